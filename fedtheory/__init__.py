@@ -1,0 +1,60 @@
+"""fedtheory: theory verification for federated optimization.
+
+The nouns and verbs below are loaded on first use, so that ``import fedtheory`` stays light.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fedtheory import bounds, claims, datasets, engine, exact, federation, sampling, selection, verification
+    from fedtheory.engine.fedavg import fedavg
+    from fedtheory.federation.quadratic import QuadraticFederation
+
+__version__ = "0.1.0"
+
+_PACKAGES = frozenset(
+    {
+        "bounds",
+        "claims",
+        "datasets",
+        "engine",
+        "exact",
+        "federation",
+        "plotting",
+        "sampling",
+        "selection",
+        "verification",
+    }
+)
+_HOMES = {
+    "QuadraticFederation": "fedtheory.federation.quadratic",
+    "fedavg": "fedtheory.engine.fedavg",
+}
+
+__all__ = [
+    "QuadraticFederation",
+    "bounds",
+    "claims",
+    "datasets",
+    "engine",
+    "exact",
+    "fedavg",
+    "federation",
+    "sampling",
+    "selection",
+    "verification",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return importlib.import_module(f"fedtheory.{name}")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    message = f"module 'fedtheory' has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, "__version__"})

@@ -1,0 +1,59 @@
+"""Random quadratic federations."""
+
+from typing import Any
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory.federation.quadratic import QuadraticFederation
+
+__all__ = ["power_law_weights", "power_of_choice_quadratics"]
+
+
+def power_of_choice_quadratics(
+    num_clients: int = 30,
+    dim: int = 5,
+    rng: Any = 0,
+    *,
+    curvature_range: tuple[float, float] = (1.0, 20.0),
+    scale: float = 10.0,
+    power: float = 3.0,
+) -> QuadraticFederation:
+    """Draw the federation of Power-of-Choice, Appendix F.
+
+    ``H_k = h_k I`` with h_k uniform on ``curvature_range``; linear parts ``e_k ~ N(0, scale^2 I)``, which the paper leaves
+    open (errors scale with ``scale**2``); weights proportional to draws from the density ``power x^(power-1)`` on (0, 1).
+
+    Parameters
+    ----------
+    num_clients, dim
+        K and v.
+    rng
+        Seed, SeedSequence or Generator.
+
+    Examples
+    --------
+    >>> fed = power_of_choice_quadratics(num_clients=4, dim=2, rng=1)
+    >>> fed.centers.shape, fed.smoothness <= 20
+    ((4, 2), True)
+    """
+    num_clients, dim = _validate.count("num_clients", num_clients), _validate.count("dim", dim)
+    low, high = (_validate.positive("curvature_range", bound) for bound in curvature_range)
+    if low > high:
+        message = f"curvature_range must be increasing, got ({low}, {high})"
+        raise ValueError(message)
+    scale = _validate.nonnegative("scale", scale)
+    streams = [np.random.default_rng(child) for child in _validate.seed_sequence(rng).spawn(3)]
+    curvatures = low + (high - low) * streams[0].random(num_clients)
+    linear = scale * streams[1].standard_normal((num_clients, dim))
+    weights = power_law_weights(num_clients, streams[2], power=power)
+    return QuadraticFederation.from_linear(curvatures, linear, weights)
+
+
+def power_law_weights(num_clients: int, rng: Any = 0, *, power: float = 3.0) -> _validate.Array:
+    """Weights proportional to draws from the density ``power x^(power-1)`` on (0, 1), shape (num_clients,)."""
+    power = _validate.positive("power", power)
+    # 1 - U is in (0, 1], so that no client has weight zero.
+    sizes = (1.0 - _validate.generator(rng).random(_validate.count("num_clients", num_clients))) ** (1.0 / power)
+    result: _validate.Array = sizes / sizes.sum()
+    return result

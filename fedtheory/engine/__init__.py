@@ -1,0 +1,1 @@
+"""The round loop, its kernels, and its door ``fedtheory.fedavg``."""

@@ -1,0 +1,248 @@
+"""Federations of quadratics, where every constant of the theory is known in closed form."""
+
+from dataclasses import InitVar, dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+
+__all__ = ["QuadraticFederation"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class QuadraticFederation:
+    r"""Clients with quadratic objectives, ``F_k(w) = 1/2 (w - c_k)' H_k (w - c_k) + F_k*``.
+
+    Parameters
+    ----------
+    curvatures
+        The H_k, symmetric positive definite: shape (K,) for ``h_k I``, (K, v) for diagonal, (K, v, v) for full ones.
+    centers
+        The minimizers c_k, shape (K, v).
+    weights
+        Objective weights p_k, shape (K,), non-negative and of sum 1.
+    minima
+        The minima F_k*, a scalar or shape (K,).
+    normalize
+        Divide the weights by their sum instead of requiring that it is 1.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a number is not finite, or a curvature is not symmetric positive definite.
+    TypeError
+        If an array does not hold real numbers.
+
+    Examples
+    --------
+    Two clients at +1 and -1 with unit curvature: the minimizer is 0 and the objective gap 1/2.
+
+    >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
+    >>> fed.minimizer, fed.objective_gap
+    (array([0.]), 0.5)
+    >>> fed.losses([0.0])
+    array([0.5, 0.5])
+    """
+
+    curvatures: Array
+    centers: Array
+    weights: Array
+    minima: Array = field(default=0.0)  # type: ignore[arg-type]
+    normalize: InitVar[bool] = False
+
+    kernels: ClassVar[str] = "fedtheory.engine.kernels_quadratic"
+
+    def __post_init__(self, normalize: bool) -> None:
+        centers = _validate.array("centers", self.centers, ndim=2)
+        if 0 in centers.shape:
+            message = f"centers must have at least one client and one dimension, got shape {centers.shape}"
+            raise ValueError(message)
+        num_clients, dim = centers.shape
+        clean = {
+            "centers": centers,
+            "curvatures": _curvatures(self.curvatures, num_clients, dim),
+            "weights": _validate.probability_vector("weights", self.weights, size=num_clients, normalize=normalize),
+            "minima": _minima(self.minima, num_clients),
+        }
+        for name, value in clean.items():
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_linear(
+        cls, curvatures: npt.ArrayLike, linear: npt.ArrayLike, weights: npt.ArrayLike, *, normalize: bool = False
+    ) -> Self:
+        """Build the form of Power-of-Choice, eq. (86): ``1/2 w'H_k w - e_k'w + 1/2 e_k' H_k^-1 e_k`` (all minima 0).
+
+        ``linear`` holds the e_k, shape (K, v).
+
+        >>> QuadraticFederation.from_linear([2.0, 4.0], [[2.0], [2.0]], [0.5, 0.5]).centers
+        array([[1. ],
+               [0.5]])
+        """
+        e = _validate.array("linear", linear, ndim=2)
+        h = _curvatures(curvatures, *e.shape)
+        if h.ndim == 3:
+            centers = np.linalg.solve(h, e[..., None])[..., 0]
+        else:
+            centers = e / (h[:, None] if h.ndim == 1 else h)
+        return cls(h, centers, weights, normalize=normalize)  # type: ignore[arg-type]
+
+    @property
+    def num_clients(self) -> int:
+        """Number of clients K."""
+        return int(self.centers.shape[0])
+
+    @property
+    def dim(self) -> int:
+        """Number of model parameters v."""
+        return int(self.centers.shape[1])
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Whether every curvature was given as a multiple of the identity or as a diagonal."""
+        return self.curvatures.ndim < 3
+
+    @cached_property
+    def diagonals(self) -> Array:
+        """Diagonals of the H_k, shape (K, v)."""
+        if self.curvatures.ndim == 1:
+            repeated: Array = np.repeat(self.curvatures[:, None], self.dim, axis=1)
+            return repeated
+        if self.curvatures.ndim == 2:
+            return self.curvatures
+        return np.diagonal(self.curvatures, axis1=1, axis2=2).copy()
+
+    @cached_property
+    def matrices(self) -> Array:
+        """The H_k as matrices, shape (K, v, v)."""
+        if self.is_diagonal:
+            return self.diagonals[:, :, None] * np.eye(self.dim)
+        return self.curvatures
+
+    @cached_property
+    def mean_curvature(self) -> Array:
+        """Curvature of F, ``sum_k p_k H_k``, shape (v, v)."""
+        mean: Array = np.einsum("k,kij->ij", self.weights, self.matrices)
+        return mean
+
+    def losses(self, w: npt.ArrayLike) -> Array:
+        """All F_k at models of shape (..., v); returns shape (..., K)."""
+        offsets = self._offsets(w)
+        result: Array = 0.5 * np.einsum("...ki,...ki->...k", offsets, self._curve(offsets)) + self.minima
+        return result
+
+    def loss(self, w: npt.ArrayLike) -> Array:
+        """F at models of shape (..., v); returns shape (...)."""
+        return np.asarray(self.losses(w) @ self.weights)[()]
+
+    def gradients(self, w: npt.ArrayLike) -> Array:
+        """Gradients of all F_k at models of shape (..., v); returns shape (..., K, v)."""
+        return self._curve(self._offsets(w))
+
+    def gradient(self, w: npt.ArrayLike) -> Array:
+        """Gradient of F at models of shape (..., v); returns shape (..., v)."""
+        result: Array = np.einsum("k,...ki->...i", self.weights, self.gradients(w))
+        return result
+
+    def excess(self, w: npt.ArrayLike) -> Array:
+        """``F(w) - F*`` at models of shape (..., v), without cancellation; returns shape (...)."""
+        distance = _validate.array("w", w) - self.minimizer
+        return np.asarray(0.5 * np.einsum("...i,ij,...j->...", distance, self.mean_curvature, distance))[()]
+
+    @cached_property
+    def minimizer(self) -> Array:
+        """Minimizer of F, shape (v,)."""
+        if self.is_diagonal:
+            result: Array = (self.weights @ (self.diagonals * self.centers)) / (self.weights @ self.diagonals)
+            return result
+        return np.linalg.solve(self.mean_curvature, np.einsum("k,kij,kj->i", self.weights, self.matrices, self.centers))
+
+    @cached_property
+    def minimum(self) -> float:
+        """Smallest value of F."""
+        return float(self.weights @ self.minima) + self.objective_gap
+
+    @property
+    def local_minimizers(self) -> Array:
+        """Minimizers of the F_k, shape (K, v)."""
+        return self.centers
+
+    @property
+    def local_minima(self) -> Array:
+        """Smallest values of the F_k, shape (K,)."""
+        return self.minima
+
+    @cached_property
+    def objective_gap(self) -> float:
+        """Local-global objective gap ``F* - sum_k p_k F_k*`` (Power-of-Choice, eq. (4))."""
+        offsets = self.minimizer - self.centers
+        return float(0.5 * np.einsum("k,ki,ki->", self.weights, offsets, self._curve(offsets)))
+
+    @cached_property
+    def smoothness(self) -> float:
+        """Largest eigenvalue of any H_k: every client is smooth with this constant L."""
+        return float(self._spectrum.max())
+
+    @cached_property
+    def strong_convexity(self) -> float:
+        """Smallest eigenvalue of any H_k: every client is strongly convex with this constant mu."""
+        return float(self._spectrum.min())
+
+    @cached_property
+    def _spectrum(self) -> Array:
+        return self.diagonals if self.is_diagonal else np.asarray(np.linalg.eigvalsh(self.curvatures), dtype=np.float64)
+
+    def _offsets(self, w: npt.ArrayLike) -> Array:
+        model = _validate.array("w", w)
+        if model.ndim == 0 or model.shape[-1] != self.dim:
+            message = f"w must have shape (..., {self.dim}), got {model.shape}"
+            raise ValueError(message)
+        return model[..., None, :] - self.centers
+
+    def _curve(self, offsets: Array) -> Array:
+        if self.is_diagonal:
+            return self.diagonals * offsets
+        curved: Array = np.einsum("kij,...kj->...ki", self.curvatures, offsets)
+        return curved
+
+
+def _minima(value: Any, num_clients: int) -> Array:
+    minima = _validate.array("minima", value)
+    if minima.ndim == 0:
+        return np.full(num_clients, float(minima))
+    return _validate.array("minima", minima, shape=(num_clients,))
+
+
+def _curvatures(value: Any, num_clients: int, dim: int) -> Array:
+    h = _validate.array("curvatures", value)
+    shapes = [(num_clients,), (num_clients, dim), (num_clients, dim, dim)]
+    if h.shape not in shapes:
+        message = f"curvatures must have shape {shapes[0]}, {shapes[1]} or {shapes[2]}, got {h.shape}"
+        raise ValueError(message)
+    if h.ndim == 3:
+        return _symmetric_positive_definite(h)
+    bad = np.argwhere(h <= 0)
+    if bad.size:
+        message = f"curvatures must be positive definite, got {h[tuple(bad[0])]} for client {bad[0, 0]}"
+        raise ValueError(message)
+    return h
+
+
+def _symmetric_positive_definite(h: Array) -> Array:
+    asymmetry = np.abs(h - h.transpose(0, 2, 1)).max(axis=(1, 2))
+    scale = np.abs(h).max(axis=(1, 2))
+    for client in np.flatnonzero(asymmetry > 1e-12 * scale):
+        message = f"curvatures must be symmetric, got an asymmetry of {asymmetry[client]:.3g} for client {client}"
+        raise ValueError(message)
+    h = 0.5 * (h + h.transpose(0, 2, 1))
+    smallest = np.linalg.eigvalsh(h)[:, 0]
+    for client in np.flatnonzero(smallest <= 0):
+        message = f"curvatures must be positive definite, got eigenvalue {smallest[client]:.3g} for client {client}"
+        raise ValueError(message)
+    return h
