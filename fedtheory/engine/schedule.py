@@ -1,0 +1,75 @@
+"""Step-size schedules: one step size for every local step of the run."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol, final
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+
+__all__ = ["Halving", "InverseTime", "Schedule", "step_sizes"]
+
+
+class Schedule(Protocol):
+    """Something that knows the step size of every local step."""
+
+    def step_sizes(self, num_rounds: int, local_steps: int) -> Array:
+        """Return all step sizes in order, shape (num_rounds * local_steps,)."""
+
+
+@final
+@dataclass(frozen=True)
+class InverseTime:
+    """``eta_t = numerator / (mu (t + gamma))``, t counting local steps from 0.
+
+    Power-of-Choice takes numerator 1 and ``gamma = 4 L / mu``; Li et al. and FedALIGN take numerator 2.
+
+    >>> InverseTime(mu=2.0, gamma=4.0).step_sizes(num_rounds=1, local_steps=2)
+    array([0.125, 0.1  ])
+    """
+
+    mu: float
+    gamma: float
+    numerator: float = 1.0
+
+    def step_sizes(self, num_rounds: int, local_steps: int) -> Array:
+        """Return all step sizes in order, shape (num_rounds * local_steps,)."""
+        mu, gamma = _validate.positive("mu", self.mu), _validate.positive("gamma", self.gamma)
+        numerator = _validate.positive("numerator", self.numerator)
+        result: Array = numerator / (mu * (np.arange(num_rounds * local_steps) + gamma))
+        return result
+
+
+@final
+@dataclass(frozen=True)
+class Halving:
+    """A step size that halves when each of the given rounds begins.
+
+    >>> Halving(0.8, at_rounds=(1, 2)).step_sizes(num_rounds=3, local_steps=2)
+    array([0.8, 0.8, 0.4, 0.4, 0.2, 0.2])
+    """
+
+    initial: float
+    at_rounds: tuple[int, ...]
+
+    def step_sizes(self, num_rounds: int, local_steps: int) -> Array:
+        """Return all step sizes in order, shape (num_rounds * local_steps,)."""
+        at = np.sort(np.array([_validate.horizon("at_rounds", number) for number in self.at_rounds], dtype=np.int64))
+        halvings = np.searchsorted(at, np.arange(num_rounds), side="right")
+        result: Array = np.repeat(_validate.positive("initial", self.initial) * 0.5**halvings, local_steps)
+        return result
+
+
+def step_sizes(step_size: Any, num_rounds: int, local_steps: int) -> Array:
+    """All step sizes, shape (num_rounds * local_steps,), from a number, an array of that shape or a schedule."""
+    num_steps = num_rounds * local_steps
+    if callable(getattr(step_size, "step_sizes", None)):
+        sizes = step_size.step_sizes(num_rounds, local_steps)
+    else:
+        sizes = _validate.positive("step_size", step_size)
+    sizes = np.asarray(sizes, dtype=np.float64)
+    if sizes.ndim == 0:
+        return np.full(num_steps, float(sizes))
+    clean: Array = _validate.positive("step_size", _validate.array("step_size", sizes, shape=(num_steps,)))
+    return clean

@@ -1,0 +1,55 @@
+"""Every client takes part in every round."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+# (compiled rules take what selection/_rules.py says)
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from fedtheory._compile import compiled
+from fedtheory._validate import Array
+from fedtheory.paper import Scheme
+from fedtheory.selection._moments import CoefficientMoments
+from fedtheory.selection._rules import Rules
+
+__all__ = ["Full"]
+
+
+@final
+@dataclass(frozen=True)
+class Full:
+    """Select all clients and weigh their updates with p_k."""
+
+    @property
+    def scheme(self) -> Scheme:
+        """All clients, weighted by p."""
+        return Scheme("all", "weighted")
+
+    def rules(self, weights: Array, num_rounds: int) -> Rules:
+        """Return the compiled rules."""
+        return Rules(select=_choose_all, weigh=_weigh_by_weight, max_selected=weights.size)
+
+    def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
+        """One for every client, shape (K,)."""
+        return np.ones(len(weights))
+
+    def coefficient_moments(self, weights: Array) -> CoefficientMoments:
+        """The coefficients are the constants p_k."""
+        p = np.asarray(weights, dtype=np.float64)
+        return CoefficientMoments(mean=p, alpha=1.0, delta=np.zeros_like(p), noise=p**2)
+
+
+@compiled
+def _choose_all(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    for k in range(weights.size):
+        chosen[k] = k
+    return weights.size
+
+
+@compiled
+def _weigh_by_weight(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+    for i in range(chosen.size):
+        coefficients[i] = weights[chosen[i]]
+    return 0.0

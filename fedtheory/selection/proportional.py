@@ -1,0 +1,62 @@
+"""pi_rand of Power-of-Choice: clients drawn with replacement, proportional to their weight."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+# (compiled rules take what selection/_rules.py says)
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._compile import compiled
+from fedtheory._validate import Array
+from fedtheory.paper import Scheme
+from fedtheory.selection._draw import alias_table, draw_by_weight
+from fedtheory.selection._moments import CoefficientMoments
+from fedtheory.selection._rules import Rules
+
+__all__ = ["Proportional"]
+
+
+@final
+@dataclass(frozen=True)
+class Proportional:
+    """Draw ``num_selected`` clients with replacement, client k with probability p_k; average their models.
+
+    Copies of one client act as different clients (their gradient noise is independent). The update is unbiased.
+
+    Source: Cho, Wang, Joshi (2020), section 2.
+    """
+
+    num_selected: int
+
+    def __post_init__(self) -> None:
+        _validate.count("num_selected", self.num_selected)
+
+    @property
+    def scheme(self) -> Scheme:
+        """Multinomial selection, plain mean."""
+        return Scheme("multinomial", "mean")
+
+    def rules(self, weights: Array, num_rounds: int) -> Rules:
+        """Return the compiled rules."""
+        table = np.concatenate([[float(self.num_selected)], alias_table(weights)])
+        return Rules(select=_draw_with_replacement, max_selected=self.num_selected, table=table)
+
+    def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
+        """Expected number of copies of each client, ``m p_k``, shape (K,)."""
+        return self.num_selected * np.asarray(weights, dtype=np.float64)
+
+    def coefficient_moments(self, weights: Array) -> CoefficientMoments:
+        """Moments of ``(copies of k) / m``."""
+        p, m = np.asarray(weights, dtype=np.float64), self.num_selected
+        return CoefficientMoments(mean=p, alpha=1 - 1 / m, delta=p / m, noise=p / m)
+
+
+@compiled
+def _draw_with_replacement(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    num_selected = int(table[0])
+    for i in range(num_selected):
+        chosen[i] = draw_by_weight(table, 1, weights.size, rng)
+    return num_selected

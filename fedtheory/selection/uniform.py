@@ -1,0 +1,90 @@
+"""Clients drawn uniformly without replacement."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+# (compiled rules take what selection/_rules.py says)
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._compile import compiled
+from fedtheory._validate import Array
+from fedtheory.paper import Scheme
+from fedtheory.selection._moments import CoefficientMoments
+from fedtheory.selection._rules import Rules
+
+__all__ = ["Uniform"]
+
+
+@final
+@dataclass(frozen=True)
+class Uniform:
+    """Draw ``num_selected`` different clients, every subset equally likely.
+
+    Parameters
+    ----------
+    num_selected
+        Clients per round m.
+    aggregation
+        ``mean`` gives each update the coefficient 1/m; ``weighted`` gives ``q_k = p_k K / m`` (Power-of-Choice, Appendix E),
+        which is unbiased but sums to one only when all p_k are equal.
+    """
+
+    num_selected: int
+    aggregation: str = "mean"
+
+    def __post_init__(self) -> None:
+        _validate.count("num_selected", self.num_selected)
+        _validate.choice("aggregation", self.aggregation, ("mean", "weighted"))
+
+    @property
+    def scheme(self) -> Scheme:
+        """Uniform subsets, with the chosen aggregation."""
+        return Scheme("uniform without replacement", self.aggregation)
+
+    def rules(self, weights: Array, num_rounds: int) -> Rules:
+        """Return the compiled rules."""
+        m = _validate.count("num_selected", self.num_selected, 1, weights.size)
+        return Rules(
+            select=_draw_subset,
+            weigh=_weigh_by_share if self.aggregation == "weighted" else None,
+            max_selected=m,
+            table=np.array([float(m)]),
+            memory=np.arange(weights.size, dtype=np.float64),
+        )
+
+    def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
+        """``m / K`` for every client, shape (K,)."""
+        return np.full(len(weights), self.num_selected / len(weights))
+
+    def coefficient_moments(self, weights: Array) -> CoefficientMoments:
+        """Moments of the coefficients: sampling without replacement correlates them."""
+        m, num_clients = self.num_selected, len(weights)
+        mean = (
+            np.asarray(weights, dtype=np.float64)
+            if self.aggregation == "weighted"
+            else np.full(num_clients, 1 / num_clients)
+        )
+        alpha = 1.0 if num_clients == 1 else num_clients * (m - 1) / (m * (num_clients - 1))
+        second = mean**2 * num_clients / m
+        return CoefficientMoments(mean=mean, alpha=alpha, delta=second - alpha * mean**2, noise=second)
+
+
+@compiled
+def _draw_subset(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    # The memory is a permutation of the clients; a partial shuffle of any permutation gives a uniform subset.
+    num_selected = int(table[0])
+    for i in range(num_selected):
+        j = i + int(rng.random() * (memory.size - i))
+        memory[i], memory[j] = memory[j], memory[i]
+        chosen[i] = int(memory[i])
+    return num_selected
+
+
+@compiled
+def _weigh_by_share(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+    for i in range(chosen.size):
+        coefficients[i] = weights[chosen[i]] * weights.size / chosen.size
+    return 0.0
