@@ -1,0 +1,258 @@
+"""The door to simulation: federated averaging with any strategy on any problem family."""
+
+import importlib
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.engine.rounds import Family, LocalWork, Recording, Server, Slots, Workspace, prepared_loop, rule_slots
+from fedtheory.engine.schedule import Schedule, step_sizes
+from fedtheory.engine.trajectory import RECORDABLE, Trajectory
+from fedtheory.federation._federation import Federation
+from fedtheory.selection._rules import Rules, Strategy
+
+__all__ = ["fedavg"]
+
+
+def fedavg(
+    fed: Federation,
+    strategy: Strategy,
+    *,
+    num_rounds: int,
+    local_steps: int = 1,
+    step_size: float | npt.ArrayLike | Schedule,
+    initial: npt.ArrayLike | None = None,
+    num_replicates: int = 1,
+    rng: Any = 0,
+    batch_size: int | None = None,
+    gradient_noise: float = 0.0,
+    server_step_size: float = 1.0,
+    proximal_weight: float = 0.0,
+    momentum: float = 0.0,
+    record: Sequence[str] = ("gap",),
+    record_every: int = 1,
+    num_threads: int | None = None,
+    progress: Callable[[int], Any] | None = None,
+) -> Trajectory:
+    """Run federated averaging.
+
+    In each round the strategy selects clients; each takes ``local_steps`` gradient steps from the server's model; the server
+    adds ``server_step_size`` times the weighted sum of their model differences (with weights 1/m: the mean of their models).
+
+    Parameters
+    ----------
+    fed, strategy
+        The problem, and who takes part.
+    num_rounds, local_steps
+        Communication rounds (0 is allowed), and local steps tau in each.
+    step_size
+        A number, one number per local step, shape (num_rounds * local_steps,), or a schedule (``fedtheory.engine.schedule``).
+    initial
+        Initial model, shape (v,); zeros by default.
+    num_replicates, rng
+        Independent replicates, and the seed (or SeedSequence, Generator) they are spawned from. Selection and training
+        draw from separate streams, so that strategies compared with one seed share their gradient noise.
+    batch_size
+        Samples per local step; None takes all of them (quadratics have no samples).
+    gradient_noise
+        Total variance sigma^2 of Gaussian noise added to each local gradient (sigma^2 / v per coordinate).
+    server_step_size, proximal_weight, momentum
+        Server step, FedProx weight (the local loss gains ``proximal_weight / 2 ||w - w_server||^2``), local momentum.
+    record
+        Any of ``gap``, ``loss``, ``models``, ``uplink``, ``broadcasts``, ``evaluations``; selection counts always.
+    record_every
+        Record every so many rounds, round 0 included.
+    num_threads
+        Threads over replicates; the result has the same bits for any number.
+    progress
+        Called with the number of finished replicates each time one finishes.
+
+    Returns
+    -------
+    Trajectory
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments that make no sense, in one sentence.
+
+    Examples
+    --------
+    One client, one step of size 1/2 on ``w^2 / 2`` from 1: the gap falls from 1/2 to 1/8.
+
+    >>> from fedtheory.federation.quadratic import QuadraticFederation
+    >>> from fedtheory.selection.full import Full
+    >>> fed = QuadraticFederation([1.0], [[0.0]], [1.0])
+    >>> fedavg(fed, Full(), num_rounds=1, step_size=0.5, initial=[1.0]).gap
+    array([[0.5  , 0.125]])
+    """
+    num_rounds = _validate.count("num_rounds", num_rounds, 0)
+    local_steps = _validate.count("local_steps", local_steps)
+    family: Family = importlib.import_module(fed.kernels).family(fed)
+    model = np.zeros(fed.dim) if initial is None else _validate.array("initial", initial, shape=(fed.dim,))
+    rules = strategy.rules(np.array(fed.weights), num_rounds)
+    work = LocalWork(
+        gradient_noise=float(_validate.nonnegative("gradient_noise", gradient_noise)),
+        proximal_weight=float(_validate.nonnegative("proximal_weight", proximal_weight)),
+        momentum=_validate.fraction("momentum", momentum),
+        batch_size=_batch(batch_size, family),
+        track_losses=rules.observe is not None,
+    )
+    job = _Job(
+        family=family,
+        rules=rules,
+        slots=rule_slots(rules),
+        weights=np.array(fed.weights),
+        work=work,
+        initial=model,
+        step_sizes=step_sizes(step_size, num_rounds, local_steps),
+        local_steps=local_steps,
+        server_step_size=float(_validate.positive("server_step_size", server_step_size)),
+        record=tuple(_validate.choice("record", name, RECORDABLE) for name in record),
+        every=_validate.count("record_every", record_every),
+    )
+    sequence = _validate.seed_sequence(rng)
+    seeds = sequence.spawn(_validate.count("num_replicates", num_replicates))
+    replicates = _run_all(job, seeds, num_threads, progress)
+    config = {
+        "strategy": repr(strategy),
+        "num_rounds": num_rounds,
+        "local_steps": local_steps,
+        "step_size": repr(step_size) if np.ndim(step_size) == 0 else f"array of {len(job.step_sizes)}",
+        "num_replicates": len(seeds),
+        "entropy": str(sequence.entropy),
+        "spawn_key": list(sequence.spawn_key),
+        **{name: value for name, value in work._asdict().items() if name != "track_losses"},
+        "server_step_size": job.server_step_size,
+    }
+    return _collect(job, replicates, fed, config)
+
+
+def _batch(batch_size: int | None, family: Family) -> int:
+    if batch_size is None:
+        return 0
+    if family.smallest_client == 0:
+        message = f"batch_size must be None for a federation without samples, got {batch_size}"
+        raise ValueError(message)
+    return int(_validate.count("batch_size", batch_size, 1, family.smallest_client))
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """All that the replicates share."""
+
+    family: Family
+    rules: Rules
+    slots: Slots
+    weights: Array
+    work: LocalWork
+    initial: Array
+    step_sizes: Array
+    local_steps: int
+    server_step_size: float
+    record: tuple[str, ...]
+    every: int
+
+    @property
+    def num_recorded(self) -> int:
+        return len(self.step_sizes) // self.local_steps // self.every + 1
+
+
+@dataclass(frozen=True, eq=False)
+class _Replicate:
+    recording: Recording
+    counts: npt.NDArray[np.int64]
+    diverged_at: int
+
+
+def _run_all(
+    job: _Job, seeds: list[np.random.SeedSequence], num_threads: int | None, progress: Callable[[int], Any] | None
+) -> list[_Replicate]:
+    num_threads = _validate.count("num_threads", os.cpu_count() or 1 if num_threads is None else num_threads)
+    prepared_loop(
+        job.family, _server(job), _workspace(job), _recording(job), job.work
+    )  # compile before the threads start
+    with ThreadPoolExecutor(min(num_threads, len(seeds))) as pool:
+        futures = [pool.submit(_run_one, job, seed) for seed in seeds]
+        for finished, _ in enumerate(as_completed(futures), start=1):
+            if progress is not None:
+                progress(finished)
+    return [future.result() for future in futures]
+
+
+def _run_one(job: _Job, seed: np.random.SeedSequence) -> _Replicate:
+    selection_rng, training_rng = (np.random.default_rng(child) for child in seed.spawn(2))
+    server, space, recording = _server(job), _workspace(job), _recording(job)
+    family, slots = job.family, job.slots
+    loop = prepared_loop(family, server, space, recording, job.work)
+    diverged_at = loop(
+        family.arrays, family.losses, family.train, family.excess, *slots, server, space, recording, job.work,
+        job.work.batch_size if job.rules.candidate_loss == "minibatch" else 0,
+        job.step_sizes, job.local_steps, job.server_step_size, selection_rng, training_rng,
+    )  # fmt: skip
+    return _Replicate(recording, space.counts, int(diverged_at))
+
+
+def _server(job: _Job) -> Server:
+    # table and weights are only read; the memory is this replicate's own
+    return Server(job.rules.table, job.rules.memory.copy(), job.weights)
+
+
+def _workspace(job: _Job) -> Workspace:
+    most, dim = job.rules.max_selected, job.initial.size
+    return Workspace(
+        model=job.initial.copy(),
+        counts=np.zeros(job.weights.size, dtype=np.int64),
+        candidates=np.zeros(job.rules.max_candidates, dtype=np.int64),
+        losses=np.zeros(job.rules.max_candidates),
+        chosen=np.zeros(most, dtype=np.int64),
+        coefficients=np.zeros(most),
+        updates=np.zeros((most, dim)),
+        velocity=np.zeros(dim),
+        mean_losses=np.zeros(most),
+    )
+
+
+def _recording(job: _Job) -> Recording:
+    n = job.num_recorded
+
+    def room(*names: str, shape: tuple[int, ...] = (n,)) -> Array:
+        wanted = any(name in job.record for name in names)
+        return np.full(shape if wanted else (0,) * len(shape), np.nan)
+
+    return Recording(
+        every=job.every,
+        excess=room("gap", "loss"),
+        models=room("models", shape=(n, job.initial.size)),
+        uplink=room("uplink"),
+        broadcasts=room("broadcasts"),
+        evaluations=room("evaluations"),
+    )
+
+
+def _collect(job: _Job, replicates: list[_Replicate], fed: Federation, config: dict[str, Any]) -> Trajectory:
+    def stacked(name: str) -> Array:
+        return np.stack([getattr(replicate.recording, name) for replicate in replicates])
+
+    records: dict[str, Array] = {}
+    for name in job.record:
+        if name == "loss":
+            records[name] = stacked("excess") + job.family.reference
+        elif name == "gap":
+            records[name] = stacked("excess") + (job.family.reference - fed.minimum)
+        else:
+            records[name] = stacked(name)
+    return Trajectory(
+        rounds=np.arange(job.num_recorded, dtype=np.int64) * job.every,
+        records=records,
+        counts=np.stack([replicate.counts for replicate in replicates]),
+        diverged_at=np.array([replicate.diverged_at for replicate in replicates], dtype=np.int64),
+        config=config,
+    )

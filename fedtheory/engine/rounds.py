@@ -1,0 +1,275 @@
+"""The round loop, written once: select, local steps, weigh, aggregate, observe, record.
+
+It calls the strategy's rules (see ``fedtheory.selection._rules``) and the problem family's kernels through first-class
+function slots. A slot is resolved at run time, so that the loop is compiled and cached once per family and never runs a
+stale rule; it costs a few nanoseconds, so that a slot is called per round or per client, never per sample.
+
+============ ======================================================================================= ==============
+family slot  arguments                                                                               returns
+============ ======================================================================================= ==============
+losses       (problem, model, candidates, batch_size, rng, losses)                                   nothing
+train        (problem, client, server_model, step_sizes, work, rng, velocity, update)                mean loss
+excess       (problem, model)                                                                        F(w) - reference
+============ ======================================================================================= ==============
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, objmode, typeof, types
+
+from fedtheory._compile import compiled, is_compiled
+from fedtheory._validate import Array
+
+__all__ = ["Family", "LocalWork", "Recording", "Server", "Slots", "Workspace", "prepared_loop", "rule_slots"]
+
+_VECTOR, _MATRIX, _CLIENTS, _RNG = (
+    types.float64[::1],
+    types.float64[:, ::1],
+    types.int64[::1],
+    typeof(np.random.default_rng(0)),
+)
+_STATE = (types.int64, _VECTOR, _VECTOR, _VECTOR)
+_RULES = (
+    types.int64(*_STATE, _RNG, _CLIENTS),
+    types.int64(*_STATE, _CLIENTS, _VECTOR, _RNG, _CLIENTS),
+    types.float64(*_STATE, _CLIENTS, _MATRIX, _RNG, _VECTOR),
+    types.void(*_STATE, _CLIENTS, _VECTOR, _VECTOR),
+)
+
+
+class LocalWork(NamedTuple):
+    """How a client trains: total variance of the additive gradient noise, FedProx weight, momentum, batch (0 = all)."""
+
+    gradient_noise: float
+    proximal_weight: float
+    momentum: float
+    batch_size: int
+    track_losses: bool
+
+
+class Recording(NamedTuple):
+    """Where the loop writes, one entry per recorded round; an empty array is not recorded."""
+
+    every: int
+    excess: Array
+    models: Array
+    uplink: Array
+    broadcasts: Array
+    evaluations: Array
+
+
+class Server(NamedTuple):
+    """What the rules see in every round."""
+
+    table: Array
+    memory: Array
+    weights: Array
+
+
+class Workspace(NamedTuple):
+    """Buffers of one replicate, overwritten in every round; ``model`` and ``counts`` carry over."""
+
+    model: Array
+    counts: Any
+    candidates: Any
+    losses: Array
+    chosen: Any
+    coefficients: Array
+    updates: Array
+    velocity: Array
+    mean_losses: Array
+
+
+class Slots(NamedTuple):
+    """A strategy's rules, all present."""
+
+    propose: Any
+    select: Any
+    weigh: Any
+    observe: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """A problem laid out for the loop: a NamedTuple of arrays, three kernels, and the value excess is measured from."""
+
+    arrays: Any
+    losses: Callable[..., Any]
+    train: Callable[..., Any]
+    excess: Callable[..., Any]
+    reference: float
+    smallest_client: int
+
+
+@compiled
+def run_rounds(
+    problem, losses_of, train, excess_of, propose, select, weigh, observe,
+    server, space, recording, work, candidate_batch, step_sizes, local_steps, server_step_size, selection_rng, training_rng,
+):  # fmt: skip
+    """Run all rounds of one replicate in place; return the round in which the model stopped being finite, or -1."""
+    table, memory, weights = server
+    model, counts, candidates, losses, chosen, coefficients, updates, velocity, mean_losses = space
+    uplink, broadcasts, evaluations = 0.0, 0.0, 0.0
+    num_rounds = step_sizes.size // local_steps
+    for t in range(num_rounds + 1):
+        if t % recording.every == 0:
+            excess = excess_of(problem, model)
+            if not np.isfinite(excess):
+                return t
+            _record(recording, t // recording.every, excess, model, uplink, broadcasts, evaluations)
+        if t == num_rounds:
+            break
+        asked = 0
+        if candidates.size > 0:
+            asked = propose(t, table, memory, weights, selection_rng, candidates)
+            losses_of(problem, model, candidates[:asked], candidate_batch, training_rng, losses)
+        size = select(t, table, memory, weights, candidates[:asked], losses[:asked], selection_rng, chosen)
+        steps = step_sizes[t * local_steps : (t + 1) * local_steps]
+        for i in range(size):
+            mean_losses[i] = train(problem, chosen[i], model, steps, work, training_rng, velocity, updates[i])
+        extra = weigh(t, table, memory, weights, chosen[:size], updates[:size], selection_rng, coefficients)
+        sent = _aggregate(model, chosen, coefficients, updates, size, server_step_size, counts)
+        observe(t, table, memory, weights, chosen[:size], coefficients[:size], mean_losses[:size])
+        uplink += sent * model.size + asked + extra
+        broadcasts += max(asked, size)
+        evaluations += asked
+        if not _is_finite(model):
+            return t + 1
+    return -1
+
+
+@compiled
+def _aggregate(model, chosen, coefficients, updates, size, server_step_size, counts):
+    sent = 0
+    for i in range(size):
+        if coefficients[i] != 0.0:
+            sent += 1
+            counts[chosen[i]] += 1
+            scale = server_step_size * coefficients[i]
+            for j in range(model.size):
+                model[j] += scale * updates[i, j]
+    return sent
+
+
+@compiled
+def _record(recording, row, excess, model, uplink, broadcasts, evaluations):
+    if recording.excess.size > 0:
+        recording.excess[row] = excess
+    if recording.models.size > 0:
+        recording.models[row] = model
+    if recording.uplink.size > 0:
+        recording.uplink[row] = uplink
+    if recording.broadcasts.size > 0:
+        recording.broadcasts[row] = broadcasts
+    if recording.evaluations.size > 0:
+        recording.evaluations[row] = evaluations
+
+
+@compiled
+def _is_finite(model):
+    total = 0.0
+    for j in range(model.size):
+        total += model[j] * 0.0
+    return total == 0.0
+
+
+@compiled
+def ask_nobody(round_index, table, memory, weights, rng, candidates):
+    """Propose no candidates."""
+    return 0
+
+
+@compiled
+def plain_mean(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+    """Weigh every update with 1/m."""
+    for i in range(chosen.size):
+        coefficients[i] = 1.0 / chosen.size
+    return 0.0
+
+
+@compiled
+def forget(round_index, table, memory, weights, chosen, coefficients, mean_losses):
+    """Observe nothing."""
+
+
+def rule_slots(rules: Any) -> Slots:
+    """Fill the missing rules with the defaults and make plain Python rules callable from compiled code."""
+    defaults = {"propose": ask_nobody, "weigh": plain_mean, "observe": forget}
+    given = {name: getattr(rules, name) or defaults[name] for name in Slots._fields}
+    if not is_compiled(plain_mean):  # numba is switched off: everything is plain Python
+        return Slots(**given)
+    return Slots(**{name: rule if is_compiled(rule) else _BRIDGES[name](rule) for name, rule in given.items()})
+
+
+def prepared_loop(family: Family, server: Server, space: Workspace, recording: Recording, work: LocalWork) -> Any:
+    """Return the loop, compiled for this family's record of arrays (from numba's cache when it is there)."""
+    if not is_compiled(run_rounds):
+        return run_rounds
+    problem, work_type = typeof(family.arrays), typeof(work)
+    kernels = (
+        types.void(problem, _VECTOR, _CLIENTS, types.int64, _RNG, _VECTOR),
+        types.float64(problem, types.int64, _VECTOR, _VECTOR, work_type, _RNG, _VECTOR, _VECTOR),
+        types.float64(problem, _VECTOR),
+    )
+    slots = (types.FunctionType(signature) for signature in (*kernels, *_RULES))
+    records = (typeof(record) for record in (server, space, recording, work))
+    signature = (problem, *slots, *records, types.int64, _VECTOR, types.int64, types.float64, _RNG, _RNG)
+    loop: Any = run_rounds
+    if signature not in loop.signatures:
+        # Without disable_compile a call would compile the loop anew for the very rule in the slot, and never cache it.
+        loop.disable_compile(False)
+        loop.compile(signature)
+        loop.disable_compile()
+    return loop
+
+
+def _bridge_propose(rule: Callable[..., Any]) -> Any:
+    @njit
+    def propose(round_index, table, memory, weights, rng, candidates):
+        with objmode(size="int64"):
+            size = int(rule(round_index, table, memory, weights, rng, candidates))
+        return size
+
+    return propose
+
+
+def _bridge_select(rule: Callable[..., Any]) -> Any:
+    @njit
+    def select(round_index, table, memory, weights, candidates, losses, rng, chosen):
+        with objmode(size="int64"):
+            size = int(rule(round_index, table, memory, weights, candidates, losses, rng, chosen))
+        return size
+
+    return select
+
+
+def _bridge_weigh(rule: Callable[..., Any]) -> Any:
+    @njit
+    def weigh(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+        with objmode(extra="float64"):
+            extra = float(rule(round_index, table, memory, weights, chosen, updates, rng, coefficients))
+        return extra
+
+    return weigh
+
+
+def _bridge_observe(rule: Callable[..., Any]) -> Any:
+    @njit
+    def observe(round_index, table, memory, weights, chosen, coefficients, mean_losses):
+        with objmode():
+            rule(round_index, table, memory, weights, chosen, coefficients, mean_losses)
+
+    return observe
+
+
+_BRIDGES = {
+    "propose": _bridge_propose,
+    "select": _bridge_select,
+    "weigh": _bridge_weigh,
+    "observe": _bridge_observe,
+}

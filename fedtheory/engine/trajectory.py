@@ -1,0 +1,141 @@
+"""What a run of federated averaging leaves behind."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Self, final
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+
+__all__ = ["Band", "Trajectory"]
+
+RECORDABLE = ("gap", "loss", "models", "uplink", "broadcasts", "evaluations")
+
+
+class Band(NamedTuple):
+    """A mean over replicates and its confidence limits, pointwise, each of shape (num_recorded,)."""
+
+    mean: Array
+    low: Array
+    high: Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Replicates of one run.
+
+    Attributes
+    ----------
+    rounds
+        The rounds recorded, shape (n,); round 0 is the initial model.
+    records
+        What was recorded, by name: ``gap`` (F(w) - F*), ``loss`` (F(w)), ``uplink`` (floats sent to the server so far),
+        ``broadcasts`` (models sent to clients so far), ``evaluations`` (client losses evaluated so far), each of shape
+        (R, n), and ``models``, shape (R, n, v). A diverged replicate is NaN from the round in which it diverged.
+    counts
+        How often each client's update entered the model, shape (R, K).
+    diverged_at
+        Round in which a replicate's model stopped being finite, -1 if it never did, shape (R,).
+    config
+        What was run: strategy, step sizes in words, seed entropy and so on (JSON-serializable).
+    """
+
+    rounds: npt.NDArray[np.int64]
+    records: Mapping[str, Array]
+    counts: npt.NDArray[np.int64]
+    diverged_at: npt.NDArray[np.int64]
+    config: Mapping[str, Any]
+
+    @property
+    def gap(self) -> Array:
+        """``F(w) - F*``, shape (R, n)."""
+        return self.recorded("gap")
+
+    @property
+    def loss(self) -> Array:
+        """``F(w)``, shape (R, n)."""
+        return self.recorded("loss")
+
+    @property
+    def models(self) -> Array:
+        """Server models, shape (R, n, v)."""
+        return self.recorded("models")
+
+    @property
+    def uplink(self) -> Array:
+        """Floats sent to the server so far, shape (R, n)."""
+        return self.recorded("uplink")
+
+    @property
+    def status(self) -> npt.NDArray[np.str_]:
+        """``ok`` or ``diverged`` for each replicate, shape (R,)."""
+        return np.where(self.diverged_at < 0, "ok", "diverged")
+
+    def recorded(self, name: str) -> Array:
+        """Return a record by name; ValueError if the run did not keep it."""
+        if name not in self.records:
+            message = f"{name} was not recorded (record={tuple(self.records)}), ask for it with record=(..., {name!r})"
+            raise ValueError(message)
+        return self.records[name]
+
+    def band(self, name: str = "gap", level: float = 0.95) -> Band:
+        """Mean over replicates with pointwise Student-t confidence limits.
+
+        A diverged replicate makes mean and limits infinite from its divergence on: leaving it out would flatter the mean.
+        One replicate has no limits (they are infinite).
+        """
+        from scipy.special import stdtrit
+
+        level = _validate.fraction("level", level)
+        values = self.recorded(name)
+        count = values.shape[0]
+        lost = np.isnan(values).any(axis=0)
+        mean = np.where(lost, np.inf, values.mean(axis=0))
+        if count == 1:
+            return Band(mean, np.full_like(mean, -np.inf), np.full_like(mean, np.inf))
+        margin = stdtrit(count - 1, 0.5 + level / 2) * values.std(axis=0, ddof=1) / np.sqrt(count)
+        return Band(mean, np.where(lost, -np.inf, mean - margin), np.where(lost, np.inf, mean + margin))
+
+    def to_xarray(self) -> Any:
+        """Return an ``xarray.Dataset`` with dimensions replicate, round, client and coordinate."""
+        import xarray as xr
+
+        dims = {"models": ("replicate", "round", "coordinate")}
+        variables = {name: (dims.get(name, ("replicate", "round")), value) for name, value in self.records.items()}
+        return xr.Dataset(
+            {
+                **variables,
+                "counts": (("replicate", "client"), self.counts),
+                "diverged_at": ("replicate", self.diverged_at),
+            },
+            coords={"round": self.rounds},
+            attrs={"config": json.dumps(dict(self.config), sort_keys=True)},
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write netCDF, whole or not at all."""
+        target = Path(path)
+        partial = target.with_name(f".{target.name}.partial")
+        self.to_xarray().to_netcdf(partial, engine="h5netcdf")
+        partial.replace(target)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what ``save`` wrote."""
+        import xarray as xr
+
+        with xr.open_dataset(path, engine="h5netcdf") as opened:
+            data = opened.load()
+        return cls(
+            rounds=data["round"].values,
+            records={name: data[name].values for name in RECORDABLE if name in data},
+            counts=data["counts"].values,
+            diverged_at=data["diverged_at"].values,
+            config=json.loads(data.attrs["config"]),
+        )
