@@ -12,8 +12,8 @@ ROOT = Path(__file__).resolve().parents[1]
 def kernel_cache(package: Path, cache: Path) -> Path:
     """Folder for compiled kernels that belongs to these very sources.
 
-    Numba asks only whether the kernel's own file is older than the cache: a kernel that calls a function of another file
-    would run that function's old code after an edit.
+    Numba asks only whether the kernel's own file is older than the cache: a kernel that calls a function from another
+    file would run its old code after an edit.
     """
     digest = hashlib.sha256()
     for file in sorted(package.rglob("*.py")):

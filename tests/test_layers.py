@@ -1,0 +1,231 @@
+"""The house rules, read off the sources.
+
+Each rule is also shown a small offender: a check that cannot fail is none.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.environment import ROOT
+
+FLOORS = {
+    **dict.fromkeys(("_validate", "_discover", "_compile", "_files", "paper", "errors"), 0),
+    **dict.fromkeys(("bounds", "sampling", "valuation"), 1),
+    **dict.fromkeys(("datasets", "federation"), 2),
+    **dict.fromkeys(("selection", "engine"), 3),
+    **dict.fromkeys(("exact",), 4),
+    **dict.fromkeys(("claims", "verification", "sweep", "plotting"), 5),
+    **dict.fromkeys(("study", "__main__", "__init__"), 6),
+}
+HEAVY = {"cvxpy", "dask", "matplotlib", "scipy", "sklearn", "sympy", "xarray"}
+LONGEST_FILE, LONGEST_FUNCTION = 320, 60
+Modules = dict[str, str]
+
+
+def modules(folder: str = "fedtheory") -> Modules:
+    """Sources by dotted name, packages as ``name.__init__``."""
+    files = sorted((ROOT / folder).rglob("*.py"))
+    return {".".join(file.relative_to(ROOT).with_suffix("").parts): file.read_text(encoding="utf-8") for file in files}
+
+
+def floor(module: str) -> int:
+    """Floor of ``fedtheory.ROOM...``; a room without one is an error."""
+    return FLOORS[[*module.split("."), "__init__"][1]]
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    """Whether this is the branch that never runs."""
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+def imported(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
+    """Yield (line, dotted name) of all imports, wherever they stand; ``from a import b`` gives a.b."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = module.split(".")[: -node.level] if node.level else []
+            source = ".".join([*above, *filter(None, [node.module])])
+            yield from ((node.lineno, f"{source}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            names = (argument.value for argument in node.args if isinstance(argument, ast.Constant))
+            yield from ((node.lineno, str(name)) for name in names)
+
+
+def upward_imports(sources: Modules) -> list[str]:
+    """Name imports from a higher floor; the root package is the roof."""
+    found = []
+    for module, source in sources.items():
+        own_floor = floor(module)
+        for line, name in imported(ast.parse(source), module):
+            room = [*name.split("."), "__init__"][1]
+            target = name if room in FLOORS else "fedtheory"
+            if name.split(".")[0] == "fedtheory" and floor(target) > own_floor:
+                found.append(f"{module}:{line} imports {name}")
+    return found
+
+
+def run_at_import(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes that run when the module is imported."""
+    for node in ast.iter_child_nodes(tree):
+        if not is_type_checking(node) and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield node
+            yield from run_at_import(node)
+
+
+def heavy_imports(sources: Modules) -> list[str]:
+    """Name imports of slow libraries outside functions."""
+    found = []
+    for module, source in sources.items():
+        for node in run_at_import(ast.parse(source)):
+            names = imported(ast.Module([node], []), module) if isinstance(node, ast.Import | ast.ImportFrom) else []
+            found += [f"{module}:{line} imports {name}" for line, name in names if name.split(".")[0] in HEAVY]
+    return found
+
+
+def long_files(sources: Modules) -> list[str]:
+    """Name files that no longer hold one idea."""
+    return [name for name, source in sources.items() if len(source.splitlines()) > LONGEST_FILE]
+
+
+def long_functions(sources: Modules) -> list[str]:
+    """Name functions whose body, docstring apart, no longer fits a screen."""
+    found = []
+    for module, source in sources.items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                first = node.body[1 if ast.get_docstring(node) and len(node.body) > 1 else 0]
+                if (node.end_lineno or 0) - first.lineno >= LONGEST_FUNCTION:
+                    found.append(f"{module}:{node.lineno} {node.name}")
+    return found
+
+
+def shadowed_functions(sources: Modules) -> list[str]:
+    """Name public functions and classes that the import of a module of their own open package would hide."""
+    open_packages = {name.removesuffix(".__init__") for name, source in sources.items() if "lazy_names(" in source}
+    found = []
+    for module, source in sources.items():
+        package = module.rpartition(".")[0]
+        if package in open_packages:
+            definitions = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef))
+            found += [f"{module}.{node.name}" for node in definitions if f"{package}.{node.name}" in sources]
+    return found
+
+
+def paths_outside(text: str, folder: Path) -> list[str]:
+    """Name paths of one machine, and relative ones that leave the project."""
+    machine = re.findall(r"(?<![\w.:/~)\]}-])/(?:tmp|home|root|work|opt|Users)/[\w./-]*", text)
+    relative = re.findall(r"(?<![\w./])(?:\.\./)+[\w./-]*", text)
+    return machine + [path for path in relative if not (folder / path).resolve().is_relative_to(ROOT)]
+
+
+def texts() -> Iterator[Path]:
+    """Yield what people wrote, not what tools made of it."""
+    made = {"_build", "gallery", "generated", "__pycache__"}
+    suffixes = {".py", ".md", ".rst", ".toml", ".yml", ".yaml", ".css", ".html"}
+    for folder in ("fedtheory", "studies", "tests", "docs", ".github", ".ci"):
+        for file in sorted((ROOT / folder).rglob("*")):
+            if file.is_file() and (file.suffix in suffixes or folder == ".ci") and made.isdisjoint(file.parts):
+                yield file
+    yield from (ROOT / name for name in ("README.md", "pyproject.toml", ".pre-commit-config.yaml", ".readthedocs.yaml"))
+
+
+@pytest.mark.parametrize("rule", [upward_imports, heavy_imports, long_files, long_functions, shadowed_functions])
+def test_the_library_keeps_the_rule(rule) -> None:
+    assert rule(modules()) == []
+
+
+@pytest.mark.parametrize("rule", [long_files, long_functions])
+def test_the_studies_keep_the_rule(rule) -> None:
+    assert rule(modules("studies")) == []
+
+
+def test_nothing_points_outside_the_project() -> None:
+    found = {
+        str(file.relative_to(ROOT)): paths_outside(file.read_text(encoding="utf-8"), file.parent) for file in texts()
+    }
+    assert {file: paths for file, paths in found.items() if paths} == {}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import fedtheory",
+        "from fedtheory import __version__",
+        "from fedtheory import exact",
+        "import fedtheory.exact.skew as s",
+        "from fedtheory.claims.power_of_choice import lemma",
+        "from ..exact import skew",
+        "def f():\n    from fedtheory.engine.fedavg import fedavg",
+        "if TYPE_CHECKING:\n    from fedtheory.selection import Full",
+        "import importlib\nimportlib.import_module('fedtheory.engine.rounds')",
+    ],
+)
+def test_an_import_from_above_is_seen(statement: str) -> None:
+    assert len(upward_imports({"fedtheory.bounds.toy": statement})) == 1
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["from fedtheory.sampling import variance", "from fedtheory import paper", "import numpy", "x = 'exact'"],
+)
+def test_an_import_from_the_same_floor_or_below_is_fine(statement: str) -> None:
+    assert upward_imports({"fedtheory.bounds.toy": statement}) == []
+
+
+def test_a_room_without_a_floor_is_an_error() -> None:
+    with pytest.raises(KeyError, match="attic"):
+        upward_imports({"fedtheory.attic.toy": ""})
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import cvxpy as cp",
+        "from scipy import stats",
+        "class A:\n    import sympy",
+        "try:\n    import xarray\nfinally: pass",
+    ],
+)
+def test_a_slow_library_at_the_top_is_seen(statement: str) -> None:
+    assert len(heavy_imports({"fedtheory.exact.toy": statement})) == 1
+
+
+def test_a_slow_library_in_a_function_or_for_types_only_is_fine() -> None:
+    source = "if TYPE_CHECKING:\n    import xarray\ndef f():\n    import cvxpy"
+    assert heavy_imports({"fedtheory.exact.toy": source}) == []
+
+
+def test_one_line_too_many_in_a_file_is_seen() -> None:
+    assert long_files({"a": "x = 1\n" * LONGEST_FILE, "b": "x = 1\n" * (LONGEST_FILE + 1)}) == ["b"]
+
+
+def test_one_line_too_many_in_a_function_is_seen_and_its_docstring_is_free() -> None:
+    head = 'def f():\n    """One.\n\n    Two.\n    """\n'
+    assert long_functions({"a": head + "    x = 1\n" * LONGEST_FUNCTION}) == []
+    assert long_functions({"a": head + "    x = 1\n" * (LONGEST_FUNCTION + 1)}) == ["a:1 f"]
+
+
+def test_a_module_that_hides_a_function_of_its_open_package_is_seen() -> None:
+    package = {"toy.__init__": "__getattr__, __dir__ = lazy_names(__name__, __path__[0])", "toy.variance": ""}
+    assert shadowed_functions({**package, "toy.other": "def variance(): ..."}) == ["toy.other.variance"]
+    assert shadowed_functions({**package, "toy.other": "def spread(): ..."}) == []
+
+
+def test_a_path_of_one_machine_and_a_way_out_are_seen() -> None:
+    assert len(paths_outside("see /" + "home/ada/x.npz", ROOT)) == 1
+    assert len(paths_outside("see ../" + "notes/design.md", ROOT)) == 1
+    assert paths_outside("see ../README.md, https://example.org/" + "home/x and results/x", ROOT / "docs") == []
+
+
+def test_importing_the_library_loads_nothing_slow() -> None:
+    script = "import sys, fedtheory; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert set(done.stdout.split()) & (HEAVY | {"numba", "joblib", "rich", "tyro"}) == set()
+    assert "fedtheory" in done.stdout.split()
