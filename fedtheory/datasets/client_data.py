@@ -1,0 +1,227 @@
+"""Labeled samples that belong to clients: one record that generators, partitions and readers all return."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self, final
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+
+__all__ = ["FederatedData", "Labels"]
+
+Labels = npt.NDArray[np.int64]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class FederatedData:
+    """Samples of K clients in one table: client k owns the rows ``offsets[k]:offsets[k + 1]``.
+
+    Parameters
+    ----------
+    features
+        Shape (N, f), finite.
+    labels
+        Shape (N,), whole numbers in ``0..num_classes - 1``.
+    offsets
+        Shape (K + 1,), from 0 to N, strictly increasing: no client is empty.
+    num_classes
+        By default one more than the largest label, and at least 2.
+    test_features, test_labels, test_offsets
+        Held-out samples in the same layout, or none at all; a client may have none of its own.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a client is empty, a number is not finite or a label is not one of the classes.
+    TypeError
+        If an array does not hold real numbers.
+
+    Examples
+    --------
+    >>> data = FederatedData.from_clients([([[0.0], [1.0], [2.0]], [0, 1, 1]), ([[3.0]], [0])])
+    >>> data
+    FederatedData(num_clients=2, num_samples=4, num_features=1, num_classes=2, num_test_samples=0)
+    >>> data.weights
+    array([0.75, 0.25])
+    """
+
+    features: Array
+    labels: Labels
+    offsets: Labels
+    num_classes: int = field(default=None)  # type: ignore[assignment]
+    test_features: Array = field(default=None)  # type: ignore[arg-type]
+    test_labels: Labels = field(default=None)  # type: ignore[arg-type]
+    test_offsets: Labels = field(default=None)  # type: ignore[arg-type]
+
+    def __post_init__(self) -> None:
+        features, labels, offsets = _samples("", self.features, self.labels, self.offsets)
+        empty = np.flatnonzero(np.diff(offsets) < 1)
+        if offsets.size < 2 or empty.size:
+            got = f"client {empty[0]} without any" if empty.size else "no client"
+            message = f"every client must own at least one sample, got {got}"
+            raise ValueError(message)
+        clean: dict[str, Any] = {"features": features, "labels": labels, "offsets": offsets}
+        clean |= self._held_out(features.shape[1], offsets.size)
+        clean["num_classes"] = _num_classes(self.num_classes, labels, clean["test_labels"])
+        for name, value in clean.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    def _held_out(self, num_features: int, num_offsets: int) -> dict[str, Any]:
+        given = (self.test_features, self.test_labels, self.test_offsets)
+        if all(part is None for part in given):
+            given = (np.empty((0, num_features)), np.empty(0, np.int64), np.zeros(num_offsets, np.int64))
+        features, labels, offsets = _samples("test_", *given)
+        if features.shape[1] != num_features:
+            message = f"test_features must have {num_features} columns as features has, got shape {features.shape}"
+            raise ValueError(message)
+        if offsets.size != num_offsets:
+            message = f"test_offsets must have {num_offsets} entries as offsets has, got {offsets.size}"
+            raise ValueError(message)
+        return {"test_features": features, "test_labels": labels, "test_offsets": offsets}
+
+    @classmethod
+    def from_clients(
+        cls,
+        clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]],
+        *,
+        test: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]] | None = None,
+        num_classes: int | None = None,
+    ) -> Self:
+        """Stack one pair (features, labels) per client, and optionally one pair of held-out samples per client."""
+        train = _stacked("clients", clients)
+        held_out = (None, None, None) if test is None else _stacked("test", test)
+        return cls(*train, num_classes, *held_out)  # type: ignore[arg-type]
+
+    @classmethod
+    def from_partition(
+        cls,
+        features: npt.ArrayLike,
+        labels: npt.ArrayLike,
+        parts: Sequence[npt.ArrayLike],
+        *,
+        num_classes: int | None = None,
+        test_fraction: float = 0.0,
+        rng: Any = 0,
+    ) -> Self:
+        """Give client k the pooled samples ``parts[k]``; of each client's samples a random share is held out.
+
+        A client of n samples keeps ``max(1, floor((1 - test_fraction) n))`` of them for training.
+        """
+        x, y = _validate.array("features", features, ndim=2), np.asarray(labels)
+        share = _validate.fraction("test_fraction", test_fraction)
+        shuffle = _validate.generator(rng)
+        train, test = [], []
+        for part in parts:
+            rows = shuffle.permutation(np.asarray(part)) if share else np.asarray(part)
+            kept = max(1, int((1 - share) * rows.size))
+            train.append((x[np.sort(rows[:kept])], y[np.sort(rows[:kept])]))
+            test.append((x[np.sort(rows[kept:])], y[np.sort(rows[kept:])]))
+        classes = int(np.max(y, initial=1)) + 1 if num_classes is None else num_classes
+        return cls.from_clients(train, test=test if share else None, num_classes=classes)
+
+    @property
+    def num_clients(self) -> int:
+        """Number of clients K."""
+        return int(self.offsets.size - 1)
+
+    @property
+    def num_samples(self) -> int:
+        """Number of training samples of all clients, N."""
+        return int(self.labels.size)
+
+    @property
+    def num_features(self) -> int:
+        """Number of features f of a sample."""
+        return int(self.features.shape[1])
+
+    @property
+    def sample_counts(self) -> Labels:
+        """Number of training samples of each client, shape (K,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def weights(self) -> Array:
+        """Objective weights proportional to the sample counts, shape (K,), sum 1."""
+        result: Array = self.sample_counts / self.num_samples
+        return result
+
+    def client(self, k: int) -> tuple[Array, Labels]:
+        """Features and labels of client k."""
+        rows = slice(self.offsets[k], self.offsets[k + 1])
+        return self.features[rows], self.labels[rows]
+
+    def test_client(self, k: int) -> tuple[Array, Labels]:
+        """Held-out features and labels of client k, perhaps none."""
+        rows = slice(self.test_offsets[k], self.test_offsets[k + 1])
+        return self.test_features[rows], self.test_labels[rows]
+
+    def take(self, clients: Sequence[int]) -> Self:
+        """Federation of some of the clients, in the given order; a client named twice is there twice."""
+        chosen = [int(_validate.count("clients", int(k), 0, self.num_clients - 1)) for k in clients]
+        return type(self).from_clients(
+            [self.client(k) for k in chosen],
+            test=[self.test_client(k) for k in chosen],
+            num_classes=self.num_classes,
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"FederatedData(num_clients={self.num_clients}, num_samples={self.num_samples}, "
+            f"num_features={self.num_features}, num_classes={self.num_classes}, "
+            f"num_test_samples={self.test_labels.size})"
+        )
+
+
+def _samples(prefix: str, features: Any, labels: Any, offsets: Any) -> tuple[Array, Labels, Labels]:
+    x = _validate.array(f"{prefix}features", features, ndim=2)
+    if x.shape[1] == 0:
+        message = f"{prefix}features must have at least one column, got shape {x.shape}"
+        raise ValueError(message)
+    y = _whole(f"{prefix}labels", labels, shape=(x.shape[0],))
+    bounds = _whole(f"{prefix}offsets", offsets, shape=(None,))
+    if bounds.size == 0 or bounds[0] != 0 or bounds[-1] != x.shape[0] or (np.diff(bounds) < 0).any():
+        message = f"{prefix}offsets must increase from 0 to {x.shape[0]}, got {bounds.tolist()}"
+        raise ValueError(message)
+    return x, y, bounds
+
+
+def _whole(name: str, value: Any, shape: tuple[int | None, ...]) -> Labels:
+    numbers = _validate.array(name, value, shape=shape)
+    broken = np.flatnonzero(numbers != np.floor(numbers))
+    if broken.size:
+        message = f"{name} must be whole numbers, got {numbers[broken[0]]} at index {broken[0]}"
+        raise ValueError(message)
+    return numbers.astype(np.int64)
+
+
+def _num_classes(num_classes: Any, labels: Labels, test_labels: Labels) -> int:
+    if num_classes is None:
+        num_classes = 1 + max(1, int(labels.max()), int(test_labels.max(initial=0)))
+    classes = int(_validate.count("num_classes", num_classes, low=2))
+    for name, values in (("labels", labels), ("test_labels", test_labels)):
+        outside = np.flatnonzero((values < 0) | (values >= classes))
+        if outside.size:
+            message = f"{name} must be in 0..{classes - 1}, got {values[outside[0]]} at index {outside[0]}"
+            raise ValueError(message)
+    return classes
+
+
+def _stacked(name: str, clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]) -> tuple[Array, Array, Labels]:
+    if len(clients) == 0:
+        message = f"{name} must hold at least one client, got none"
+        raise ValueError(message)
+    features = [_validate.array(f"features of client {k}", x) for k, (x, _) in enumerate(clients)]
+    labels = [_validate.array(f"labels of client {k}", y, ndim=1) for k, (_, y) in enumerate(clients)]
+    width = features[0].shape[-1]
+    for k, (x, y) in enumerate(zip(features, labels, strict=True)):
+        if x.shape != (y.size, width):
+            message = f"features of client {k} must have shape {(y.size, width)}, got {x.shape}"
+            raise ValueError(message)
+    offsets = np.concatenate([[0], np.cumsum([y.size for y in labels])]).astype(np.int64)
+    return np.concatenate(features), np.concatenate(labels), offsets

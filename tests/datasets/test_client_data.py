@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+
+from fedtheory.datasets.client_data import FederatedData
+
+PAIRS = [([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]], [0, 1, 1]), ([[3.0, 5.0]], [0])]
+
+
+def test_rows_between_the_offsets_are_the_clients_own():
+    data = FederatedData.from_clients(PAIRS, test=[([[9.0, 9.0]], [1]), (np.empty((0, 2)), [])])
+    assert data.offsets.tolist() == [0, 3, 4]
+    for k, (x, y) in enumerate(PAIRS):
+        np.testing.assert_array_equal(data.client(k)[0], x)
+        np.testing.assert_array_equal(data.client(k)[1], y)
+    assert data.test_client(0)[1].tolist() == [1]
+    assert data.test_client(1)[1].size == 0
+
+
+def test_weights_are_the_shares_of_the_samples():
+    data = FederatedData.from_clients(PAIRS)
+    assert data.sample_counts.tolist() == [3, 1]
+    assert data.weights.tolist() == [3 / 4, 1 / 4]
+
+
+def test_taking_clients_keeps_their_rows_and_the_classes_of_all():
+    data = FederatedData.from_clients(PAIRS, num_classes=5).take([1, 0, 1])
+    assert data.sample_counts.tolist() == [1, 3, 1]
+    np.testing.assert_array_equal(data.client(2)[0], PAIRS[1][0])
+    assert data.num_classes == 5
+
+
+def test_arrays_are_copies_that_nobody_can_write():
+    features = np.asfortranarray(np.arange(6.0).reshape(3, 2))
+    data = FederatedData(features, np.array([0, 1, 0]), np.array([0, 2, 3]))
+    features[0, 0] = 7.0
+    assert data.features[0, 0] == 0
+    with pytest.raises(ValueError, match="read-only"):
+        data.features[0, 0] = 1.0
+
+
+def test_a_partition_holds_out_a_share_of_each_client_and_loses_no_row():
+    x = np.arange(40.0)[:, None]
+    parts = [np.arange(30), np.arange(30, 39), np.array([39])]
+    data = FederatedData.from_partition(x, np.zeros(40, int), parts, test_fraction=0.25, rng=1)
+    # floor(0.75 * 30) = 22, floor(0.75 * 9) = 6, and a single sample stays.
+    assert data.sample_counts.tolist() == [22, 6, 1]
+    for k, part in enumerate(parts):
+        both = np.concatenate([data.client(k)[0][:, 0], data.test_client(k)[0][:, 0]])
+        assert sorted(both) == part.tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        (([[0.0]], [0], [0]), ValueError, "offsets must increase from 0 to 1"),
+        (([[0.0]], [0], [0, 1, 1]), ValueError, "at least one sample, got client 1 without any"),
+        (([[0.0]], [0], [0, 2]), ValueError, "offsets must increase"),
+        (([[0.0], [1.0]], [0, 1], [0, 2, 1, 2]), ValueError, "offsets must increase"),
+        (([[0.0], [np.nan]], [0, 1], [0, 2]), ValueError, r"features must be finite, got nan at index \(1, 0\)"),
+        (([[0.0], [1.0]], [0, 0.5], [0, 2]), ValueError, "labels must be whole numbers, got 0.5 at index 1"),
+        (([[0.0], [1.0]], [0, -1], [0, 2]), ValueError, r"labels must be in 0..1, got -1 at index 1"),
+        (([[0.0], [1.0]], [0, 2], [0, 2], 2), ValueError, r"labels must be in 0..1, got 2 at index 1"),
+        (([[0.0], [1.0]], [0, 0], [0, 2], 1), ValueError, "num_classes must be at least 2, got 1"),
+        (([[0.0], [1.0]], [0], [0, 2]), ValueError, r"labels must have shape \(2,\), got \(1,\)"),
+        ((np.empty((2, 0)), [0, 1], [0, 2]), ValueError, "at least one column"),
+        (([["a"]], [0], [0, 1]), TypeError, "features must hold real numbers"),
+        (([[1j]], [0], [0, 1]), TypeError, "features must hold real numbers"),
+        (([[0.0]], [0], [0, 1], 2, [[1.0, 2.0]], [0], [0, 1]), ValueError, "test_features must have 1 columns"),
+        (([[0.0]], [0], [0, 1], 2, [[1.0]], [0], [0, 1, 1]), ValueError, "test_offsets must have 2 entries"),
+        (([[0.0]], [0], [0, 1], 2, [[1.0]], [3], [0, 1]), ValueError, "test_labels must be in 0..1"),
+    ],
+)
+def test_bad_tables_are_refused_in_one_sentence(arguments, error, text):
+    with pytest.raises(error, match=text):
+        FederatedData(*arguments)
+
+
+def test_clients_of_unequal_widths_and_no_clients_are_refused():
+    with pytest.raises(ValueError, match=r"features of client 1 must have shape \(1, 2\), got \(1, 3\)"):
+        FederatedData.from_clients([PAIRS[1], ([[1.0, 2.0, 3.0]], [0])])
+    with pytest.raises(ValueError, match="at least one client, got none"):
+        FederatedData.from_clients([])
+    with pytest.raises(ValueError, match=r"clients must be in 0..1, got 2"):
+        FederatedData.from_clients(PAIRS).take([2])
