@@ -1,0 +1,150 @@
+"""Synthetic(alpha, beta) against the published recipe: every statistic has a known law, every limit a level of 1e-6."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fedtheory.datasets.synthetic_softmax import synthetic, synthetic_clients
+
+LEVEL = 1e-6
+MANY = 4000
+
+
+def assert_variance(values, variance, degrees, center=None):
+    """For normal ``values`` the sum of squares over the variance is chi-squared."""
+    squares = np.sum((values - (values.mean() if center is None else center)) ** 2) / variance
+    low, high = stats.chi2(degrees).ppf([LEVEL / 2, 1 - LEVEL / 2])
+    assert low < squares < high, (low, squares, high)
+
+
+def drawn(alpha, beta, **options):
+    return synthetic_clients(alpha, beta, MANY, 3, num_features=5, num_classes=4, **options)
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(1.0, 1.0), (0.5, 2.0), (0.0, 0.0)])
+def test_between_and_within_client_spreads_are_those_of_the_recipe(alpha, beta):
+    clients = drawn(alpha, beta)
+    # The mean of C f entries N(u_k, 1) with u_k ~ N(0, alpha^2) is N(0, alpha^2 + 1/(C f)), and so on.
+    assert_variance(clients.models.mean(axis=(1, 2)), alpha**2 + 1 / 20, MANY, center=0)
+    assert_variance(clients.biases.mean(axis=1), alpha**2 + 1 / 4, MANY, center=0)
+    assert_variance(clients.centers.mean(axis=1), beta**2 + 1 / 5, MANY, center=0)
+    for entries in (clients.models.reshape(MANY, 20), clients.biases, clients.centers):
+        within = entries - entries.mean(axis=1, keepdims=True)
+        assert_variance(within, 1, MANY * (entries.shape[1] - 1), center=0)
+
+
+def test_model_and_bias_of_a_client_share_their_mean():
+    clients = drawn(1.0, 1.0)
+    for entries in (clients.models, clients.biases[..., None]):
+        assert_variance((entries - clients.model_means[:, None, None]).ravel(), 1, entries.size, center=0)
+    # Models and features are independent: the correlation of independent normals is about N(0, 1/K).
+    correlation = np.corrcoef(clients.model_means, clients.feature_means)[0, 1]
+    assert abs(correlation) < stats.norm.isf(LEVEL / 2) / np.sqrt(MANY)
+
+
+def test_features_are_normal_with_the_published_covariance():
+    data = synthetic(1.0, 1.0, 2, 5, num_features=4, min_samples=5000, max_samples=5000, test_fraction=0.0)
+    clients = synthetic_clients(1.0, 1.0, 2, 5, num_features=4, min_samples=5000, max_samples=5000)
+    for k in range(2):
+        x, _ = data.client(k)
+        standardized = (x - clients.centers[k]) / np.arange(1, 5) ** -0.6
+        for column in standardized.T:
+            assert stats.kstest(column, "norm").pvalue > LEVEL
+        off_diagonal = np.corrcoef(standardized.T)[np.triu_indices(4, 1)]
+        assert np.abs(off_diagonal).max() < stats.norm.isf(LEVEL / 2) / np.sqrt(5000)
+
+
+def test_labels_maximize_the_clients_own_logits():
+    data = synthetic(0.7, 0.3, 4, 5, num_features=6, num_classes=3, max_samples=80)
+    clients = synthetic_clients(0.7, 0.3, 4, 5, num_features=6, num_classes=3, max_samples=80)
+    for k in range(4):
+        for x, y in (data.client(k), data.test_client(k)):
+            logits = [clients.models[k] @ row + clients.biases[k] for row in x]
+            assert [int(np.argmax(row)) for row in logits] == y.tolist()
+
+
+def test_sizes_are_fifty_more_than_a_lognormal():
+    extra = drawn(1.0, 1.0).sizes - 50
+    assert extra.min() >= 0
+    for threshold in (1, 10, 54, 400, 3000):
+        # floor(exp(4 + 2 z)) < threshold exactly if 4 + 2 z < log(threshold)
+        count = stats.binom(MANY, stats.norm.cdf((np.log(threshold) - 4) / 2))
+        assert count.ppf(LEVEL / 2) <= np.sum(extra < threshold) <= count.isf(LEVEL / 2)
+
+
+def test_power_law_sizes_have_density_three_x_squared():
+    sizes = drawn(1.0, 1.0, sizes="power_law", min_samples=11, max_samples=110).sizes
+    assert sizes.min() >= 11
+    assert sizes.max() <= 110
+    for threshold in (30, 60, 100):
+        # 11 + floor(100 x) < t exactly if x < (t - 11)/100, of probability ((t - 11)/100)^3
+        count = stats.binom(MANY, ((threshold - 11) / 100) ** 3)
+        assert count.ppf(LEVEL / 2) <= np.sum(sizes < threshold) <= count.isf(LEVEL / 2)
+
+
+def test_nine_tenths_of_the_samples_train():
+    data = synthetic(1, 1, 6, rng=2)
+    totals = data.sample_counts + np.diff(data.test_offsets)
+    assert data.sample_counts.tolist() == [int(n * 9 // 10) for n in totals]
+    np.testing.assert_array_equal(totals, synthetic_clients(1, 1, 6, rng=2).sizes)
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+def test_the_two_readings_of_dispersion_agree_at_zero_and_one(spread):
+    first, second = (synthetic(spread, spread, 3, max_samples=60, dispersion=d) for d in ("std", "variance"))
+    np.testing.assert_array_equal(first.features, second.features)
+    np.testing.assert_array_equal(first.labels, second.labels)
+
+
+def test_the_two_readings_of_dispersion_differ_at_one_half_as_a_square_root():
+    first, second = (drawn(0.5, 0.5, dispersion=d) for d in ("std", "variance"))
+    np.testing.assert_allclose(second.model_means, np.sqrt(2) * first.model_means, rtol=1e-15)
+    np.testing.assert_allclose(second.feature_means, np.sqrt(2) * first.feature_means, rtol=1e-15)
+    # The check that the standard deviation passes, the variance must fail: 1/2 + 1/5 is not 1/4 + 1/5.
+    assert_variance(first.centers.mean(axis=1), 0.5**2 + 1 / 5, MANY, center=0)
+    with pytest.raises(AssertionError):
+        assert_variance(second.centers.mean(axis=1), 0.5**2 + 1 / 5, MANY, center=0)
+
+
+def test_changing_one_choice_does_not_reshuffle_the_rest():
+    base = synthetic_clients(1, 1, 4)
+    fewer_classes = synthetic_clients(1, 1, 4, num_classes=3)
+    np.testing.assert_array_equal(base.centers, fewer_classes.centers)
+    np.testing.assert_array_equal(base.sizes, fewer_classes.sizes)
+    more_clients = synthetic_clients(1, 1, 9)
+    for name in ("models", "biases", "centers", "sizes"):
+        np.testing.assert_array_equal(getattr(more_clients, name)[:4], getattr(base, name))
+    other_sizes = synthetic_clients(1, 1, 4, sizes="power_law")
+    np.testing.assert_array_equal(base.models, other_sizes.models)
+    few, many = (synthetic(1, 1, 2, max_samples=n, test_fraction=0.0) for n in (50, 60))
+    np.testing.assert_array_equal(many.client(1)[0][:50], few.client(1)[0])
+
+
+def test_the_same_seed_gives_the_same_data_and_another_seed_other_data():
+    first, again, other = (synthetic(1, 1, 2, rng, max_samples=50) for rng in (7, 7, 8))
+    np.testing.assert_array_equal(first.features, again.features)
+    assert not np.array_equal(first.features, other.features)
+    spawned = np.random.default_rng(7)
+    one, two = (synthetic(1, 1, 2, spawned, max_samples=50).features for _ in range(2))
+    assert not np.array_equal(one, two)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "text"),
+    [
+        ((-1, 1), {}, ValueError, "alpha must be finite and at least 0"),
+        ((1, float("nan")), {}, ValueError, "beta must be finite"),
+        ((1, 1, 0), {}, ValueError, "num_clients must be at least 1"),
+        ((1, 1, 2), {"num_classes": 1}, ValueError, "num_classes must be at least 2"),
+        ((1, 1, 2), {"num_features": 0}, ValueError, "num_features must be at least 1"),
+        ((1, 1, 2), {"min_samples": 0}, ValueError, "min_samples must be at least 1"),
+        ((1, 1, 2), {"min_samples": 9, "max_samples": 8}, ValueError, "max_samples must be at least 9"),
+        ((1, 1, 2), {"dispersion": "sd"}, ValueError, "dispersion must be one of 'std', 'variance'"),
+        ((1, 1, 2), {"sizes": "equal"}, ValueError, "sizes must be one of"),
+        ((1, 1, 2, "seed"), {}, TypeError, "rng must be a whole number"),
+        ((1, 1, 2), {"test_fraction": 1.5}, ValueError, r"test_fraction must be in \[0, 1\]"),
+    ],
+)
+def test_bad_arguments_are_refused_in_one_sentence(arguments, options, error, text):
+    with pytest.raises(error, match=text):
+        synthetic(*arguments, **options)
