@@ -6,7 +6,7 @@ import pkgutil
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 __all__ = ["lazy_names", "members"]
@@ -59,6 +59,7 @@ def members(package: ModuleType, accept: Callable[[Any], bool]) -> Iterator[tupl
             continue
         module = importlib.import_module(f"{package.__name__}.{info.name}")
         for name, value in vars(module).items():
-            owner = getattr(value, "__module__", module.__name__)
+            # Only functions and classes know their home; a record's __module__ is that of its class.
+            owner = value.__module__ if isinstance(value, FunctionType | type) else module.__name__
             if not name.startswith("_") and owner == module.__name__ and accept(value):
                 yield f"{module.__name__}.{name}", value
