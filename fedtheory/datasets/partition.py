@@ -1,0 +1,214 @@
+"""Partitions of pooled samples among clients, and how far apart the clients' label distributions are.
+
+A partition is a list of index arrays, one per client, disjoint and covering every sample;
+``FederatedData.from_partition`` makes clients of it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.datasets.client_data import FederatedData, Labels
+
+__all__ = ["Heterogeneity", "dirichlet_partition", "heterogeneity", "power_law_partition", "shard_partition"]
+
+
+def dirichlet_partition(
+    labels: npt.ArrayLike, num_clients: int, concentration: float, *, min_samples: int = 1, rng: Any = 0
+) -> list[Labels]:
+    """Split each class among the clients in shares drawn from the symmetric Dirichlet law ``Dir_K(concentration)``.
+
+    A small concentration gives clients of unequal sizes with few classes each. Clients that end with fewer than
+    ``min_samples`` are filled up with random samples of the client that is largest at that moment.
+
+    Parameters
+    ----------
+    labels
+        Classes of the pooled samples, whole numbers, shape (N,).
+    num_clients, min_samples
+        K, and the fewest samples of a client; ``num_clients * min_samples`` may not exceed N.
+    concentration
+        Positive; the coefficient of variation of a share is ``sqrt((K - 1) / (K concentration + 1))``.
+
+    Returns
+    -------
+    list
+        K arrays of row numbers, increasing, disjoint, covering 0..N-1.
+
+    Notes
+    -----
+    Cho, Wang, Joshi (2020), Appendix F (FMNIST), after Hsu, Qi, Brown (2019).
+
+    Examples
+    --------
+    >>> parts = dirichlet_partition([0, 0, 0, 1, 1, 1], num_clients=2, concentration=0.1, min_samples=2)
+    >>> sorted(len(part) for part in parts), sorted(np.concatenate(parts).tolist())
+    ([2, 4], [0, 1, 2, 3, 4, 5])
+    """
+    y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
+    concentration = float(_validate.positive("concentration", concentration))
+    draw = _validate.generator(rng)
+    parts: list[list[int]] = [[] for _ in range(num_clients)]
+    for label in np.unique(y):
+        rows = draw.permutation(np.flatnonzero(y == label))
+        shares = draw.dirichlet(np.full(num_clients, concentration))
+        cuts = np.floor(np.cumsum(shares)[:-1] * rows.size + 0.5).astype(np.int64)
+        for part, piece in zip(parts, np.split(rows, np.minimum(cuts, rows.size)), strict=True):
+            part.extend(piece.tolist())
+    _fill_up(parts, min_samples, draw)
+    return [np.sort(np.array(part, dtype=np.int64)) for part in parts]
+
+
+def shard_partition(
+    labels: npt.ArrayLike, num_clients: int, shards_per_client: int = 2, *, single_class: bool = True, rng: Any = 0
+) -> list[Labels]:
+    """Cut the samples, sorted by class, into ``num_clients * shards_per_client`` shards and deal them at random.
+
+    Parameters
+    ----------
+    labels
+        Classes of the pooled samples, whole numbers, shape (N,).
+    num_clients, shards_per_client
+        K and the number of shards of each client.
+    single_class
+        True: no shard holds two classes; each class gets a number of shards in proportion to its samples (at least
+        one), of sizes that differ by at most 1. False: shards of the whole sorted list, of equal size up to 1.
+
+    Notes
+    -----
+    FedALIGN, Appendix B.1 (uni-class shards), after McMahan et al. (2017), section 3 (sorted shards).
+
+    Examples
+    --------
+    >>> sorted(part.tolist() for part in shard_partition([1, 0, 1, 0], num_clients=2, shards_per_client=1))
+    [[0, 2], [1, 3]]
+    """
+    y, num_clients, shards_per_client = _pooled(labels, num_clients, shards_per_client, name="shards_per_client")
+    single_class = _validate.boolean("single_class", single_class)
+    draw = _validate.generator(rng)
+    num_shards = num_clients * shards_per_client
+    # Ties in random order: which samples of a class share a shard is chance.
+    order = draw.permutation(y.size)
+    order = order[np.argsort(y[order], kind="stable")]
+    classes, counts = np.unique(y, return_counts=True)
+    if single_class and num_shards < classes.size:
+        message = f"num_clients * shards_per_client must be at least the {classes.size} classes, got {num_shards}"
+        raise ValueError(message)
+    blocks = np.split(order, np.cumsum(counts)[:-1]) if single_class else [order]
+    numbers = _shards_per_class(counts, num_shards) if single_class else [num_shards]
+    shards = [shard for block, n in zip(blocks, numbers, strict=True) for shard in np.array_split(block, n)]
+    hands = draw.permutation(num_shards).reshape(num_clients, shards_per_client)
+    return [np.sort(np.concatenate([shards[i] for i in hand])) for hand in hands]
+
+
+def power_law_partition(
+    labels: npt.ArrayLike, num_clients: int, *, power: float = 3.0, min_samples: int = 1, rng: Any = 0
+) -> list[Labels]:
+    """Deal the samples at random into parts of sizes proportional to draws from the density ``power x^(power-1)``.
+
+    Of the N samples each client first gets ``min_samples``; the rest is shared in proportion to the draws, rounded by
+    the largest remainders.
+
+    Notes
+    -----
+    Cho, Wang, Joshi (2020), Appendix F: density 3x^2 on (0, 1).
+
+    Examples
+    --------
+    >>> [len(part) for part in power_law_partition([0] * 10, num_clients=3, min_samples=2)]
+    [3, 3, 4]
+    """
+    y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
+    power = float(_validate.positive("power", power))
+    draw = _validate.generator(rng)
+    shares = (1.0 - draw.random(num_clients)) ** (1 / power)
+    sizes = min_samples + _apportioned(y.size - num_clients * min_samples, shares)
+    return [np.sort(part) for part in np.split(draw.permutation(y.size), np.cumsum(sizes)[:-1])]
+
+
+class Heterogeneity(NamedTuple):
+    """How the clients' labels differ.
+
+    Attributes
+    ----------
+    sizes
+        Number of samples of each client, shape (K,).
+    label_distributions
+        Share of each class in each client, shape (K, C).
+    pooled_distribution
+        Share of each class in all samples, shape (C,).
+    total_variation
+        ``1/2 sum_c |share_kc - pooled share_c|`` of each client, shape (K,): 0 for equal laws, below 1.
+    mean_total_variation
+        Its average, weighted by the sizes.
+    num_classes_present
+        Number of classes that each client has samples of, shape (K,).
+    """
+
+    sizes: Labels
+    label_distributions: Array
+    pooled_distribution: Array
+    total_variation: Array
+    mean_total_variation: float
+    num_classes_present: Labels
+
+
+def heterogeneity(data: FederatedData) -> Heterogeneity:
+    """Label distributions of the clients and their total variation distance to the pooled one.
+
+    Examples
+    --------
+    Two clients of one class each: the pooled law is (1/2, 1/2), at distance 1/2 from both.
+
+    >>> data = FederatedData.from_clients([([[0.0]], [0]), ([[1.0]], [1])])
+    >>> heterogeneity(data).total_variation
+    array([0.5, 0.5])
+    """
+    clients = np.repeat(np.arange(data.num_clients), data.sample_counts)
+    counts = np.zeros((data.num_clients, data.num_classes))
+    np.add.at(counts, (clients, data.labels), 1)
+    distributions = counts / data.sample_counts[:, None]
+    pooled = counts.sum(axis=0) / data.num_samples
+    distances = 0.5 * np.abs(distributions - pooled).sum(axis=1)
+    present = np.count_nonzero(counts, axis=1)
+    return Heterogeneity(data.sample_counts, distributions, pooled, distances, float(data.weights @ distances), present)
+
+
+def _pooled(labels: Any, num_clients: Any, per_client: Any, name: str = "min_samples") -> tuple[Labels, int, int]:
+    y = _validate.count("labels", np.asarray(labels), low=0)
+    if y.ndim != 1:
+        message = f"labels must have 1 dimension, got shape {y.shape}"
+        raise ValueError(message)
+    num_clients, per_client = _validate.count("num_clients", num_clients), _validate.count(name, per_client)
+    if num_clients * per_client > y.size:
+        message = f"num_clients * {name} must be at most the {y.size} samples, got {num_clients} * {per_client}"
+        raise ValueError(message)
+    return y, num_clients, per_client
+
+
+def _fill_up(parts: list[list[int]], min_samples: int, draw: np.random.Generator) -> None:
+    for part in parts:
+        while len(part) < min_samples:
+            # N >= K min_samples: as long as one part is short, the largest has more than min_samples.
+            donor = max(parts, key=len)
+            part.append(donor.pop(int(draw.integers(len(donor)))))
+
+
+def _apportioned(total: int, shares: Sequence[float] | Array) -> Labels:
+    exact = total * np.asarray(shares, dtype=np.float64) / np.sum(shares)
+    sizes: Labels = np.floor(exact).astype(np.int64)
+    rest = total - int(sizes.sum())
+    sizes[np.argsort(sizes - exact, kind="stable")[:rest]] += 1
+    return sizes
+
+
+def _shards_per_class(counts: Labels, num_shards: int) -> Labels:
+    # A class never gets more shards than samples: the next shard goes where the shards are largest.
+    numbers = np.ones_like(counts)
+    for _ in range(num_shards - counts.size):
+        numbers[np.argmax(counts / numbers)] += 1
+    return numbers

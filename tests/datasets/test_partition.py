@@ -1,0 +1,136 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from fedtheory.datasets import partition
+from fedtheory.datasets.client_data import FederatedData
+from fedtheory.datasets.partition import dirichlet_partition, heterogeneity, power_law_partition, shard_partition
+
+LEVEL = 1e-6
+SPLITS = {
+    "dirichlet": lambda labels, k, low, rng: dirichlet_partition(labels, k, 0.05, min_samples=low, rng=rng),
+    "power law": lambda labels, k, low, rng: power_law_partition(labels, k, min_samples=low, rng=rng),
+    "sorted shards": lambda labels, k, low, rng: shard_partition(labels, k, low, single_class=False, rng=rng),
+}
+
+
+def assert_partition(parts, num_samples, min_samples):
+    assert sorted(np.concatenate(parts).tolist()) == list(range(num_samples))
+    assert min(part.size for part in parts) >= min_samples
+    assert all((np.diff(part) > 0).all() for part in parts)
+
+
+@pytest.mark.parametrize("name", SPLITS)
+@given(
+    labels=st.lists(st.integers(0, 4), min_size=1, max_size=60),
+    num_clients=st.integers(1, 8),
+    min_samples=st.integers(1, 6),
+    rng=st.integers(0, 2**32),
+)
+@settings(max_examples=60)
+def test_every_sample_has_one_client_and_every_client_enough_samples(name, labels, num_clients, min_samples, rng):
+    if num_clients * min_samples > len(labels):
+        with pytest.raises(ValueError, match=f"must be at most the {len(labels)} samples"):
+            SPLITS[name](labels, num_clients, min_samples, rng)
+    else:
+        assert_partition(SPLITS[name](labels, num_clients, min_samples, rng), len(labels), min_samples)
+
+
+def test_without_filling_up_clients_fall_short(monkeypatch):
+    monkeypatch.setattr(partition, "_fill_up", lambda *_: None)
+    parts = dirichlet_partition(np.repeat(np.arange(3), 20), 10, 0.05, min_samples=6)
+    with pytest.raises(AssertionError):
+        assert_partition(parts, 60, 6)
+
+
+@pytest.mark.parametrize("concentration", [0.3, 1.0, 5.0])
+def test_shares_of_a_class_follow_the_dirichlet_law(concentration):
+    num_classes, per_class, num_clients = 600, 400, 4
+    labels = np.repeat(np.arange(num_classes), per_class)
+    parts = dirichlet_partition(labels, num_clients, concentration, rng=3)
+    counts = np.array([np.bincount(labels[part], minlength=num_classes) for part in parts])
+    law = stats.beta(concentration, (num_clients - 1) * concentration)
+    # A share is rounded to a multiple of 1/400: judge at the middles between the multiples, where rounding is harmless.
+    for threshold in (0.5, 10.5, 60.5, 100.5, 200.5):
+        below = stats.binom(num_classes, law.cdf(threshold / per_class))
+        assert below.ppf(LEVEL / 2) <= np.sum(counts[0] < threshold) <= below.isf(LEVEL / 2)
+
+
+def test_single_class_shards_hold_one_class_and_no_sample_is_lost():
+    labels = np.random.default_rng(0).choice(5, size=403, p=[0.4, 0.3, 0.15, 0.1, 0.05])
+    parts = shard_partition(labels, 12, 1, rng=4)
+    assert_partition(parts, 403, 1)
+    assert all(np.unique(labels[part]).size == 1 for part in parts)
+    pairs = shard_partition(labels, 6, 2, rng=4)
+    assert_partition(pairs, 403, 2)
+    assert max(np.unique(labels[part]).size for part in pairs) == 2
+
+
+def test_equal_classes_give_shards_of_equal_size():
+    labels = np.tile(np.arange(10), 120)
+    sizes = {part.size for part in shard_partition(labels, 60, 2, rng=0)}
+    # 1200 samples in 120 shards of 10, two for each client: FedALIGN's layout of FMNIST in small.
+    assert sizes == {20}
+
+
+def test_sorted_shards_may_mix_classes_where_single_class_shards_do_not():
+    labels = np.array([0, 0, 0, 1, 1, 1, 1, 1])
+    mixed = [np.unique(labels[p]).size for p in shard_partition(labels, 2, 1, single_class=False)]
+    assert sorted(mixed) == [1, 2]
+    assert [np.unique(labels[p]).size for p in shard_partition(labels, 2, 1)] == [1, 1]
+
+
+def test_power_law_sizes_are_proportional_to_draws_of_density_three_x_squared():
+    parts = power_law_partition(np.zeros(300_000, int), 1000, rng=5)
+    sizes = np.array([part.size for part in parts]) - 1
+    # The sizes are draws X_k scaled by (N - K) / sum X, rounded by less than 1: undo the scaling with the mean 3/4.
+    scaled = sizes / sizes.mean() * 0.75
+    # sum X / K is within 5 standard errors of 3/4 (variance of X: 3/80), a distance of shares that KS must be spared.
+    slack = 3 * 5 * np.sqrt(3 / 80 / 1000) / 0.75 + 3 / sizes.mean()
+    distance = stats.kstest(scaled, lambda x: np.clip(x, 0, 1) ** 3).statistic
+    assert distance < np.sqrt(-np.log(LEVEL / 2) / 2 / 1000) + slack
+    assert stats.kstest(scaled / scaled.max(), "uniform").statistic > 2 * np.sqrt(-np.log(LEVEL / 2) / 2 / 1000)
+
+
+def test_heterogeneity_counts_labels_and_measures_total_variation():
+    data = FederatedData.from_clients([(np.zeros((4, 1)), [0, 0, 1, 2]), (np.zeros((2, 1)), [0, 0])], num_classes=4)
+    report = heterogeneity(data)
+    np.testing.assert_array_equal(report.label_distributions, [[1 / 2, 1 / 4, 1 / 4, 0], [1, 0, 0, 0]])
+    np.testing.assert_allclose(report.pooled_distribution, [4 / 6, 1 / 6, 1 / 6, 0])
+    # Client 0: (1/6 + 1/12 + 1/12)/2 = 1/6; client 1: (1/3 + 1/6 + 1/6)/2 = 1/3; mean (4 * 1/6 + 2 * 1/3)/6 = 2/9.
+    np.testing.assert_allclose(report.total_variation, [1 / 6, 1 / 3])
+    assert report.mean_total_variation == pytest.approx(2 / 9, rel=1e-15)
+    assert report.num_classes_present.tolist() == [3, 1]
+    assert report.sizes.tolist() == [4, 2]
+
+
+def test_a_smaller_concentration_is_more_heterogeneous():
+    labels = np.repeat(np.arange(10), 300)
+    features = np.zeros((3000, 1))
+    distances = [
+        heterogeneity(
+            FederatedData.from_partition(features, labels, dirichlet_partition(labels, 10, concentration, rng=1))
+        ).mean_total_variation
+        for concentration in (0.01, 0.3, 3.0, 300.0)
+    ]
+    assert distances == sorted(distances, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: dirichlet_partition([0, 1], 2, 0.0), ValueError, "concentration must be finite and positive, got 0.0"),
+        (lambda: dirichlet_partition([0, 1], 0, 1.0), ValueError, "num_clients must be at least 1"),
+        (lambda: dirichlet_partition([0.5, 1], 1, 1.0), TypeError, "labels must hold whole numbers"),
+        (lambda: dirichlet_partition([[0], [1]], 1, 1.0), ValueError, "labels must have 1 dimension"),
+        (lambda: dirichlet_partition([0, -1], 1, 1.0), ValueError, "labels must be at least 0, got -1 at index 1"),
+        (lambda: shard_partition([0, 1, 2], 1, 2), ValueError, "must be at least the 3 classes, got 2"),
+        (lambda: power_law_partition([0, 1], 2, power=0.0), ValueError, "power must be finite and positive"),
+        (lambda: power_law_partition([0, 1], 2, min_samples=2), ValueError, r"at most the 2 samples, got 2 \* 2"),
+    ],
+)
+def test_bad_arguments_are_refused_in_one_sentence(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
