@@ -1,0 +1,85 @@
+"""Measured curves with confidence bands, theory lines without, and the two in one panel."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory.plotting.style import log_places
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["bound_versus_error", "measured", "theory"]
+
+# What each line of theory looks like, tightest first: (color, dashes). Measurements are solid and have markers.
+_THEORY = (("#D55E00", (0, (5, 1.5))), ("#009E73", (0, (4, 1.5, 1, 1.5))), ("#CC79A7", (0, (1, 1))))
+_MEASURED = "#0072B2"
+
+
+def measured(
+    axes: "Axes",
+    x: npt.ArrayLike,
+    mean: npt.ArrayLike,
+    low: npt.ArrayLike,
+    high: npt.ArrayLike,
+    *,
+    label: str,
+    color: str = _MEASURED,
+    marker: str = "o",
+) -> "Axes":
+    """Draw a measured mean as a solid line with markers over its shaded confidence band; return the Axes.
+
+    Parameters
+    ----------
+    x, mean, low, high
+        Places, mean and confidence limits, each of shape (n,). On a logarithmic axis a lower limit of zero or less is
+        drawn at a hundredth of the mean.
+    label, color, marker
+        Of the mean; the band has no entry in the legend.
+    """
+    x, mean, low, high = (np.asarray(values, dtype=np.float64) for values in (x, mean, low, high))
+    if axes.get_yscale() == "log":
+        low = np.where(low > 0, low, mean / 100)
+    axes.fill_between(x, low, high, color=color, alpha=0.25, linewidth=0)
+    places = log_places(x.size, 8) if axes.get_xscale() == "log" else np.linspace(0, x.size - 1, 8).astype(int)
+    axes.plot(x, mean, color=color, marker=marker, markevery=sorted({int(place) for place in places}), label=label)
+    return axes
+
+
+def theory(axes: "Axes", x: npt.ArrayLike, values: npt.ArrayLike, *, label: str, rank: int = 0) -> "Axes":
+    """Draw a line of theory, dashed and without markers; ``rank`` chooses its color and dashes; return the Axes.
+
+    Infinite values say nothing and are left out.
+    """
+    color, dashes = _THEORY[_validate.count("rank", rank, 0, len(_THEORY) - 1)]
+    finite = np.where(np.isfinite(values), values, np.nan)
+    axes.plot(np.asarray(x), finite, color=color, linestyle=dashes, label=label)
+    return axes
+
+
+def bound_versus_error(
+    axes: "Axes", x: npt.ArrayLike, error: tuple[Any, Any, Any], bounds: Mapping[str, npt.ArrayLike]
+) -> "Axes":
+    """Draw a measured error under the bounds on it; return the Axes.
+
+    Parameters
+    ----------
+    x
+        Horizons, shape (n,).
+    error
+        Mean, lower and upper confidence limit, each of shape (n,).
+    bounds
+        At most three bounds by label, tightest first, each of shape (n,). One that is infinite everywhere is named in
+        the corner of the panel instead.
+    """
+    for rank, (label, values) in enumerate(bounds.items()):
+        theory(axes, x, values, label=label, rank=rank)
+    measured(axes, x, *error, label="measured mean, 95% band")
+    vacuous = [label for label, values in bounds.items() if not np.isfinite(values).any()]
+    if vacuous:
+        note = "\n".join(f"{label}: infinite" for label in vacuous)
+        axes.text(0.03, 0.03, note, transform=axes.transAxes, fontsize="small", color="#444444")
+    return axes

@@ -1,0 +1,80 @@
+"""The look of all figures: colors that color-blind readers tell apart, markers to back them up, readable legends."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["COLORS", "MARKERS", "appearance", "legend_below", "log_log", "log_places"]
+
+# The palette of Okabe and Ito without its yellow, which is too faint for a line on white; dark and light alternate.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+_SETTINGS: dict[str, Any] = {
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.labelsize": 10,
+    "axes.titlesize": 10,
+    "figure.constrained_layout.use": True,
+    "font.size": 10,
+    "grid.alpha": 0.6,
+    "grid.color": "#cccccc",
+    "grid.linewidth": 0.5,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 5,
+    "svg.hashsalt": "fedtheory",
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+}
+
+
+@contextlib.contextmanager
+def appearance() -> Iterator[None]:
+    """Draw figures in the house style while the context lasts; the reader's own settings come back afterwards."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(_SETTINGS):  # type: ignore[arg-type]
+        yield
+
+
+def log_log(axes: "Axes", *, xlabel: str, ylabel: str) -> "Axes":
+    """Make both axes logarithmic and name them, units included; return the Axes."""
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    return axes
+
+
+def legend_below(figure: "Figure", *, num_columns: int = 3) -> "Figure":
+    """Put one legend for all panels below them, every label once; return the figure."""
+    unique: dict[str, Any] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            unique.setdefault(label, handle)
+    figure.legend(list(unique.values()), list(unique), loc="outside lower center", ncols=num_columns)
+    return figure
+
+
+def log_places(length: int, count: int = 200) -> npt.NDArray[np.int64]:
+    """At most ``count`` distinct indices in 0 .. length-1, evenly spaced on a logarithmic axis, ends included.
+
+    >>> log_places(1001, 4)
+    array([   0,    1,   32, 1000])
+    """
+    last = _validate.count("length", length) - 1
+    inner = np.geomspace(1, max(last, 1), _validate.count("count", count, 2) - 1)
+    places = np.unique(np.concatenate([[0], np.rint(inner), [last]]).astype(np.int64))
+    within: npt.NDArray[np.int64] = places[places <= last]
+    return within

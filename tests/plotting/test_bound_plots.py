@@ -1,0 +1,88 @@
+"""Figures of bounds and errors: what is drawn is what was given, and theory is told apart from measurement."""
+
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from fedtheory.plotting.bound import bound_versus_error, measured, theory
+from fedtheory.plotting.style import COLORS, log_log
+
+mpl.use("Agg")
+
+
+@pytest.fixture
+def axes():
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots()
+    yield log_log(axes, xlabel="steps", ylabel="gap")
+    plt.close(figure)
+
+
+X = np.arange(1, 101)
+MEAN = 1.0 / X
+
+
+def line(axes: Any, label: str) -> Any:
+    (found,) = (line for line in axes.lines if line.get_label() == label)
+    return found
+
+
+def test_mean_and_bounds_are_drawn_as_given(axes):
+    bound_versus_error(axes, X, (MEAN, 0.9 * MEAN, 1.1 * MEAN), {"tight": 2 * MEAN, "loose": 9 * MEAN})
+    assert np.array_equal(line(axes, "tight").get_ydata(), 2 * MEAN)
+    assert np.array_equal(line(axes, "loose").get_ydata(), 9 * MEAN)
+    assert np.array_equal(line(axes, "measured mean, 95% band").get_ydata(), MEAN)
+    assert len(axes.collections) == 1
+
+
+def test_theory_is_dashed_and_measurement_is_solid_with_markers(axes):
+    bound_versus_error(axes, X, (MEAN, MEAN, MEAN), {"a": MEAN, "b": MEAN, "c": MEAN})
+    styles = [tuple(map(str, line(axes, label)._unscaled_dash_pattern)) for label in "abc"]
+    assert len(set(styles)) == 3
+    assert line(axes, "measured mean, 95% band").get_linestyle() == "-"
+    assert line(axes, "measured mean, 95% band").get_marker() == "o"
+    assert {line(axes, label).get_marker() for label in "abc"} == {"None"}
+    assert len({line.get_color() for line in axes.lines}) == 4
+
+
+def test_every_color_belongs_to_the_color_blind_safe_palette(axes):
+    bound_versus_error(axes, X, (MEAN, MEAN, MEAN), {"a": MEAN, "b": MEAN, "c": MEAN})
+    assert {line.get_color() for line in axes.lines} <= set(COLORS)
+
+
+def test_an_infinite_bound_is_named_in_words_and_leaves_the_axes_finite(axes):
+    bound_versus_error(axes, X, (MEAN, MEAN, MEAN), {"tight": MEAN, "printed": np.full(X.shape, np.inf)})
+    assert [text.get_text() for text in axes.texts] == ["printed: infinite"]
+    assert np.isfinite(axes.get_ylim()).all()
+
+
+def test_a_partly_infinite_bound_is_drawn_where_it_says_something(axes):
+    values = np.where(X < 50, np.inf, 1.0)
+    theory(axes, X, values, label="late")
+    assert np.array_equal(np.isnan(line(axes, "late").get_ydata()), X < 50)
+
+
+def test_a_lower_limit_below_zero_does_not_stretch_a_logarithmic_axis(axes):
+    measured(axes, X, MEAN, MEAN - 1.0, MEAN + 1.0, label="wide")
+    axes.figure.canvas.draw()
+    assert axes.get_ylim()[0] > MEAN.min() / 1000
+
+
+def test_a_linear_axis_keeps_the_lower_limit(axes):
+    axes.set_yscale("linear")
+    measured(axes, X, MEAN, MEAN - 1.0, MEAN + 1.0, label="wide")
+    assert axes.collections[0].get_paths()[0].vertices[:, 1].min() == (MEAN - 1.0).min()
+
+
+def test_an_unknown_rank_is_refused(axes):
+    with pytest.raises(ValueError, match=r"rank must be in 0\.\.2, got 3"):
+        theory(axes, X, MEAN, label="fourth", rank=3)
+
+
+def test_every_function_returns_the_axes(axes):
+    assert theory(axes, X, MEAN, label="a") is axes
+    assert measured(axes, X, MEAN, MEAN, MEAN, label="b") is axes
+    assert bound_versus_error(axes, X, (MEAN, MEAN, MEAN), {}) is axes
