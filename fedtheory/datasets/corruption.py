@@ -1,0 +1,184 @@
+"""Noisy and irrelevant samples: clients misaligned with the others to a chosen degree (FedALIGN, Appendix B.2).
+
+The appendix names, for each kind of noise, a factor (the noise of the worst client) and a skew factor (a larger one
+puts more clients near the worst), with the values 2.5 for label noise, 1 for irrelevant points, and skews 0.5 / 1.5 / 5
+for low / medium / high noise; it prints no formula. Here client j of n has the noise ``factor * (j/n)^(1/skew)``.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.datasets.client_data import FederatedData, Labels
+
+__all__ = ["add_irrelevant_samples", "flip_labels", "noise_levels", "shift_labels", "with_misaligned_clients"]
+
+
+def noise_levels(num_clients: int, factor: float, skew: float) -> Array:
+    """Noise ``factor * (j/n)^(1/skew)`` of the clients j = 1..n, increasing to ``factor``, shape (n,).
+
+    The shares ``(j/n)^(1/skew)`` are quantiles of the density ``skew x^(skew-1)`` on (0, 1), of mean
+    ``skew / (skew + 1)``.
+
+    Examples
+    --------
+    >>> noise_levels(4, factor=2.0, skew=1.0)
+    array([0.5, 1. , 1.5, 2. ])
+    >>> noise_levels(4, factor=2.0, skew=0.5)
+    array([0.125, 0.5  , 1.125, 2.   ])
+    """
+    num_clients = _validate.count("num_clients", num_clients)
+    factor = float(_validate.nonnegative("factor", factor))
+    skew = float(_validate.positive("skew", skew))
+    ranks = np.arange(1, num_clients + 1) / num_clients
+    result: Array = factor * ranks ** (1 / skew)
+    return result
+
+
+def flip_labels(data: FederatedData, probabilities: npt.ArrayLike, rng: Any = 0) -> FederatedData:
+    """Replace each training label of client k, with probability ``probabilities[k]``, by another class drawn uniformly.
+
+    Parameters
+    ----------
+    data
+        The clients; held-out samples stay as they are.
+    probabilities
+        Shape (K,), in [0, 1].
+
+    Examples
+    --------
+    >>> data = FederatedData.from_clients([([[0.0], [1.0]], [0, 1])])
+    >>> flip_labels(data, [1.0]).labels
+    array([1, 0])
+    """
+    flips = _per_client("probabilities", probabilities, data, high=1.0)
+    draw = _validate.generator(rng)
+    flipped = draw.random(data.num_samples) < np.repeat(flips, data.sample_counts)
+    steps = draw.integers(1, data.num_classes, size=data.num_samples)
+    return _relabeled(data, np.where(flipped, steps, 0))
+
+
+def shift_labels(data: FederatedData, scales: npt.ArrayLike, rng: Any = 0) -> FederatedData:
+    """Add ``round(scales[k] z)``, z standard normal, to each training label of client k, modulo the number of classes.
+
+    A label moves with probability about ``P(scale |z| > 1/2)``: 32% at scale 0.5, 84% at 2.5, where nearby labels are
+    still likelier than distant ones. This is how a label noise factor above 1 can be read.
+
+    Parameters
+    ----------
+    data
+        The clients; held-out samples stay as they are.
+    scales
+        Standard deviations in classes, shape (K,), at least 0.
+    """
+    deviations = _per_client("scales", scales, data)
+    noise = _validate.generator(rng).standard_normal(data.num_samples)
+    return _relabeled(data, np.rint(np.repeat(deviations, data.sample_counts) * noise).astype(np.int64))
+
+
+def add_irrelevant_samples(
+    data: FederatedData, fractions: npt.ArrayLike, rng: Any = 0, *, scale: float = 1.0
+) -> FederatedData:
+    """Give client k ``round(fractions[k] n_k)`` more training samples that say nothing: features and label independent.
+
+    The features are independent normals of mean 0 and standard deviation ``scale``, the label is uniform. The fraction
+    1 doubles a client's data, so that half of it is irrelevant.
+
+    Parameters
+    ----------
+    data
+        The clients; held-out samples stay as they are.
+    fractions
+        Irrelevant samples per sample that is there, shape (K,), at least 0.
+    scale
+        Standard deviation of the irrelevant features.
+
+    Examples
+    --------
+    >>> data = FederatedData.from_clients([([[0.0], [1.0]], [0, 1]), ([[0.0], [1.0]], [0, 1])])
+    >>> add_irrelevant_samples(data, [0.0, 0.5]).sample_counts
+    array([2, 3])
+    """
+    shares = _per_client("fractions", fractions, data)
+    scale = float(_validate.nonnegative("scale", scale))
+    draw = _validate.generator(rng)
+    clients = []
+    for k, share in enumerate(shares):
+        x, y = data.client(k)
+        added = int(np.rint(share * y.size))
+        noise = scale * draw.standard_normal((added, data.num_features))
+        clients.append((np.concatenate([x, noise]), np.concatenate([y, draw.integers(data.num_classes, size=added)])))
+    return FederatedData.from_clients(clients, test=_test(data), num_classes=data.num_classes)
+
+
+def with_misaligned_clients(
+    data: FederatedData,
+    num_clients: int = 10,
+    rng: Any = 0,
+    *,
+    label_noise_factor: float = 2.5,
+    label_noise_skew: float = 1.5,
+    irrelevant_factor: float = 1.0,
+    irrelevant_skew: float = 1.5,
+) -> FederatedData:
+    """Append ``num_clients`` clients with noisy copies of everybody's data: FedALIGN's synthetic federation.
+
+    The given clients come first, unchanged: they are the priority clients. The pooled training samples are dealt at
+    random to the new clients in equal shares; then new client j of n gets label noise of standard deviation
+    ``noise_levels(n, label_noise_factor, label_noise_skew)[j]`` and the fraction
+    ``noise_levels(n, irrelevant_factor, irrelevant_skew)[j]`` of irrelevant samples. They hold out nothing: held-out
+    samples are those of the priority clients.
+
+    Parameters
+    ----------
+    data
+        The priority clients.
+    num_clients
+        Number of new clients, at most the number of samples.
+    rng
+        Seed, SeedSequence or Generator; dealing, label noise and irrelevant samples have streams of their own.
+
+    Notes
+    -----
+    FedALIGN, Appendix B.2: factors 2.5 and 1; both skews 0.5 (low), 1.5 (medium) or 5 (high noise).
+
+    Examples
+    --------
+    >>> data = FederatedData.from_clients([(np.zeros((4, 2)), [0, 1, 2, 1])])
+    >>> with_misaligned_clients(data, num_clients=2, irrelevant_skew=1.0).sample_counts
+    array([4, 3, 4])
+    """
+    num_clients = _validate.count("num_clients", num_clients, 1, data.num_samples)
+    deal, labels, irrelevant = (np.random.default_rng(child) for child in _validate.seed_sequence(rng).spawn(3))
+    parts = np.array_split(deal.permutation(data.num_samples), num_clients)
+    new = FederatedData.from_partition(data.features, data.labels, parts, num_classes=data.num_classes)
+    new = shift_labels(new, noise_levels(num_clients, label_noise_factor, label_noise_skew), labels)
+    new = add_irrelevant_samples(new, noise_levels(num_clients, irrelevant_factor, irrelevant_skew), irrelevant)
+    return FederatedData.from_clients(
+        [*(data.client(k) for k in range(data.num_clients)), *(new.client(j) for j in range(num_clients))],
+        test=[*_test(data), *_test(new)],
+        num_classes=data.num_classes,
+    )
+
+
+def _per_client(name: str, value: Any, data: FederatedData, high: float = np.inf) -> Array:
+    levels = _validate.array(name, value, shape=(data.num_clients,))
+    _validate.nonnegative(name, levels)
+    above = np.flatnonzero(levels > high)
+    if above.size:
+        message = f"{name} must be in [0, {high:g}], got {levels[above[0]]} at index {above[0]}"
+        raise ValueError(message)
+    return levels
+
+
+def _relabeled(data: FederatedData, steps: Labels) -> FederatedData:
+    labels = (data.labels + steps) % data.num_classes
+    held_out = (data.test_features, data.test_labels, data.test_offsets)
+    return FederatedData(data.features, labels, data.offsets, data.num_classes, *held_out)
+
+
+def _test(data: FederatedData) -> list[tuple[Array, Labels]]:
+    return [data.test_client(k) for k in range(data.num_clients)]

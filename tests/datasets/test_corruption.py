@@ -1,0 +1,116 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from fedtheory.datasets.client_data import FederatedData
+from fedtheory.datasets.corruption import (
+    add_irrelevant_samples,
+    flip_labels,
+    noise_levels,
+    shift_labels,
+    with_misaligned_clients,
+)
+from fedtheory.datasets.synthetic_softmax import synthetic
+
+LEVEL = 1e-6
+MANY = 20_000
+
+
+def two_clients(num_classes=5):
+    labels = np.arange(MANY) % num_classes
+    return FederatedData(np.zeros((2 * MANY, 1)), np.tile(labels, 2), np.array([0, MANY, 2 * MANY]), num_classes)
+
+
+def assert_binomial(successes, trials, probability):
+    count = stats.binom(trials, probability)
+    assert count.ppf(LEVEL / 2) <= successes <= count.isf(LEVEL / 2)
+
+
+@pytest.mark.parametrize("skew", [0.5, 1.5, 5.0])
+def test_a_higher_skew_makes_more_clients_noisy(skew):
+    levels = noise_levels(1000, 2.5, skew)
+    assert levels[-1] == 2.5
+    assert (np.diff(levels) > 0).all()
+    # Riemann sum of the quantile function, within its largest step 1/1000 of the mean skew/(skew + 1).
+    assert levels.mean() / 2.5 == pytest.approx(skew / (skew + 1), abs=1e-3)
+
+
+def test_labels_flip_with_the_given_probability_to_each_other_class_alike():
+    data = two_clients()
+    flipped = flip_labels(data, [0.0, 0.3], rng=1)
+    np.testing.assert_array_equal(flipped.client(0)[1], data.client(0)[1])
+    steps = (flipped.client(1)[1] - data.client(1)[1]) % 5
+    for step in range(1, 5):
+        assert_binomial(np.sum(steps == step), MANY, 0.3 / 4)
+
+
+def test_drawing_any_class_instead_of_another_one_is_caught():
+    data = two_clients()
+    labels = data.client(1)[1]
+    draw = np.random.default_rng(1)
+    wrong = np.where(draw.random(MANY) < 0.3, draw.integers(5, size=MANY), labels)
+    with pytest.raises(AssertionError):
+        assert_binomial(np.sum(wrong != labels), MANY, 0.3)
+
+
+def test_shifts_are_rounded_normals():
+    data = two_clients(num_classes=20)
+    steps = (shift_labels(data, [0.0, 1.2], rng=2).labels - data.labels) % 20
+    assert not steps[:MANY].any()
+    for step in range(-3, 4):
+        probability = np.diff(stats.norm.cdf([(step - 0.5) / 1.2, (step + 0.5) / 1.2]))[0]
+        assert_binomial(np.sum(steps[MANY:] == step % 20), MANY, probability)
+
+
+def test_irrelevant_samples_are_appended_and_independent_of_their_labels():
+    data = two_clients()
+    noisy = add_irrelevant_samples(data, [0.0, 0.5], rng=3, scale=2.0)
+    assert noisy.sample_counts.tolist() == [MANY, MANY * 3 // 2]
+    x, y = (part[MANY:] for part in noisy.client(1))
+    np.testing.assert_array_equal(noisy.client(1)[1][:MANY], data.client(1)[1])
+    for label in range(5):
+        assert_binomial(np.sum(y == label), MANY // 2, 1 / 5)
+        assert stats.kstest(x[y == label, 0] / 2.0, "norm").pvalue > LEVEL
+
+
+def test_misaligned_clients_follow_the_unchanged_priority_clients():
+    data = synthetic(1, 1, 10, max_samples=100)
+    both = with_misaligned_clients(data, 10, rng=4, label_noise_skew=5.0, irrelevant_skew=5.0)
+    assert both.num_clients == 20
+    for k in range(10):
+        np.testing.assert_array_equal(both.client(k)[0], data.client(k)[0])
+        np.testing.assert_array_equal(both.client(k)[1], data.client(k)[1])
+    shares = np.diff(np.linspace(0, data.num_samples, 11).astype(int))
+    added = both.sample_counts[10:] - np.rint(noise_levels(10, 1.0, 5.0) * shares)
+    assert np.abs(added - shares).max() <= 2
+    np.testing.assert_array_equal(both.test_features, data.test_features)
+
+
+def test_without_noise_the_new_clients_share_the_pooled_samples():
+    data = synthetic(1, 1, 3, max_samples=60)
+    both = with_misaligned_clients(data, 4, label_noise_factor=0.0, irrelevant_factor=0.0)
+    rows = np.column_stack([both.features, both.labels])[data.num_samples :]
+    pooled = np.column_stack([data.features, data.labels])
+    np.testing.assert_array_equal(rows[np.lexsort(rows.T)], pooled[np.lexsort(pooled.T)])
+
+
+def test_another_label_noise_does_not_reshuffle_the_irrelevant_samples():
+    data = synthetic(1, 1, 3, max_samples=60)
+    first, second = (with_misaligned_clients(data, 4, label_noise_factor=f) for f in (0.5, 2.5))
+    np.testing.assert_array_equal(first.features, second.features)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda d: flip_labels(d, [0.0, 1.2]), r"probabilities must be in \[0, 1\], got 1.2 at index 1"),
+        (lambda d: flip_labels(d, [0.5]), r"probabilities must have shape \(2,\)"),
+        (lambda d: shift_labels(d, [0.5, -1.0]), "scales must be finite and at least 0, got -1.0 at index 1"),
+        (lambda d: add_irrelevant_samples(d, [0.5, np.inf]), "fractions must be finite"),
+        (lambda d: with_misaligned_clients(d, 0), r"num_clients must be in 1..40000, got 0"),
+        (lambda d: with_misaligned_clients(d, 2, irrelevant_skew=0.0), "skew must be finite and positive"),
+    ],
+)
+def test_bad_noise_is_refused_in_one_sentence(call, text):
+    with pytest.raises(ValueError, match=text):
+        call(two_clients())
