@@ -68,12 +68,15 @@ class Finding:
 
     @property
     def ratio(self) -> float:
-        """Measured over predicted, turned over for ``>=``: an inequality holds up to 1 and is attained at 1."""
+        """Measured over predicted, turned over for ``>=``: an inequality holds up to 1 and is attained at 1.
+
+        An inequality between zeros says nothing about its constant: its ratio is 0.
+        """
         if not self.applicable:
             return math.nan
         small, large = (self.predicted, self.measured) if self.relation == ">=" else (self.measured, self.predicted)
         if small == large:
-            return 1.0
+            return 1.0 if large or self.relation == "==" else 0.0
         if large == 0:
             return math.copysign(math.inf, small)
         return float(small / large)

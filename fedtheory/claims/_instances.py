@@ -1,0 +1,182 @@
+"""Random small federations and runs in rational arithmetic, on which the claims are checked exactly."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory.verification.rational import RationalQuadratics, Vector
+from fedtheory.verification.runs import Noise, RationalRun, no_noise, two_point_noise
+from fedtheory.verification.selections import (
+    Law,
+    power_of_choice,
+    successive,
+    uniform_subsets,
+    with_replacement,
+)
+
+__all__ = [
+    "Drawn",
+    "decaying",
+    "draw_federation",
+    "draw_model",
+    "draw_run",
+    "opposite_clients",
+]
+
+# Longer runs, and runs with more ways to stand, take seconds to follow.
+_MOST_PATHS = 250
+_MOST_STEPS = 24
+
+
+class Drawn(NamedTuple):
+    """A run with the number of clients per round and the numbers that define it, in words."""
+
+    run: RationalRun
+    num_selected: int
+    instance: dict[str, Any]
+
+
+def whole(rng: np.random.Generator, low: int, high: int) -> int:
+    """Draw a whole number in low..high."""
+    return int(rng.integers(low, high + 1))
+
+
+def pick(rng: np.random.Generator, options: list[Any]) -> Any:
+    """Draw one of the options."""
+    return options[whole(rng, 0, len(options) - 1)]
+
+
+def draw_model(rng: np.random.Generator, dim: int) -> Vector:
+    """Draw a model with entries in quarters between -4 and 4."""
+    return tuple(Fraction(whole(rng, -16, 16), 4) for _ in range(dim))
+
+
+def draw_federation(
+    rng: np.random.Generator, *, num_clients: int | None = None, same_curvature: bool = False, balanced: bool = False
+) -> RationalQuadratics:
+    """Draw two or three quadratics in one or two dimensions with condition number at most 16."""
+    num_clients = whole(rng, 2, 3) if num_clients is None else num_clients
+    dim = whole(rng, 1, 2)
+    curvatures = [tuple(Fraction(2) ** whole(rng, -2, 2) for _ in range(dim)) for _ in range(num_clients)]
+    sizes = [1 if balanced else whole(rng, 1, 5) for _ in range(num_clients)]
+    return RationalQuadratics(
+        curvatures=tuple(curvatures[:1] * num_clients if same_curvature else curvatures),
+        centers=tuple(draw_model(rng, dim) for _ in range(num_clients)),
+        weights=tuple(Fraction(size, sum(sizes)) for size in sizes),
+        minima=tuple(Fraction(whole(rng, 0, 3)) for _ in range(num_clients)),
+    )
+
+
+def opposite_clients() -> RationalQuadratics:
+    """Two equally weighted clients ``1/2 (w - 1)^2`` and ``1/2 (w + 1)^2``: minimizer 0, objective gap 1/2."""
+    one, half = Fraction(1), Fraction(1, 2)
+    return RationalQuadratics(((one,), (one,)), ((one,), (-one,)), (half, half), (Fraction(0), Fraction(0)))
+
+
+def decaying(fed: RationalQuadratics) -> Callable[[int], Fraction]:
+    """Step sizes ``1 / (mu (t + gamma))`` with ``gamma = 4 L / mu``."""
+    return lambda step: 1 / (fed.strong_convexity * step + 4 * fed.smoothness)
+
+
+Select = Callable[[Vector], Law]
+
+
+def constant_law(law: Law) -> Select:
+    """Select by the same law at every model."""
+    return lambda _: law
+
+
+def _proportional(fed: RationalQuadratics, num_selected: int, _: int) -> Select:
+    return constant_law(with_replacement(fed.weights, num_selected))
+
+
+def _uniform(fed: RationalQuadratics, num_selected: int, _: int) -> Select:
+    return constant_law(uniform_subsets(fed.num_clients, num_selected))
+
+
+def _successive(fed: RationalQuadratics, num_selected: int, _: int) -> Select:
+    return constant_law(successive(fed.weights, num_selected))
+
+
+def _power_of_choice(fed: RationalQuadratics, num_selected: int, num_candidates: int) -> Select:
+    return lambda w: power_of_choice(fed.weights, fed.losses(w), num_selected, num_candidates)
+
+
+_LAWS: dict[str, Callable[[RationalQuadratics, int, int], Select]] = {
+    "proportional": _proportional,
+    "uniform": _uniform,
+    "successive": _successive,
+    "power of choice": _power_of_choice,
+}
+
+
+def draw_run(
+    rng: np.random.Generator,
+    *,
+    laws: tuple[str, ...] = ("power of choice", "proportional", "uniform", "successive"),
+    step_size: Callable[[RationalQuadratics], Callable[[int], Fraction]] | None = None,
+    longest_round: int = 3,
+    noisy: bool = True,
+) -> Drawn:
+    """Draw a federation and a run on it that is short enough to follow along every path.
+
+    The step sizes decay as in Theorem 3.1 unless ``step_size`` makes others from the federation.
+    """
+    fed = draw_federation(rng)
+    name = pick(rng, list(laws))
+    num_selected = whole(rng, 1, min(2, fed.num_clients))
+    num_candidates = whole(rng, num_selected, fed.num_clients)
+    local_steps = whole(rng, 1, longest_round)
+    select = _LAWS[name](fed, num_selected, num_candidates)
+    initial = draw_model(rng, fed.dim)
+    noise = _draw_noise(rng, fed.dim) if noisy and num_selected * local_steps <= 4 else no_noise(fed.dim)
+    per_round = len(select(initial)) * len(noise) ** (num_selected * local_steps)
+    longest = max(1, _MOST_STEPS // local_steps)
+    num_rounds = 1 + sum(per_round**rounds <= _MOST_PATHS and rounds <= longest for rounds in (2, 3))
+    run = RationalRun(
+        federation=fed,
+        select=select,
+        local_steps=local_steps,
+        step_size=(step_size or decaying)(fed),
+        initial=initial,
+        num_steps=num_rounds * local_steps - whole(rng, 0, local_steps - 1),
+        noise=noise,
+    )
+    return Drawn(run, num_selected, _words(run, name, num_selected, num_candidates))
+
+
+def _draw_noise(rng: np.random.Generator, dim: int) -> Noise:
+    size = whole(rng, 0, 4)
+    if not size:
+        return no_noise(dim)
+    return two_point_noise((Fraction(size, 2), *(Fraction(0),) * (dim - 1)), Fraction(whole(rng, 1, 3)))
+
+
+def _words(run: RationalRun, law: str, num_selected: int, num_candidates: int) -> dict[str, Any]:
+    return {
+        **federation_in_words(run.federation),
+        "law": f"{law}, {num_candidates} candidates" if law == "power of choice" else law,
+        "num_selected": num_selected,
+        "local_steps": run.local_steps,
+        "num_steps": run.num_steps,
+        "first_step_size": str(run.step_size(0)),
+        "initial": in_words(run.initial),
+        "noise": "; ".join(f"{in_words(value)} with probability {chance}" for chance, value in run.noise),
+    }
+
+
+def federation_in_words(fed: RationalQuadratics) -> dict[str, str]:
+    """Name the numbers that define a federation."""
+    return {
+        "curvatures": ", ".join(in_words(diagonal) for diagonal in fed.curvatures),
+        "centers": ", ".join(in_words(center) for center in fed.centers),
+        "weights": in_words(fed.weights),
+        "minima": in_words(fed.minima),
+    }
+
+
+def in_words(numbers: Vector) -> str:
+    """Write a vector of rationals."""
+    return "(" + ", ".join(str(number) for number in numbers) + ")"
