@@ -1,0 +1,72 @@
+"""Configuration of the documentation; builds without a network."""
+
+import os
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+project = "fedtheory"
+author = "The fedtheory developers"
+project_copyright = "%Y, " + author
+version = release = installed_version("fedtheory")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    "house",
+]
+# Foreign inventories are fetched where there surely is a network; elsewhere foreign names are set as code.
+if os.environ.get("READTHEDOCS") == "True":
+    extensions.append("sphinx.ext.intersphinx")
+intersphinx_mapping = {
+    "python": ("https://docs.python.org/3", None),
+    "numpy": ("https://numpy.org/doc/stable", None),
+    "matplotlib": ("https://matplotlib.org/stable", None),
+    "xarray": ("https://docs.xarray.dev/en/stable", None),
+}
+
+default_role = "py:obj"
+exclude_patterns = ["_build", "theory/generated", "**/GALLERY_HEADER.rst"]
+templates_path = ["_templates"]
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_default_options = {"members": True, "member-order": "bysource"}
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+copybutton_exclude = ".linenos, .gp, .go"
+
+html_theme = "pydata_sphinx_theme"
+html_title = "fedtheory"
+html_static_path = ["_static"]
+html_css_files = ["fedtheory.css"]
+html_show_sourcelink = False
+html_sidebars = {"index": [], "tutorial": [], "contributing": [], "changelog": [], "theory/power_of_choice": []}
+html_theme_options = {
+    "show_prev_next": False,
+    "navbar_end": ["theme-switcher"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+}
+
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../studies",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "reset_argv": "house.quick_size",
+    "download_all_examples": False,
+    "show_signature": False,
+    "show_memory": False,
+    "remove_config_comments": True,
+    "abort_on_example_error": False,
+}
