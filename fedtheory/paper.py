@@ -265,7 +265,7 @@ def _never_nan(evaluate: Callable[[], Any]) -> Any:
             value = evaluate()
         except (ZeroDivisionError, OverflowError):
             return float("inf")
-    if isinstance(value, float | np.ndarray) and np.any(np.isnan(value)):
+    if np.asarray(value).dtype.kind == "f" and np.any(np.isnan(value)):
         return np.where(np.isnan(value), np.inf, value)[()]
     return value
 

@@ -1,0 +1,112 @@
+"""One-step recursions of a theorem, unrolled over any sequence of step sizes: tighter than the closed forms."""
+
+import inspect
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.paper import Bound
+
+__all__ = ["elapsed_step_sizes", "unroll", "unrolled_gap"]
+
+
+def elapsed_step_sizes(step_sizes: npt.ArrayLike, local_steps: int) -> Array:
+    """Sum of the step sizes already used in the round, for every step; shape (T,).
+
+    >>> elapsed_step_sizes([0.5, 0.25, 0.5, 0.25, 0.125], local_steps=2)
+    array([0. , 0.5, 0. , 0.5, 0. ])
+    """
+    sizes = _validate.positive("step_sizes", _validate.array("step_sizes", step_sizes, ndim=1))
+    tau = _validate.count("local_steps", local_steps)
+    # Round by round, because the difference of two long sums would lose digits.
+    padded = np.zeros(-(-sizes.size // tau) * tau)
+    padded[: sizes.size] = sizes
+    rounds = padded.reshape(-1, tau)
+    before = np.zeros_like(rounds)
+    before[:, 1:] = np.cumsum(rounds[:, :-1], axis=1)
+    elapsed: Array = before.reshape(-1)[: sizes.size]
+    return elapsed
+
+
+def unroll(
+    recursion: Bound, *, initial_distance2: float, step_sizes: npt.ArrayLike, local_steps: int, **constants: Any
+) -> Array:
+    """Bounds on ``E |w_t - w*|^2`` for t = 0, ..., T: a one-step recursion applied T times.
+
+    Parameters
+    ----------
+    recursion
+        A one-step bound, affine in its first argument ``distance2``, with the summand ``contraction`` proportional to
+        it (such as ``power_of_choice.one_step``, its printed form, or ``power_of_choice.weighted_one_step``).
+    initial_distance2
+        Squared distance of the first model from w*.
+    step_sizes
+        The step size of every local step, shape (T,).
+    local_steps
+        Local steps per round; rounds begin at the multiples of it.
+    **constants
+        The other arguments of the recursion, each a number or an array of shape (T,) when it changes from step to step.
+
+    Returns
+    -------
+    Array
+        Shape (T + 1,).
+
+    Raises
+    ------
+    AssumptionViolated
+        If a hypothesis of the recursion fails at some step.
+
+    Examples
+    --------
+    With mu = L = m = rho = 1 and eta = 1/4 alone, a step multiplies by 1 - 11/32 = 21/32.
+
+    >>> from fedtheory.bounds.power_of_choice import one_step
+    >>> unroll(one_step, initial_distance2=32.0, step_sizes=[0.25, 0.25], local_steps=1, mu=1.0, L=1.0,
+    ...        num_selected=1, G2=0.0, sigma2=0.0, objective_gap=0.0, rho_diagonal=1.0, rho_tilde=1.0)
+    array([32.     , 21.     , 13.78125])
+    """
+    distance2 = float(_validate.nonnegative("initial_distance2", initial_distance2))
+    sizes = _validate.positive("step_sizes", _validate.array("step_sizes", step_sizes, ndim=1))
+    known = {"elapsed_step_size": elapsed_step_sizes(sizes, local_steps), "local_steps": local_steps}
+    takes = inspect.signature(recursion).parameters
+    wanted = {name: value for name, value in known.items() if name in takes}
+    summands = recursion.terms(1.0, step_size=sizes, **wanted, **constants)
+    slopes = np.broadcast_to(summands.pop("contraction"), sizes.shape).tolist()
+    offsets = np.broadcast_to(np.asarray(sum(summands.values()), dtype=np.float64), sizes.shape).tolist()
+    bounds = [distance2]
+    for slope, offset in zip(slopes, offsets, strict=True):
+        distance2 = slope * distance2 + offset
+        bounds.append(distance2)
+    return np.array(bounds)
+
+
+def unrolled_gap(
+    recursion: Bound,
+    *,
+    initial_distance2: float,
+    step_sizes: npt.ArrayLike,
+    local_steps: int,
+    L: float,
+    **constants: Any,
+) -> Array:
+    """Bounds on ``E F(w_t) - F*`` for t = 0, ..., T: ``L/2`` times those of ``unroll`` (Power-of-Choice, eq. (67)).
+
+    >>> from fedtheory.bounds.power_of_choice import one_step
+    >>> unrolled_gap(one_step, initial_distance2=32.0, step_sizes=[0.25, 0.25], local_steps=1, mu=1.0, L=1.0,
+    ...              num_selected=1, G2=0.0, sigma2=0.0, objective_gap=0.0, rho_diagonal=1.0, rho_tilde=1.0)
+    array([16.      , 10.5     ,  6.890625])
+    """
+    distances2 = unroll(
+        recursion,
+        initial_distance2=initial_distance2,
+        step_sizes=step_sizes,
+        local_steps=local_steps,
+        L=L,
+        **constants,
+    )
+    gaps: Array = L / 2 * distances2
+    return gaps
