@@ -1,0 +1,147 @@
+"""IDX files, raw or gzipped, as MNIST, FashionMNIST and EMNIST are distributed; nothing is downloaded.
+
+A file is a magic number (two zero bytes, the type, the number of dimensions), the dimensions as big-endian 32-bit
+numbers, and the entries. What the header declares is compared with the file before anything of that size is allocated.
+"""
+
+import gzip
+import math
+import zlib
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.datasets.client_data import Labels
+
+__all__ = ["read_idx", "read_idx_pair"]
+
+_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+_GZIP_MAGIC = b"\x1f\x8b"
+# Deflate codes at most 258 bytes in 2 bits: no gzip file holds more than this many times its own size.
+_DEFLATE_RATIO = 1032
+_MAX_BYTES = 2**31
+_MAX_DIMENSIONS = 32
+
+
+class _Header(NamedTuple):
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    size: int
+
+    @property
+    def content(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def read_idx(path: str | Path, *, max_bytes: int = _MAX_BYTES) -> np.ndarray[Any, Any]:
+    """Array in an IDX file, in native byte order.
+
+    Parameters
+    ----------
+    path
+        The file; whether it is gzipped is seen from its first bytes, not from its name.
+    max_bytes
+        Largest content that is accepted, in bytes.
+
+    Raises
+    ------
+    ValueError
+        If the magic number is wrong, the file is truncated, bytes follow the content, the gzip stream is broken, or the
+        header declares more than ``max_bytes`` or more than the file can hold.
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "two-labels"
+    ...     _ = file.write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 2, 7, 3]))
+    ...     read_idx(file)
+    array([7, 3], dtype=uint8)
+    """
+    max_bytes = _validate.count("max_bytes", max_bytes)
+    file = Path(path)
+    num_bytes = file.stat().st_size
+    with file.open("rb") as raw:
+        packed = raw.read(2) == _GZIP_MAGIC
+        raw.seek(0)
+        if not packed:
+            return _content(file, raw, num_bytes, max_bytes, packed=False)
+        try:
+            with gzip.open(raw) as stream:
+                return _content(file, stream, num_bytes, max_bytes, packed=True)  # type: ignore[arg-type]
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise _broken(file, f"be a complete gzip stream, got: {error}") from error
+
+
+def read_idx_pair(
+    images: str | Path, labels: str | Path, *, transposed: bool = False, max_bytes: int = _MAX_BYTES
+) -> tuple[Array, Labels]:
+    """Pooled samples of two IDX files: features in [0, 1], shape (N, rows * columns), and labels, shape (N,).
+
+    Parameters
+    ----------
+    images
+        Unsigned bytes, shape (N, ...); they are divided by 255.
+    labels
+        Unsigned bytes, shape (N,).
+    transposed
+        True for EMNIST, whose images are stored column by column: they are transposed to read like MNIST's.
+    max_bytes
+        Largest content of a file that is accepted, in bytes; the features take eight times as much.
+
+    Raises
+    ------
+    ValueError
+        As ``read_idx``, and if the shapes or types are not those of images and their labels.
+    """
+    transposed = _validate.boolean("transposed", transposed)
+    y = read_idx(labels, max_bytes=max_bytes)
+    if y.ndim != 1 or y.dtype != np.uint8 or y.size == 0:
+        raise _broken(Path(labels), f"hold labels, bytes of shape (N,), got {y.dtype} of shape {y.shape}")
+    x = read_idx(images, max_bytes=max_bytes)
+    if x.ndim < 2 or x.dtype != np.uint8 or x.shape[0] != y.size:
+        raise _broken(Path(images), f"hold {y.size} images of bytes, one per label, got {x.dtype} of shape {x.shape}")
+    if transposed:
+        if x.ndim != 3:
+            raise _broken(Path(images), f"have 3 dimensions to be transposed, got shape {x.shape}")
+        x = x.transpose(0, 2, 1)
+    return x.reshape(y.size, -1) / 255.0, y.astype(np.int64)
+
+
+def _content(file: Path, stream: BinaryIO, num_bytes: int, max_bytes: int, *, packed: bool) -> np.ndarray[Any, Any]:
+    header = _header(file, stream)
+    if header.content > max_bytes:
+        raise _broken(file, f"declare at most max_bytes={max_bytes} bytes, got shape {header.shape} of {header.dtype}")
+    available = num_bytes * _DEFLATE_RATIO if packed else num_bytes
+    if header.size + header.content > available:
+        raise _broken(file, f"hold the {header.content} bytes that its header declares, got {num_bytes} bytes in all")
+    # One byte more than declared is asked for: a bomb behind an honest header is not unpacked.
+    content = bytearray()
+    while len(content) <= header.content and (block := stream.read(header.content + 1 - len(content))):
+        content += block
+    if len(content) < header.content:
+        raise _broken(file, f"hold the {header.content} bytes that its header declares, got {len(content)}")
+    if len(content) > header.content:
+        raise _broken(file, f"end at byte {header.size + header.content}, got more bytes after it")
+    native = header.dtype.newbyteorder("=")
+    return np.frombuffer(content, dtype=header.dtype).astype(native).reshape(header.shape)
+
+
+def _header(file: Path, stream: BinaryIO) -> _Header:
+    magic = stream.read(4)
+    if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] not in _TYPES or not 1 <= magic[3] <= _MAX_DIMENSIONS:
+        raise _broken(file, f"begin with an IDX magic number at byte 0, got {magic.hex(' ') or 'nothing'}")
+    dimensions = stream.read(4 * magic[3])
+    if len(dimensions) < 4 * magic[3]:
+        raise _broken(file, f"declare {magic[3]} dimensions at byte 4, got {len(dimensions)} bytes")
+    shape = tuple(int(n) for n in np.frombuffer(dimensions, dtype=">u4"))
+    return _Header(np.dtype(_TYPES[magic[2]]), shape, 4 + 4 * magic[3])
+
+
+def _broken(file: Path, wanted: str) -> ValueError:
+    return ValueError(f"{file} must {wanted}")

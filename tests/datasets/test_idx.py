@@ -1,0 +1,149 @@
+import gzip
+import struct
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from fedtheory.datasets.idx import read_idx, read_idx_pair
+
+CODES = {"u1": 0x08, "i1": 0x09, "i2": 0x0B, "i4": 0x0C, "f4": 0x0D, "f8": 0x0E}
+
+
+def packed(array, code=None):
+    """The IDX bytes of an array, written independently of the reader."""
+    code = CODES[array.dtype.str[1:]] if code is None else code
+    header = struct.pack(f">HBB{array.ndim}I", 0, code, array.ndim, *array.shape)
+    return header + array.astype(array.dtype.newbyteorder(">")).tobytes()
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+@given(data=st.data(), kind=st.sampled_from(sorted(CODES)))
+@settings(max_examples=30)
+def test_what_was_written_is_read(tmp_path_factory, compress, data, kind):
+    shape = data.draw(hnp.array_shapes(max_dims=4, max_side=4))
+    elements = {"allow_nan": False} if kind[0] == "f" else {}
+    array = data.draw(hnp.arrays(np.dtype(kind), shape, elements=elements))
+    file = tmp_path_factory.mktemp("idx") / "array"
+    file.write_bytes(compress(packed(array)))
+    result = read_idx(file)
+    assert result.dtype == array.dtype
+    np.testing.assert_array_equal(result, array)
+
+
+IMAGES = np.arange(24, dtype="u1").reshape(2, 3, 4) * 10
+LABELS = np.array([7, 3], dtype="u1")
+
+
+@pytest.fixture
+def pair(tmp_path):
+    files = tmp_path / "images-idx3-ubyte.gz", tmp_path / "labels-idx1-ubyte"
+    files[0].write_bytes(gzip.compress(packed(IMAGES)))
+    files[1].write_bytes(packed(LABELS))
+    return files
+
+
+def test_a_pair_becomes_rows_in_the_unit_interval_and_labels(pair):
+    x, y = read_idx_pair(*pair)
+    np.testing.assert_array_equal(x, IMAGES.reshape(2, 12) / 255)
+    assert y.tolist() == [7, 3]
+    assert x.dtype == np.float64
+    assert y.dtype == np.int64
+
+
+def test_transposed_images_are_turned(pair):
+    x, _ = read_idx_pair(*pair, transposed=True)
+    for row, image in zip(x, IMAGES, strict=True):
+        np.testing.assert_array_equal(row.reshape(4, 3), image.T / 255)
+
+
+GOOD = packed(IMAGES)
+
+
+@pytest.mark.parametrize("wrap", [bytes, gzip.compress])
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"", "must begin with an IDX magic number at byte 0, got nothing"),
+        (GOOD[:3], "must begin with an IDX magic number at byte 0, got 00 00 08"),
+        (b"\1" + GOOD[1:], "must begin with an IDX magic number at byte 0, got 01 00 08 03"),
+        (b"\0\0\x07" + GOOD[3:], "must begin with an IDX magic number at byte 0, got 00 00 07 03"),
+        (b"\0\0\x08\xff" + bytes(5000), "must begin with an IDX magic number at byte 0, got 00 00 08 ff"),
+        (b"\0\0\x08\0" + GOOD[4:], "must begin with an IDX magic number at byte 0, got 00 00 08 00"),
+        (GOOD[:10], "must declare 3 dimensions at byte 4, got 6 bytes"),
+        (GOOD[:-1], "must hold the 24 bytes that its header declares, got"),
+        (GOOD + b"\0", "must end at byte 40, got more bytes after it"),
+    ],
+)
+def test_broken_files_are_refused_with_their_name_and_place(tmp_path, wrap, content, text):
+    file = tmp_path / "broken-file"
+    file.write_bytes(wrap(content))
+    with pytest.raises(ValueError, match=f"broken-file {text}"):
+        read_idx(file)
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:-9], lambda b: b[:30], lambda b: b[:-8] + b"\0\0\0\0" + b[-4:]])
+def test_broken_gzip_streams_are_refused(tmp_path, damage):
+    file = tmp_path / "broken.gz"
+    file.write_bytes(damage(gzip.compress(GOOD)))
+    with pytest.raises(ValueError, match=r"broken\.gz must be a complete gzip stream"):
+        read_idx(file)
+
+
+def peak_of_refusing(file, text, **options):
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=text):
+        read_idx(file, **options)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+MEGABYTE = 2**20
+
+
+def test_a_declared_size_beyond_the_file_is_refused_before_it_is_allocated(tmp_path):
+    file = tmp_path / "huge"
+    header = struct.pack(">HBB3I", 0, 8, 3, 2**32 - 1, 2**32 - 1, 2**32 - 1)
+    file.write_bytes(header + bytes(100))
+    assert peak_of_refusing(file, "must declare at most max_bytes=2147483648 bytes") < MEGABYTE
+    file.write_bytes(struct.pack(">HBB1I", 0, 8, 1, 2**30) + bytes(100))
+    assert peak_of_refusing(file, "must hold the 1073741824 bytes that its header declares, got 108") < MEGABYTE
+    file.write_bytes(gzip.compress(struct.pack(">HBB1I", 0, 8, 1, 2**30) + bytes(100)))
+    assert peak_of_refusing(file, "must hold the 1073741824 bytes") < MEGABYTE
+
+
+def test_gzip_bombs_are_not_unpacked(tmp_path):
+    file = tmp_path / "bomb.gz"
+    bomb = bytes(64 * MEGABYTE)
+    file.write_bytes(gzip.compress(struct.pack(">HBB1I", 0, 8, 1, 10) + bomb))
+    assert peak_of_refusing(file, "must end at byte 18, got more bytes after it") < MEGABYTE
+    file.write_bytes(gzip.compress(struct.pack(">HBB1I", 0, 8, 1, len(bomb)) + bomb))
+    assert peak_of_refusing(file, "must declare at most max_bytes=1000", max_bytes=1000) < MEGABYTE
+
+
+def test_unpacking_everything_would_exceed_the_memory_that_the_bomb_test_allows(tmp_path):
+    file = tmp_path / "bomb.gz"
+    file.write_bytes(gzip.compress(bytes(8 * MEGABYTE)))
+    tracemalloc.start()
+    gzip.decompress(file.read_bytes())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak > MEGABYTE
+
+
+def test_pairs_that_do_not_belong_together_are_refused(pair, tmp_path):
+    images, labels = pair
+    with pytest.raises(ValueError, match="must hold labels, bytes of shape"):
+        read_idx_pair(images, images)
+    with pytest.raises(ValueError, match="must hold 2 images of bytes, one per label, got uint8 of shape"):
+        read_idx_pair(labels, labels)
+    flat = tmp_path / "flat"
+    flat.write_bytes(packed(IMAGES.reshape(2, 12)))
+    with pytest.raises(ValueError, match="must have 3 dimensions to be transposed"):
+        read_idx_pair(flat, labels, transposed=True)
+    with pytest.raises(FileNotFoundError):
+        read_idx(tmp_path / "absent")
