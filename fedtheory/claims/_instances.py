@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.verification.rational import RationalQuadratics, Vector
-from fedtheory.verification.runs import Noise, RationalRun, no_noise, two_point_noise
+from fedtheory.verification.runs import Noise, RationalRun, mean_weights, no_noise, two_point_noise
 from fedtheory.verification.selections import (
     Law,
     power_of_choice,
@@ -36,6 +36,17 @@ class Drawn(NamedTuple):
     run: RationalRun
     num_selected: int
     instance: dict[str, Any]
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """What the bounds call the constants of the federation and of the noise."""
+        fed = self.run.federation
+        return {
+            "mu": fed.strong_convexity,
+            "L": fed.smoothness,
+            "sigma2": self.run.sigma2,
+            "objective_gap": fed.objective_gap,
+        }
 
 
 def whole(rng: np.random.Generator, low: int, high: int) -> int:
@@ -75,6 +86,18 @@ def opposite_clients() -> RationalQuadratics:
     return RationalQuadratics(((one,), (one,)), ((one,), (-one,)), (half, half), (Fraction(0), Fraction(0)))
 
 
+def short_steps(rng: np.random.Generator) -> Callable[[RationalQuadratics], Callable[[int], Fraction]]:
+    """Draw step sizes in any order up to ``1 / (4 L)``."""
+    sizes = [Fraction(whole(rng, 1, 4), 4) for _ in range(8)]
+    return lambda fed: lambda step: sizes[step % len(sizes)] / (4 * fed.smoothness)
+
+
+def fixed_step(rng: np.random.Generator) -> Callable[[RationalQuadratics], Callable[[int], Fraction]]:
+    """Draw one step size up to ``1 / (4 L)`` for all steps."""
+    size = Fraction(whole(rng, 1, 4), 4)
+    return lambda fed: lambda _: size / (4 * fed.smoothness)
+
+
 def decaying(fed: RationalQuadratics) -> Callable[[int], Fraction]:
     """Step sizes ``1 / (mu (t + gamma))`` with ``gamma = 4 L / mu``."""
     return lambda step: 1 / (fed.strong_convexity * step + 4 * fed.smoothness)
@@ -104,21 +127,28 @@ def _power_of_choice(fed: RationalQuadratics, num_selected: int, num_candidates:
     return lambda w: power_of_choice(fed.weights, fed.losses(w), num_selected, num_candidates)
 
 
+def _full(fed: RationalQuadratics, *_: int) -> Select:
+    return constant_law(uniform_subsets(fed.num_clients, fed.num_clients))
+
+
 _LAWS: dict[str, Callable[[RationalQuadratics, int, int], Select]] = {
     "proportional": _proportional,
     "uniform": _uniform,
     "successive": _successive,
     "power of choice": _power_of_choice,
+    "full, weights p_k": _full,
 }
+MEAN_LAWS = ("power of choice", "proportional", "uniform", "successive")
+WEIGHTED_LAWS = (*MEAN_LAWS, "full, weights p_k")
 
 
 def draw_run(
     rng: np.random.Generator,
     *,
-    laws: tuple[str, ...] = ("power of choice", "proportional", "uniform", "successive"),
+    laws: tuple[str, ...] = MEAN_LAWS,
     step_size: Callable[[RationalQuadratics], Callable[[int], Fraction]] | None = None,
     longest_round: int = 3,
-    noisy: bool = True,
+    smallest_cohort: int = 1,
 ) -> Drawn:
     """Draw a federation and a run on it that is short enough to follow along every path.
 
@@ -126,12 +156,13 @@ def draw_run(
     """
     fed = draw_federation(rng)
     name = pick(rng, list(laws))
-    num_selected = whole(rng, 1, min(2, fed.num_clients))
+    weighted = name == "full, weights p_k"
+    num_selected = fed.num_clients if weighted else whole(rng, smallest_cohort, 2)
     num_candidates = whole(rng, num_selected, fed.num_clients)
     local_steps = whole(rng, 1, longest_round)
     select = _LAWS[name](fed, num_selected, num_candidates)
     initial = draw_model(rng, fed.dim)
-    noise = _draw_noise(rng, fed.dim) if noisy and num_selected * local_steps <= 4 else no_noise(fed.dim)
+    noise = _draw_noise(rng, fed.dim) if num_selected * local_steps <= 4 else no_noise(fed.dim)
     per_round = len(select(initial)) * len(noise) ** (num_selected * local_steps)
     longest = max(1, _MOST_STEPS // local_steps)
     num_rounds = 1 + sum(per_round**rounds <= _MOST_PATHS and rounds <= longest for rounds in (2, 3))
@@ -143,6 +174,7 @@ def draw_run(
         initial=initial,
         num_steps=num_rounds * local_steps - whole(rng, 0, local_steps - 1),
         noise=noise,
+        weigh=(lambda chosen: tuple(fed.weights[k] for k in chosen)) if weighted else mean_weights,
     )
     return Drawn(run, num_selected, _words(run, name, num_selected, num_candidates))
 
