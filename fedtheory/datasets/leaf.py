@@ -1,0 +1,185 @@
+"""LEAF's JSON files: a folder with ``train/*.json`` and, if there are held-out samples, ``test/*.json``.
+
+Each file holds some of the users,
+``{"users": [...], "num_samples": [...], "user_data": {user: {"x": [...], "y": [...]}}}``,
+with a row of numbers per sample. Nothing is downloaded, and what is doubtful is refused with the file and the place.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory.datasets.client_data import FederatedData
+
+__all__ = ["read_leaf"]
+
+_LARGEST_LABEL = 10**6
+_MAX_DIGITS = 18
+
+
+class _Samples(NamedTuple):
+    file: Path
+    features: Any
+    labels: Any
+
+
+def read_leaf(folder: str | Path, *, num_classes: int | None = None) -> FederatedData:
+    """Clients of a LEAF folder, one per user, in the order of the files' names and of the users in each.
+
+    Parameters
+    ----------
+    folder
+        Holds ``train`` and perhaps ``test``, each with any number of ``.json`` files.
+    num_classes
+        By default one more than the largest label.
+
+    Raises
+    ------
+    ValueError
+        If a file is no JSON of this layout, a user occurs twice or has no training sample, counts disagree, rows are
+        ragged, or a value is not a finite number or a label not a whole one. The message names file and place.
+    FileNotFoundError
+        If the folder has no ``train/*.json``.
+
+    Notes
+    -----
+    Caldas et al. (2018), "LEAF: a benchmark for federated settings". Images nested as lists of rows are flattened.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> shard = '{"users": ["a"], "num_samples": [2], "user_data": {"a": {"x": [[0.5], [1]], "y": [0, 1]}}}'
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (pathlib.Path(folder) / "train").mkdir()
+    ...     _ = (pathlib.Path(folder) / "train" / "shard.json").write_text(shard)
+    ...     read_leaf(folder)
+    FederatedData(num_clients=1, num_samples=2, num_features=1, num_classes=2, num_test_samples=0)
+    """
+    root = Path(folder)
+    train, test = _users(root / "train"), _users(root / "test")
+    if not train:
+        message = f"{root / 'train'} must hold at least one user in .json files, got none"
+        raise FileNotFoundError(message)
+    for user, samples in test.items():
+        if user not in train:
+            raise _broken(samples.file, f"hold users of the train folder only, got {user!r}")
+    width = next(iter(train.values())).features.shape[-1]
+    for user, samples in [*train.items(), *test.items()]:
+        if samples.labels.size and samples.features.shape[1] != width:
+            raise _broken(samples.file, f"have {width} features, got {samples.features.shape[1]} for user {user!r}")
+        if samples.labels.size == 0 and samples is train.get(user):
+            raise _broken(samples.file, f"hold a sample of each user, got none for {user!r}")
+    nothing = np.empty((0, width)), np.empty(0)
+    held_out = [_pair(test[user]) if user in test and test[user].labels.size else nothing for user in train]
+    return FederatedData.from_clients(
+        [_pair(samples) for samples in train.values()], test=held_out, num_classes=num_classes
+    )
+
+
+def _pair(samples: _Samples) -> tuple[Any, Any]:
+    return samples.features, samples.labels
+
+
+def _users(folder: Path) -> dict[str, _Samples]:
+    users: dict[str, _Samples] = {}
+    for file in sorted(folder.glob("*.json")):
+        for user, samples in _shard(file).items():
+            if user in users:
+                raise _broken(file, f"hold users of no other file, got {user!r} of {users[user].file.name} again")
+            users[user] = samples
+    return users
+
+
+def _shard(file: Path) -> dict[str, _Samples]:
+    content = _parsed(file)
+    if not isinstance(content, dict) or not {"users", "user_data"} <= content.keys():
+        raise _broken(file, "be an object with the entries 'users' and 'user_data'")
+    users, data = content["users"], content["user_data"]
+    counts = content.get("num_samples", [None] * len(users) if isinstance(users, list) else None)
+    if not (isinstance(users, list) and isinstance(data, dict) and all(isinstance(user, str) for user in users)):
+        raise _broken(file, "hold a list of names in 'users' and an object in 'user_data'")
+    if not isinstance(counts, list) or len(counts) != len(users):
+        raise _broken(file, f"hold one number per user in 'num_samples', got {len(users)} users and {counts!r:.60}")
+    if len(set(users)) < len(users):
+        twice = next(user for user in users if users.count(user) > 1)
+        raise _broken(file, f"name each user once in 'users', got {twice!r} again")
+    if set(users) != data.keys():
+        odd = min(set(users) ^ data.keys())
+        raise _broken(file, f"hold the same users in 'users' and 'user_data', got {odd!r} in one of them only")
+    return {user: _samples(file, user, data[user], count) for user, count in zip(users, counts, strict=True)}
+
+
+def _samples(file: Path, user: str, entry: Any, count: Any) -> _Samples:
+    if not isinstance(entry, dict) or not isinstance(entry.get("x"), list) or not isinstance(entry.get("y"), list):
+        raise _broken(file, f"hold lists 'x' and 'y' for user {user!r}")
+    rows, labels = entry["x"], entry["y"]
+    if len(rows) != len(labels) or count not in (None, len(rows)):
+        got = f"{len(rows)} rows, {len(labels)} labels, num_samples {count}"
+        raise _broken(file, f"hold one label per row for user {user!r}, got {got}")
+    flat = [_row(file, user, i, row) for i, row in enumerate(rows)]
+    for i, row in enumerate(flat):
+        if row.size != flat[0].size:
+            raise _broken(
+                file, f"hold rows of equal length for user {user!r}, got {row.size} after {flat[0].size} in row {i}"
+            )
+    for i, label in enumerate(labels):
+        if (
+            isinstance(label, bool)
+            or not isinstance(label, int | float)
+            or not 0 <= label <= _LARGEST_LABEL
+            or label % 1
+        ):
+            raise _broken(
+                file, f"hold whole labels in 0..{_LARGEST_LABEL} for user {user!r}, got {label!r:.60} in row {i}"
+            )
+    return _Samples(file, np.array(flat, dtype=np.float64).reshape(len(flat), -1 if flat else 0), np.array(labels))
+
+
+def _is_label(value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and 0 <= value <= _LARGEST_LABEL and value % 1 == 0
+
+
+def _row(file: Path, user: str, i: int, row: Any) -> np.ndarray[Any, Any]:
+    try:
+        numbers = np.asarray(row)
+    except ValueError:
+        numbers = np.asarray(None)
+    if numbers.ndim == 0 or numbers.dtype.kind not in "iuf" or numbers.size == 0:
+        raise _broken(file, f"hold a row of numbers per sample, got {row!r:.60} in row {i} of user {user!r}")
+    if not np.isfinite(numbers).all():
+        raise _broken(file, f"hold finite numbers, got {row!r:.60} in row {i} of user {user!r}")
+    return numbers.ravel()
+
+
+def _parsed(file: Path) -> Any:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in pairs]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise _broken(file, f"name each entry once, got {twice!r} again")
+        return dict(pairs)
+
+    def constant(word: str) -> Any:
+        raise _broken(file, f"hold finite numbers, got {word}")
+
+    def whole(digits: str) -> int:
+        if len(digits) > _MAX_DIGITS:
+            raise _broken(file, f"hold whole numbers of at most {_MAX_DIGITS} digits, got {digits:.30}")
+        return int(digits)
+
+    try:
+        text = file.read_text(encoding="utf-8")
+        return json.loads(text, object_pairs_hook=unique, parse_constant=constant, parse_int=whole)
+    except json.JSONDecodeError as error:
+        raise _broken(file, f"be JSON, got: {error}") from error
+    except UnicodeDecodeError as error:
+        raise _broken(file, f"be UTF-8 text, got byte {error.object[error.start]:#x} at byte {error.start}") from error
+    except RecursionError as error:
+        raise _broken(file, "be JSON of a few levels, got a deeper one") from error
+
+
+def _broken(file: Path, wanted: str) -> ValueError:
+    return ValueError(f"{file} must {wanted}")
