@@ -1,0 +1,243 @@
+r"""Exact expected error of federated averaging on quadratics, without Monte Carlo.
+
+A round is ``w+ = w + sum_k omega_k (D_k (c_k - w) + noise_k)`` with random coefficients omega. If these do not depend
+on w, the first two moments of w obey a closed recursion, and for quadratics the expected objective gap is a linear
+function of them. All moments are taken about the minimizer w*, so that a small error is not a difference of large ones.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.engine.schedule import Schedule, step_sizes
+from fedtheory.exact._local_work import LocalWork, local_work, spectra
+from fedtheory.exact._quadratic import quadratic
+from fedtheory.exact.frequencies import StateIndependent
+from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.selection._moments import CoefficientMoments
+
+__all__ = ["expected_gap"]
+
+
+def expected_gap(
+    fed: QuadraticFederation,
+    strategy: StateIndependent,
+    num_rounds: int,
+    local_steps: int,
+    step_size: float | npt.ArrayLike | Schedule,
+    initial: npt.ArrayLike,
+    gradient_noise: float = 0.0,
+    *,
+    server_step_size: float = 1.0,
+    aggregation: str = "difference",
+) -> Array:
+    r"""Objective gap in expectation, ``E F(w_t) - F*``, after 0, 1, ..., num_rounds rounds, exact up to rounding.
+
+    Parameters
+    ----------
+    fed
+        Quadratic clients with any curvatures.
+    strategy
+        A state-independent strategy, one with ``coefficient_moments``.
+    num_rounds, local_steps
+        Communication rounds, and local steps tau in each.
+    step_size
+        A number, one number per local step, shape (num_rounds * local_steps,), or a schedule.
+    initial
+        Initial model, shape (v,).
+    gradient_noise
+        Total variance of the noise in each local gradient, the same in all directions.
+    server_step_size
+        Factor of the aggregated difference.
+    aggregation
+        ``difference``: the server adds ``sum_k omega_k (w_k - w)``, as the simulation does; ``model``: it takes
+        ``sum_k omega_k w_k``, which differs when the coefficients do not always sum to 1.
+
+    Returns
+    -------
+    Array
+        Shape (num_rounds + 1,); infinite from where it overflows.
+
+    Raises
+    ------
+    TypeError
+        If the federation is not quadratic or the strategy depends on the state.
+    ValueError
+        If a number or shape makes no sense.
+
+    Notes
+    -----
+    With ``E omega_k = u_k``, ``E omega_k omega_l = alpha u_k u_l``, ``E omega_k^2 = alpha u_k^2 + delta_k`` and
+    ``y_k = D_k (c_k - w)``, ``y = sum_k u_k y_k``, the second moment is that of ``w + y`` plus
+    ``(alpha - 1) E y y' + sum_k delta_k E y_k y_k' + sum_k kappa_k N_k``. A round costs O(K v^3) for full curvatures, and
+    O(K (v + tau)) for diagonal ones, whose coordinates do not interact (O(v) while the step size stays the same).
+
+    Examples
+    --------
+    One client, ``w^2/2`` from 1, step 1/2, noise of variance 1: the gap is 1/2, then 1/2 (1/4 + 1/4).
+
+    >>> from fedtheory.selection.full import Full
+    >>> fed = QuadraticFederation([1.0], [[0.0]], [1.0])
+    >>> expected_gap(fed, Full(), num_rounds=1, local_steps=1, step_size=0.5, initial=[1.0], gradient_noise=1.0)
+    array([0.5 , 0.25])
+    """
+    fed = quadratic(fed)
+    moments = _state_independent(strategy).coefficient_moments(fed.weights)
+    num_rounds, local_steps = _validate.horizon("num_rounds", num_rounds), _validate.count("local_steps", local_steps)
+    etas = step_sizes(step_size, num_rounds, local_steps).reshape(num_rounds, local_steps)
+    start = _validate.array("initial", initial, shape=(fed.dim,)) - fed.minimizer
+    variance = float(_validate.nonnegative("gradient_noise", gradient_noise))
+    scale = float(_validate.positive("server_step_size", server_step_size))
+    by_model = _validate.choice("aggregation", aggregation, ("difference", "model")) == "model"
+    if by_model and scale != 1.0:
+        message = f"server_step_size must be 1 when models are aggregated, got {scale}"
+        raise ValueError(message)
+    rounds = _rounds(fed, _scaled(moments, scale), etas, variance, by_model=by_model)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gaps = _diagonal_gaps(fed, start, rounds) if fed.is_diagonal else _full_gaps(fed, start, rounds)
+    return np.where(np.isfinite(gaps), gaps, np.inf)
+
+
+def _state_independent(strategy: Any) -> StateIndependent:
+    if not isinstance(strategy, StateIndependent):
+        message = (
+            "strategy must be state-independent (with coefficient_moments) for an exact expectation, "
+            f"got {strategy!r}; mean_field_gap approximates strategies that look at the losses"
+        )
+        raise TypeError(message)
+    return strategy
+
+
+def _scaled(moments: CoefficientMoments, scale: float) -> CoefficientMoments:
+    return CoefficientMoments(
+        scale * moments.mean, moments.alpha, scale**2 * moments.delta, scale**2 * np.asarray(moments.noise)
+    )
+
+
+class _Round(NamedTuple):
+    """``x+ = keep x + shift + sum_k omega_k (G_k x + g_k)`` + noise, x measured from w*; see CoefficientMoments.
+
+    ``slopes`` holds the G_k, (K, v) if diagonal, else (K, v, v); ``offsets`` the g_k, (K, v); ``noise`` the covariance.
+    """
+
+    keep: float
+    shift: Array
+    slopes: Array
+    offsets: Array
+    moments: CoefficientMoments
+    noise: Array
+
+
+def _rounds(
+    fed: QuadraticFederation, moments: CoefficientMoments, etas: Array, variance: float, *, by_model: bool
+) -> Iterator[_Round]:
+    eigen = spectra(fed)
+    for t, steps in enumerate(etas):
+        if t == 0 or not np.array_equal(steps, etas[t - 1]):
+            work = local_work(eigen, steps)
+            current = (
+                _by_model(fed, moments, work, variance) if by_model else _by_difference(fed, moments, work, variance)
+            )
+        yield current
+
+
+def _by_difference(fed: QuadraticFederation, moments: CoefficientMoments, work: LocalWork, variance: float) -> _Round:
+    pulled = _applied(work.pull, fed.centers - fed.minimizer)
+    noise = variance * np.tensordot(moments.noise, work.covariance, 1)
+    return _Round(1.0, np.zeros(fed.dim), -work.pull, pulled, moments, noise)
+
+
+def _by_model(fed: QuadraticFederation, moments: CoefficientMoments, work: LocalWork, variance: float) -> _Round:
+    step = _by_difference(fed, moments, work, variance)
+    identity = 1.0 if fed.is_diagonal else np.eye(fed.dim)
+    # w_k = x + G_k x + g_k + w* is measured from the origin, and the sum from w* again
+    return step._replace(
+        keep=0.0, shift=-fed.minimizer, slopes=step.slopes + identity, offsets=step.offsets + fed.minimizer
+    )
+
+
+def _applied(slopes: Array, x: Array) -> Array:
+    result: Array = slopes * x if slopes.ndim == 2 else np.einsum("kij,kj->ki", slopes, x)
+    return result
+
+
+def _diagonal_gaps(fed: QuadraticFederation, start: Array, rounds: Iterator[_Round]) -> Array:
+    """Coordinates do not interact: first and second moments of each, shape (v,)."""
+    curvature = fed.weights @ fed.diagonals
+    mean, second = start, start**2
+    gaps = [0.5 * curvature @ second]
+    known: _Round | None = None
+    for step in rounds:
+        if step is not known:
+            known, map_ = step, _diagonal_map(step)
+        mean, second = (
+            map_.slope * mean + map_.offset,
+            map_.second_second * second + map_.second_mean * mean + map_.second_one,
+        )
+        gaps.append(0.5 * curvature @ second)
+    return np.array(gaps)
+
+
+class _DiagonalMap(NamedTuple):
+    """``mean+ = slope mean + offset``; ``second+`` is the combination of second, mean and 1 with these coefficients."""
+
+    slope: Array
+    offset: Array
+    second_second: Array
+    second_mean: Array
+    second_one: Array
+
+
+def _diagonal_map(step: _Round) -> _DiagonalMap:
+    u, alpha, delta, _ = step.moments
+    slope, offset = u @ step.slopes, u @ step.offsets
+    total_slope, total_offset = step.keep + slope, step.shift + offset
+    return _DiagonalMap(
+        total_slope,
+        total_offset,
+        total_slope**2 + (alpha - 1) * slope**2 + delta @ step.slopes**2,
+        2 * (total_slope * total_offset + (alpha - 1) * slope * offset + delta @ (step.slopes * step.offsets)),
+        total_offset**2 + (alpha - 1) * offset**2 + delta @ step.offsets**2 + step.noise,
+    )
+
+
+def _full_gaps(fed: QuadraticFederation, start: Array, rounds: Iterator[_Round]) -> Array:
+    """First moments (v,) and second moments (v, v)."""
+    mean, second = start, np.outer(start, start)
+    gaps = [0.5 * np.vdot(fed.mean_curvature, second)]
+    for step in rounds:
+        mean, second = _full_round(step, mean, second)
+        gaps.append(0.5 * np.vdot(fed.mean_curvature, second))
+    return np.array(gaps)
+
+
+def _full_round(step: _Round, mean: Array, second: Array) -> tuple[Array, Array]:
+    u, alpha, delta, _ = step.moments
+    slope, offset = np.tensordot(u, step.slopes, 1), u @ step.offsets
+    total_slope, total_offset = slope + step.keep * np.eye(mean.size), step.shift + offset
+    after = (
+        _image(total_slope, total_offset, mean, second)
+        + (alpha - 1) * _image(slope, offset, mean, second)
+        + _weighted_images(delta, step.slopes, step.offsets, mean, second)
+        + step.noise
+    )
+    return total_slope @ mean + total_offset, 0.5 * (after + after.T)
+
+
+def _image(slope: Array, offset: Array, mean: Array, second: Array) -> Array:
+    """Second moment of ``slope x + offset``."""
+    cross = np.outer(slope @ mean, offset)
+    result: Array = slope @ second @ slope.T + cross + cross.T + np.outer(offset, offset)
+    return result
+
+
+def _weighted_images(factors: Array, slopes: Array, offsets: Array, mean: Array, second: Array) -> Array:
+    """Sum of the second moments of ``G_k x + g_k`` with the given factors, as one matrix product over (k, j)."""
+    left = (factors[:, None, None] * slopes) @ second
+    cross = (factors[:, None] * (slopes @ mean)).T @ offsets
+    result: Array = np.tensordot(left, slopes, ((0, 2), (0, 2))) + cross + cross.T
+    return result + (factors[:, None] * offsets).T @ offsets

@@ -1,0 +1,268 @@
+# mypy: allow-untyped-calls, disable-error-code="arg-type, call-overload"
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+import fedtheory.exact.moments as module
+from fedtheory.engine.schedule import InverseTime
+from fedtheory.exact.moments import expected_gap
+from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.selection._moments import CoefficientMoments
+from fedtheory.selection.full import Full
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.uniform import Uniform
+
+K, V, M, TAU, ROUNDS = 5, 3, 2, 3, 4
+STEPS = np.linspace(0.3, 0.1, ROUNDS * TAU)
+INITIAL = np.array([2.0, -1.0, 0.5])
+INCLUSION = np.array([0.9, 0.3, 0.5, 0.7, 0.6])
+
+
+@dataclass(frozen=True)
+class Independently:
+    """Client k takes part independently with a given probability and has the coefficient p_k / pi_k."""
+
+    inclusion: tuple[float, ...]
+
+    def coefficient_moments(self, weights):
+        p, pi = np.asarray(weights), np.array(self.inclusion)
+        return CoefficientMoments(p, 1.0, p**2 * (1 / pi - 1), p**2 / pi)
+
+
+def coefficients(strategy, weights, rng, size):
+    """Draw copies: client indices (size, n) and their coefficients (size, n)."""
+    match strategy:
+        case Proportional(m):
+            return rng.choice(K, p=weights, size=(size, m)), np.full((size, m), 1 / m)
+        case Uniform(m, aggregation):
+            who = np.argsort(rng.random((size, K)), axis=1)[:, :m]
+            return who, (np.full((size, m), 1 / m) if aggregation == "mean" else weights[who] * K / m)
+        case Full():
+            return np.tile(np.arange(K), (size, 1)), np.tile(weights, (size, 1))
+        case _:
+            pi = np.array(strategy.inclusion)
+            return np.tile(np.arange(K), (size, 1)), (rng.random((size, K)) < pi) * weights / pi
+
+
+def simulated_gaps(fed, strategy, noise, size, rng, aggregation="difference", server_step_size=1.0):
+    """Literal federated averaging in NumPy on ``size`` independent runs: gaps after the last round."""
+    w = np.tile(INITIAL, (size, 1))
+    for steps in STEPS.reshape(ROUNDS, TAU):
+        who, omega = coefficients(strategy, fed.weights, rng, size)
+        local = np.repeat(w[:, None, :], who.shape[1], axis=1)
+        for eta in steps:
+            gradient = np.einsum("nkij,nkj->nki", fed.matrices[who], local - fed.centers[who])
+            local = local - eta * (gradient + np.sqrt(noise / V) * rng.standard_normal(local.shape))
+        if aggregation == "model":
+            w = np.einsum("nk,nki->ni", omega, local)
+        else:
+            w = w + server_step_size * np.einsum("nk,nki->ni", omega, local - w[:, None, :])
+    return fed.excess(w)
+
+
+def federation(kind, seed=3):
+    rng = np.random.default_rng(seed)
+    curvatures = rng.uniform(0.3, 2.0, (K, V))
+    if kind == "isotropic":
+        curvatures = curvatures[:, 0]
+    elif kind == "full":
+        rotations = np.linalg.qr(rng.standard_normal((K, V, V)))[0]
+        curvatures = (rotations * curvatures[:, None, :]) @ rotations.transpose(0, 2, 1)
+    weights = rng.random(K) + 0.1
+    return QuadraticFederation(curvatures, rng.standard_normal((K, V)), weights / weights.sum())
+
+
+STRATEGIES = [Proportional(M), Uniform(M), Uniform(M, "weighted"), Full(), Independently(tuple(INCLUSION))]
+
+
+def z_score(fed, strategy, noise=0.4, size=20_000, seed=11, **options):
+    gaps = simulated_gaps(fed, strategy, noise, size, np.random.default_rng(seed), **options)
+    exact = expected_gap(fed, strategy, ROUNDS, TAU, STEPS, INITIAL, noise, **options)[-1]
+    return abs(gaps.mean() - exact) / (gaps.std() / np.sqrt(size))
+
+
+@pytest.mark.parametrize("aggregation", ["difference", "model"])
+@pytest.mark.parametrize("kind", ["diagonal", "full"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_literal_simulation_agrees_within_four_standard_errors(strategy, kind, aggregation):
+    assert z_score(federation(kind), strategy, aggregation=aggregation) < 4
+
+
+def test_the_server_step_size_scales_the_difference():
+    assert z_score(federation("full"), Uniform(M, "weighted"), server_step_size=1.5) < 4
+
+
+def test_the_simulation_agrees_with_the_engine():
+    from fedtheory.engine.fedavg import fedavg
+
+    fed, strategy = federation("full"), Proportional(M)
+    run = fedavg(
+        fed, strategy, num_rounds=ROUNDS, local_steps=TAU, step_size=STEPS, initial=INITIAL, gradient_noise=0.4,
+        num_replicates=2000, rng=5, num_threads=1,
+    )  # fmt: skip
+    exact = expected_gap(fed, strategy, ROUNDS, TAU, STEPS, INITIAL, 0.4)
+    deviation = run.gap.std(axis=0) / np.sqrt(2000)
+    assert exact[0] == pytest.approx(run.gap[0, 0], rel=1e-14)
+    assert (np.abs(run.gap.mean(axis=0) - exact)[1:] < 4 * deviation[1:]).all()
+
+
+MUTANTS = {
+    "copies share their noise": lambda m: m._replace(noise=m.alpha * m.mean**2 + m.delta),
+    "alpha of independent clients": lambda m: m._replace(alpha=1.0),
+    "delta forgotten": lambda m: m._replace(delta=0 * m.delta),
+    "delta is the second moment": lambda m: m._replace(delta=m.delta + m.alpha * m.mean**2),
+    "noise of the mean": lambda m: m._replace(noise=m.mean**2),
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    name: str
+
+    def coefficient_moments(self, weights):
+        return MUTANTS[self.name](Proportional(M).coefficient_moments(weights))
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_enumeration_catches_wrong_coefficient_moments(name):
+    fed, noise, truth = tiny_case(Proportional(M))
+    assert not agrees(expected_gap(fed, Mutant(name), 2, 2, TINY_STEPS, [2.0], noise), truth)
+
+
+TINY_STEPS = [0.5, 0.25, 0.125, 0.125]
+
+
+def tiny_case(strategy, aggregation="difference"):
+    """Two clients in one dimension, two rounds of two steps, noise +-1/2: all runs, in rational arithmetic."""
+    h, c, p = [Fraction(1), Fraction(3, 2)], [Fraction(1), Fraction(-2)], [Fraction(1, 4), Fraction(3, 4)]
+    minimizer = sum(x * y * z for x, y, z in zip(p, h, c, strict=True)) / sum(x * y for x, y in zip(p, h, strict=True))
+    laws = {
+        Proportional(2): [((k, j), (Fraction(1, 2),) * 2, p[k] * p[j]) for k in range(2) for j in range(2)],
+        Uniform(1): [((k,), (Fraction(1),), Fraction(1, 2)) for k in range(2)],
+        Uniform(1, "weighted"): [((k,), (2 * p[k],), Fraction(1, 2)) for k in range(2)],
+        Full(): [((0, 1), tuple(p), Fraction(1))],
+    }
+    runs = {Fraction(2): Fraction(1)}
+    gaps = [sum(q * (w - minimizer) ** 2 for w, q in runs.items())]
+    for t in range(2):
+        after: dict[Fraction, Fraction] = {}
+        for (w, q), (who, omega, chance) in product(runs.items(), laws[strategy]):
+            ends = [local_ends(w, h[k], c[k], [Fraction(eta) for eta in TINY_STEPS[2 * t : 2 * t + 2]]) for k in who]
+            for choice in product(*ends):
+                moved = sum(x * (y - w) for x, y in zip(omega, choice, strict=True)) + w
+                new = moved if aggregation == "difference" else moved + (sum(omega) - 1) * w
+                after[new] = after.get(new, 0) + q * chance / 4 ** len(who)
+        runs = after
+        gaps.append(sum(q * (w - minimizer) ** 2 for w, q in runs.items()))
+    mean_curvature = sum(x * y for x, y in zip(p, h, strict=True))
+    fed = QuadraticFederation([1.0, 1.5], [[1.0], [-2.0]], [0.25, 0.75])
+    return fed, 0.25, [float(mean_curvature / 2 * gap) for gap in gaps]
+
+
+def local_ends(w, h, c, steps):
+    """End points of two noisy gradient steps, each with probability 1/4."""
+    ends = [w]
+    for eta in steps:
+        ends = [w - eta * (h * (w - c) + noise) for w in ends for noise in (Fraction(1, 2), Fraction(-1, 2))]
+    return ends
+
+
+def agrees(computed, truth):
+    return np.allclose(computed, truth, rtol=1e-13, atol=0)
+
+
+@pytest.mark.parametrize("aggregation", ["difference", "model"])
+@pytest.mark.parametrize("strategy", [Proportional(2), Uniform(1), Uniform(1, "weighted"), Full()])
+def test_enumeration_of_all_runs_in_rational_arithmetic_agrees(strategy, aggregation):
+    fed, noise, truth = tiny_case(strategy, aggregation)
+    assert agrees(expected_gap(fed, strategy, 2, 2, TINY_STEPS, [2.0], noise, aggregation=aggregation), truth)
+    as_matrix = QuadraticFederation(fed.matrices, fed.centers, fed.weights)
+    assert agrees(expected_gap(as_matrix, strategy, 2, 2, TINY_STEPS, [2.0], noise, aggregation=aggregation), truth)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_diagonal_curvatures_give_the_same_as_matrices_and_rotations_change_nothing(strategy):
+    fed = federation("diagonal")
+    rotation = np.linalg.qr(np.random.default_rng(0).standard_normal((V, V)))[0]
+    rotated = QuadraticFederation(rotation @ fed.matrices @ rotation.T, fed.centers @ rotation.T, fed.weights)
+    expected = expected_gap(fed, strategy, ROUNDS, TAU, STEPS, INITIAL, 0.4)
+    np.testing.assert_allclose(
+        expected_gap(rotated, strategy, ROUNDS, TAU, STEPS, rotation @ INITIAL, 0.4), expected, rtol=1e-12
+    )
+
+
+def test_full_participation_without_noise_is_gradient_descent():
+    fed, eta = federation("full"), 0.3
+    w = INITIAL
+    for _ in range(ROUNDS):
+        w = w - eta * fed.gradient(w)
+    gaps = expected_gap(fed, Full(), ROUNDS, 1, eta, INITIAL)
+    assert gaps[-1] == pytest.approx(float(fed.excess(w)), rel=1e-12)
+
+
+def test_unequal_weights_diverge_geometrically_when_the_coefficients_do_not_sum_to_one():
+    # Power-of-Choice, Appendix E with models: F_1 = F_2 = (w-1)^2/2, p = (3/4, 1/4), one client with coefficient 2 p_k.
+    # Starting at w = 1 every local model is 1, so after one round w is 3/2 or 1/2 and the gap is 1/8.
+    fed = QuadraticFederation([1.0, 1.0], [[1.0], [1.0]], [0.75, 0.25])
+    strategy = Uniform(1, "weighted")
+    by_model = expected_gap(fed, strategy, 40, 1, InverseTime(mu=1.0, gamma=8.0), [1.0], aggregation="model")
+    assert by_model[1] == pytest.approx(1 / 8, rel=1e-14)
+    assert by_model[40] > 100
+    assert expected_gap(fed, strategy, 40, 1, InverseTime(mu=1.0, gamma=8.0), [1.0])[40] == 0
+
+
+def test_tiny_steps_keep_their_digits():
+    # With one client, w - c shrinks by (1 - eta)^T exactly; computed from logarithms instead.
+    fed = QuadraticFederation([1.0], [[0.0]], [1.0])
+    eta, num_rounds, tau = 1e-9, 1000, 10
+    fall = 0.5 - expected_gap(fed, Full(), num_rounds, tau, eta, [1.0])[-1]
+    assert fall == pytest.approx(-0.5 * np.expm1(2 * num_rounds * tau * np.log1p(-eta)), rel=1e-9)
+
+
+def test_divergence_ends_in_infinity_and_never_in_nan():
+    gaps = expected_gap(federation("full"), Full(), 2000, 1, 10.0, INITIAL)
+    assert np.isinf(gaps[-1])
+    assert not np.isnan(gaps).any()
+    assert np.isinf(expected_gap(federation("diagonal"), Full(), 2000, 1, 10.0, INITIAL)[-1])
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"strategy": PowerOfChoice(1, 2)}, TypeError, "state-independent .* got PowerOf.*mean_field_gap"),
+        ({"fed": "clients"}, TypeError, "fed must be a QuadraticFederation, got str"),
+        ({"num_rounds": -1}, ValueError, "num_rounds must be at least 0"),
+        ({"local_steps": 0}, ValueError, "local_steps must be at least 1"),
+        ({"initial": [0.0]}, ValueError, r"initial must have shape \(3,\), got \(1,\)"),
+        ({"gradient_noise": -1.0}, ValueError, "gradient_noise must be finite and at least 0"),
+        ({"step_size": [0.1, 0.1]}, ValueError, r"step_size must have shape \(12,\), got \(2,\)"),
+        ({"aggregation": "median"}, ValueError, "aggregation must be one of 'difference', 'model'"),
+        ({"aggregation": "model", "server_step_size": 2.0}, ValueError, "server_step_size must be 1"),
+    ],
+)  # fmt: skip
+def test_bad_inputs_are_refused_in_one_sentence(changes, error, message):
+    arguments = {
+        "fed": federation("diagonal"), "strategy": Full(), "num_rounds": ROUNDS, "local_steps": TAU, "step_size": 0.1,
+        "initial": INITIAL,
+    }  # fmt: skip
+    with pytest.raises(error, match=message):
+        expected_gap(**{**arguments, **changes})
+
+
+def test_no_rounds_give_the_initial_gap():
+    fed = federation("full")
+    assert expected_gap(fed, Full(), 0, 1, 0.1, INITIAL) == pytest.approx([float(fed.excess(INITIAL))], rel=1e-13)
+
+
+@pytest.mark.parametrize("name", ["_weighted_images", "_image"])
+def test_a_forgotten_symmetric_part_is_caught(name, monkeypatch):
+    original = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *arguments: 1.001 * original(*arguments))
+    fed, noise, truth = tiny_case(Proportional(2))
+    as_matrix = QuadraticFederation(fed.matrices, fed.centers, fed.weights)
+    assert not agrees(expected_gap(as_matrix, Proportional(2), 2, 2, TINY_STEPS, [2.0], noise), truth)
