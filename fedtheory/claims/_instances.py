@@ -17,12 +17,20 @@ from fedtheory.verification.selections import (
 )
 
 __all__ = [
+    "MEAN_LAWS",
+    "WEIGHTED_LAWS",
     "Drawn",
+    "constant_law",
     "decaying",
     "draw_federation",
     "draw_model",
     "draw_run",
+    "federation_in_words",
+    "fixed_step",
+    "in_words",
     "opposite_clients",
+    "short_steps",
+    "whole",
 ]
 
 # Longer runs, and runs with more ways to stand, take seconds to follow.
@@ -86,19 +94,23 @@ def opposite_clients() -> RationalQuadratics:
     return RationalQuadratics(((one,), (one,)), ((one,), (-one,)), (half, half), (Fraction(0), Fraction(0)))
 
 
-def short_steps(rng: np.random.Generator) -> Callable[[RationalQuadratics], Callable[[int], Fraction]]:
+StepSizes = Callable[[RationalQuadratics, int], Callable[[int], Fraction]]
+"""Makes the step sizes eta_t of a run from the federation and the number of clients per round."""
+
+
+def short_steps(rng: np.random.Generator) -> StepSizes:
     """Draw step sizes in any order up to ``1 / (4 L)``."""
     sizes = [Fraction(whole(rng, 1, 4), 4) for _ in range(8)]
-    return lambda fed: lambda step: sizes[step % len(sizes)] / (4 * fed.smoothness)
+    return lambda fed, _: lambda step: sizes[step % len(sizes)] / (4 * fed.smoothness)
 
 
-def fixed_step(rng: np.random.Generator) -> Callable[[RationalQuadratics], Callable[[int], Fraction]]:
+def fixed_step(rng: np.random.Generator) -> StepSizes:
     """Draw one step size up to ``1 / (4 L)`` for all steps."""
     size = Fraction(whole(rng, 1, 4), 4)
-    return lambda fed: lambda _: size / (4 * fed.smoothness)
+    return lambda fed, _: lambda _: size / (4 * fed.smoothness)
 
 
-def decaying(fed: RationalQuadratics) -> Callable[[int], Fraction]:
+def decaying(fed: RationalQuadratics, _: int = 1) -> Callable[[int], Fraction]:
     """Step sizes ``1 / (mu (t + gamma))`` with ``gamma = 4 L / mu``."""
     return lambda step: 1 / (fed.strong_convexity * step + 4 * fed.smoothness)
 
@@ -146,7 +158,7 @@ def draw_run(
     rng: np.random.Generator,
     *,
     laws: tuple[str, ...] = MEAN_LAWS,
-    step_size: Callable[[RationalQuadratics], Callable[[int], Fraction]] | None = None,
+    step_size: StepSizes = decaying,
     longest_round: int = 3,
     smallest_cohort: int = 1,
 ) -> Drawn:
@@ -170,7 +182,7 @@ def draw_run(
         federation=fed,
         select=select,
         local_steps=local_steps,
-        step_size=(step_size or decaying)(fed),
+        step_size=step_size(fed, num_selected),
         initial=initial,
         num_steps=num_rounds * local_steps - whole(rng, 0, local_steps - 1),
         noise=noise,

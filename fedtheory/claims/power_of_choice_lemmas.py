@@ -43,7 +43,6 @@ LEMMA_B1 = Claim(
     statement=poc.gradient_norm.statement,
     kind="inequality",
     check=_gradient_norm,
-    hypotheses=tuple(hypothesis.text for hypothesis in poc.gradient_norm.hypotheses),
     bound=poc.gradient_norm,
 )
 
@@ -111,7 +110,6 @@ LEMMA_B2_REFINED = Claim(
     statement=poc.client_drift.statement,
     kind="inequality",
     check=_refined_drift,
-    hypotheses=tuple(hypothesis.text for hypothesis in poc.client_drift.hypotheses),
     bound=poc.client_drift,
 )
 

@@ -25,10 +25,6 @@ from fedtheory.verification.runs import RationalRun, Snapshot, expected, no_nois
 from fedtheory.verification.selections import with_replacement
 
 
-def _texts(bound: Bound) -> tuple[str, ...]:
-    return tuple(hypothesis.text for hypothesis in bound.hypotheses)
-
-
 def selected_excess(run: RationalRun, at: Snapshot, *, of_start: bool) -> Fraction:
     """Mean of ``F_k - F_k*`` over the active copies, at the round's starting model or at the averaged model."""
     w = at.anchor if of_start else at.average
@@ -131,7 +127,6 @@ ONE_STEP = Claim(
     statement=poc.one_step.statement,
     kind="inequality",
     check=lambda rng: worst_of(one_step_findings(draw_run(rng, step_size=short_steps(rng)))),
-    hypotheses=_texts(poc.one_step),
     bound=poc.one_step,
 )
 
@@ -167,7 +162,6 @@ ONE_STEP_PRINTED = Claim(
     statement=poc.one_step.printed.statement,
     kind="inequality",
     check=_printed_one_step,
-    hypotheses=_texts(poc.one_step.printed),
     bound=poc.one_step.printed,
 )
 
@@ -197,7 +191,6 @@ WEIGHTED_ONE_STEP = Claim(
     statement=poc.weighted_one_step.statement,
     kind="inequality",
     check=_weighted_one_step,
-    hypotheses=_texts(poc.weighted_one_step),
     bound=poc.weighted_one_step,
 )
 

@@ -111,7 +111,7 @@ class Claim:
         search all call this one function. It should use ``rng.random`` and ``rng.integers`` only, so that the search
         can steer it.
     hypotheses
-        What must hold, in words.
+        What must hold, in words; by default what the bound assumes.
     expected
         The verdict that the theory says is right: ``fails`` for an erratum.
     instances
@@ -148,6 +148,8 @@ class Claim:
         if min(self.instances) < 1:
             message = f"instances must be at least 1 at every budget, got {self.instances}"
             raise ValueError(message)
+        if self.bound is not None and not self.hypotheses:
+            object.__setattr__(self, "hypotheses", tuple(hypothesis.text for hypothesis in self.bound.hypotheses))
 
     @property
     def is_single(self) -> bool:

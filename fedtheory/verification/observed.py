@@ -1,6 +1,7 @@
 """Smallest constants for which a theorem's hypotheses hold along a run: they give the sharpest form of its bound."""
 
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 from fedtheory.verification.rational import RationalQuadratics, Vector, norm2
@@ -72,12 +73,16 @@ def observed_gradient_bound(run: RationalRun, first: int = 0, last: int | None =
     steps = range(run.round_start(first), max(run.num_steps if last is None else last, 1))
     active = [expected(run.snapshots[step], lambda at: _active_gradients(fed, at)) + run.sigma2 for step in steps]
     starts = [
-        expected(run.snapshots[step], lambda at, k=k: norm2(fed.gradient(k, at.anchor)))
+        expected(run.snapshots[step], partial(_starting_gradient, fed, k))
         for step in steps
         if run.round_start(step) == step
         for k in range(fed.num_clients)
     ]
     return Fraction(max(*active, *starts))
+
+
+def _starting_gradient(fed: RationalQuadratics, client: int, at: Snapshot) -> Fraction:
+    return norm2(fed.gradient(client, at.anchor))
 
 
 def _active_gradients(fed: RationalQuadratics, at: Snapshot) -> Fraction:
