@@ -20,6 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, TypeVar
@@ -31,7 +32,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from xarray import Dataset
 
-__all__ = ["Check", "Progress", "Result", "Study", "Table", "from_records", "load", "main", "produce", "silent"]
+__all__ = [
+    "Check",
+    "Progress",
+    "Result",
+    "Study",
+    "Table",
+    "from_records",
+    "load",
+    "main",
+    "produce",
+    "save_figure",
+    "silent",
+]
 
 _DATA, _TABLE, _CHECKS, _METADATA = "data.nc", "table.json", "checks.json", "metadata.json"
 _REPORTED = ("fedtheory", "numpy", "scipy", "numba", "xarray", "h5netcdf", "matplotlib")
@@ -169,6 +182,12 @@ def load(folder: str | os.PathLike[str]) -> Result:
     return Result(data, table, checks, metadata)
 
 
+def save_figure(figure: "Figure", path: Path, kind: str) -> None:
+    """Write a figure as ``png`` or ``pdf``; the same figure makes the same bytes, whatever the date."""
+    undated: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
+    figure.savefig(path, format=kind, dpi=160, metadata=undated)
+
+
 def from_records(records: Sequence[Mapping[str, Any]]) -> "Dataset":
     """Turn flat records with the same keys into a Dataset with the one dimension ``row``.
 
@@ -266,11 +285,5 @@ def _write(study: Study, result: Result, folder: Path) -> dict[str, Any]:
     }
     for name, draw in study.figures.items():
         figure = draw(result.data)
-        writers |= {f"{name}.{kind}": _figure_writer(figure, kind) for kind in ("png", "pdf")}
+        writers |= {f"{name}.{kind}": partial(save_figure, figure, kind=kind) for kind in ("png", "pdf")}
     return publish(folder, writers, _METADATA, result.metadata)
-
-
-def _figure_writer(figure: "Figure", kind: str) -> Writer:
-    # Without dates, the same data make the same bytes.
-    undated = {"png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
-    return lambda path: figure.savefig(path, format=kind, dpi=160, metadata=undated)

@@ -15,20 +15,22 @@ if TYPE_CHECKING:
 __all__ = ["selection_profile"]
 
 
-def selection_profile(axes: "Axes", frequencies: "Mapping[str, npt.ArrayLike]", *, sort_by: str) -> "Axes":
-    """Draw each client's share of the selections, a series of markers per strategy; return the Axes.
+def selection_profile(axes: "Axes", shares: npt.ArrayLike, frequencies: "Mapping[str, npt.ArrayLike]") -> "Axes":
+    """Draw how often clients are selected, markers per strategy over gray bars of the data shares; return the Axes.
 
     Parameters
     ----------
+    shares
+        Data shares p, shape (K,); the clients stand in their descending order.
     frequencies
-        By label, shares of shape (K,); clients are in one order for all series.
-    sort_by
-        Label of the series in whose descending order the clients stand.
+        By label, shares of the selections, shape (K,).
     """
-    order = np.argsort(-np.asarray(frequencies[sort_by]), kind="stable")
+    order = np.argsort(-np.asarray(shares), kind="stable")
     place = np.arange(order.size)
-    for index, (label, shares) in enumerate(frequencies.items()):
+    axes.bar(place, np.asarray(shares)[order], color="#c0c0c0", label="data share p")
+    for index, (label, selected) in enumerate(frequencies.items()):
         color, marker = COLORS[index % len(COLORS)], MARKERS[index % len(MARKERS)]
-        axes.plot(place, np.asarray(shares)[order], linestyle="none", color=color, marker=marker, label=label)
+        axes.plot(place, np.asarray(selected)[order], linestyle="none", color=color, marker=marker, label=label)
     axes.set_xticks(place, labels=[str(client) for client in order], rotation=90, fontsize=7)
+    axes.grid(visible=False, axis="x")
     return axes

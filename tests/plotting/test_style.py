@@ -95,8 +95,8 @@ def test_log_places_are_increasing_indices_with_both_ends(length, count):
     assert places.size <= count + 1
 
 
-def test_the_profile_puts_the_favorite_first(figure):
-    shares = {"a": [0.2, 0.5, 0.3], "b": [0.6, 0.1, 0.3]}
-    axes = selection_profile(figure.axes[0], shares, sort_by="a")
+def test_the_profile_sorts_clients_by_data_share(figure):
+    axes = selection_profile(figure.axes[0], [0.2, 0.5, 0.3], {"a": [0.6, 0.1, 0.3]})
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "0"]
-    assert [np.asarray(line.get_ydata()).tolist() for line in axes.lines] == [[0.5, 0.3, 0.2], [0.1, 0.3, 0.6]]
+    assert [bar.get_height() for bar in axes.containers[0]] == [0.5, 0.3, 0.2]
+    assert [np.asarray(line.get_ydata()).tolist() for line in axes.lines] == [[0.1, 0.3, 0.6]]
