@@ -1,6 +1,5 @@
 """What these pages need beyond ready-made extensions: verdicts, and studies at their small size."""
 
-import re
 from pathlib import Path
 
 import sphinx.application
@@ -34,15 +33,6 @@ def write_verdicts(app: sphinx.application.Sphinx) -> None:
         (folder / "generated" / page.name).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def title_of_study(app: sphinx.application.Sphinx, docname: str, source: list[str]) -> None:
-    """Make the first line of a study's docstring, its question, the title of its page."""
-    del app
-    if docname.startswith("gallery/") and docname != "gallery/index":
-        label = rf"(\.\. _sphx_glr_{re.escape(docname.replace('/', '_'))}\.py:\n+)(.+)\n(?!=)"
-        source[0] = re.sub(label, lambda m: f"{m[1]}{m[2]}\n{'=' * len(m[2])}\n", source[0], count=1)
-
-
 def setup(app: sphinx.application.Sphinx) -> None:
-    """Connect the hooks."""
+    """Connect the hook."""
     app.connect("builder-inited", write_verdicts)
-    app.connect("source-read", title_of_study)

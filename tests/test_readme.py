@@ -1,0 +1,148 @@
+"""What the README and the documentation show runs, prints what they say it prints, and names things that exist."""
+
+import contextlib
+import doctest
+import io
+import re
+import runpy
+import shlex
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.environment import ROOT
+
+PAGES = ["README.md", "docs/tutorial.md", "docs/contributing.md"]
+PROGRAMS = {
+    "git",
+    "mypy",
+    "pip",
+    "pre-commit",
+    "pytest",
+    "python",
+    "python3",
+    "repo-review",
+    "ruff",
+    "sphinx-build",
+    ".",
+}
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, its text, and the line it starts on."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks(page: str) -> list[Block]:
+    """Fenced blocks of a Markdown text."""
+    found = re.finditer(r"^```([\w+-]*)\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    return [Block(match[1], match[2], page[: match.start()].count("\n") + 1) for match in found]
+
+
+def run(page: str, folder: Path) -> Iterator[str]:
+    """Run a page's Python blocks in order, in one namespace, and yield what differs from the page.
+
+    A ``text`` block right after a ``python`` block is what that prints; ``pycon`` blocks are doctests.
+    """
+    namespace: dict[str, Any] = {}
+    printed = None
+    for block in blocks(page):
+        if block.language == "python":
+            # A file of its own, since numba and inspect look for the source of what they are given.
+            script = folder / f"line_{block.line}.py"
+            script.write_text(block.text, encoding="utf-8")
+            output = io.StringIO()
+            with contextlib.redirect_stdout(output):
+                ran = runpy.run_path(str(script), init_globals=namespace)
+            namespace |= {name: value for name, value in ran.items() if not name.startswith("__")}
+            printed = output.getvalue()
+        elif block.language == "pycon":
+            report = io.StringIO()
+            test = doctest.DocTestParser().get_doctest(block.text, namespace, "page", None, block.line)
+            if doctest.DocTestRunner(verbose=False).run(test, out=report.write, clear_globs=False).failed:
+                yield report.getvalue()
+            namespace |= test.globs
+        elif block.language == "text" and printed is not None:
+            if printed != block.text:
+                yield f"line {block.line} says\n{block.text}but this is printed\n{printed}"
+            printed = None
+
+
+def wrong_commands(page: str) -> Iterator[str]:
+    """Yield commands of the ``sh`` blocks that use what does not exist."""
+    commands = [line for block in blocks(page) if block.language == "sh" for line in block.text.splitlines()]
+    for command in (part for line in commands for part in line.split("&&")):
+        words = shlex.split(command)
+        if words[0] not in PROGRAMS:
+            yield f"{command}: unknown program"
+        yield from (f"{command}: no extra {extra}" for extra in missing_extras(command))
+        paths = [word for word in words[1:] if re.fullmatch(r"[\w/]+\.(py|md|toml)", word)]
+        yield from (f"{command}: no file {path}" for path in paths if not (ROOT / path).is_file())
+
+
+def missing_extras(command: str) -> set[str]:
+    """Extras that a command installs and the project does not have."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    return {name for group in re.findall(r"\.\[([\w,]+)\]", command) for name in group.split(",")} - set(extras)
+
+
+def cli_commands(page: str) -> list[str]:
+    """Invocations of ``python -m fedtheory`` in code, inline or fenced."""
+    return re.findall(r"python -m fedtheory ([^`\n]+)", page)
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_python_block_runs_and_prints_what_the_page_says(name: str, tmp_path: Path) -> None:
+    assert list(run(read(name), tmp_path)) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_shell_command_uses_what_exists(name: str) -> None:
+    assert list(wrong_commands(read(name))) == []
+
+
+@pytest.mark.parametrize("name", [*PAGES, "docs/theory/power_of_choice.md"])
+def test_every_link_and_picture_leads_somewhere(name: str) -> None:
+    targets = re.findall(r"\]\(([^)#\s]+)(?:#[\w-]*)?\)", read(name))
+    made_by_the_build = {"gallery/index.rst"}
+    local = [target for target in targets if not target.startswith("http") and target not in made_by_the_build]
+    assert [target for target in local if not ((ROOT / name).parent / target).exists()] == []
+
+
+def test_the_readme_shows_the_three_ways_in() -> None:
+    code = "\n".join(block.text for block in blocks(read("README.md")) if block.language == "python")
+    assert all(word in code for word in ("bounds", "Claim(", "ft.fedavg("))
+
+
+def test_a_wrong_output_is_seen(tmp_path: Path) -> None:
+    page = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
+    assert len(list(run(page, tmp_path))) == 1
+    assert list(run(page.replace("3", "2"), tmp_path)) == []
+
+
+def test_a_wrong_doctest_is_seen(tmp_path: Path) -> None:
+    page = "```python\nx = 2\n```\n\n```pycon\n>>> x + 1\n4\n```\n"
+    assert len(list(run(page, tmp_path))) == 1
+    assert list(run(page.replace("4", "3"), tmp_path)) == []
+
+
+def test_an_error_in_a_block_is_seen(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        list(run("```python\n1 / 0\n```\n", tmp_path))
+
+
+@pytest.mark.parametrize(
+    "command", ["make test", "python studies/no_such_study.py", 'pip install -e ".[no_such_extra]" && pytest']
+)
+def test_a_command_that_cannot_work_is_seen(command: str) -> None:
+    assert list(wrong_commands(f"```sh\n{command}\n```\n"))
