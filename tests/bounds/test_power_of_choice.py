@@ -1,0 +1,329 @@
+"""Theorems 3.1 and A.1 of Power-of-Choice, printed, repaired and refined: the laws that their formulas must obey."""
+
+# mypy: allow-untyped-calls
+
+import inspect
+from fractions import Fraction as Q
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.errors import AssumptionViolated
+from fedtheory.paper import Scheme
+
+DECAYING = [poc.decaying_steps_gap, poc.decaying_steps_gap.printed, poc.refined_decaying_steps_gap]
+FIXED = [poc.fixed_step_gap, poc.fixed_step_gap.printed, poc.refined_fixed_step_gap]
+THEOREMS = DECAYING + FIXED
+RISING = ("L", "local_steps", "G2", "sigma2", "objective_gap", "rho_tilde", "initial_distance2", "initial_gap")
+FALLING = ("mu", "num_selected", "rho_diagonal", "rho_bar")
+
+
+def named(bound):
+    return f"{bound.__name__}-{bound.statement.form}"
+
+
+def rationals(low, high):
+    return st.fractions(low, high, max_denominator=20)
+
+
+@st.composite
+def worlds(draw):
+    """Constants that satisfy every hypothesis of every theorem in this file, as exact rationals."""
+    mu, kappa = draw(rationals(Q(1, 4), 4)), draw(rationals(1, 30))
+    rho = draw(rationals(Q(1, 20), 1)) * kappa
+    return {
+        "num_steps": draw(st.integers(0, 300)),
+        "mu": mu,
+        "L": mu * kappa,
+        "local_steps": draw(st.integers(1, 5)),
+        "num_selected": draw(st.integers(1, 10)),
+        "G2": draw(rationals(0, 50)),
+        "sigma2": draw(rationals(0, 50)),
+        "objective_gap": draw(rationals(0, 50)),
+        "rho_diagonal": rho,
+        "rho_bar": rho,
+        "rho_tilde": rho * draw(rationals(1, 3)),
+        "initial_distance2": draw(rationals(0, 50)),
+        "initial_gap": draw(rationals(0, 50)),
+        "step_size": draw(rationals(Q(1, 10), 1)) / (4 * mu * kappa),
+    }
+
+
+def pick(bound, world):
+    return {name: value for name, value in world.items() if name in inspect.signature(bound).parameters}
+
+
+WORLD: dict[str, Any] = {
+    "num_steps": 40,
+    "mu": Q(1, 2),
+    "L": Q(3),
+    "local_steps": 4,
+    "num_selected": 2,
+    "G2": Q(7),
+    "sigma2": Q(5),
+    "objective_gap": Q(2),
+    "rho_diagonal": Q(3, 2),
+    "rho_bar": Q(3, 2),
+    "rho_tilde": Q(9, 4),
+    "initial_distance2": Q(11),
+    "initial_gap": Q(9),
+    "step_size": Q(1, 16),
+}
+
+
+@pytest.mark.parametrize("bound", THEOREMS, ids=named)
+@settings(max_examples=30)
+@given(world=worlds(), factor=rationals(1, 3), data=st.data())
+def test_bounds_rise_and_fall_with_each_constant(bound, world, factor, data):
+    arguments = pick(bound, world)
+    name = data.draw(st.sampled_from([name for name in arguments if name in RISING + FALLING]))
+    up = name in RISING
+    if name in ("local_steps", "num_selected"):
+        moved = arguments[name] + 1
+    elif up:
+        moved = arguments[name] * factor + factor - 1
+    else:
+        moved = arguments[name] / factor
+    # Dividing the skew or mu raises the bound.
+    up = up or name != "num_selected"
+    before = bound(**arguments)
+    after, _ = bound(**{**arguments, name: moved}, strict=False)
+    assert after >= before if up else after <= before
+
+
+@pytest.mark.parametrize("bound", DECAYING, ids=named)
+@settings(max_examples=30)
+@given(world=worlds(), later=st.integers(1, 1000))
+def test_decaying_bounds_fall_with_the_horizon(bound, world, later):
+    arguments = pick(bound, world)
+    assert bound(**{**arguments, "num_steps": world["num_steps"] + later}) <= bound(**arguments)
+
+
+@pytest.mark.parametrize("bound", THEOREMS, ids=named)
+@settings(max_examples=20)
+@given(world=worlds())
+def test_summands_add_up_and_rationals_stay_exact(bound, world):
+    arguments = pick(bound, world)
+    value = bound(**arguments)
+    assert isinstance(value, Q)
+    assert sum(bound.terms(**arguments).values()) == value
+    # Rounding: a dozen operations of relative error 1.1e-16, one of them a power with up to 300 factors.
+    floats = {name: float(number) if isinstance(number, Q) else number for name, number in arguments.items()}
+    floats["step_size"] = float(world["step_size"])
+    magnitude = sum(abs(term) for term in bound.terms(**arguments).values())
+    assert bound(**pick(bound, floats)) == pytest.approx(float(value), rel=1e-12, abs=1e-12 * float(magnitude))
+
+
+@pytest.mark.parametrize("bound", THEOREMS, ids=named)
+def test_the_symbolic_form_has_the_numeric_value(bound):
+    arguments = pick(bound, WORLD)
+    expression = bound.symbolic()
+    exact = {symbol: sympy.Rational(*_ratio(arguments[symbol.name])) for symbol in expression.free_symbols}
+    value = bound(**arguments)
+    assert expression.subs(exact) == sympy.Rational(value.numerator, value.denominator)
+
+
+def _ratio(number):
+    return Q(number).numerator, Q(number).denominator
+
+
+@pytest.mark.parametrize("bound", THEOREMS, ids=named)
+def test_an_array_of_horizons_gives_the_array_of_bounds(bound):
+    arguments = {n: float(v) if isinstance(v, Q) else v for n, v in pick(bound, WORLD).items()}
+    horizons = np.array([0, 1, 10, 1000])
+    together = bound(**{**arguments, "num_steps": horizons})
+    # The power of an array and of a scalar may differ in the last bit, and 1 - x^T amplifies nothing here.
+    np.testing.assert_allclose(
+        together, [bound(**{**arguments, "num_steps": int(T)}) for T in horizons], rtol=1e-14, atol=0
+    )
+
+
+def test_constants_may_be_arrays_too():
+    arguments = {n: float(v) if isinstance(v, Q) else v for n, v in pick(poc.decaying_steps_gap, WORLD).items()}
+    skews = np.array([0.5, 1.0, 1.5])
+    together = poc.decaying_steps_gap(**{**arguments, "rho_diagonal": skews})
+    assert together.tolist() == [poc.decaying_steps_gap(**{**arguments, "rho_diagonal": float(r)}) for r in skews]
+
+
+@pytest.mark.parametrize("bound", DECAYING, ids=named)
+def test_the_limit_of_decaying_steps_is_the_bias(bound):
+    expression = bound.symbolic()
+    horizon = next(symbol for symbol in expression.free_symbols if symbol.name == "num_steps")
+    bias = bound.terms(**pick(bound, WORLD))["bias"]
+    exact = {
+        symbol: sympy.Rational(*_ratio(WORLD[symbol.name])) for symbol in expression.free_symbols if symbol != horizon
+    }
+    assert sympy.limit(expression.subs(exact), horizon, sympy.oo) == sympy.Rational(bias.numerator, bias.denominator)
+
+
+@pytest.mark.parametrize("bound", FIXED, ids=named)
+def test_the_limit_of_a_fixed_step_is_its_floor_and_bias(bound):
+    # The fixed point of Delta = (1 - eta mu B) Delta + eta^2 C + eta D is (eta C + D)/(mu B), with B = 1 + 3 rho/8.
+    w = {**WORLD, "sigma2": Q(0)}
+    drift = {
+        "printed": 32 * 16 * w["G2"],
+        "corrected": 32 * 16 * w["G2"],
+        "refined": (Q(67, 32) * 9 + Q(3, 4) * w["rho_bar"] * 3) * w["G2"],
+    }[bound.statement.form]
+    C = drift + 6 * w["rho_bar"] * w["L"] * w["objective_gap"]
+    D = 2 * w["objective_gap"] * (w["rho_tilde"] - w["rho_bar"])
+    limit = w["L"] / 2 * (w["step_size"] * C + D) / (w["mu"] * (1 + 3 * w["rho_bar"] / 8))
+    far = bound(**{**pick(bound, w), "num_steps": 20_000, "step_size": 1 / 16.0})
+    assert far == pytest.approx(float(limit), rel=1e-12)
+
+
+@pytest.mark.parametrize("bound", DECAYING, ids=named)
+def test_without_bias_the_slope_in_log_log_is_minus_one(bound):
+    arguments = {n: float(v) if isinstance(v, Q) else v for n, v in pick(bound, WORLD).items()}
+    arguments["rho_tilde"] = 1.5
+    horizons = np.array([10**7, 10**8, 10**9])
+    values = bound(**{**arguments, "num_steps": horizons})
+    slope = np.polyfit(np.log(horizons), np.log(values), 1)[0]
+    # d log 1/(T + gamma) / d log T = -1 + gamma/(T + gamma), with gamma = 24 and T >= 1e7.
+    assert slope == pytest.approx(-1, abs=24e-7)
+
+
+@settings(max_examples=30)
+@given(world=worlds())
+def test_repaired_bounds_are_at_most_the_printed_ones_at_equal_skews(world):
+    for bound in (poc.decaying_steps_gap, poc.refined_decaying_steps_gap):
+        assert bound(**pick(bound, world)) <= bound.printed(**pick(bound.printed, world))
+    # Eq. (8) is regrouped, not changed.
+    fixed = poc.fixed_step_gap
+    assert fixed(**pick(fixed, world)) == fixed.printed(**pick(fixed.printed, world))
+
+
+@settings(max_examples=30)
+@given(world=worlds())
+def test_refined_bounds_are_at_most_the_repaired_ones(world):
+    assert poc.refined_decaying_steps_gap(**pick(poc.refined_decaying_steps_gap, world)) <= poc.decaying_steps_gap(
+        **pick(poc.decaying_steps_gap, world)
+    )
+    # F(w_0) - F* is at least mu/2 times the squared distance.
+    gap = world["mu"] / 2 * world["initial_distance2"]
+    assert poc.refined_fixed_step_gap(**pick(poc.refined_fixed_step_gap, world)) <= poc.fixed_step_gap(
+        **{**pick(poc.fixed_step_gap, world), "initial_gap": gap}
+    )
+
+
+@pytest.mark.parametrize("bound", THEOREMS, ids=named)
+def test_unbiased_selection_has_no_bias(bound):
+    unbiased = {**WORLD, "rho_bar": Q(1), "rho_diagonal": Q(1), "rho_tilde": Q(1)}
+    assert bound.terms(**pick(bound, unbiased))["bias"] == 0
+
+
+@pytest.mark.parametrize("bound", THEOREMS, ids=named)
+def test_identical_clients_have_no_bias_whatever_rho_tilde(bound):
+    homogeneous = {**WORLD, "objective_gap": Q(0), "rho_tilde": Q(1000)}
+    assert bound.terms(**pick(bound, homogeneous))["bias"] == 0
+
+
+@pytest.mark.parametrize("bound", [poc.fixed_step_gap, poc.refined_fixed_step_gap], ids=named)
+def test_the_repaired_fixed_step_bound_is_finite_at_skew_zero(bound):
+    # 8 L Gamma rho_tilde / (8 mu) = 3 * 2 * (9/4) / (1/2) = 27, approached from below.
+    bias = bound.terms(**{**pick(bound, WORLD), "rho_diagonal": Q(0), "num_steps": 2000, "step_size": 1 / 16.0})["bias"]
+    assert bias == pytest.approx(27)
+
+
+UNMET = [
+    (poc.decaying_steps_gap, {"rho_diagonal": 0}, "rho_diagonal > 0: got 0 <= 0"),
+    (poc.decaying_steps_gap, {"rho_diagonal": -1.0}, "rho_diagonal >= 0"),
+    (poc.decaying_steps_gap, {"rho_tilde": Q(1)}, "rho_tilde >= rho_diagonal: got 1 < 3/2"),
+    (poc.decaying_steps_gap, {"rho_diagonal": Q(7), "rho_tilde": Q(7)}, "rho_diagonal <= L/mu"),
+    (poc.decaying_steps_gap, {"L": Q(100), "rho_diagonal": Q(90), "rho_tilde": 90, "local_steps": 2}, "8.375"),
+    (poc.decaying_steps_gap.printed, {"rho_bar": 0}, "rho_bar > 0: got 0 <= 0"),
+    (poc.decaying_steps_gap.printed, {"rho_bar": -1}, "rho_bar > 0: got -1 <= 0"),
+    (poc.decaying_steps_gap.printed, {"rho_tilde": Q(1)}, "rho_tilde >= rho_bar: got 1 < 3/2"),
+    (poc.refined_decaying_steps_gap, {"local_steps": 26}, "local_steps <= 4 L/mu"),
+    (poc.fixed_step_gap, {"step_size": Q(1, 11)}, "step_size <= 1/\\(4 L\\)"),
+    (poc.fixed_step_gap, {"rho_diagonal": Q(-1, 10)}, "rho_diagonal >= 0"),
+    (poc.fixed_step_gap.printed, {"step_size": Q(1, 11)}, "step_size <= 1/\\(4 L\\)"),
+    (poc.fixed_step_gap.printed, {"rho_bar": Q(200), "rho_tilde": 200}, "1/\\(2 mu"),
+    (poc.refined_fixed_step_gap, {"step_size": Q(1, 11)}, "step_size <= 1/\\(4 L\\)"),
+]
+
+
+@pytest.mark.parametrize(("bound", "change", "message"), UNMET)
+def test_an_unmet_hypothesis_is_named_with_both_sides(bound, change, message):
+    arguments = {**pick(bound, WORLD), **change}
+    with pytest.raises(AssumptionViolated, match=message):
+        bound(**arguments)
+    with pytest.raises(AssumptionViolated, match=message):
+        bound.terms(**arguments)
+    value, unmet = bound(**arguments, strict=False)
+    assert unmet
+    assert not np.isnan(float(value))
+
+
+def test_a_division_by_skew_zero_is_infinite_and_never_nan():
+    nothing = {"G2": 0.0, "sigma2": 0.0, "objective_gap": 0.0}
+    for arguments in ({}, nothing):
+        for bound, skew in ((poc.decaying_steps_gap, "rho_diagonal"), (poc.decaying_steps_gap.printed, "rho_bar")):
+            world = {**pick(bound, {**WORLD, **arguments}), skew: np.zeros(2)}
+            value, unmet = bound(**world, strict=False)
+            assert np.all(np.isposinf(np.asarray(value, dtype=float)))
+            assert len(unmet) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"L": 0.25}, ValueError),
+        ({"mu": 0.0}, ValueError),
+        ({"mu": float("nan")}, ValueError),
+        ({"L": float("inf")}, ValueError),
+        ({"sigma2": -1.0}, ValueError),
+        ({"G2": -1.0}, ValueError),
+        ({"objective_gap": -1.0}, ValueError),
+        ({"rho_diagonal": float("nan")}, ValueError),
+        ({"num_selected": 0}, ValueError),
+        ({"local_steps": 0}, ValueError),
+        ({"num_steps": -1}, ValueError),
+        ({"num_steps": 1.0}, TypeError),
+        ({"local_steps": True}, TypeError),
+        ({"num_selected": 2.0}, TypeError),
+        ({"mu": "1"}, TypeError),
+        ({"mu": 1j}, TypeError),
+    ],
+)
+def test_bad_numbers_are_refused_by_name(change, error):
+    with pytest.raises(error, match=next(iter(change))):
+        poc.decaying_steps_gap(**{**pick(poc.decaying_steps_gap, WORLD), **change})
+
+
+def test_the_theorems_speak_about_plain_means_only():
+    for bound in THEOREMS:
+        assert bound.statement.accepts(Scheme("power of choice", "mean"))
+        assert not bound.statement.accepts(Scheme("uniform without replacement", "weighted"))
+
+
+def test_decaying_step_sizes_meet_the_step_condition_exactly():
+    for mu, L in ((0.1, 0.3), (1 / 3, 7.7), (1e-5, 1e5)):
+        sizes = poc.decaying_step_sizes(50, mu=mu, L=L)
+        assert sizes[0] == 1 / (4 * L)
+        np.testing.assert_allclose(sizes, 1 / (mu * (np.arange(50) + 4 * L / mu)), rtol=1e-15)
+    assert poc.decaying_step_sizes(0, mu=1.0, L=1.0).shape == (0,)
+
+
+def test_printed_eq_7_at_unit_constants():
+    # mu = L = m = tau = rho = 1, gamma = 4, T = 2: [4 (32 * 3 + 6)/3 + 8 * 2 + 4 * 5/2]/6 + (8 * 2/3)(2 - 1)
+    #   = (136 + 16 + 10)/6 + 16/3 = 27 + 16/3.
+    value = poc.decaying_steps_gap.printed(
+        2,
+        mu=Q(1),
+        L=Q(1),
+        local_steps=1,
+        num_selected=1,
+        G2=Q(3),
+        sigma2=Q(6),
+        objective_gap=Q(2),
+        rho_bar=Q(1),
+        rho_tilde=Q(2),
+        initial_distance2=Q(5),
+    )
+    assert value == 27 + Q(16, 3)

@@ -1,0 +1,275 @@
+"""Appendix E of Power-of-Choice: eq. (85) is false as printed, and what can be said instead."""
+
+# mypy: allow-untyped-calls
+
+import importlib
+import inspect
+import types
+from fractions import Fraction as Q
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.errors import AssumptionViolated
+from fedtheory.paper import Scheme
+
+BOUNDS = [poc.weighted_average_gap, poc.weighted_average_gap.printed, poc.derived_weighted_average_gap]
+WORLD: dict[str, Any] = {
+    "num_steps": 40,
+    "mu": Q(1, 2),
+    "L": Q(3),
+    "local_steps": 4,
+    "num_selected": 2,
+    "G2": Q(7),
+    "sigma2": Q(5),
+    "objective_gap": Q(2),
+    "rho_diagonal": Q(3, 2),
+    "rho_bar": Q(3, 2),
+    "rho_tilde": Q(9, 4),
+    "initial_distance2": Q(11),
+    "squared_weights": Q(1, 2),
+}
+OPPOSITE: dict[str, Any] = {
+    "mu": Q(1),
+    "L": Q(1),
+    "num_selected": 1,
+    "sigma2": Q(0),
+    "G2": Q(4),
+    "objective_gap": Q(1, 2),
+}
+
+
+def named(bound):
+    return f"{bound.__name__}-{bound.statement.form}"
+
+
+def pick(bound, world):
+    return {name: value for name, value in world.items() if name in inspect.signature(bound).parameters}
+
+
+def error_of_opposite_clients(num_steps, local_steps):
+    """E F(w_T) - F* for F = (w -+ 1)^2 / 2, one client drawn uniformly per round, eta_t = 1/(t + 8), w_0 = 0.
+
+    All selections are enumerated through the second moment: a round maps w to ``a w + (1 - a) c`` with c = -1 or 1, so
+    that ``E w^2`` becomes ``a^2 E w^2 + (1 - a)^2``.
+    """
+    second, factor = Q(0), Q(1)
+    for t in range(num_steps):
+        factor *= 1 - Q(1, t + 8)
+        if (t + 1) % local_steps == 0:
+            second, factor = factor**2 * second + (1 - factor) ** 2, Q(1)
+    return second / 2
+
+
+@pytest.mark.parametrize(("num_steps", "local_steps"), [(10, 10), (100, 100), (70, 7), (40, 10)])
+def test_the_error_of_two_opposite_clients_is_tau_t_over_two_t_plus_seven_squared(num_steps, local_steps):
+    expected = Q(local_steps * num_steps, 2 * (num_steps + 7) ** 2)
+    assert error_of_opposite_clients(num_steps, local_steps) == expected
+
+
+def test_eq_85_as_printed_is_false_for_one_client_per_round():
+    arguments = {**OPPOSITE, "rho_bar": Q(1), "rho_tilde": Q(1), "initial_distance2": Q(0)}
+    error = error_of_opposite_clients(10, 10)
+    bound = poc.weighted_average_gap.printed(10, local_steps=10, **arguments)
+    assert error == Q(50, 289)
+    assert bound == Q(1, 6)
+    assert error > bound
+    # tau = T = 100: 100^2 / (2 * 107^2) = 5000/11449 against 3/108.
+    assert error_of_opposite_clients(100, 100) == Q(5000, 11449)
+    assert poc.weighted_average_gap.printed(100, local_steps=100, **arguments) == Q(1, 36)
+    # For large T the ratio tends to tau/6.
+    ratio = error_of_opposite_clients(7000, 7) / poc.weighted_average_gap.printed(7000, local_steps=7, **arguments)
+    assert 1 < ratio < Q(7, 6)
+
+
+def test_the_derived_form_refuses_a_single_client_and_the_repaired_one_covers_it():
+    derived = {**OPPOSITE, "rho_bar": Q(1), "rho_tilde": Q(1), "initial_distance2": Q(0), "local_steps": 10}
+    with pytest.raises(AssumptionViolated, match="num_selected >= 2"):
+        poc.derived_weighted_average_gap(10, **derived)
+    repaired = {**OPPOSITE, "rho_diagonal": Q(1), "rho_tilde": Q(1), "initial_distance2": Q(0)}
+    for T, tau in ((10, 10), (100, 100), (300, 300), (40, 10)):
+        assert error_of_opposite_clients(T, tau) <= poc.weighted_average_gap(T, local_steps=tau, **repaired)
+
+
+def error_of_unbalanced_weights(num_steps):
+    """E F(w_T) - F* for F_1 = F_2 = (w - 1)^2 / 2, p = (3/4, 1/4), q = 2 p, one client drawn uniformly, w_0 = 1.
+
+    A step maps x = w - 1 to ``q (1 - eta) x + q - 1`` with q = 3/2 or 1/2, whose mean is 1 and mean square 5/4.
+    """
+    first, second = Q(0), Q(0)
+    for t in range(num_steps):
+        shrink = 1 - Q(1, t + 8)
+        first, second = (
+            shrink * first,
+            Q(5, 4) * shrink**2 * second + 2 * shrink * first * (Q(5, 4) - 1) + Q(1, 4),
+        )
+    return second / 2
+
+
+def test_eq_85_as_printed_is_false_for_weights_that_do_not_sum_to_one():
+    # Every client already agrees on w_0 = w*, so that the bound is 0, and still the model leaves it and diverges.
+    arguments = {**OPPOSITE, "objective_gap": Q(0), "G2": Q(0), "rho_bar": Q(1), "rho_tilde": Q(1)}
+    for T in (1, 2, 10, 40):
+        assert poc.weighted_average_gap.printed(T, local_steps=1, initial_distance2=Q(0), **arguments) == 0
+    assert error_of_unbalanced_weights(1) == Q(1, 8)
+    # E x_1^2 = 1/4 and E x_1 = 0, hence E x_2^2 = (5/4)(8/9)^2/4 + 1/4 = 20/81 + 1/4 = 161/324.
+    assert error_of_unbalanced_weights(2) == Q(161, 648)
+    assert error_of_unbalanced_weights(40) > 278
+
+
+def test_only_the_printed_form_speaks_about_weights_that_need_not_sum_to_one():
+    unbalanced = Scheme("uniform without replacement", "weighted")
+    assert poc.weighted_average_gap.printed.statement.accepts(unbalanced)
+    for bound in (poc.weighted_average_gap, poc.derived_weighted_average_gap, poc.weighted_one_step):
+        assert not bound.statement.accepts(unbalanced)
+        assert bound.statement.accepts(Scheme("all", "weighted"))
+        assert bound.statement.accepts(Scheme("multinomial", "mean"))
+
+
+def test_the_printed_bias_is_the_derived_one_over_rho_bar():
+    printed, derived = poc.weighted_average_gap.printed.symbolic(), poc.derived_weighted_average_gap.symbolic()
+    T = next(s for s in printed.free_symbols if s.name == "num_steps")
+    rho_bar = next(s for s in printed.free_symbols if s.name == "rho_bar")
+    assert sympy.simplify(sympy.limit(printed, T, sympy.oo) / sympy.limit(derived, T, sympy.oo)) == 1 / rho_bar
+
+
+def test_the_derived_form_is_what_eqs_82_to_84_give():
+    # psi/(t + gamma) of eq. (83), written as the sum of its two sides, with the bias part multiplied out.
+    s = {name: sympy.Symbol(name, positive=True) for name in (*WORLD, "T") if name != "num_steps"}
+    mu, L, m, rho, T = s["mu"], s["L"], s["num_selected"], s["rho_bar"], s["T"]
+    gamma, beta, B = 4 * m * (1 + m) * L / mu, m / mu, 1 / m + rho / 2
+    C = (
+        32 * m**2 * (m - 1) * s["local_steps"] ** 2 * s["G2"]
+        + s["sigma2"] * m
+        + 2 * L * (2 + m) * rho * s["objective_gap"]
+    )
+    D = 2 * s["objective_gap"] * (s["rho_tilde"] - rho)
+    psi = gamma * s["initial_distance2"] + (beta**2 * C + D * beta * (T + gamma)) / (beta * mu * B - 1)
+    expression = poc.derived_weighted_average_gap.symbolic()
+    renamed = {x: T if x.name == "num_steps" else s[x.name] for x in expression.free_symbols}
+    assert sympy.simplify(expression.subs(renamed) - L / 2 * psi / (T + gamma)) == 0
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=named)
+def test_summands_symbols_and_rationals_agree(bound):
+    arguments = pick(bound, WORLD)
+    value = bound(**arguments)
+    assert isinstance(value, Q)
+    assert sum(bound.terms(**arguments).values()) == value
+    expression = bound.symbolic()
+    exact = {
+        x: sympy.Rational(Q(arguments[x.name]).numerator, Q(arguments[x.name]).denominator)
+        for x in expression.free_symbols
+    }
+    assert expression.subs(exact) == sympy.Rational(value.numerator, value.denominator)
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=named)
+@settings(max_examples=30)
+@given(factor=st.fractions(1, 3, max_denominator=10), data=st.data())
+def test_bounds_rise_with_constants_and_fall_with_time(bound, factor, data):
+    rising = ("L", "local_steps", "G2", "sigma2", "objective_gap", "rho_tilde", "initial_distance2", "squared_weights")
+    falling = ("mu", "num_steps", "rho_bar")
+    name = data.draw(st.sampled_from([n for n in pick(bound, WORLD) if n in rising + falling]))
+    up, old = name in rising, WORLD[name]
+    moved = old + (1 if up else -1) if isinstance(old, int) else (old * factor if up else old / factor)
+    assert bound(**{**pick(bound, WORLD), name: moved}, strict=False)[0] >= bound(**pick(bound, WORLD))
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=named)
+def test_unbiased_averages_have_no_bias(bound):
+    one = {"rho_bar": Q(1), "rho_diagonal": Q(1), "rho_tilde": Q(1)}
+    assert bound.terms(**pick(bound, {**WORLD, **one}))["bias"] == 0
+
+
+def test_one_client_gives_the_plain_theorem_with_twice_the_offset():
+    # For m = 1 and q_2 = 1 only gamma = 8 L/mu differs from 4 L/mu of Theorem 3.1: compare the same T + gamma.
+    single = {**WORLD, "num_selected": 1, "squared_weights": Q(1), "initial_distance2": Q(0)}
+    offset = int(4 * WORLD["L"] / WORLD["mu"])
+    plain = poc.decaying_steps_gap(**pick(poc.decaying_steps_gap, {**single, "num_steps": 40 + offset}))
+    assert poc.weighted_average_gap(**pick(poc.weighted_average_gap, single)) == plain
+
+
+@pytest.mark.parametrize(
+    ("bound", "change", "message"),
+    [
+        (poc.weighted_average_gap, {"squared_weights": Q(3, 2)}, "squared_weights <= 1"),
+        (
+            poc.weighted_average_gap,
+            {"num_selected": 1, "rho_diagonal": 0},
+            "num_selected \\(1 \\+ 3 rho_diagonal/8\\) > 1",
+        ),
+        (poc.weighted_average_gap, {"rho_diagonal": -1}, "rho_diagonal >= 0"),
+        (poc.weighted_average_gap, {"rho_tilde": 0}, "rho_tilde >= rho_diagonal"),
+        (poc.weighted_average_gap.printed, {"rho_bar": 0}, "rho_bar > 0"),
+        (poc.weighted_average_gap.printed, {"rho_tilde": 0}, "rho_tilde >= rho_bar"),
+        (poc.derived_weighted_average_gap, {"num_selected": 1}, "num_selected >= 2"),
+        (poc.derived_weighted_average_gap, {"rho_bar": Q(7), "rho_tilde": Q(7)}, "rho_bar <= L/mu"),
+    ],
+)
+def test_an_unmet_hypothesis_is_named(bound, change, message):
+    arguments = {**pick(bound, WORLD), **change}
+    with pytest.raises(AssumptionViolated, match=message):
+        bound(**arguments)
+    value, unmet = bound(**arguments, strict=False)
+    assert unmet
+    assert not np.isnan(float(value))
+
+
+def check_weighted(bound, world):
+    """Compare with the recursion of C = 32 tau^2 G2 + sigma2 q_2 + 6 rho L Gamma: above it, and equal to it far out."""
+    w = {n: float(v) if isinstance(v, Q) else v for n, v in world.items()}
+    m, rho, L, mu, gap = w["num_selected"], w["rho_diagonal"], w["L"], w["mu"], w["objective_gap"]
+    B, gamma = 1 + 3 * rho / 8, 4 * m * (1 + m) * L / mu
+    C = 32 * w["local_steps"] ** 2 * w["G2"] + w["sigma2"] * w["squared_weights"] + 6 * rho * L * gap
+    D = 2 * gap * (w["rho_tilde"] - rho)
+    distance2 = w["initial_distance2"]
+    for t in range(40_001):
+        if t in (0, 1, 10, 100, 1000, 40_000):
+            value = bound(**{**pick(bound, w), "num_steps": t})
+            assert value >= L / 2 * distance2 * (1 - 1e-12)
+        eta = m / (mu * (t + gamma))
+        distance2 = (1 - eta * mu * B) * distance2 + eta**2 * C + eta * D
+    floor = L / 2 * D / (mu * B)
+    # The transient decays like T^-(m B), faster than the steady part by (gamma/40000)^(m B - 1) < 1e-4.
+    last = L / 2 * (distance2 - floor * 2 / L)
+    assert value - floor == pytest.approx(last, rel=1e-3)
+
+
+def check_weighted_everywhere(bound):
+    # A world for each part of the steady state: drift, noise, heterogeneity; the last for another number of clients.
+    for change in ({}, {"G2": Q(0), "sigma2": Q(900)}, {"G2": Q(0), "sigma2": Q(0), "num_selected": 3}):
+        check_weighted(bound, {**WORLD, "initial_distance2": Q(0), **change})
+
+
+def test_the_repaired_closed_form_solves_its_recursion():
+    check_weighted_everywhere(poc.weighted_average_gap)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("C = 32 * G2", "C = 16 * G2"),
+        ("sigma2 * squared_weights", "sigma2"),
+        ("4 * L * m**2 * C", "4 * L * m * C"),
+        ("(m * (8 + 3 * rho) - 8)", "(m * (8 + 3 * rho))"),
+        ("6 * rho * L", "3 * rho * L"),
+    ],
+)
+def test_a_wrong_constant_in_the_repaired_weighted_bound_is_caught(old, new):
+    module = importlib.import_module("fedtheory.bounds.power_of_choice_weighted")
+    source = inspect.getsource(module)
+    assert old in source
+    mutant = types.ModuleType(module.__name__)
+    exec(compile(source.replace(old, new), "<mutant>", "exec"), vars(mutant))
+    with pytest.raises(AssertionError):
+        check_weighted_everywhere(mutant.weighted_average_gap)
+
+
+def test_weighted_step_sizes_meet_the_step_condition_exactly():
+    assert poc.weighted_step_sizes(1, mu=1 / 3, L=7.7, num_selected=3)[0] == 1 / (4 * 4 * 7.7)
