@@ -246,7 +246,8 @@ EQUATION_43 = Claim(
     statement=Statement(poc.PAPER, _APPENDIX_C, "eq. (43)", form="refined"),
     kind="inequality",
     check=lambda rng: _recursion(rng, contracting=1),
-    hypotheses=(_CURVATURE, _NOISE, "the printed form follows by Lemma B.2"),
+    hypotheses=(_CURVATURE, _NOISE),
+    remark="the printed form follows by Lemma B.2",
 )
 
 EQUATION_44 = Claim(
@@ -255,7 +256,8 @@ EQUATION_44 = Claim(
     statement=Statement(poc.PAPER, _APPENDIX_C, "eq. (44)", form="refined"),
     kind="inequality",
     check=lambda rng: _recursion(rng, contracting=0),
-    hypotheses=(_CURVATURE, _NOISE, "the printed form follows by Lemma B.2"),
+    hypotheses=(_CURVATURE, _NOISE),
+    remark="the printed form follows by Lemma B.2",
 )
 
 

@@ -76,10 +76,10 @@ EQUATION_85_SINGLE_CLIENT = Claim(
     statement=poc.weighted_average_gap.printed.statement,
     kind="erratum",
     check=_lost_drift,
-    hypotheses=("all of them hold; the drift term has the factor m - 1 = 0",),
     expected=FAILS,
     instances=(1, 1),
     bound=poc.weighted_average_gap.printed,
+    remark="all hypotheses hold; the drift term has the factor m - 1 = 0",
 )
 
 
@@ -95,10 +95,10 @@ EQUATION_85_UNBALANCED = Claim(
     statement=poc.weighted_average_gap.printed.statement,
     kind="erratum",
     check=_weights_of_sum_above_one,
-    hypotheses=("the weights p_k K / m, which the paper gives as an example, sum to one only if all p_k are equal",),
     expected=FAILS,
     instances=(1, 1),
     bound=poc.weighted_average_gap.printed,
+    remark="the weights p_k K / m, which the paper gives as an example, sum to one only if all p_k are equal",
 )
 
 

@@ -118,6 +118,8 @@ class Claim:
         Numbers of instances at the quick and at the thorough budget; (1, 1) for a single deterministic instance.
     bound
         The bound whose value the check compares with, if there is one.
+    remark
+        What a reader of the verdict should know.
 
     Raises
     ------
@@ -134,6 +136,7 @@ class Claim:
     expected: str = HOLDS
     instances: tuple[int, int] = (20, 400)
     bound: Bound | None = None
+    remark: str = ""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9-]+:[a-z0-9.-]+", self.key):

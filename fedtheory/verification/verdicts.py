@@ -1,7 +1,5 @@
 """From findings to verdicts: run the checks of claims on seeded instances and sum up what they showed."""
 
-import difflib
-import fnmatch
 import time
 import zlib
 from collections.abc import Iterable, Iterator
@@ -10,11 +8,11 @@ from typing import Any, final
 
 import numpy as np
 
-from fedtheory import _validate, claims
-from fedtheory._discover import members
+from fedtheory import _validate
+from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claim import BUDGETS, FAILS, HOLDS, INCONCLUSIVE, NOT_APPLICABLE, Claim, Finding, worst_of
 
-__all__ = ["Verdict", "examine", "known_claims", "reproduce", "select_claims", "verdicts_of", "verify"]
+__all__ = ["Verdict", "examine", "reproduce", "verdicts_of", "verify"]
 
 
 @final
@@ -96,7 +94,7 @@ def verify(keys: str | Iterable[str] | None = None, budget: str = "quick", rng: 
     Parameters
     ----------
     keys
-        Keys, prefixes of keys or patterns with ``*``; all claims by default.
+        Full keys, prefixes of keys or patterns with ``*``; all claims by default.
     budget
         ``quick`` or ``thorough``: how many instances each claim gets.
     rng
@@ -162,41 +160,3 @@ def _entropy(seeds: np.random.SeedSequence) -> int:
         return seeds.entropy
     message = f"rng must come from a single integer of entropy, got {seeds.entropy!r}"
     raise ValueError(message)
-
-
-def known_claims() -> dict[str, Claim]:
-    """All claims, by key, found by scanning ``fedtheory.claims``.
-
-    Raises
-    ------
-    ValueError
-        If two claims have the same key.
-    """
-    found: dict[str, Claim] = {}
-    for _, claim in members(claims, lambda value: isinstance(value, Claim)):
-        if claim.key in found:
-            message = f"claim keys must be unique, got {claim.key!r} twice"
-            raise ValueError(message)
-        found[claim.key] = claim
-    return found
-
-
-def select_claims(keys: str | Iterable[str] | None = None) -> list[Claim]:
-    """Claims that keys, prefixes or patterns name; all of them by default."""
-    known = known_claims()
-    if keys is None:
-        return list(known.values())
-    chosen: dict[str, Claim] = {}
-    for key in [keys] if isinstance(keys, str) else keys:
-        matching = [name for name in known if name.startswith(key) or fnmatch.fnmatchcase(name, key)]
-        if not matching:
-            message = f"keys must name claims, got {key!r}{_close_to(key, known)}"
-            raise ValueError(message)
-        exact = [key] if key in known else matching
-        chosen.update({name: known[name] for name in exact})
-    return list(chosen.values())
-
-
-def _close_to(key: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(key, list(known), n=3, cutoff=0.4)
-    return f" (close: {', '.join(near)})" if near else ""
