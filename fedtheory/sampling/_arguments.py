@@ -1,0 +1,72 @@
+"""The two arguments that every function about sampling probabilities takes: norms and a budget."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+
+__all__ = ["checked_budget", "checked_norms", "is_plain", "numbers", "refuse_norms"]
+
+
+_FLOAT64 = np.dtype(np.float64)
+
+
+def is_plain(norms: Any) -> bool:
+    """Whether compiled code can read this value as it is: a float64 vector with entries and without gaps."""
+    return (
+        type(norms) is np.ndarray
+        and norms.dtype is _FLOAT64
+        and norms.ndim == 1
+        and norms.flags.c_contiguous
+        and norms.size > 0
+    )
+
+
+def checked_norms(norms: Any) -> Array:
+    """Return update norms t_i = w_i |U_i| as a float64 vector; raises ValueError for negative, NaN or infinite ones."""
+    clean = _validate.array("norms", norms, ndim=1)
+    _not_empty(clean)
+    _validate.nonnegative("norms", clean)
+    return clean
+
+
+def refuse_norms(norms: Array) -> None:
+    """Raise the error about the first bad norm or about an empty vector."""
+    checked_norms(norms)
+
+
+def checked_budget(expected_size: Any, num_clients: int) -> float:
+    """Return the expected number of sampled clients as a float in (0, num_clients]."""
+    if type(expected_size) in (int, float) and 0 < expected_size <= num_clients:
+        return float(expected_size)
+    budget = _validate.positive("expected_size", expected_size)
+    if np.ndim(budget) != 0:
+        message = f"expected_size must be one number, got shape {np.shape(budget)}"
+        raise ValueError(message)
+    if budget > num_clients:
+        message = f"expected_size must be at most the number of clients, {num_clients}, got {budget}"
+        raise ValueError(message)
+    return float(budget)
+
+
+def numbers(name: str, values: Any) -> Any:
+    """Return a vector of non-negative numbers: exact rationals stay exact (an object array), the rest is float64."""
+    raw = np.asarray(values)
+    if raw.dtype == object and raw.ndim == 1 and all(isinstance(value, int | Fraction) for value in raw):
+        exact = np.array([Fraction(value) for value in raw], dtype=object)
+        if (exact < 0).any():
+            message = f"{name} must be at least 0, got {min(exact)}"
+            raise ValueError(message)
+        return exact
+    clean = _validate.array(name, raw.astype(np.float64) if raw.dtype == object else raw, ndim=1)
+    _validate.nonnegative(name, clean)
+    return clean
+
+
+def _not_empty(norms: Array) -> None:
+    if norms.size == 0:
+        message = f"norms must have at least one entry, got shape {norms.shape}"
+        raise ValueError(message)

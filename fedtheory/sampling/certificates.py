@@ -1,0 +1,148 @@
+"""A certificate of optimality for sampling probabilities, from the conditions of Karush, Kuhn and Tucker."""
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory.sampling._arguments import checked_budget, numbers
+
+__all__ = ["Certificate", "certificate"]
+
+
+class Certificate(NamedTuple):
+    """Residuals of the optimality conditions of ``min sum_i t_i^2 / p_i`` over the budget and the unit box.
+
+    All are 0 for the optimum and only for an optimum; rational when the norms and probabilities were.
+
+    Attributes
+    ----------
+    threshold
+        The x for which ``p_i = min(1, t_i / x)`` was tested; ``x^2`` is the multiplier of the budget.
+    box
+        Largest violation of ``0 <= p_i <= 1``.
+    budget
+        Violation of ``sum_i p_i <= m``.
+    unused
+        Budget that clients with positive norms could still use, ``min(m, q) - sum_i p_i`` if positive.
+    stationarity
+        Largest ``|p_i - min(1, t_i / x)|`` over positive norms.
+    relative_gap
+        Bound on ``(objective - optimum) / objective`` from the dual problem at x, rigorous for every feasible p.
+    """
+
+    threshold: Any
+    box: Any
+    budget: Any
+    unused: Any
+    stationarity: Any
+    relative_gap: Any
+
+    @property
+    def residual(self) -> Any:
+        """Largest of the five residuals."""
+        return max(self.box, self.budget, self.unused, self.stationarity, self.relative_gap)
+
+    @property
+    def infeasibility(self) -> Any:
+        """Largest violation of a constraint."""
+        return max(self.box, self.budget)
+
+
+def certificate(norms: npt.ArrayLike, probabilities: npt.ArrayLike, expected_size: Any) -> Certificate:
+    r"""Residuals of the optimality conditions, and a duality gap, for proposed sampling probabilities.
+
+    The problem is convex, so p is optimal exactly when it is feasible, uses the budget ``min(m, q)`` for the q
+    clients with positive norms, and has ``p_i = min(1, t_i / x)`` for some x. The threshold is read off the clients
+    below 1: ``x = sum t_i / sum p_i`` over these (without those for whom ``t_i >= x``). For any x the Lagrangian
+    bounds the optimum from below, and objective minus bound is
+    ``sum_{t_i < x} (t_i - x p_i)^2 / p_i + sum_{t_i >= x} (1 - p_i)(t_i^2 / p_i - x^2) + x^2 (m - sum_i p_i)``,
+    a sum without cancellation.
+
+    Parameters
+    ----------
+    norms
+        Norms of the weighted updates, shape (n,).
+    probabilities
+        Proposed probabilities, shape (n,).
+    expected_size
+        Budget m in (0, n]; give a ``Fraction`` or an integer with rational norms.
+
+    Returns
+    -------
+    Certificate
+        The residuals; with ``fractions.Fraction`` norms and probabilities they are exact.
+
+    Raises
+    ------
+    ValueError
+        If a norm or probability is negative or not finite, or the shapes disagree.
+
+    References
+    ----------
+    Chen, Horvath and Richtarik (2022), Lemma 20 and its problem (32).
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> third = Fraction(1, 3)
+    >>> print(certificate([Fraction(1), 1, 1, 10], [third, third, third, Fraction(1)], 2).residual)
+    0
+
+    The uniform law is not optimal for norms 1 and 3 and one client: its objective is 20, the optimum
+    ``(1 + 3)^2 = 16``, and the dual problem at x = (1 + 3) / 1 proves it.
+
+    >>> print(certificate([Fraction(1), 3], [Fraction(1, 2), Fraction(1, 2)], 1).relative_gap)
+    1/5
+    """
+    t = numbers("norms", norms)
+    p = numbers("probabilities", probabilities)
+    if t.shape != p.shape:
+        message = f"probabilities must have the shape of norms, {t.shape}, got {p.shape}"
+        raise ValueError(message)
+    checked_budget(expected_size, len(t))
+    m = Fraction(expected_size) if t.dtype == object else float(expected_size)
+    usable = min(m, int((t > 0).sum()))
+    box, over = max(p.max() - 1, 0 * m), max(p.sum() - m, 0 * m)
+    t, p = t[t > 0], p[t > 0]
+    if t.size == 0:
+        return Certificate(0 * m, box, over, 0 * m, 0 * m, 0 * m)
+    unused = max(usable - p.sum(), 0 * m)
+    x = _threshold(t, p)
+    if x == 0:
+        return Certificate(x, box, over, unused, max(abs(p - 1)), _gap(t / t.max(), p, 0 * m, m))
+    with np.errstate(over="ignore", under="ignore"):
+        y = t / x
+    return Certificate(x, box, over, unused, max(abs(p - np.minimum(1, y))), _gap(y, p, 1 + 0 * m, m))
+
+
+def _threshold(t: Any, p: Any) -> Any:
+    below = p < 1
+    if not below.any():
+        # Everybody is certain: right if the budget allows it, and then the budget has no price.
+        return t.sum() * 0
+    while True:
+        share = p[below].sum()
+        if share == 0:
+            return t.max()
+        x = t[below].sum() / share
+        # A probability of 1 - 1e-13 is meant to be 1: clients above the threshold do not help to find it.
+        fewer = below & (t < x)
+        if (fewer == below).all():
+            return x
+        below = fewer
+
+
+def _gap(y: Any, p: Any, x: Any, m: Any) -> Any:
+    # Norms in units of the threshold. A client so far below it that its norm vanishes there has no say in the floats.
+    y, p = y[y > 0], p[y > 0]
+    if (p == 0).any():
+        return float("inf")
+    below = y < x
+    low, high = y[below], y[~below]
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        objective = (y * (y / p)).sum()
+        spread = ((low - x * p[below]) ** 2 / p[below]).sum()
+        cut = np.where(p[~below] == 1, 0 * high, (1 - p[~below]) * (high * (high / p[~below]) - x * x)).sum()
+        return (spread + cut + x * x * (m - p.sum())) / objective

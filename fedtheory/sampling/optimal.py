@@ -1,0 +1,122 @@
+"""Inclusion probabilities of the independent sampling with the least variance (Optimal Client Sampling)."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.sampling import _newton
+from fedtheory.sampling._arguments import checked_budget, checked_norms, is_plain, refuse_norms
+
+__all__ = ["optimal_probabilities"]
+
+SMALLEST_SUM = 2.0**-900
+LARGEST_SUM = float("inf")
+TOP = 900
+SATURATED = 2.0**1000
+
+
+def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms: str = "drop") -> Array:
+    r"""Minimizer of ``sum_i t_i^2 / p_i`` over ``0 <= p_i <= 1``, ``sum_i p_i <= m``.
+
+    It is ``p_i = min(1, t_i / x)`` with the threshold x for which the probabilities sum to m. When the norms are
+    sorted from the smallest, ``p_i = (m + l - n) t_i / (t_1 + ... + t_l)`` for the l smallest, and 1 for the others,
+    with the largest l such that ``0 < m + l - n`` and ``(m + l - n) t_l <= t_1 + ... + t_l``.
+
+    Parameters
+    ----------
+    norms
+        Norms of the weighted updates, ``t_i = w_i |U_i|``, shape (n,), finite and at least 0.
+    expected_size
+        Budget m: the expected number of sampled clients, any real number in (0, n].
+    zero_norms
+        Every probability is optimal for a client whose update is zero. ``drop`` gives it 0 (an estimator must then
+        never divide by it); ``spread`` shares the unused budget equally among such clients.
+
+    Returns
+    -------
+    Array
+        The probabilities, shape (n,), a new array. A probability below 1e-308 may be 0.
+
+    Raises
+    ------
+    ValueError
+        If a norm is negative or not finite, or the budget is outside (0, n].
+    TypeError
+        If the norms are not real numbers.
+
+    Notes
+    -----
+    Memory O(n), no sort: clients at the threshold are saturated and the threshold is computed anew until nothing
+    changes, at most ``ceil(m)`` passes (two or three for usual norms). Norms from 5e-324 to 1e308 are handled, and
+    multiplying all of them by a power of two does not change a bit of the answer.
+
+    References
+    ----------
+    Chen, Horvath and Richtarik (2022), eq. (7) and Lemma 20.
+
+    Examples
+    --------
+    With one client expected, probabilities are proportional to the norms; with two, client 3 reaches 1 exactly.
+
+    >>> optimal_probabilities([1.0, 2.0, 5.0], 1)
+    array([0.125, 0.25 , 0.625])
+    >>> optimal_probabilities([1.0, 1.0, 4.0], 2)
+    array([0.5, 0.5, 1. ])
+    """
+    t: Any = norms if is_plain(norms) else checked_norms(norms)
+    num_clients = t.size
+    budget = checked_budget(expected_size, num_clients)
+    probabilities = np.empty(num_clients)
+    rest, num_positive, num_legal = _newton.optimal(t, budget, probabilities)
+    if num_legal < num_clients:
+        refuse_norms(t)
+    if not SMALLEST_SUM < rest < LARGEST_SUM:
+        rescale(t, budget, _newton.NO_LIMIT, probabilities)
+    if zero_norms != "drop":
+        _validate.choice("zero_norms", zero_norms, ("drop", "spread"))
+        if num_positive < budget:
+            probabilities[t == 0] = (budget - num_positive) / (t.size - num_positive)
+    return probabilities
+
+
+def rescale(norms: Array, budget: float, max_rescalings: int, probabilities: Array) -> int:
+    """Write the probabilities of norms whose sums overflow or are subnormal; returns the number of rescalings.
+
+    The norms are multiplied by a power of two that brings the largest to about 2^900, which loses only clients whose
+    probability is below 1e-308. When only such clients are left after saturation, they are scaled anew.
+    """
+    saturated = np.zeros(norms.size, dtype=bool)
+    num_rescalings = 0
+    while True:
+        scaled = _near_top(norms, saturated)
+        rest, room, made = _level(scaled, budget, saturated, max_rescalings - num_rescalings)
+        num_rescalings += made
+        now = scaled >= rest / room
+        left = scaled[~now].max(initial=0.0)
+        far_below = left < 1.0 and norms[~now].max(initial=0.0) > 0.0 and budget > now.sum()
+        if not far_below or num_rescalings >= max_rescalings:
+            _newton.write(scaled, rest, room, probabilities)
+            return num_rescalings
+        saturated = now
+
+
+def _near_top(norms: Array, saturated: npt.NDArray[np.bool_]) -> Array:
+    _, exponent = np.frexp(norms[~saturated].max())
+    scaled: Array = np.full(norms.shape, SATURATED)
+    scaled[~saturated] = np.ldexp(norms[~saturated], TOP - exponent)
+    return scaled
+
+
+def _level(
+    scaled: Array, budget: float, saturated: npt.NDArray[np.bool_], max_rescalings: int
+) -> tuple[float, float, int]:
+    work = np.empty((3, _newton.LANES))
+    if saturated.any():
+        rest, room, made = _newton.saturate(scaled, budget, (SATURATED, 1.0), max_rescalings, work)
+    else:
+        total, _, _ = _newton.survey(scaled, work)
+        rest, room, made = _newton.start(scaled, budget, total, max_rescalings, work)
+    return float(rest), float(room), int(made)

@@ -1,0 +1,167 @@
+"""Witnesses for the closed form: a convex solver, whose answer must pass our certificate, and exact rationals."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory._validate import Array
+from fedtheory.errors import OracleError
+from fedtheory.sampling._arguments import checked_budget, checked_norms, numbers
+from fedtheory.sampling.certificates import certificate
+
+__all__ = ["rational_probabilities", "reference_probabilities", "solver_probabilities"]
+
+CLARABEL: dict[str, Any] = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12, "max_iter": 500}
+TRUSTED_GAP = 1e-8
+TRUSTED_INFEASIBILITY = 1e-8
+
+
+def reference_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array:
+    """Minimizer of ``sum_i t_i^2 / p_i`` over the budget and the unit box, by cvxpy and with our own certificate.
+
+    The norms are divided by their maximum (solvers have absolute tolerances), the solver is Clarabel with tolerances
+    1e-12, and the answer is returned only if ``certificate`` finds a relative duality gap and an infeasibility of at
+    most 1e-8. The objective is flat: two such answers may differ by 1e-4 in p.
+
+    Parameters
+    ----------
+    norms
+        Norms of the weighted updates, shape (n,).
+    expected_size
+        Budget m in (0, n].
+
+    Returns
+    -------
+    Array
+        The probabilities, shape (n,); 0 for zero norms.
+
+    Raises
+    ------
+    OracleError
+        If the solver fails or its answer does not pass the certificate.
+    ValueError
+        If a norm is negative or not finite, or the budget is outside (0, n].
+
+    Examples
+    --------
+    >>> reference_probabilities([1.0, 1.0, 4.0], 2).round(6)
+    array([0.5, 0.5, 1. ])
+    """
+    t = checked_norms(norms)
+    m = checked_budget(expected_size, t.size)
+    p, status = solver_probabilities(t, m, "CLARABEL", **CLARABEL)
+    if status not in ("optimal", "optimal_inaccurate"):
+        message = f"the solver must find an optimum, got status {status}"
+        raise OracleError(message)
+    # Interior points overshoot by the tolerance: only what is left after clipping is an error.
+    p = np.clip(p, 0.0, 1.0)
+    found = certificate(t / max(t.max(), np.finfo(np.float64).tiny), p, m)
+    if not (found.infeasibility <= TRUSTED_INFEASIBILITY and abs(found.relative_gap) <= TRUSTED_GAP):
+        message = (
+            f"the solver's answer must have a gap and an infeasibility of at most {TRUSTED_GAP}, "
+            f"got {found.relative_gap:.2e} and {found.infeasibility:.2e} with status {status}"
+        )
+        raise OracleError(message)
+    return p
+
+
+def solver_probabilities(norms: npt.ArrayLike, expected_size: float, solver: str, **settings: Any) -> tuple[Array, str]:
+    """Return what a cvxpy solver answers, unchecked, with its status; the norms are divided by their maximum first.
+
+    Parameters
+    ----------
+    norms, expected_size
+        As in ``reference_probabilities``.
+    solver
+        Name of a solver that cvxpy knows, such as ``"CLARABEL"`` or ``"SCS"``.
+    **settings
+        Passed on to the solver.
+
+    Returns
+    -------
+    tuple
+        The probabilities, shape (n,), 0 for zero norms, and cvxpy's status.
+
+    Raises
+    ------
+    OracleError
+        If the solver stops with an error or without an answer.
+
+    Examples
+    --------
+    >>> solver_probabilities([1.0, 3.0], 1, "CLARABEL")[1]
+    'optimal'
+    """
+    import warnings
+
+    import cvxpy as cp
+
+    t = checked_norms(norms)
+    m = checked_budget(expected_size, t.size)
+    active = t > 0
+    probabilities = np.zeros(t.size)
+    if not active.any():
+        return probabilities, "optimal"
+    squares = (t[active] / t.max()) ** 2
+    p = cp.Variable(int(active.sum()))
+    problem = cp.Problem(cp.Minimize(squares @ cp.inv_pos(p)), [p <= 1, cp.sum(p) <= m])
+    try:
+        with warnings.catch_warnings():
+            # An inaccurate solution is reported through the status.
+            warnings.simplefilter("ignore")
+            problem.solve(solver=solver, **settings)
+    except (cp.error.SolverError, ArithmeticError) as error:
+        message = f"the solver must answer, got {error}"
+        raise OracleError(message) from error
+    if p.value is None:
+        message = f"the solver must answer, got status {problem.status}"
+        raise OracleError(message)
+    probabilities[active] = p.value
+    return probabilities, str(problem.status)
+
+
+def rational_probabilities(norms: npt.ArrayLike, expected_size: Any) -> list[Fraction]:
+    """Return the closed form in exact arithmetic, as the paper writes it: sorted norms and the largest valid l.
+
+    Parameters
+    ----------
+    norms
+        Norms of the weighted updates, shape (n,): rationals, integers or floats (every float is a rational).
+    expected_size
+        Budget m in (0, n], likewise.
+
+    Returns
+    -------
+    list of Fraction
+        The probabilities; 0 for zero norms.
+
+    Raises
+    ------
+    ValueError
+        If a norm is negative or not finite, or the budget is outside (0, n].
+
+    References
+    ----------
+    Chen, Horvath and Richtarik (2022), eq. (7), in product form.
+
+    Examples
+    --------
+    >>> print(*rational_probabilities([1, 2, 3], 2))
+    1/3 2/3 1
+    """
+    numbers("norms", norms)
+    t = [Fraction(value) for value in np.asarray(norms, dtype=object)]
+    n = len(t)
+    checked_budget(expected_size, n)
+    m = Fraction(expected_size)
+    if sum(value > 0 for value in t) <= m:
+        return [Fraction(int(value > 0)) for value in t]
+    rest, room, largest = Fraction(0), Fraction(0), Fraction(0)
+    total = Fraction(0)
+    for length, value in enumerate(sorted(t), start=1):
+        total += value
+        if m + length - n > 0 and (m + length - n) * value <= total:
+            rest, room, largest = total, m + length - n, value
+    return [room * value / rest if value <= largest else Fraction(1) for value in t]

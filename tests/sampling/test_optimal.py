@@ -1,0 +1,242 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fedtheory.sampling import certificate, optimal_probabilities, rational_probabilities
+from fedtheory.sampling._newton import NO_LIMIT
+from fedtheory.sampling.optimal import rescale
+
+# Sums in 32 lanes and one division: a few units in the last place for the sizes tested here.
+ROUNDING = 64 * np.finfo(np.float64).eps
+TINY = 1e-300  # below this a probability may lose digits or vanish
+
+KINDS = ("integers", "zeros", "equal", "geometric", "whole range", "log-normal")
+
+
+def norms_of(kind, n, rng):
+    if kind == "integers":
+        return rng.integers(0, 7, n).astype(float)
+    if kind == "zeros":
+        return rng.choice([0.0, 0.0, 1.0, 2.5], n)
+    if kind == "equal":
+        return np.full(n, 3.7)
+    if kind == "geometric":
+        return 10.0 ** (rng.integers(1, 7) * np.arange(n))
+    if kind == "whole range":
+        return 10.0 ** rng.uniform(-300, 300, n)
+    return rng.lognormal(0, 2, n)
+
+
+def budget_of(n, rng):
+    return float(rng.choice([rng.integers(1, n + 1), n, rng.uniform(1e-3, n), rng.uniform(1e-3, 1)]))
+
+
+def instances(num_instances, seed):
+    rng = np.random.default_rng(seed)
+    for k in range(num_instances):
+        n = int(rng.integers(1, 10))
+        yield norms_of(KINDS[k % len(KINDS)], n, rng), budget_of(n, rng)
+
+
+def largest_relative_error(p, exact):
+    compared = [(a, float(b)) for a, b in zip(p.tolist(), exact, strict=True) if b == 0 or b > TINY]
+    return max((abs(a - b) / (b or 1) for a, b in compared), default=0.0)
+
+
+def test_it_equals_the_exact_rational_optimum_which_a_certificate_proves_optimal() -> None:
+    for t, m in instances(3000, seed=1):
+        exact = rational_probabilities(t, m)
+        assert certificate([Fraction(x) for x in t], exact, Fraction(m)).residual == 0, (t, m)
+        assert largest_relative_error(optimal_probabilities(t, m), exact) <= ROUNDING, (t, m)
+
+
+@pytest.mark.slow
+def test_it_equals_the_exact_rational_optimum_on_many_instances() -> None:
+    for t, m in instances(60_000, seed=2):
+        assert largest_relative_error(optimal_probabilities(t, m), rational_probabilities(t, m)) <= ROUNDING, (t, m)
+
+
+@pytest.mark.parametrize(
+    ("norms", "m", "expected"),
+    [
+        ([1, 2, 3], 1, ["1/6", "1/3", "1/2"]),
+        ([1, 2, 3], 2, ["1/3", "2/3", "1"]),  # l = 3 with equality: client 3 reaches 1 through the formula
+        ([1, 1, 4], 2, ["1/2", "1/2", "1"]),
+        ([1, 1, 1, 1], 2.5, ["5/8"] * 4),
+        ([0, 3, 5], 1, ["0", "3/8", "5/8"]),
+        ([0, 3, 5], 2, ["0", "1", "1"]),
+        ([1, 1, 1, 10], 2, ["1/3", "1/3", "1/3", "1"]),
+        ([2, 2, 2], 3, ["1", "1", "1"]),
+        ([0, 0], 1, ["0", "0"]),
+    ],
+)
+def test_cases_done_by_hand(norms, m, expected) -> None:
+    assert rational_probabilities(norms, m) == [Fraction(x) for x in expected]
+    np.testing.assert_allclose(optimal_probabilities(norms, m), [float(Fraction(x)) for x in expected], rtol=ROUNDING)
+
+
+def off_by_one(norms, m):
+    """Closed form with the largest l read one too far, as found in public code: ``p_i = (m + l - n) t_i / s_l``."""
+    t = np.sort(norms)
+    n, s = t.size, np.cumsum(t)
+    length = max(k for k in range(1, n + 1) if m + k - n > 0 and (m + k - n) * t[k - 1] <= s[k - 1])
+    p = np.ones(n)
+    p[: length + 1] = (m + length - n) * t[: length + 1] / s[length - 1]
+    return p
+
+
+def test_the_off_by_one_mutant_is_caught() -> None:
+    t = np.array([1.0, 1.0, 1.0, 10.0])
+    assert off_by_one(t, 2)[-1] == pytest.approx(10 / 3)
+    assert certificate(t, off_by_one(t, 2), 2).residual > 1
+    assert certificate(t, optimal_probabilities(t, 2), 2).residual <= ROUNDING
+
+
+norm_lists = st.lists(st.floats(0, 1e6), min_size=1, max_size=80)
+
+
+@settings(max_examples=200)
+@given(norm_lists, st.floats(0.01, 1), st.integers(0, 2**32 - 1))
+def test_it_follows_a_permutation_of_the_clients(norms, share, seed) -> None:
+    t = np.array(norms)
+    order = np.random.default_rng(seed).permutation(t.size)
+    p = optimal_probabilities(t, share * t.size)
+    np.testing.assert_allclose(optimal_probabilities(t[order], share * t.size), p[order], rtol=1e-12)
+
+
+@settings(max_examples=200)
+@given(norm_lists, st.floats(0.01, 1))
+def test_larger_norms_never_have_smaller_probabilities(norms, share) -> None:
+    t = np.sort(norms)
+    p = optimal_probabilities(t, share * t.size)
+    assert (np.diff(p) >= 0).all()
+    assert ((p >= 0) & (p <= 1)).all()
+
+
+@settings(max_examples=200)
+@given(norm_lists, st.floats(0.01, 0.9), st.floats(1, 1.1))
+def test_probabilities_grow_with_the_budget_and_spend_it(norms, share, factor) -> None:
+    t = np.array(norms)
+    m = share * t.size
+    p = optimal_probabilities(t, m)
+    assert p.sum() == pytest.approx(min(m, np.count_nonzero(t)), rel=1e-12)
+    assert (optimal_probabilities(t, m * factor) >= p * (1 - 1e-12)).all()
+
+
+@settings(max_examples=200)
+@given(norm_lists, st.floats(0.01, 1), st.integers(-900, 900))
+def test_scaling_by_a_power_of_two_does_not_change_a_bit(norms, share, exponent) -> None:
+    # Scaling must be exact: no bits of a norm may fall below the smallest number.
+    t = np.where(np.array(norms) < 1e-20, 0.0, norms)
+    m = share * t.size
+    scaled = np.ldexp(t, exponent)
+    assert np.array_equal(optimal_probabilities(scaled, m), optimal_probabilities(t, m))
+
+
+@pytest.mark.parametrize("exponent", [-1074, -1060, -1000, -900, 0, 900, 1000, 1018])
+def test_from_subnormal_to_overflowing_sums_the_answer_is_that_of_the_scaled_problem(exponent) -> None:
+    t = np.array([1.0, 3.0, 4.0, 7.0, 31.0, 7.0])
+    for m in (0.5, 1, 2, 3, 3.5, 5, 6):
+        expected = optimal_probabilities(t, m)
+        assert np.array_equal(optimal_probabilities(np.ldexp(t, exponent), m), expected)
+
+
+@pytest.mark.parametrize(
+    ("norms", "m", "expected"),
+    [
+        ([1e-300, 1e300], 1, [0.0, 1.0]),
+        ([1e-310, 1e-310, 1e308, 1e308], 3, [0.5, 0.5, 1.0, 1.0]),
+        ([1e-320, 1e-320, 1e-150, 1e308], 3, [0.5, 0.5, 1.0, 1.0]),
+        ([1e308] * 8, 2, [0.25] * 8),
+        ([5e-324] * 3, 2, [2 / 3] * 3),
+        ([1.0, 1.0, 1e-17], 2, [1.0, 1.0, 1e-17]),  # the third norm vanishes in the sum
+        ([1.0, 3.0], 5e-324, [0.0, 5e-324]),
+    ],
+)
+def test_norms_and_budgets_at_the_ends_of_the_range(norms, m, expected) -> None:
+    np.testing.assert_allclose(optimal_probabilities(norms, m), expected, rtol=ROUNDING)
+
+
+def test_the_scaled_path_agrees_with_the_direct_one_on_usual_norms() -> None:
+    for t, m in instances(600, seed=3):
+        if t[t > 0].min(initial=1.0) > 1e-60 and t.max() < 1e60 and np.count_nonzero(t) > m:
+            p = np.empty(t.size)
+            rescale(t, m, NO_LIMIT, p)
+            assert np.array_equal(p, optimal_probabilities(t, m))
+
+
+def test_large_federations_agree_with_a_sort_in_numpy() -> None:
+    rng = np.random.default_rng(4)
+    for n in (97, 128, 129, 5000):
+        t = rng.lognormal(0, 2, n)
+        m = n / 10
+        s = np.cumsum(np.sort(t))
+        room = m + np.arange(1, n + 1) - n
+        length = np.flatnonzero((room > 0) & (room * np.sort(t) <= s))[-1]
+        expected = np.minimum(1, room[length] / s[length] * t)
+        np.testing.assert_allclose(optimal_probabilities(t, m), expected, rtol=n * np.finfo(float).eps)
+
+
+def test_no_random_feasible_probabilities_do_better() -> None:
+    rng = np.random.default_rng(5)
+    t = rng.lognormal(0, 1, 12)
+    best = (t**2 / optimal_probabilities(t, 4)).sum()
+    for _ in range(500):
+        p = rng.dirichlet(np.ones(12)) * 4
+        if p.max() <= 1:
+            assert (t**2 / p).sum() >= best
+
+
+def test_zero_norms_are_dropped_or_share_what_is_left() -> None:
+    assert optimal_probabilities([0.0, 2.0, 0.0, 1.0], 3).tolist() == [0, 1, 0, 1]
+    assert optimal_probabilities([0.0, 2.0, 0.0, 1.0], 3, zero_norms="spread").tolist() == [0.5, 1, 0.5, 1]
+    assert optimal_probabilities([0.0, 2.0, 1.0], 1, zero_norms="spread")[0] == 0
+    assert optimal_probabilities(np.zeros(4), 3, zero_norms="spread").tolist() == [0.75] * 4
+
+
+@pytest.mark.parametrize("norms", [[1, 2, 3], np.array([1, 2, 3]), np.array([1, 2, 3], dtype=np.float32), (1.0, 2.0, 3.0)])
+def test_any_real_vector_is_accepted(norms) -> None:
+    np.testing.assert_allclose(optimal_probabilities(norms, 1), np.array([1, 2, 3]) / 6, rtol=ROUNDING)
+
+
+def test_the_caller_keeps_the_norms_and_they_may_be_read_only_or_strided() -> None:
+    t = np.array([1.0, 9.0, 2.0, 9.0, 3.0])[::2]
+    t.setflags(write=False)
+    expected = optimal_probabilities(t.copy(), 1)
+    assert np.array_equal(optimal_probabilities(t, 1), expected)
+    frozen = t.copy()
+    frozen.setflags(write=False)
+    assert np.array_equal(optimal_probabilities(frozen, 1), expected)
+    assert t.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("norms", "m", "error", "message"),
+    [
+        ([1.0, -2.0], 1, ValueError, "norms must be finite and at least 0, got -2.0 at index 1"),
+        (np.array([1.0, -2.0]), 1, ValueError, "norms must be finite and at least 0, got -2.0 at index 1"),
+        (np.array([1.0, math.nan]), 1, ValueError, "norms must be finite, got nan at index 1"),
+        (np.array([math.inf, 1.0]), 1, ValueError, "norms must be finite, got inf at index 0"),
+        (np.array([]), 1, ValueError, "norms must have at least one entry"),
+        ([[1.0]], 1, ValueError, "norms must have 1 dimension"),
+        (["a"], 1, TypeError, "norms must hold real numbers"),
+        ([1.0, 2.0], 0, ValueError, "expected_size must be finite and positive, got 0"),
+        ([1.0, 2.0], -1.0, ValueError, "expected_size must be finite and positive"),
+        ([1.0, 2.0], 2.5, ValueError, "expected_size must be at most the number of clients, 2, got 2.5"),
+        ([1.0, 2.0], math.nan, ValueError, "expected_size must be finite"),
+        ([1.0, 2.0], True, TypeError, "expected_size must be a real number"),
+        ([1.0, 2.0], [1.0], ValueError, "expected_size must be one number"),
+    ],
+)
+def test_bad_inputs_are_refused_in_one_sentence(norms, m, error, message) -> None:
+    with pytest.raises(error, match=message):
+        optimal_probabilities(norms, m)
+
+
+def test_an_unknown_word_for_zero_norms_is_refused() -> None:
+    with pytest.raises(ValueError, match="zero_norms must be one of 'drop', 'spread', got 'keep'"):
+        optimal_probabilities([1.0], 1, zero_norms="keep")
