@@ -1,0 +1,142 @@
+"""Probabilities by a few rounds of sums only (AOCS), which is Newton's method for the optimal ones."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.sampling import _newton
+from fedtheory.sampling._arguments import checked_budget, checked_norms, is_plain, numbers, refuse_norms
+from fedtheory.sampling.optimal import LARGEST_SUM, SMALLEST_SUM, rescale
+
+__all__ = ["Approximation", "approximate_probabilities", "approximation", "approximation_path"]
+
+
+class Approximation(NamedTuple):
+    """Probabilities of the approximate sampling and what they took.
+
+    Attributes
+    ----------
+    probabilities
+        The probabilities after the last rescaling, shape (n,).
+    num_rescalings
+        How many rescalings changed something; each costs one more exchange of two sums with the clients.
+    converged
+        Whether the iteration stopped by itself, so that the probabilities are the optimal ones.
+    """
+
+    probabilities: Array
+    num_rescalings: int
+    converged: bool
+
+
+def approximate_probabilities(norms: npt.ArrayLike, expected_size: float, max_iterations: int = 4) -> Array:
+    r"""Probabilities ``min(1, c_j t_i)`` after j = max_iterations rescalings of ``c_0 = m / sum_i t_i``.
+
+    A rescaling multiplies c by ``(m - n + I) / P``, where I clients are below 1 and their probabilities sum to P: the
+    clients send sums only, never their norms. Each is a Newton step for ``sum_i min(1, c t_i) = m``, so that the sum
+    of the probabilities never exceeds m, every probability increases to its optimal value, and ``ceil(m) - 1``
+    rescalings are always enough (Theorem A of the documentation).
+
+    Parameters
+    ----------
+    norms
+        Norms of the weighted updates, ``t_i = w_i |U_i|``, shape (n,).
+    expected_size
+        Budget m, any real number in (0, n].
+    max_iterations
+        Number of rescalings allowed, at least 1.
+
+    Returns
+    -------
+    Array
+        The probabilities, shape (n,); 0 for zero norms.
+
+    Raises
+    ------
+    ValueError
+        If a norm is negative or not finite, the budget is outside (0, n], or no iteration is allowed.
+
+    References
+    ----------
+    Chen, Horvath and Richtarik (2022), Algorithm 2.
+
+    Examples
+    --------
+    First ``2 t / 6 = (1/3, 1/3, 4/3)``, cut to 1; then C = (2 - 3 + 2) / (2/3) = 3/2.
+
+    >>> approximate_probabilities([1.0, 1.0, 4.0], 2, max_iterations=1)
+    array([0.5, 0.5, 1. ])
+    """
+    return approximation(norms, expected_size, max_iterations).probabilities
+
+
+def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: int = 4) -> Approximation:
+    """Return the probabilities of ``approximate_probabilities`` with the number of rescalings they took.
+
+    Raises
+    ------
+    ValueError
+        As ``approximate_probabilities``.
+
+    Examples
+    --------
+    >>> approximation([1.0, 1.0, 4.0], 2).num_rescalings
+    1
+    >>> approximation([1.0, 10.0**6, 10.0**12, 10.0**18], 3, max_iterations=1).converged
+    False
+    """
+    t: Any = norms if is_plain(norms) else checked_norms(norms)
+    budget = checked_budget(expected_size, t.size)
+    limit = _validate.count("max_iterations", max_iterations)
+    probabilities = np.empty(t.size)
+    # One rescaling beyond the limit tells whether the limit was what stopped the iteration.
+    rest, made, num_legal = _newton.approximate(t, budget, limit + 1, probabilities)
+    if num_legal < t.size:
+        refuse_norms(t)
+    far = not SMALLEST_SUM < rest < LARGEST_SUM and t.any()
+    if far:
+        made = rescale(t, budget, limit + 1, probabilities)
+    if made > limit:
+        rescale(t, budget, limit, probabilities) if far else _newton.approximate(t, budget, limit, probabilities)
+    return Approximation(probabilities, min(int(made), limit), made <= limit)
+
+
+def approximation_path(norms: npt.ArrayLike, expected_size: Any, num_rescalings: int) -> Sequence[Any]:
+    """Return Algorithm 2 step by step: the probabilities after 0, 1, ... rescalings, each of shape (n,).
+
+    This is the algorithm as the paper writes it, in plain Python; norms given as ``fractions.Fraction`` are handled
+    exactly. A rescaling whose clients below 1 have no norm left changes nothing (where the formula is 0/0).
+
+    Raises
+    ------
+    ValueError
+        If a norm is negative or not finite, or the budget is outside (0, n].
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> for p in approximation_path([Fraction(1), Fraction(1), Fraction(4)], 2, 1):
+    ...     print(*p)
+    1/3 1/3 1
+    1/2 1/2 1
+    """
+    t = numbers("norms", norms)
+    _validate.count("num_rescalings", num_rescalings, low=0)
+    exact = t.dtype == object
+    checked_budget(expected_size, len(t))
+    m = Fraction(expected_size) if exact else float(expected_size)
+    total = t.sum()
+    p = np.minimum(1, m / total * t) if total else 0 * t
+    path = [p]
+    for _ in range(num_rescalings):
+        below = p < 1
+        reachable = p[below].sum()
+        if reachable > 0:
+            p = np.where(below, np.minimum(1, (m - len(t) + int(below.sum())) / reachable * p), p)
+        path.append(p)
+    return path

@@ -1,0 +1,109 @@
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from fedtheory.sampling import (
+    approximate_probabilities,
+    approximation,
+    approximation_path,
+    optimal_probabilities,
+    rational_probabilities,
+    variance,
+)
+
+
+def rational_instances(num_instances, seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(num_instances):
+        n = int(rng.integers(1, 10))
+        spread = int(rng.choice([2, 7, 1000]))
+        t = [Fraction(int(rng.integers(0, spread))) ** int(rng.integers(1, 4)) for _ in range(n)]
+        yield t, Fraction(int(rng.integers(1, 8 * n + 1)), 8)
+
+
+def enough_rescalings(t, m):
+    num_positive = sum(value > 0 for value in t)
+    return math.ceil(m) - 1 if num_positive > m else max(num_positive - 1, 0)
+
+
+def test_the_probabilities_increase_to_the_optimum_within_the_budget() -> None:
+    for t, m in rational_instances(1500, seed=1):
+        best = rational_probabilities(t, m)
+        path = approximation_path(t, m, enough_rescalings(t, m))
+        assert list(path[-1]) == best, (t, m)
+        for p, following in pairwise(path):
+            assert sum(p) <= m
+            assert all(p <= following)
+            assert variance(t, p) >= variance(t, following)
+
+
+@pytest.mark.parametrize("m", range(2, 9))
+def test_the_number_of_rescalings_is_attained(m) -> None:
+    t = [Fraction(10) ** (6 * i) for i in range(m + 2)]
+    path = approximation_path(t, m, m - 1)
+    assert list(path[-1]) == rational_probabilities(t, m)
+    assert list(path[-2]) != rational_probabilities(t, m)
+    assert approximation([float(x) for x in t], m, max_iterations=20)[1:] == (m - 1, True)
+
+
+def test_the_compiled_iteration_follows_the_algorithm_step_by_step() -> None:
+    for t, m in rational_instances(400, seed=2):
+        path = approximation_path(t, m, 5)
+        for j in (1, 2, 5):
+            p = approximate_probabilities([float(x) for x in t], float(m), max_iterations=j)
+            np.testing.assert_allclose(p, path[j].astype(float), rtol=1e-13)
+
+
+def test_when_it_converged_it_is_optimal_and_it_says_so() -> None:
+    rng = np.random.default_rng(3)
+    converged = 0
+    for _ in range(300):
+        t = rng.lognormal(0, 3, 40)
+        found = approximation(t, 16, max_iterations=int(rng.integers(1, 6)))
+        best = optimal_probabilities(t, 16)
+        assert found.converged == np.array_equal(found.probabilities, best)
+        converged += found.converged
+    assert 0 < converged < 300
+
+
+@pytest.mark.parametrize("exponent", [-1060, -900, 0, 900, 1000])
+def test_norms_at_the_ends_of_the_range(exponent) -> None:
+    t = np.array([1.0, 3.0, 9.0, 100.0, 5000.0])
+    for limit in (1, 2, 3):
+        expected = approximation(t, 4, limit)
+        found = approximation(np.ldexp(t, exponent), 4, limit)
+        assert np.array_equal(found.probabilities, expected.probabilities)
+        assert found[1:] == expected[1:]
+
+
+def test_nothing_left_to_rescale_is_no_division_by_zero() -> None:
+    assert approximate_probabilities([0.0, 0.0], 1).tolist() == [0, 0]
+    assert approximate_probabilities([0.0, 5.0, 0.0], 2).tolist() == [0, 1, 0]
+    assert [list(p) for p in approximation_path([Fraction(0), Fraction(5)], 2, 2)] == [[0, 1]] * 3
+    assert approximate_probabilities([1.0, 2.0], 2).tolist() == [1, 1]
+
+
+def test_without_any_rescaling_it_can_be_worse_than_uniform_sampling() -> None:
+    t = [Fraction(1)] * 6 + [Fraction(199, 100)] * 2
+    start = approximation_path(t, 7, 0)[0]
+    uniform = [Fraction(7, 8)] * 8
+    # Sum 9.98: the six clients at 7/9.98 leave 2.98/7 each, the two others are cut; uniform leaves 1/7 of 6 + 2 1.99^2.
+    assert variance(t, start) / variance(t, uniform) == 6 * Fraction(298, 700) / ((6 + 2 * Fraction(199, 100) ** 2) / 7)
+    assert round(float(variance(t, start) / variance(t, uniform)), 4) == 1.2845
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (([1.0, -1.0], 1), ValueError, "norms must be finite and at least 0"),
+        (([1.0, 1.0], 3), ValueError, "expected_size must be at most the number of clients, 2, got 3"),
+        (([1.0, 1.0], 1, 0), ValueError, "max_iterations must be at least 1, got 0"),
+        (([1.0, 1.0], 1, 1.5), TypeError, "max_iterations must be a whole number"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, error, message) -> None:
+    with pytest.raises(error, match=message):
+        approximate_probabilities(*arguments)
