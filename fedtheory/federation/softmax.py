@@ -1,0 +1,286 @@
+"""Federations of softmax (multinomial logistic) regression on the clients' samples."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, final
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.datasets.client_data import FederatedData, Labels
+from fedtheory.errors import AssumptionViolated
+from fedtheory.federation._cross_entropy import CrossEntropy, residuals, sample_losses
+from fedtheory.federation._newton import Interval, infimum, minimizer
+
+__all__ = ["SoftmaxFederation"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SoftmaxFederation:
+    r"""Clients with the mean cross-entropy of their samples, ``F_k(W) = 1/n_k sum_i l(W x_i, y_i) + l2/2 ||W||^2``.
+
+    Here ``l(z, y) = logsumexp(z) - z_y``, and a constant feature 1 is appended to every sample, whose weights are the
+    biases. A model is the flat form of W, shape (C, f + 1) with the biases as last column: parameter
+    ``c (f + 1) + j`` multiplies feature j in the logit of class c, and ``v = C (f + 1)``. The ridge term takes the
+    biases in, so that it makes every client strongly convex.
+
+    Parameters
+    ----------
+    data
+        The clients' samples; held-out samples serve ``accuracy`` only.
+    l2
+        At least 0. Without a ridge term the infimum need not be attained: training works, and what needs a minimizer or
+        strong convexity raises AssumptionViolated.
+    weights
+        Objective weights p_k, shape (K,), of sum 1; by default proportional to the sample counts.
+
+    Raises
+    ------
+    ValueError
+        If l2 is negative or the weights are not a probability vector.
+    TypeError
+        If ``data`` is no FederatedData.
+
+    Examples
+    --------
+    The zero model gives every class the same probability: its loss is log C.
+
+    >>> data = FederatedData.from_clients([([[0.0], [1.0]], [0, 1]), ([[2.0]], [1])])
+    >>> fed = SoftmaxFederation(data, l2=0.5)
+    >>> fed.dim, fed.losses(np.zeros(4)) / np.log(2)
+    (4, array([1., 1.]))
+
+    Of client 0, (1/2 - 0) (0, 1) and (1/2 - 1) (1, 1) are averaged for class 1, and class 0 gets the opposite.
+
+    >>> fed.gradients(np.zeros(4))[0]
+    array([ 0.25,  0.  , -0.25,  0.  ])
+    """
+
+    data: FederatedData
+    l2: float = 0.0
+    weights: Array = None  # type: ignore[assignment]
+
+    kernels: ClassVar[str] = "fedtheory.engine.kernels_softmax"
+
+    def __post_init__(self) -> None:
+        data: Any = self.data
+        if not isinstance(data, FederatedData):
+            message = f"data must be a FederatedData, got {type(data).__name__}"
+            raise TypeError(message)
+        chosen: Any = self.weights
+        given = self.data.weights if chosen is None else chosen
+        weights = _validate.probability_vector("weights", given, size=self.data.num_clients)
+        weights.setflags(write=False)
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "l2", float(_validate.nonnegative("l2", self.l2)))
+
+    @property
+    def num_clients(self) -> int:
+        """Number of clients K."""
+        return self.data.num_clients
+
+    @property
+    def dim(self) -> int:
+        """Number of model parameters ``v = C (f + 1)``."""
+        return self.data.num_classes * (self.data.num_features + 1)
+
+    @property
+    def sample_counts(self) -> Labels:
+        """Number of training samples of each client, shape (K,)."""
+        return self.data.sample_counts
+
+    @cached_property
+    def inputs(self) -> Array:
+        """Training features with the constant 1 as last column, shape (N, f + 1)."""
+        return _with_constant(self.data.features)
+
+    def losses(self, w: npt.ArrayLike) -> Array:
+        """All F_k at models of shape (..., v); returns shape (..., K)."""
+        return self._at_each(w, self._losses, (self.num_clients,))
+
+    def loss(self, w: npt.ArrayLike) -> Array:
+        """F at models of shape (..., v); returns shape (...)."""
+        return np.asarray(self.losses(w) @ self.weights)[()]
+
+    def gradients(self, w: npt.ArrayLike) -> Array:
+        """Gradients of all F_k at models of shape (..., v); returns shape (..., K, v)."""
+        return self._at_each(w, self._gradients, (self.num_clients, self.dim))
+
+    def gradient(self, w: npt.ArrayLike) -> Array:
+        """Gradient of F at models of shape (..., v); returns shape (..., v)."""
+        return self._at_each(w, self._objective.gradient, (self.dim,))
+
+    def excess(self, w: npt.ArrayLike) -> Array:
+        """``F(w) - F*`` at models of shape (..., v), at least 0; returns shape (...)."""
+        # F* is the loss of a computed minimizer, so that rounding can push the difference below 0 by a few eps F*.
+        return np.asarray(np.maximum(self.loss(w) - self.minimum, 0.0))[()]
+
+    def accuracy(self, w: npt.ArrayLike, *, held_out: bool = True) -> Array:
+        """Share of the samples whose largest logit is that of their label, at models of shape (..., v); shape (...).
+
+        Raises
+        ------
+        ValueError
+            If no sample is held out; ``held_out=False`` takes the training samples.
+        """
+        if not _validate.boolean("held_out", held_out):
+            inputs, labels = self.inputs, self.data.labels
+        elif self.data.test_labels.size:
+            inputs, labels = self._test_inputs, self.data.test_labels
+        else:
+            message = "accuracy needs held-out samples (held_out=False takes the training samples), got none"
+            raise ValueError(message)
+
+        def share(model: Array) -> Any:
+            return np.mean(np.argmax(inputs @ model.reshape(self.data.num_classes, -1).T, axis=1) == labels)
+
+        return self._at_each(w, share, ())[()]
+
+    @cached_property
+    def minimizer(self) -> Array:
+        """Minimizer of F, shape (v,), to a gradient of norm at most 1e-10; needs l2 > 0."""
+        self._needs_ridge("a minimizer")
+        return minimizer(self._objective, np.zeros(self.dim))
+
+    @cached_property
+    def minimum(self) -> float:
+        """Smallest value of F; needs l2 > 0 (``infimum`` does not)."""
+        return float(self.loss(self.minimizer))
+
+    @cached_property
+    def infimum(self) -> Interval:
+        """Certified bounds (lower, upper) of the infimum of F, attained or not.
+
+        The upper end is the loss of a model; the lower end follows from strong convexity if l2 > 0, otherwise from a
+        dual point, and is 0 where none was found because the samples are separable or nearly so. The dual point is
+        feasible up to rounding: the lower end is less by what that can cost a model of norm up to 1e6.
+        """
+        return infimum(self._objective, np.zeros(self.dim))
+
+    @cached_property
+    def local_minimizers(self) -> Array:
+        """Minimizers of the F_k, shape (K, v), to gradients of norm at most 1e-10; needs l2 > 0."""
+        self._needs_ridge("local minimizers")
+        return np.array([minimizer(self._client(k), np.zeros(self.dim)) for k in range(self.num_clients)])
+
+    @cached_property
+    def local_minima(self) -> Array:
+        """Smallest values of the F_k, shape (K,); needs l2 > 0."""
+        models = self.local_minimizers
+        return np.array([self._client(k).loss(models[k]) for k in range(self.num_clients)])
+
+    @cached_property
+    def objective_gap(self) -> float:
+        """Local-global objective gap ``F* - sum_k p_k F_k*`` (Power-of-Choice, eq. (4)), at least 0; needs l2 > 0."""
+        self._needs_ridge("an objective gap")
+        return max(0.0, self.minimum - float(self.weights @ self.local_minima))
+
+    @cached_property
+    def smoothness(self) -> float:
+        """Upper bound L of the smoothness of every client, ``max_k 1/2 lambda_max(1/n_k X_k'X_k) + l2``."""
+        return max(self._client(k).smoothness for k in range(self.num_clients))
+
+    @property
+    def strong_convexity(self) -> float:
+        """Strong convexity constant mu of every client: l2, which must be positive."""
+        self._needs_ridge("a strong convexity constant")
+        return self.l2
+
+    def minibatch_variances(self, batch_size: int, w: npt.ArrayLike) -> Array:
+        """``E ||g_k - grad F_k(w)||^2`` of a uniform mini-batch without replacement, exact at given models.
+
+        Models of shape (..., v) give the shape (..., K). The variance is
+        ``(n_k - b) / (b (n_k - 1))`` times that of one sample's gradient.
+        """
+        factors = self._batch_factors(batch_size)
+        norms2 = np.sum(self.inputs**2, axis=1)
+
+        def variances(model: Array) -> Array:
+            r = residuals(self._logits(model), self.data.labels)
+            second_moments = self._client_means(np.sum(r**2, axis=1) * norms2)
+            means = self._gradients(model) - self.l2 * model
+            spread: Array = np.maximum(second_moments - np.sum(means**2, axis=1), 0.0)
+            return factors * spread
+
+        return self._at_each(w, variances, (self.num_clients,))
+
+    def minibatch_variance(self, batch_size: int) -> float:
+        """Upper bound sigma2 of ``E ||g_k - grad F_k(w)||^2`` for every client and every model w.
+
+        A sample's gradient is ``(q - e_y) x'`` plus the ridge term that all share, and ``||q - e_y||^2 <= 2``: the
+        variance is at most ``max_k (n_k - b) / (b (n_k - 1)) 2/n_k sum_i ||x_i||^2``, x_i with its constant feature.
+        ``minibatch_variances`` is exact at a model.
+        """
+        second_moments = self._client_means(2.0 * np.sum(self.inputs**2, axis=1))
+        return float(np.max(self._batch_factors(batch_size) * second_moments))
+
+    def gradient_bound(self, initial: npt.ArrayLike) -> float:
+        """Upper bound G2 of ``E ||g_k||^2``, for every client and batch size, along every run from ``initial``.
+
+        With M = sqrt(2) max_i ||x_i||, a step of size at most 1/l2 maps the ball of radius
+        ``R = max(||initial||, M / l2)`` about 0 into itself, and so does averaging; in the ball
+        ``E ||g_k||^2 <= (sqrt(2/n_k sum_i ||x_i||^2) + l2 R)^2``. Needs l2 > 0, no momentum, no added noise.
+        """
+        self._needs_ridge("a bound of the gradients")
+        model = _validate.array("initial", initial, shape=(self.dim,))
+        norms2 = np.sum(self.inputs**2, axis=1)
+        radius = max(float(np.linalg.norm(model)), float(np.sqrt(2 * norms2.max())) / self.l2)
+        return float((np.sqrt(self._client_means(2.0 * norms2).max()) + self.l2 * radius) ** 2)
+
+    @cached_property
+    def _test_inputs(self) -> Array:
+        return _with_constant(self.data.test_features)
+
+    @cached_property
+    def _objective(self) -> CrossEntropy:
+        shares = np.repeat(self.weights / self.sample_counts, self.sample_counts)
+        return CrossEntropy(self.inputs, self.data.labels, shares, self.data.num_classes, self.l2)
+
+    def _client(self, k: int) -> CrossEntropy:
+        rows = slice(self.data.offsets[k], self.data.offsets[k + 1])
+        count = int(self.sample_counts[k])
+        labels = self.data.labels[rows]
+        return CrossEntropy(self.inputs[rows], labels, np.full(count, 1 / count), self.data.num_classes, self.l2)
+
+    def _logits(self, model: Array) -> Array:
+        logits: Array = self.inputs @ model.reshape(self.data.num_classes, -1).T
+        return logits
+
+    def _client_means(self, values: Array) -> Array:
+        means: Array = np.add.reduceat(values, self.data.offsets[:-1]) / self.sample_counts
+        return means
+
+    def _losses(self, model: Array) -> Array:
+        return self._client_means(sample_losses(self._logits(model), self.data.labels)) + 0.5 * self.l2 * model @ model
+
+    def _gradients(self, model: Array) -> Array:
+        r = residuals(self._logits(model), self.data.labels)
+        cuts = self.data.offsets[1:-1]
+        parts = zip(np.split(r, cuts), np.split(self.inputs, cuts), strict=True)
+        return np.array([(part.T @ x).ravel() / len(x) for part, x in parts]) + self.l2 * model
+
+    def _at_each(self, w: npt.ArrayLike, function: Any, shape: tuple[int, ...]) -> Array:
+        model = _validate.array("w", w)
+        if model.ndim == 0 or model.shape[-1] != self.dim:
+            message = f"w must have shape (..., {self.dim}), got {model.shape}"
+            raise ValueError(message)
+        values = [function(one) for one in model.reshape(-1, self.dim)]
+        return np.array(values, dtype=np.float64).reshape((*model.shape[:-1], *shape))
+
+    def _batch_factors(self, batch_size: int) -> Array:
+        counts = self.sample_counts
+        size = _validate.count("batch_size", batch_size, 1, int(counts.min()))
+        factors: Array = (counts - size) / (size * np.maximum(counts - 1, 1))
+        return factors
+
+    def _needs_ridge(self, wanted: str) -> None:
+        if self.l2 == 0:
+            message = f"{wanted} needs l2 > 0 (the infimum of a mere cross-entropy may not be attained), got l2 = 0"
+            raise AssumptionViolated(message)
+
+
+def _with_constant(features: Array) -> Array:
+    return np.column_stack([features, np.ones(len(features))])

@@ -1,0 +1,396 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+from fedtheory.datasets.bundled import wine
+from fedtheory.datasets.client_data import FederatedData
+from fedtheory.errors import AssumptionViolated, OracleError
+from fedtheory.federation import _newton
+from fedtheory.federation._cross_entropy import CrossEntropy, sample_losses
+from fedtheory.federation.softmax import SoftmaxFederation
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def random_data(rng, sizes=(3, 5, 2), num_features=2, num_classes=3, scale=1.0):
+    clients = [(scale * rng.standard_normal((n, num_features)), rng.integers(num_classes, size=n)) for n in sizes]
+    return FederatedData.from_clients(clients, num_classes=num_classes)
+
+
+def random_federation(seed, l2=0.1, **options):
+    rng = np.random.default_rng(seed)
+    return SoftmaxFederation(random_data(rng, **options), l2), rng
+
+
+def textbook_losses(fed, w):
+    """Mean cross-entropies from SciPy's log-softmax, client by client, with weights and biases apart."""
+    model = np.asarray(w).reshape(fed.data.num_classes, fed.data.num_features + 1)
+    losses = []
+    for k in range(fed.num_clients):
+        x, y = fed.data.client(k)
+        scores = log_softmax(x @ model[:, :-1].T + model[:, -1], axis=1)
+        losses.append(-np.mean([row[label] for row, label in zip(scores, y, strict=True)]) + fed.l2 / 2 * w @ w)
+    return np.array(losses)
+
+
+seeds = st.integers(0, 2**32)
+few = settings(max_examples=40)
+
+
+@given(seeds, st.sampled_from([0.0, 0.1, 2.0]))
+@few
+def test_losses_are_the_clients_mean_cross_entropies(seed, l2):
+    fed, rng = random_federation(seed, l2)
+    w = 3 * rng.standard_normal(fed.dim)
+    np.testing.assert_allclose(fed.losses(w), textbook_losses(fed, w), rtol=1e-13)
+    assert fed.loss(w) == pytest.approx(fed.weights @ textbook_losses(fed, w), rel=1e-13)
+
+
+@given(seeds)
+@few
+def test_gradients_agree_with_the_complex_step_to_rounding(seed):
+    fed, rng = random_federation(seed)
+    w, step = rng.standard_normal(fed.dim), 1e-100
+    for k in range(fed.num_clients):
+        client = fed._client(k)
+        slopes = [client.loss(w + 1j * step * e).imag / step for e in np.eye(fed.dim)]
+        np.testing.assert_allclose(fed.gradients(w)[k], slopes, rtol=1e-12, atol=100 * EPS)
+    np.testing.assert_allclose(fed.gradient(w), fed.weights @ fed.gradients(w), rtol=1e-12, atol=100 * EPS)
+
+
+def test_gradients_agree_with_central_differences():
+    fed, rng = random_federation(5)
+    w, h = rng.standard_normal(fed.dim), 1e-5
+    slopes = [(fed.losses(w + h * e) - fed.losses(w - h * e)) / (2 * h) for e in np.eye(fed.dim)]
+    # Truncation h^2/6 times third derivatives of order 10, rounding eps/h.
+    np.testing.assert_allclose(fed.gradients(w), np.transpose(slopes), atol=10 * h**2 + 10 * EPS / h)
+
+
+def test_a_gradient_without_the_ridge_term_is_caught(monkeypatch):
+    fed, rng = random_federation(5)
+    honest = SoftmaxFederation._gradients
+    monkeypatch.setattr(SoftmaxFederation, "_gradients", lambda self, w: honest(self, w) - self.l2 * w)
+    w, e = rng.standard_normal(fed.dim), np.eye(fed.dim)[0]
+    slopes = [fed._client(k).loss(w + 1e-100j * e).imag / 1e-100 for k in range(3)]
+    assert np.abs(fed.gradients(w)[:, 0] - slopes).min() > 0.01 * abs(fed.l2 * w[0])
+
+
+@given(seeds)
+@few
+def test_hessian_is_the_derivative_of_the_gradient(seed):
+    fed, rng = random_federation(seed)
+    w, v = rng.standard_normal((2, fed.dim))
+    objective = fed._objective
+    columns = [objective.gradient(w + 1e-100j * e).imag / 1e-100 for e in np.eye(fed.dim)]
+    np.testing.assert_allclose(objective.hessian(w), np.transpose(columns), rtol=1e-11, atol=1000 * EPS)
+    np.testing.assert_allclose(objective.product(w, v), objective.hessian(w) @ v, rtol=1e-11, atol=1000 * EPS)
+
+
+def test_models_may_be_stacked_along_leading_axes():
+    fed, rng = random_federation(1)
+    w = rng.standard_normal((2, 4, fed.dim))
+    assert fed.losses(w).shape == (2, 4, 3)
+    assert fed.gradients(w).shape == (2, 4, 3, fed.dim)
+    np.testing.assert_array_equal(fed.losses(w)[1, 2], fed.losses(w[1, 2]))
+    np.testing.assert_array_equal(fed.gradient(w)[1, 2], fed.gradient(w[1, 2]))
+    assert np.shape(fed.loss(w[0, 0])) == ()
+
+
+def test_extreme_logits_neither_overflow_nor_lose_tiny_losses():
+    labels = np.array([0, 0, 0])
+    losses = sample_losses(np.array([[1e300, 0.0], [0.0, 1e4], [50.0, 0.0]]), labels)
+    # log(1 + exp(-50)) = exp(-50) up to a relative exp(-50)/2.
+    np.testing.assert_allclose(losses, [0.0, 1e4, np.exp(-50)], rtol=4 * EPS)
+
+
+@given(seeds, st.sampled_from([0.0, 0.1, 1.0]), st.floats(0.01, 10.0))
+@few
+def test_every_client_is_smooth_and_strongly_convex_with_the_constants(seed, l2, distance):
+    fed, rng = random_federation(seed, l2)
+    w = rng.standard_normal(fed.dim)
+    step = distance * rng.standard_normal(fed.dim)
+    above_tangent = fed.losses(w + step) - fed.losses(w) - fed.gradients(w) @ step
+    half_square = 0.5 * step @ step
+    slack = 100 * EPS * (np.abs(fed.losses(w + step)).max() + 1) * (1 + fed.smoothness * half_square)
+    assert (above_tangent <= fed.smoothness * half_square + slack).all()
+    assert (above_tangent >= fed.l2 * half_square - slack).all()
+
+
+def tight_client(t=3.0):
+    """One sample (t, 1), two classes: at W = 0 the Hessian is (1/4, -1/4; -1/4, 1/4) (x) x x', of top 1/2 (t^2 + 1)."""
+    return FederatedData.from_clients([([[t]], [0])])
+
+
+def test_smoothness_is_attained_and_a_smaller_constant_fails():
+    fed = SoftmaxFederation(tight_client(), l2=0.25)
+    assert fed.smoothness == pytest.approx(0.5 * 10 + 0.25, rel=1e-12)
+    top = np.linalg.eigvalsh(fed._objective.hessian(np.zeros(4)))[-1]
+    assert fed.smoothness * 0.99 < top <= fed.smoothness
+
+
+def test_smoothness_with_fewer_samples_than_features_is_the_same_bound():
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((4, 9))
+    fed = SoftmaxFederation(FederatedData.from_clients([(x, [0, 1, 1, 0])]))
+    extended = np.column_stack([x, np.ones(4)])
+    assert fed.smoothness == pytest.approx(0.5 * np.linalg.norm(extended, 2) ** 2 / 4, rel=1e-12)
+    assert fed.smoothness >= 0.5 * np.linalg.norm(extended, 2) ** 2 / 4
+
+
+@pytest.mark.parametrize("l2", [1e-4, 1e-2, 1.0])
+def test_minimizers_have_a_tiny_gradient_and_no_other_solver_goes_below(l2):
+    fed = SoftmaxFederation(wine(4, rng=1), l2)
+    assert np.linalg.norm(fed.gradient(fed.minimizer)) <= 1e-10
+    start = np.random.default_rng(0).standard_normal(fed.dim)
+    rival = minimize(fed.loss, start, jac=fed.gradient, method="L-BFGS-B", options={"maxiter": 2000})
+    # Strong convexity: F - F* <= ||grad||^2 / (2 l2) for the rival, and the same with 1e-10 for the minimizer.
+    certificate = np.linalg.norm(fed.gradient(rival.x)) ** 2 / (2 * l2)
+    assert -(1e-20 / l2 + 8 * EPS) <= rival.fun - fed.minimum <= certificate + 8 * EPS
+    assert fed.excess(rival.x) == pytest.approx(rival.fun - fed.minimum, abs=8 * EPS)
+
+
+def test_the_minimizer_is_that_of_scikit_learn():
+    from sklearn.linear_model import LogisticRegression
+
+    fed = SoftmaxFederation(wine(4, rng=1), l2=0.05)
+    n = fed.data.num_samples
+    oracle = LogisticRegression(C=1 / (n * 0.05), fit_intercept=False, tol=1e-12, max_iter=10_000, solver="newton-cg")
+    oracle.fit(fed.inputs, fed.data.labels)
+    # scikit-learn stops at a gradient of about 1e-9, and distance <= ||grad|| / l2.
+    np.testing.assert_allclose(fed.minimizer, oracle.coef_.ravel(), atol=1e-6)
+
+
+def test_local_minimizers_are_the_minimizers_of_the_clients_alone():
+    fed = SoftmaxFederation(wine(4, rng=1), l2=0.01)
+    for k in range(4):
+        alone = SoftmaxFederation(fed.data.take([k]), l2=0.01)
+        np.testing.assert_allclose(fed.local_minimizers[k], alone.minimizer, atol=2e-10 / 0.01)
+        assert fed.local_minima[k] == pytest.approx(alone.minimum, abs=1e-14)
+        assert np.linalg.norm(fed.gradients(fed.local_minimizers[k])[k]) <= 1e-10
+    assert fed.objective_gap == pytest.approx(fed.minimum - fed.weights @ fed.local_minima, rel=1e-12)
+    assert fed.objective_gap > 0
+
+
+def test_conjugate_gradients_find_the_same_minimizer(monkeypatch):
+    fed = SoftmaxFederation(wine(4, rng=1), l2=0.01)
+    dense = fed.minimizer
+    monkeypatch.setattr(_newton, "_DENSE", 0)
+    matrix_free = SoftmaxFederation(fed.data, l2=0.01).minimizer
+    np.testing.assert_allclose(matrix_free, dense, atol=2e-10 / 0.01)
+
+
+def test_a_minimizer_that_rounding_keeps_away_is_an_error(monkeypatch):
+    monkeypatch.setattr(_newton, "GRADIENT_TOLERANCE", 1e-30)
+    fed, _ = random_federation(0)
+    with pytest.raises(OracleError, match=r"gradient norm of at most 1e-30, got .*: scale the features"):
+        _ = fed.minimizer
+
+
+def assert_same_problem(first, second, w):
+    assert first.loss(w) == pytest.approx(second.loss(w), rel=1e-13)
+    assert first.minimum == pytest.approx(second.minimum, rel=1e-13)
+    assert first.objective_gap == pytest.approx(second.objective_gap, rel=1e-12)
+
+
+@given(seeds, st.permutations(range(3)))
+@settings(max_examples=15)
+def test_permuting_and_duplicating_clients_leaves_objective_and_gap(seed, order):
+    fed, rng = random_federation(seed)
+    w = rng.standard_normal(fed.dim)
+    assert_same_problem(fed, SoftmaxFederation(fed.data.take(order), fed.l2), w)
+    assert_same_problem(fed, SoftmaxFederation(fed.data.take([*order, *order, *order]), fed.l2), w)
+
+
+@given(seeds)
+@settings(max_examples=15)
+def test_splitting_a_client_into_equal_halves_leaves_the_gap_and_into_others_raises_it(seed):
+    fed, rng = random_federation(seed)
+    w = rng.standard_normal(fed.dim)
+    pairs = [fed.data.client(k) for k in range(3)]
+    x, y = pairs[0]
+    double = [(np.concatenate([x, x]), np.concatenate([y, y])), *pairs[1:]]
+    halves = [pairs[0], pairs[0], *pairs[1:]]
+    whole, split = (SoftmaxFederation(FederatedData.from_clients(c, num_classes=3), 0.1) for c in (double, halves))
+    assert_same_problem(whole, split, w)
+    parts = SoftmaxFederation(
+        FederatedData.from_clients([(x[:1], y[:1]), (x[1:], y[1:]), *pairs[1:]], num_classes=3), 0.1
+    )
+    assert parts.loss(w) == pytest.approx(fed.loss(w), rel=1e-13)
+    assert parts.objective_gap >= fed.objective_gap - 1e-14
+
+
+def test_uniform_weights_would_break_the_invariance_under_splitting():
+    fed, rng = random_federation(3)
+    w = rng.standard_normal(fed.dim)
+    x, y = fed.data.client(0)
+    parts = FederatedData.from_clients([(x[:1], y[:1]), (x[1:], y[1:]), *map(fed.data.client, (1, 2))], num_classes=3)
+    wrong = SoftmaxFederation(parts, fed.l2, weights=np.full(4, 1 / 4))
+    assert wrong.loss(w) != pytest.approx(fed.loss(w), rel=1e-3)
+
+
+def test_identical_clients_have_no_gap():
+    fed, _ = random_federation(4, sizes=(6,))
+    assert SoftmaxFederation(fed.data.take([0, 0, 0]), fed.l2).objective_gap <= 1e-15
+
+
+def batch_gradients(fed, k, size, w):
+    """Gradients of all mini-batches of one size of client k, each from a federation that owns just the batch."""
+    x, y = fed.data.client(k)
+    batches = [list(rows) for rows in itertools.combinations(range(y.size), size)]
+    data = FederatedData.from_clients([(x[rows], y[rows]) for rows in batches], num_classes=fed.data.num_classes)
+    return SoftmaxFederation(data, fed.l2).gradients(w)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_mini_batch_gradients_are_unbiased_with_the_exact_variance_below_the_bound(size):
+    fed, rng = random_federation(7, sizes=(4, 6))
+    w = 2 * rng.standard_normal(fed.dim)
+    for k in range(2):
+        gradients = batch_gradients(fed, k, size, w)
+        np.testing.assert_allclose(gradients.mean(axis=0), fed.gradients(w)[k], atol=20 * EPS)
+        variance = np.mean(np.sum((gradients - fed.gradients(w)[k]) ** 2, axis=1))
+        assert fed.minibatch_variances(size, w)[k] == pytest.approx(variance, rel=1e-12, abs=50 * EPS)
+        assert variance <= fed.minibatch_variance(size)
+
+
+def test_the_variance_with_replacement_is_not_that_of_distinct_samples():
+    fed, rng = random_federation(7, sizes=(4, 6))
+    w = 2 * rng.standard_normal(fed.dim)
+    gradients = batch_gradients(fed, 0, 3, w)
+    variance = np.mean(np.sum((gradients - gradients.mean(axis=0)) ** 2, axis=1))
+    assert fed.minibatch_variances(1, w)[0] / 3 > 2 * variance
+
+
+def test_the_variance_bound_is_nearly_attained_and_half_of_it_fails():
+    # Both samples (t, 1) and (-t, 1) of class 0 are put into class 1: gradients (e_1 - e_0) (x) x_i, of variance 2 t^2.
+    t = 10.0
+    fed = SoftmaxFederation(FederatedData.from_clients([([[t], [-t]], [0, 0])]))
+    variance = fed.minibatch_variances(1, [0.0, -100.0, 0.0, 100.0])[0]
+    assert variance == pytest.approx(2 * t**2, rel=1e-12)
+    assert fed.minibatch_variance(1) == pytest.approx(2 * (t**2 + 1), rel=1e-12)
+    assert fed.minibatch_variance(1) / 2 < variance
+
+
+def test_full_batches_and_single_samples_have_no_variance():
+    fed, rng = random_federation(3, sizes=(1, 1))
+    assert fed.minibatch_variance(1) == 0
+    assert not fed.minibatch_variances(1, rng.standard_normal(fed.dim)).any()
+
+
+def test_second_moments_along_runs_stay_below_the_gradient_bound():
+    fed, rng = random_federation(11, l2=0.5, sizes=(4, 6), scale=3.0)
+    w = 5 * rng.standard_normal(fed.dim)
+    bound = fed.gradient_bound(w)
+    ratios = []
+    for _ in range(300):
+        k = int(rng.integers(2))
+        second_moment = fed.minibatch_variances(1, w)[k] + np.sum(fed.gradients(w)[k] ** 2)
+        ratios.append(second_moment / bound)
+        gradients = batch_gradients(fed, k, 1, w)
+        w = w - 1 / fed.l2 * gradients[rng.integers(len(gradients))]
+    assert max(ratios) <= 1
+    # The bound is worth something: the largest step comes within a factor of 10.
+    assert max(ratios) > 0.1
+
+
+def test_without_a_ridge_term_what_needs_it_is_refused_and_training_is_not():
+    fed, _ = random_federation(0, l2=0.0)
+    wanted = ("minimizer", "minimum", "local_minimizers", "local_minima", "objective_gap", "strong_convexity")
+    for name in wanted:
+        with pytest.raises(AssumptionViolated, match=r"needs l2 > 0 .*, got l2 = 0"):
+            getattr(fed, name)
+    with pytest.raises(AssumptionViolated, match="a bound of the gradients needs l2 > 0"):
+        fed.gradient_bound(np.zeros(fed.dim))
+    w = np.zeros(fed.dim)
+    for _ in range(20):
+        w = w - fed.gradient(w) / fed.smoothness
+    assert fed.loss(w) < np.log(3)
+
+
+def test_the_infimum_of_mere_frequencies_is_their_entropy():
+    # Without features that tell them apart, the best model predicts the shares 2/3 and 1/3.
+    fed = SoftmaxFederation(FederatedData.from_clients([([[0.0], [0.0]], [0, 0]), ([[0.0]], [1])]))
+    lower, upper = fed.infimum
+    entropy = np.log(3) - 2 / 3 * np.log(2)
+    assert lower - 4 * EPS <= entropy <= upper + 4 * EPS
+    # The dual point is feasible to a few eps, which is charged for models of norm 1e6.
+    assert upper - lower < 1e6 * 20 * EPS
+
+
+def test_the_infimum_of_separable_samples_is_between_zero_and_almost_zero():
+    fed = SoftmaxFederation(FederatedData.from_clients([([[-1.0], [1.0]], [0, 1])]))
+    lower, upper = fed.infimum
+    assert lower == 0
+    assert 0 < upper < 1e-6
+
+
+@given(seeds)
+@settings(max_examples=15)
+def test_the_infimum_lies_between_its_certified_bounds(seed):
+    fed, rng = random_federation(seed, l2=0.0, sizes=(12, 20), num_classes=2, num_features=1)
+    lower, upper = fed.infimum
+    rival = minimize(fed.loss, rng.standard_normal(fed.dim), jac=fed.gradient, options={"gtol": 1e-9})
+    assert lower <= rival.fun + 1e-12
+    if np.linalg.norm(rival.x) < 1e3:
+        assert upper <= rival.fun + 1e-7
+
+
+def test_with_a_ridge_term_the_infimum_is_the_minimum():
+    fed, _ = random_federation(0)
+    lower, upper = fed.infimum
+    assert lower <= fed.minimum <= upper + 4 * EPS
+    assert upper - lower <= 1e-20 / (2 * fed.l2) + 4 * EPS
+
+
+def test_accuracy_is_the_share_of_largest_logits_at_the_labels():
+    data = FederatedData.from_clients(
+        [([[1.0], [-1.0]], [1, 1])], test=[([[2.0], [-3.0], [4.0], [-5.0]], [1, 0, 0, 0])], num_classes=2
+    )
+    fed = SoftmaxFederation(data)
+    sign = [0.0, 0.0, 1.0, 0.0]
+    # Class 1 exactly where x > 0: three of four held-out labels, one of two training labels.
+    assert fed.accuracy(sign) == 3 / 4
+    assert fed.accuracy(sign, held_out=False) == 1 / 2
+    np.testing.assert_array_equal(fed.accuracy([sign, [0.0, 0.0, -1.0, 0.0]]), [3 / 4, 1 / 4])
+    with pytest.raises(ValueError, match=r"accuracy needs held-out samples .*, got none"):
+        SoftmaxFederation(tight_client()).accuracy(np.zeros(4))
+
+
+def test_the_federation_is_what_the_engine_and_the_bounds_expect():
+    fed, _ = random_federation(0)
+    assert fed.kernels == "fedtheory.engine.kernels_softmax"
+    assert (fed.num_clients, fed.dim) == (3, 9)
+    np.testing.assert_allclose(fed.weights, [0.3, 0.5, 0.2], rtol=1e-15)
+    assert fed.sample_counts.tolist() == [3, 5, 2]
+    assert fed.strong_convexity == 0.1
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda d: SoftmaxFederation(d, -0.1), ValueError, "l2 must be finite and at least 0, got -0.1"),
+        (lambda d: SoftmaxFederation(d, np.nan), ValueError, "l2 must be finite"),
+        (lambda d: SoftmaxFederation([[1.0]]), TypeError, "data must be a FederatedData, got list"),  # type: ignore[arg-type]
+        (lambda d: SoftmaxFederation(d, weights=[0.5, 0.5]), ValueError, r"weights must have shape \(3,\)"),  # type: ignore[arg-type]
+        (lambda d: SoftmaxFederation(d, weights=[0.5, 0.5, 0.5]), ValueError, "weights must sum to 1"),  # type: ignore[arg-type]
+        (lambda d: SoftmaxFederation(d).loss(np.zeros(8)), ValueError, r"w must have shape \(..., 9\), got \(8,\)"),
+        (lambda d: SoftmaxFederation(d).loss(np.full(9, np.inf)), ValueError, "w must be finite"),
+        (lambda d: SoftmaxFederation(d).minibatch_variance(3), ValueError, r"batch_size must be in 1..2, got 3"),
+        (lambda d: SoftmaxFederation(d).minibatch_variance(1.0), TypeError, "batch_size must be a whole number"),  # type: ignore[arg-type]
+    ],
+)
+def test_bad_arguments_are_refused_in_one_sentence(call, error, text):
+    with pytest.raises(error, match=text):
+        call(random_data(np.random.default_rng(0)))
+
+
+def test_the_smallest_hessian_eigenvalue_is_the_ridge_term():
+    # Equal shifts of all classes change no probability: along them only the ridge term curves.
+    objective = CrossEntropy(np.array([[2.0, 1.0]]), np.array([0]), np.ones(1), 3, 0.25)
+    spectrum = np.linalg.eigvalsh(objective.hessian(np.arange(6.0)))
+    assert spectrum[0] == pytest.approx(0.25, abs=20 * EPS)
