@@ -1,0 +1,182 @@
+"""What the probability matrix of any sampling says about the variance of its estimator (Lemma 1)."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+
+__all__ = [
+    "admissibility_margin",
+    "estimator_variance",
+    "probability_matrix",
+    "smallest_uniform_v",
+    "variance_bound",
+]
+
+
+def probability_matrix(matrix: npt.ArrayLike) -> Array:
+    """Return a probability matrix after checking what every sampling's matrix fulfils.
+
+    It must be symmetric, with ``max(0, p_i + p_j - 1) <= P_ij <= min(p_i, p_j)`` and ``P - p p'`` positive
+    semidefinite (it is a covariance), all to 1e-12; for more than two clients this is necessary, not sufficient.
+
+    Parameters
+    ----------
+    matrix
+        Entry (i, j) is the probability that i and j are both drawn; the diagonal holds p; shape (n, n).
+
+    Raises
+    ------
+    ValueError
+        If one of these conditions fails.
+
+    Examples
+    --------
+    >>> probability_matrix([[0.5, 0.6], [0.6, 0.5]])
+    Traceback (most recent call last):
+    ...
+    ValueError: matrix must have entries of at most the smaller marginal, got 0.6 for clients 0 and 1
+    """
+    together = _validate.array("matrix", matrix, ndim=2)
+    n = together.shape[0]
+    if together.shape != (n, n) or n == 0:
+        message = f"matrix must be square, got shape {together.shape}"
+        raise ValueError(message)
+    p = np.diagonal(together)
+    conditions = {
+        "be symmetric": together - together.T,
+        "have entries of at most the smaller marginal": together - np.minimum.outer(p, p),
+        "have entries of at least p_i + p_j - 1": np.add.outer(p, p) - 1 - together,
+        "have entries of at least 0": -together,
+    }
+    for wanted, excess in conditions.items():
+        bad = np.argwhere(excess > 1e-12)
+        if bad.size:
+            i, j = bad[0].tolist()
+            message = f"matrix must {wanted}, got {together[i, j]} for clients {i} and {j}"
+            raise ValueError(message)
+    smallest = np.linalg.eigvalsh(together - np.outer(p, p))[0]
+    if smallest < -1e-12 * n:
+        message = f"matrix must make P - p p' positive semidefinite, got the eigenvalue {smallest:.3g}"
+        raise ValueError(message)
+    return together
+
+
+def estimator_variance(matrix: npt.ArrayLike, vectors: npt.ArrayLike) -> Any:
+    r"""Variance ``E |sum_{i in S} a_i / p_i - sum_i a_i|^2`` of a sampling with the given probability matrix.
+
+    It is ``sum_ij (P_ij / (p_i p_j) - 1) <a_i, a_j>``, the left-hand side of (5); exact for ``fractions.Fraction``.
+
+    Parameters
+    ----------
+    matrix
+        Probability matrix of a proper sampling (positive diagonal), shape (n, n).
+    vectors
+        The weighted updates ``a_i = w_i U_i``, shape (n, d).
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree or a marginal is not positive.
+
+    References
+    ----------
+    Chen, Horvath and Richtarik (2022), Lemma 1.
+
+    Examples
+    --------
+    Two equal vectors of half length, one of which is drawn and doubled: no variance at all.
+
+    >>> estimator_variance([[0.5, 0.0], [0.0, 0.5]], [[0.5], [0.5]])
+    0.0
+    """
+    together, a = np.asarray(matrix), np.asarray(vectors)
+    if a.ndim != 2 or together.shape != (len(a), len(a)):
+        message = f"vectors must have shape (n, d) for a matrix (n, n), got {a.shape} and {together.shape}"
+        raise ValueError(message)
+    p = np.diagonal(together)
+    if (p <= 0).any():
+        message = f"matrix must have a positive diagonal, got {p[p <= 0][0]}"
+        raise ValueError(message)
+    value = ((together / (p[:, None] * p[None, :]) - 1) * (a @ a.T)).sum()
+    return value if together.dtype == object else float(value)
+
+
+def variance_bound(norms: npt.ArrayLike, probabilities: npt.ArrayLike, v: npt.ArrayLike) -> float:
+    r"""Right-hand side ``sum_i t_i^2 v_i / p_i`` of (5), for norms ``t_i = w_i |zeta_i|``.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a norm or v_i is negative, or a probability is not positive.
+
+    References
+    ----------
+    Chen, Horvath and Richtarik (2022), Lemma 1.
+
+    Examples
+    --------
+    ``1 * 0.5 / 0.5 + 4 * 0.75 / 0.25 = 13``.
+
+    >>> variance_bound([1.0, 2.0], [0.5, 0.25], [0.5, 0.75])
+    13.0
+    """
+    t = _validate.nonnegative("norms", _validate.array("norms", norms, ndim=1))
+    p = _validate.positive("probabilities", _validate.array("probabilities", probabilities, shape=t.shape))
+    return float((t * t * _validate.nonnegative("v", _validate.array("v", v, shape=t.shape)) / p).sum())
+
+
+def admissibility_margin(matrix: npt.ArrayLike, v: npt.ArrayLike) -> float:
+    r"""Smallest eigenvalue of ``Diag(p_i v_i) - (P - p p')``: condition (4) holds exactly when it is at least 0.
+
+    Raises
+    ------
+    ValueError
+        If the matrix cannot belong to a sampling or shapes disagree.
+
+    References
+    ----------
+    Chen, Horvath and Richtarik (2022), Lemma 1, eq. (4).
+
+    Examples
+    --------
+    One of two clients: ``P - p p' = [[1, -1], [-1, 1]] / 4`` has eigenvalue 1/2, so v = 1 is just admissible.
+
+    >>> abs(admissibility_margin([[0.5, 0.0], [0.0, 0.5]], [1.0, 1.0])) < 1e-15
+    True
+    """
+    together = probability_matrix(matrix)
+    p = np.diagonal(together)
+    scaled = np.diag(p * _validate.array("v", v, shape=p.shape))
+    return float(np.linalg.eigvalsh(scaled - (together - np.outer(p, p)))[0])
+
+
+def smallest_uniform_v(matrix: npt.ArrayLike) -> float:
+    r"""Smallest c such that ``v = (c, ..., c)`` is admissible in (4), never below ``1 - min_i p_i``.
+
+    It is the largest eigenvalue of ``D^(-1/2) (P - p p') D^(-1/2)`` with ``D = Diag(p)``.
+
+    Raises
+    ------
+    ValueError
+        If the matrix cannot belong to a sampling or a marginal is not positive.
+
+    References
+    ----------
+    Chen, Horvath and Richtarik (2022), Lemma 1, eq. (4).
+
+    Examples
+    --------
+    Two of three clients, all pairs equally likely: 1/2, above the 1/3 of the independent sampling.
+
+    >>> round(smallest_uniform_v([[2/3, 1/3, 1/3], [1/3, 2/3, 1/3], [1/3, 1/3, 2/3]]), 12)
+    0.5
+    """
+    together = probability_matrix(matrix)
+    p = np.diagonal(together)
+    _validate.positive("matrix diagonal", p)
+    root = np.sqrt(p)
+    return float(np.linalg.eigvalsh((together - np.outer(p, p)) / np.outer(root, root))[-1])
