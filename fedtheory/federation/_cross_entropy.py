@@ -15,7 +15,7 @@ import numpy as np
 from fedtheory._validate import Array
 from fedtheory.datasets.client_data import Labels
 
-__all__ = ["CrossEntropy", "residuals", "sample_losses", "softmax"]
+__all__ = ["CrossEntropy", "class_probabilities", "residuals", "sample_losses"]
 
 _CHUNK = 4096
 
@@ -35,7 +35,7 @@ def sample_losses(logits: Any, labels: Labels) -> Any:
     return top + np.log1p(others.sum(axis=1) + np.expm1(-top))
 
 
-def softmax(logits: Any) -> Any:
+def class_probabilities(logits: Any) -> Any:
     """Class probabilities for logits of shape (n, C)."""
     powers = np.exp(logits - logits.real.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)
@@ -43,7 +43,7 @@ def softmax(logits: Any) -> Any:
 
 def residuals(logits: Any, labels: Labels) -> Any:
     """``q_i - e_{y_i}``, shape (n, C): the gradients of the sample losses with respect to the logits."""
-    q = softmax(logits)
+    q = class_probabilities(logits)
     rows = np.arange(labels.size)
     # 1 - q_y as the sum of the others, which keeps tiny residuals.
     q[rows, labels] = 0.0
@@ -90,7 +90,7 @@ class CrossEntropy:
 
     def probability_change(self, w: Array, direction: Array) -> Array:
         """Directional derivative of the q_i along V, ``(diag(q_i) - q_i q_i') V x_i``, shape (n, C)."""
-        q, z = softmax(self.logits(w)), self.logits(direction)
+        q, z = class_probabilities(self.logits(w)), self.logits(direction)
         change: Array = q * (z - (q * z).sum(axis=1, keepdims=True))
         return change
 
@@ -101,7 +101,7 @@ class CrossEntropy:
         for start in range(0, self.labels.size, _CHUNK):
             rows = slice(start, start + _CHUNK)
             x, a = self.features[rows], self.sample_weights[rows]
-            q = softmax(x @ w.reshape(classes, -1).T)
+            q = class_probabilities(x @ w.reshape(classes, -1).T)
             for c in range(classes):
                 result[c, :, c, :] += (x * (a * q[:, c])[:, None]).T @ x
             spread = ((np.sqrt(a)[:, None] * q)[:, :, None] * x[:, None, :]).reshape(x.shape[0], -1)

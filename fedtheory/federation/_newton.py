@@ -6,7 +6,7 @@ import numpy as np
 
 from fedtheory._validate import Array
 from fedtheory.errors import OracleError
-from fedtheory.federation._cross_entropy import CrossEntropy, softmax
+from fedtheory.federation._cross_entropy import CrossEntropy
 
 __all__ = ["GRADIENT_TOLERANCE", "Interval", "infimum", "minimizer"]
 
@@ -102,7 +102,7 @@ def _dual_value(objective: CrossEntropy, w: Array) -> float:
     gradient = objective.gradient(w)
     # Equal shifts of all classes change nothing: the Hessian is singular, and the gradient lies in its range.
     step = np.linalg.lstsq(objective.hessian(w), -gradient, rcond=1e-13)[0]
-    q = softmax(objective.logits(w)) + objective.probability_change(w, step)
+    q = class_probabilities(objective.logits(w)) + objective.probability_change(w, step)
     missing = (objective.sample_weights[:, None] * (q - np.eye(objective.num_classes)[objective.labels])).T
     if q.min() < 0:
         return 0.0
