@@ -43,8 +43,9 @@ def fedavg(
 ) -> Trajectory:
     """Run federated averaging.
 
-    In each round the strategy selects clients; each takes ``local_steps`` gradient steps from the server's model; the server
-    adds ``server_step_size`` times the weighted sum of their model differences (with weights 1/m: the mean of their models).
+    In each round the strategy selects clients; each takes ``local_steps`` gradient steps from the server's model; the
+    server adds ``server_step_size`` times the weighted sum of their model differences (with weights 1/m and step 1 that
+    is the mean of their models).
 
     Parameters
     ----------
@@ -53,7 +54,8 @@ def fedavg(
     num_rounds, local_steps
         Communication rounds (0 is allowed), and local steps tau in each.
     step_size
-        A number, one number per local step, shape (num_rounds * local_steps,), or a schedule (``fedtheory.engine.schedule``).
+        A number, one number per local step, shape (num_rounds * local_steps,), or a schedule of
+        ``fedtheory.engine.schedule``.
     initial
         Initial model, shape (v,); zeros by default.
     num_replicates, rng
@@ -95,16 +97,16 @@ def fedavg(
     """
     num_rounds = _validate.count("num_rounds", num_rounds, 0)
     local_steps = _validate.count("local_steps", local_steps)
-    family: Family = importlib.import_module(fed.kernels).family(fed)
     model = np.zeros(fed.dim) if initial is None else _validate.array("initial", initial, shape=(fed.dim,))
     rules = strategy.rules(np.array(fed.weights), num_rounds)
     work = LocalWork(
         gradient_noise=float(_validate.nonnegative("gradient_noise", gradient_noise)),
         proximal_weight=float(_validate.nonnegative("proximal_weight", proximal_weight)),
         momentum=_validate.fraction("momentum", momentum),
-        batch_size=_batch(batch_size, family),
+        batch_size=0 if batch_size is None else int(_validate.count("batch_size", batch_size)),
         track_losses=rules.observe is not None,
     )
+    family: Family = importlib.import_module(fed.kernels).family(fed, work)
     job = _Job(
         family=family,
         rules=rules,
@@ -125,7 +127,7 @@ def fedavg(
         "strategy": repr(strategy),
         "num_rounds": num_rounds,
         "local_steps": local_steps,
-        "step_size": repr(step_size) if np.ndim(step_size) == 0 else f"array of {len(job.step_sizes)}",
+        "step_size": "given one by one" if isinstance(step_size, np.ndarray | list | tuple) else repr(step_size),
         "num_replicates": len(seeds),
         "entropy": str(sequence.entropy),
         "spawn_key": list(sequence.spawn_key),
@@ -133,15 +135,6 @@ def fedavg(
         "server_step_size": job.server_step_size,
     }
     return _collect(job, replicates, fed, config)
-
-
-def _batch(batch_size: int | None, family: Family) -> int:
-    if batch_size is None:
-        return 0
-    if family.smallest_client == 0:
-        message = f"batch_size must be None for a federation without samples, got {batch_size}"
-        raise ValueError(message)
-    return int(_validate.count("batch_size", batch_size, 1, family.smallest_client))
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,22 +169,19 @@ def _run_all(
     job: _Job, seeds: list[np.random.SeedSequence], num_threads: int | None, progress: Callable[[int], Any] | None
 ) -> list[_Replicate]:
     num_threads = _validate.count("num_threads", os.cpu_count() or 1 if num_threads is None else num_threads)
-    prepared_loop(
-        job.family, _server(job), _workspace(job), _recording(job), job.work
-    )  # compile before the threads start
+    loop = prepared_loop(job.family, _server(job), _workspace(job), _recording(job), job.work)
     with ThreadPoolExecutor(min(num_threads, len(seeds))) as pool:
-        futures = [pool.submit(_run_one, job, seed) for seed in seeds]
+        futures = [pool.submit(_run_one, loop, job, seed) for seed in seeds]
         for finished, _ in enumerate(as_completed(futures), start=1):
             if progress is not None:
                 progress(finished)
     return [future.result() for future in futures]
 
 
-def _run_one(job: _Job, seed: np.random.SeedSequence) -> _Replicate:
+def _run_one(loop: Any, job: _Job, seed: np.random.SeedSequence) -> _Replicate:
     selection_rng, training_rng = (np.random.default_rng(child) for child in seed.spawn(2))
     server, space, recording = _server(job), _workspace(job), _recording(job)
     family, slots = job.family, job.slots
-    loop = prepared_loop(family, server, space, recording, job.work)
     diverged_at = loop(
         family.arrays, family.losses, family.train, family.excess, *slots, server, space, recording, job.work,
         job.work.batch_size if job.rules.candidate_loss == "minibatch" else 0,

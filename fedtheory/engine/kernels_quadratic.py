@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory._compile import compiled
 from fedtheory._validate import Array
-from fedtheory.engine.rounds import Family
+from fedtheory.engine.rounds import Family, LocalWork
 from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["QuadraticArrays", "family"]
@@ -18,8 +18,8 @@ __all__ = ["QuadraticArrays", "family"]
 class QuadraticArrays(NamedTuple):
     """What the kernels read.
 
-    ``clients`` has a row per client: its curvature (v numbers if diagonal, v*v if full), then its center (v). ``minima``
-    holds the F_k*. ``objective`` is the curvature of F in the same layout, then the minimizer of F.
+    ``clients`` has a row per client: its curvature (v numbers if diagonal, v*v if full), then its center (v).
+    ``minima`` holds the F_k*. ``objective`` is the curvature of F in the same layout, then the minimizer of F.
     """
 
     clients: Array
@@ -27,8 +27,11 @@ class QuadraticArrays(NamedTuple):
     objective: Array
 
 
-def family(fed: QuadraticFederation) -> Family:
-    """Lay out a federation for the round loop."""
+def family(fed: QuadraticFederation, work: LocalWork) -> Family:
+    """Lay out a federation for the round loop, with the leanest kernels for the local work asked for."""
+    if work.batch_size:
+        message = f"batch_size must be None for a federation without samples, got {work.batch_size}"
+        raise ValueError(message)
     num_clients = fed.num_clients
     curvatures = fed.diagonals if fed.is_diagonal else fed.matrices.reshape(num_clients, -1)
     mean = fed.weights @ fed.diagonals if fed.is_diagonal else fed.mean_curvature.ravel()
@@ -37,13 +40,12 @@ def family(fed: QuadraticFederation) -> Family:
         minima=np.array(fed.minima),
         objective=np.concatenate([mean, fed.minimizer]),
     )
-    slots: tuple[Any, Any, Any] = (
-        (_diagonal_losses, _diagonal_train, _diagonal_excess)
-        if fed.is_diagonal
-        else (_full_losses, _full_train, _full_excess)
-    )
+    slots: tuple[Any, Any, Any] = (_full_losses, _full_train, _full_excess)
+    if fed.is_diagonal:
+        plain = work == LocalWork(0.0, 0.0, 0.0, 0, track_losses=False)
+        slots = (_diagonal_losses, _diagonal_descend if plain else _diagonal_train, _diagonal_excess)
     # The excess is measured from the exact minimum, which spares the cancellation in F(w) - F*.
-    return Family(arrays, *slots, reference=fed.minimum, smallest_client=0)
+    return Family(arrays, *slots, reference=fed.minimum)
 
 
 @compiled
@@ -51,7 +53,7 @@ def _diagonal_losses(problem, model, candidates, batch_size, rng, losses):
     dim = model.size
     clients = problem.clients
     for j in range(candidates.size):
-        k = candidates[j]
+        k = np.uint64(candidates[j])
         value = 0.0
         for i in range(dim):
             offset = model[i] - clients[k, dim + i]
@@ -60,30 +62,38 @@ def _diagonal_losses(problem, model, candidates, batch_size, rng, losses):
 
 
 @compiled
+def _diagonal_descend(problem, client, server_model, step_sizes, work, rng, velocity, update):
+    # Plain gradient descent: the coordinates do not touch each other, so each takes all its steps in a register.
+    dim = server_model.size
+    clients = problem.clients
+    for i in range(dim):
+        coordinate = server_model[i]
+        curvature, center = clients[client, i], clients[client, dim + i]
+        for s in range(step_sizes.size):
+            coordinate -= step_sizes[s] * curvature * (coordinate - center)
+        update[i] = coordinate - server_model[i]
+    return 0.0
+
+
+@compiled
 def _diagonal_train(problem, client, server_model, step_sizes, work, rng, velocity, update):
     dim = server_model.size
     clients = problem.clients
     noise = np.sqrt(work.gradient_noise / dim)
-    plain = noise == 0.0 and work.proximal_weight == 0.0 and work.momentum == 0.0
     total_loss = 0.0
     for i in range(dim):
         update[i] = server_model[i]
         velocity[i] = 0.0
     for s in range(step_sizes.size):
-        eta = step_sizes[s]
         if work.track_losses:
             total_loss += _diagonal_loss(clients, client, dim, update) + problem.minima[client]
-        if plain:
-            for i in range(dim):
-                update[i] -= eta * clients[client, i] * (update[i] - clients[client, dim + i])
-        else:
-            for i in range(dim):
-                gradient = clients[client, i] * (update[i] - clients[client, dim + i])
-                gradient += work.proximal_weight * (update[i] - server_model[i])
-                if noise > 0.0:
-                    gradient += noise * rng.standard_normal()
-                velocity[i] = work.momentum * velocity[i] + gradient
-                update[i] -= eta * velocity[i]
+        for i in range(dim):
+            gradient = clients[client, i] * (update[i] - clients[client, dim + i])
+            gradient += work.proximal_weight * (update[i] - server_model[i])
+            if noise > 0.0:
+                gradient += noise * rng.standard_normal()
+            velocity[i] = work.momentum * velocity[i] + gradient
+            update[i] -= step_sizes[s] * velocity[i]
     for i in range(dim):
         update[i] -= server_model[i]
     return total_loss / step_sizes.size

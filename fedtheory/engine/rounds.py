@@ -103,13 +103,13 @@ class Family:
     train: Callable[..., Any]
     excess: Callable[..., Any]
     reference: float
-    smallest_client: int
 
 
 @compiled
 def run_rounds(
     problem, losses_of, train, excess_of, propose, select, weigh, observe,
-    server, space, recording, work, candidate_batch, step_sizes, local_steps, server_step_size, selection_rng, training_rng,
+    server, space, recording, work, candidate_batch, step_sizes, local_steps, server_step_size,
+    selection_rng, training_rng,
 ):  # fmt: skip
     """Run all rounds of one replicate in place; return the round in which the model stopped being finite, or -1."""
     table, memory, weights = server
@@ -145,14 +145,16 @@ def run_rounds(
 
 @compiled
 def _aggregate(model, chosen, coefficients, updates, size, server_step_size, counts):
+    for j in range(model.size):
+        change = 0.0
+        for i in range(size):
+            # An update that is not sent may hold anything, so that 0 times it is not added.
+            change += coefficients[i] * updates[i, j] if coefficients[i] != 0.0 else 0.0
+        model[j] += server_step_size * change
     sent = 0
     for i in range(size):
-        if coefficients[i] != 0.0:
-            sent += 1
-            counts[chosen[i]] += 1
-            scale = server_step_size * coefficients[i]
-            for j in range(model.size):
-                model[j] += scale * updates[i, j]
+        sent += coefficients[i] != 0.0
+        counts[chosen[i]] += coefficients[i] != 0.0
     return sent
 
 
@@ -199,7 +201,7 @@ def forget(round_index, table, memory, weights, chosen, coefficients, mean_losse
 
 def rule_slots(rules: Any) -> Slots:
     """Fill the missing rules with the defaults and make plain Python rules callable from compiled code."""
-    defaults = {"propose": ask_nobody, "weigh": plain_mean, "observe": forget}
+    defaults: dict[str, Any] = {"propose": ask_nobody, "weigh": plain_mean, "observe": forget}
     given = {name: getattr(rules, name) or defaults[name] for name in Slots._fields}
     if not is_compiled(plain_mean):  # numba is switched off: everything is plain Python
         return Slots(**given)
@@ -233,7 +235,7 @@ def _bridge_propose(rule: Callable[..., Any]) -> Any:
     def propose(round_index, table, memory, weights, rng, candidates):
         with objmode(size="int64"):
             size = int(rule(round_index, table, memory, weights, rng, candidates))
-        return size
+        return size  # noqa: RET504
 
     return propose
 
@@ -243,7 +245,7 @@ def _bridge_select(rule: Callable[..., Any]) -> Any:
     def select(round_index, table, memory, weights, candidates, losses, rng, chosen):
         with objmode(size="int64"):
             size = int(rule(round_index, table, memory, weights, candidates, losses, rng, chosen))
-        return size
+        return size  # noqa: RET504
 
     return select
 
@@ -253,7 +255,7 @@ def _bridge_weigh(rule: Callable[..., Any]) -> Any:
     def weigh(round_index, table, memory, weights, chosen, updates, rng, coefficients):
         with objmode(extra="float64"):
             extra = float(rule(round_index, table, memory, weights, chosen, updates, rng, coefficients))
-        return extra
+        return extra  # noqa: RET504
 
     return weigh
 

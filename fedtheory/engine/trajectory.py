@@ -87,7 +87,7 @@ class Trajectory:
     def band(self, name: str = "gap", level: float = 0.95) -> Band:
         """Mean over replicates with pointwise Student-t confidence limits.
 
-        A diverged replicate makes mean and limits infinite from its divergence on: leaving it out would flatter the mean.
+        A diverged replicate makes mean and limits infinite from there on: leaving it out would flatter the mean.
         One replicate has no limits (they are infinite).
         """
         from scipy.special import stdtrit

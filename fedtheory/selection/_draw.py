@@ -1,4 +1,4 @@
-"""Compiled draws that the rules share: weighted with or without replacement, uniform, and the largest of some values."""
+"""Compiled draws that the rules share: by weight, with or without replacement, and the largest of some values."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/_rules.py says)
@@ -12,7 +12,7 @@ __all__ = ["alias_table", "draw_by_weight", "draw_without_replacement", "keep_la
 
 
 def alias_table(weights: Array) -> Array:
-    """Walker's alias table of a probability vector, shape (2 K,): K acceptance levels, then K aliases."""
+    """Walker's alias table of a probability vector: K acceptance levels, then K distances to the aliases."""
     num_clients = weights.size
     level = weights / weights.sum() * num_clients
     alias = np.arange(num_clients)
@@ -28,38 +28,39 @@ def alias_table(weights: Array) -> Array:
     for k in small + large:
         level[k] = 1.0 if weights[k] > 0 else 0.0
         alias[k] = k if weights[k] > 0 else int(np.argmax(weights))
-    return np.concatenate([level, alias.astype(np.float64)])
+    return np.concatenate([level, (alias - np.arange(num_clients)).astype(np.float64)])
 
 
 @compiled
 def draw_by_weight(table, start, num_clients, rng):
     """One client, from the alias table that begins at ``table[start]``; one uniform number gives column and level."""
     position = rng.random() * num_clients
-    column = int(position)
-    if position - column < table[start + column]:
-        return column
-    return int(table[start + num_clients + column])
+    column = np.uint64(position)
+    # Arithmetic instead of a branch: the comparison is a coin toss, which the processor would mispredict. Unsigned
+    # indices spare the test for negative ones.
+    aliased = position - column >= table[np.uint64(start) + column]
+    return np.uint64(column + aliased * table[np.uint64(start + num_clients) + column])
 
 
 @compiled
 def draw_without_replacement(table, start, weights, size, stamp, taken, rng, drawn):
     """Draw ``size`` different clients one after the other, each proportional to weight among those left.
 
-    ``taken[k] == stamp`` marks the clients drawn. Rejection from the alias table while at least a tenth of the mass is
-    left, a scan of the rest afterwards.
+    ``taken[k] == stamp`` marks the clients drawn. Rejection from the alias table while it pays, a scan of the rest once
+    rejections abound; either way the next client has its exact law given those drawn before.
     """
-    num_clients = weights.size
-    left = 1.0
-    for j in range(size):
-        if left > 0.1:
-            k = draw_by_weight(table, start, num_clients, rng)
-            while taken[k] == stamp:
-                k = draw_by_weight(table, start, num_clients, rng)
-        else:
-            k = _scan(weights, stamp, taken, rng)
+    filled, tries = 0, 0
+    while filled < size and tries < 4 * size + 16:
+        k = draw_by_weight(table, start, weights.size, rng)
+        drawn[np.uint64(filled)] = k
+        filled += taken[k] != stamp
         taken[k] = stamp
-        left -= weights[k]
-        drawn[j] = k
+        tries += 1
+    while filled < size:
+        k = _scan(weights, stamp, taken, rng)
+        taken[k] = stamp
+        drawn[filled] = k
+        filled += 1
 
 
 @compiled
@@ -81,42 +82,46 @@ def _scan(weights, stamp, taken, rng):
 
 @compiled
 def keep_largest(candidates, values, size, rng, kept):
-    """Write the ``size`` candidates with the largest values into ``kept``, ties for the last places broken at random."""
-    for j in range(size):
-        i = j
-        while i > 0 and values[kept[i - 1]] < values[j]:
-            kept[i] = kept[i - 1]
-            i -= 1
-        kept[i] = j
-    last = values[kept[size - 1]]
-    for j in range(size, candidates.size):
-        if values[j] > last:
-            i = size - 1
-            while i > 0 and values[kept[i - 1]] < values[j]:
-                kept[i] = kept[i - 1]
-                i -= 1
-            kept[i] = j
-            last = values[kept[size - 1]]
-    _redraw_ties(values, last, size, rng, kept)
+    """Write the ``size`` candidates with the largest values into ``kept``, ties for the last places broken at random.
+
+    ``candidates`` and ``values`` are scratch: their order is lost.
+    """
+    last = _last_kept(values, size) if values.size <= 64 else np.partition(values, values.size - size)[-size]
+    filled, tied = 0, 0
+    for j in range(values.size):
+        # No branch: which values are among the largest is just what the processor cannot predict.
+        candidates[filled], values[filled] = candidates[j], values[j]
+        tied += values[j] == last
+        filled += values[j] >= last
+    if filled > size:
+        _drop_surplus(candidates, values, last, filled, tied, filled - size, rng)
     for i in range(size):
-        kept[i] = candidates[kept[i]]
+        kept[i] = candidates[i]
 
 
 @compiled
-def _redraw_ties(values, last, size, rng, kept):
-    # Positions first .. size-1 of kept hold tied values; a reservoir over all the tied makes every choice equally likely.
-    tied = 0
+def _last_kept(values, size):
+    # The size-th largest value: the smallest one with fewer than ``size`` values above it.
+    last = np.inf
     for j in range(values.size):
-        tied += values[j] == last
-    first = size
-    while first > 0 and values[kept[first - 1]] == last:
-        first -= 1
-    if tied == size - first:
-        return
-    seen = 0
-    for j in range(values.size):
-        if values[j] == last:
-            place = seen if seen < size - first else int(rng.random() * (seen + 1))
-            if place < size - first:
-                kept[first + place] = j
-            seen += 1
+        above = 0
+        for i in range(values.size):
+            above += values[i] > values[j]
+        last = min(last, values[j] if above < size else np.inf)
+    return last
+
+
+@compiled
+def _drop_surplus(clients, values, last, size, tied, surplus, rng):
+    # Of the tied among the first ``size`` clients drop ``surplus``, every choice equally likely.
+    filled, keep = 0, tied - surplus
+    for i in range(size):
+        if values[i] == last:
+            stays = rng.random() * tied < keep
+            tied -= 1
+            keep -= stays
+        else:
+            stays = True
+        if stays:
+            clients[filled] = clients[i]
+            filled += 1

@@ -36,7 +36,7 @@ class Full:
         return np.ones(len(weights))
 
     def coefficient_moments(self, weights: Array) -> CoefficientMoments:
-        """The coefficients are the constants p_k."""
+        """Return the moments of the constants p_k."""
         p = np.asarray(weights, dtype=np.float64)
         return CoefficientMoments(mean=p, alpha=1.0, delta=np.zeros_like(p), noise=p**2)
 

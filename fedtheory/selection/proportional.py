@@ -45,7 +45,7 @@ class Proportional:
         return Rules(select=_draw_with_replacement, max_selected=self.num_selected, table=table)
 
     def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
-        """Expected number of copies of each client, ``m p_k``, shape (K,)."""
+        """Return the expected number of copies of each client, ``m p_k``, shape (K,)."""
         return self.num_selected * np.asarray(weights, dtype=np.float64)
 
     def coefficient_moments(self, weights: Array) -> CoefficientMoments:

@@ -28,8 +28,8 @@ class Uniform:
     num_selected
         Clients per round m.
     aggregation
-        ``mean`` gives each update the coefficient 1/m; ``weighted`` gives ``q_k = p_k K / m`` (Power-of-Choice, Appendix E),
-        which is unbiased but sums to one only when all p_k are equal.
+        ``mean`` gives each update the coefficient 1/m; ``weighted`` gives ``q_k = p_k K / m`` (Power-of-Choice,
+        Appendix E), which is unbiased but sums to one only when all p_k are equal.
     """
 
     num_selected: int
