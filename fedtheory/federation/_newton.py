@@ -6,7 +6,7 @@ import numpy as np
 
 from fedtheory._validate import Array
 from fedtheory.errors import OracleError
-from fedtheory.federation._cross_entropy import CrossEntropy
+from fedtheory.federation._cross_entropy import CrossEntropy, class_probabilities
 
 __all__ = ["GRADIENT_TOLERANCE", "Interval", "infimum", "minimizer"]
 
