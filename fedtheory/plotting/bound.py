@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
-from fedtheory.plotting.style import log_places
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,8 +34,8 @@ def measured(
     Parameters
     ----------
     x, mean, low, high
-        Places, mean and confidence limits, each of shape (n,). On a logarithmic axis a lower limit of zero or less is
-        drawn at a hundredth of the mean.
+        Increasing places, mean and confidence limits, each of shape (n,). On a logarithmic axis a lower limit of zero
+        or less is drawn at a hundredth of the mean.
     label, color, marker
         Of the mean; the band has no entry in the legend.
     """
@@ -44,8 +43,9 @@ def measured(
     if axes.get_yscale() == "log":
         low = np.where(low > 0, low, mean / 100)
     axes.fill_between(x, low, high, color=color, alpha=0.25, linewidth=0)
-    places = log_places(x.size, 8) if axes.get_xscale() == "log" else np.linspace(0, x.size - 1, 8).astype(int)
-    axes.plot(x, mean, color=color, marker=marker, markevery=sorted({int(place) for place in places}), label=label)
+    spread = np.geomspace if axes.get_xscale() == "log" and x[0] > 0 else np.linspace
+    places = np.searchsorted(x, spread(x[0], x[-1], 8)[:-1])
+    axes.plot(x, mean, color=color, marker=marker, markevery=[*map(int, places), x.size - 1], label=label)
     return axes
 
 
