@@ -54,7 +54,7 @@ def no_noise(dim: int) -> Noise:
 
 
 def two_point_noise(high: Vector, odds: Fraction = Fraction(1)) -> Noise:
-    """Noise that is ``high`` with probability 1/(1 + odds) and ``-high/odds`` otherwise; its variance is |high|^2/odds.
+    """Noise that is ``high`` with probability 1/(1 + odds), else ``-high/odds``; its variance is ``|high|^2/odds``.
 
     >>> two_point_noise((Fraction(3),), Fraction(2))
     ((Fraction(1, 3), (Fraction(3, 1),)), (Fraction(2, 3), (Fraction(-3, 2),)))
