@@ -41,6 +41,8 @@ myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_typehints = "none"
+add_module_names = False
+python_maximum_signature_line_length = 88
 numpydoc_show_class_members = False
 copybutton_exclude = ".linenos, .gp, .go"
 
@@ -57,7 +59,6 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
-
 
 sphinx_gallery_conf = {
     "examples_dirs": "../studies",

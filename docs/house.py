@@ -1,5 +1,7 @@
 """What these pages need beyond ready-made extensions: verdicts, and studies at their small size."""
 
+import re
+import types
 from pathlib import Path
 
 import sphinx.application
@@ -13,26 +15,37 @@ def quick_size(_: object, script: dict[str, str]) -> list[str]:
 
 def write_verdicts(app: sphinx.application.Sphinx) -> None:
     """Verify the claims of every paper that has a theory page, and write one table for each."""
-    from fedtheory.verification.verdicts import known_claims, verdicts_of
+    from fedtheory.verification import known_claims, verdicts_of
 
     folder = Path(app.srcdir) / "theory"
     (folder / "generated").mkdir(exist_ok=True)
     for page in sorted(folder.glob("[!i]*.md")):
         prefix = page.stem.replace("_", "-") + ":"
         claims = {key: claim for key, claim in known_claims().items() if key.startswith(prefix)}
-        lines = [
-            "| Claim | What it says | Verdict | Expected | Instances | Ratio |",
-            "| --- | --- | --- | --- | --: | --: |",
-        ]
+        lines = ["| Claim | Verdict | Ratio | Instances |", "| --- | --- | --: | --: |"]
         for verdict in verdicts_of(claims.values()):
-            title = claims[verdict.key].title.replace("|", r"\|")
+            expectation = (
+                "" if verdict.verdict == "holds" else ", as expected" if verdict.as_expected else ", **unexpected**"
+            )
             lines.append(
-                f"| `{verdict.key.removeprefix(prefix)}` | {title} | {verdict.verdict} | {verdict.expected} "
-                f"| {verdict.num_applicable} | {verdict.worst_ratio:.3g} |"
+                f"| `{verdict.key.removeprefix(prefix)}`<br>{plain(claims[verdict.key].title)} "
+                f"| {verdict.verdict}{expectation} | {verdict.worst_ratio:.2g} | {verdict.num_applicable} |"
             )
         (folder / "generated" / page.name).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def plain(text: str) -> str:
+    """Keep Markdown from reading signs of mathematics as markup."""
+    return re.sub(r"([|*_<>])", r"\\\1", text)
+
+
+def is_type_alias(app: object, what: str, name: str, value: object, skip: bool, options: object) -> bool | None:
+    """Leave out aliases such as ``tuple[float, ...]``, which autodoc takes for classes with a signature."""
+    del app, what, name, skip, options
+    return True if isinstance(value, types.GenericAlias) else None
+
+
 def setup(app: sphinx.application.Sphinx) -> None:
-    """Connect the hook."""
+    """Connect the hooks."""
     app.connect("builder-inited", write_verdicts)
+    app.connect("autodoc-skip-member", is_type_alias)
