@@ -236,7 +236,7 @@ def _parse(study: Study, argv: Sequence[str]) -> Any:
                 args=list(argv),
                 default=command(default),
                 prog=f"{study.name}.py",
-                description=inspect.getdoc(type(default)),
+                description=(inspect.getdoc(type(default)) or "").split("\n\n")[0],
                 config=(tyro.conf.FlagCreatePairsOff,),
             )
     except SystemExit as stop:

@@ -3,10 +3,12 @@
 import dataclasses
 import importlib.util
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,10 +97,40 @@ finally:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     shown, heavy = done.stdout.rsplit("HEAVY", 1)
     assert heavy.split() == []
-    source = inspect.getsource(type(found.config))
+    flat = " ".join(re.sub("[│|╭╮╰╯─]", " ", shown).split())
     for field in dataclasses.fields(found.config):
-        assert f"--{field.name.replace('_', '-')}" in shown
-        line = next(
-            place for place, text in enumerate(source.splitlines()) if text.strip().startswith(f"{field.name}:")
-        )
-        assert '"""' in "\n".join(source.splitlines()[line + 1 : line + 4]), field.name
+        explained = flat.rsplit(f"--{field.name.replace('_', '-')} ", 1)[1].split("(default")[0]
+        assert re.search("[a-z]", explained), f"{field.name} has no docstring"
+
+
+def failing(found: study.Study, data: Any) -> set[str]:
+    return {name for name, check in found.checks(data).items() if not check.holds}
+
+
+@pytest.fixture(scope="module")
+def quick_data(request) -> Any:
+    """Data of the quick size of the study named by the test."""
+    found = loaded(ROOT / "studies" / f"{request.param}.py")
+    return found, found.run(found.quick, study.silent)
+
+
+@pytest.mark.parametrize("quick_data", ["bound_versus_error"], indirect=True)
+def test_a_wrong_simulation_or_bound_is_caught(quick_data) -> None:
+    found, data = quick_data
+    assert failing(found, data) == set()
+    # 30% too much error goes unnoticed under a bound that is a thousand times larger; the exact expectation notices.
+    wrong = data.assign(error=1.3 * data["error"])
+    assert failing(found, wrong) == {"the simulation of rand agrees with its exact expectation"}
+    loose = data.assign(bound=data["bound"].where(data["form"] != "recursion", 1e9))
+    assert "unrolling never loses against the closed form" in failing(found, loose)
+
+
+@pytest.mark.parametrize("quick_data", ["power_of_choice_quadratic"], indirect=True)
+def test_wrong_speedups_and_shares_are_caught(quick_data) -> None:
+    found, data = quick_data
+    assert failing(found, data) == set()
+    assert "no speed-up reaches 3" in failing(found, data.assign(speedup=2 * data["speedup"]))
+    first = "pow-d reaches the first threshold sooner than rand"
+    assert first in failing(found, data.assign(speedup=1 / data["speedup"]))
+    shifted = data.assign(share=data["share"].roll(client=1))
+    assert "rand follows the data shares" in failing(found, shifted)

@@ -241,6 +241,26 @@ def test_help_shows_every_field_with_its_docstring(capsys):
         assert text in shown
 
 
+def test_help_takes_the_attributes_of_a_numpydoc_docstring_too(capsys):
+    @dataclass(frozen=True)
+    class Dice:
+        """How often does a die show six?
+
+        Attributes
+        ----------
+        num_throws
+            Throws of the die.
+        """
+
+        num_throws: int = 6
+
+    assert exit_code(["--help"], replace(TOY, config=Dice())) == 0
+    shown = capsys.readouterr().out
+    assert "Throws of the die." in shown
+    assert "How often does a die show six?" in shown
+    assert "Attributes" not in shown
+
+
 SLEEPER = """
 import time
 from fedtheory import study
