@@ -39,9 +39,9 @@ def plain(text: str) -> str:
     return re.sub(r"([|*_<>])", r"\\\1", text)
 
 
-def is_type_alias(app: object, what: str, name: str, value: object, skip: bool, options: object) -> bool | None:
+def is_type_alias(*event: object) -> bool | None:
     """Leave out aliases such as ``tuple[float, ...]``, which autodoc takes for classes with a signature."""
-    del app, what, name, skip, options
+    value = event[3]
     return True if isinstance(value, types.GenericAlias) else None
 
 
