@@ -117,8 +117,9 @@ class FederatedData:
         share = _validate.fraction("test_fraction", test_fraction)
         shuffle = _validate.generator(rng)
         train, test = [], []
-        for part in parts:
-            rows = shuffle.permutation(np.asarray(part)) if share else np.asarray(part)
+        for k, part in enumerate(parts):
+            rows = _validate.count(f"part {k}", np.asarray(part), 0, len(x) - 1)
+            rows = shuffle.permutation(rows) if share else rows
             kept = max(1, int((1 - share) * rows.size))
             train.append((x[np.sort(rows[:kept])], y[np.sort(rows[:kept])]))
             test.append((x[np.sort(rows[kept:])], y[np.sort(rows[kept:])]))

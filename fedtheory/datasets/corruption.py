@@ -2,7 +2,8 @@
 
 The appendix names, for each kind of noise, a factor (the noise of the worst client) and a skew factor (a larger one
 puts more clients near the worst), with the values 2.5 for label noise, 1 for irrelevant points, and skews 0.5 / 1.5 / 5
-for low / medium / high noise; it prints no formula. Here client j of n has the noise ``factor * (j/n)^(1/skew)``.
+for low / medium / high noise; it prints no formula. Here the noise rises from client to client, from nothing to the
+factor: client j = 1..n has the noise ``factor * ((j-1)/(n-1))^(1/skew)``.
 """
 
 from typing import Any
@@ -18,22 +19,22 @@ __all__ = ["add_irrelevant_samples", "flip_labels", "noise_levels", "shift_label
 
 
 def noise_levels(num_clients: int, factor: float, skew: float) -> Array:
-    """Noise ``factor * (j/n)^(1/skew)`` of the clients j = 1..n, increasing to ``factor``, shape (n,).
+    """Noise ``factor * ((j-1)/(n-1))^(1/skew)`` of the clients j = 1..n, rising from 0 to ``factor``, shape (n,).
 
-    The shares ``(j/n)^(1/skew)`` are quantiles of the density ``skew x^(skew-1)`` on (0, 1), of mean
-    ``skew / (skew + 1)``.
+    The shares are quantiles of the density ``skew x^(skew-1)`` on (0, 1), of mean ``skew / (skew + 1)``: the larger the
+    skew, the more clients are near the worst. A single client is the worst one.
 
     Examples
     --------
-    >>> noise_levels(4, factor=2.0, skew=1.0)
-    array([0.5, 1. , 1.5, 2. ])
-    >>> noise_levels(4, factor=2.0, skew=0.5)
-    array([0.125, 0.5  , 1.125, 2.   ])
+    >>> noise_levels(3, factor=2.0, skew=1.0)
+    array([0., 1., 2.])
+    >>> noise_levels(3, factor=2.0, skew=0.5)
+    array([0. , 0.5, 2. ])
     """
     num_clients = _validate.count("num_clients", num_clients)
     factor = float(_validate.nonnegative("factor", factor))
     skew = float(_validate.positive("skew", skew))
-    ranks = np.arange(1, num_clients + 1) / num_clients
+    ranks = np.linspace(0.0, 1.0, num_clients) if num_clients > 1 else np.ones(1)
     result: Array = factor * ranks ** (1 / skew)
     return result
 
@@ -127,10 +128,10 @@ def with_misaligned_clients(
     """Append ``num_clients`` clients with noisy copies of everybody's data: FedALIGN's synthetic federation.
 
     The given clients come first, unchanged: they are the priority clients. The pooled training samples are dealt at
-    random to the new clients in equal shares; then new client j of n gets label noise of standard deviation
-    ``noise_levels(n, label_noise_factor, label_noise_skew)[j]`` and the fraction
-    ``noise_levels(n, irrelevant_factor, irrelevant_skew)[j]`` of irrelevant samples. They hold out nothing: held-out
-    samples are those of the priority clients.
+    random to the new clients in equal shares; then the new clients get label noise (``shift_labels``) of the standard
+    deviations ``noise_levels(n, label_noise_factor, label_noise_skew)`` and irrelevant samples in the fractions
+    ``noise_levels(n, irrelevant_factor, irrelevant_skew)``: the first one has clean data. They hold out nothing:
+    held-out samples are those of the priority clients.
 
     Parameters
     ----------
@@ -149,7 +150,7 @@ def with_misaligned_clients(
     --------
     >>> data = FederatedData.from_clients([(np.zeros((4, 2)), [0, 1, 2, 1])])
     >>> with_misaligned_clients(data, num_clients=2, irrelevant_skew=1.0).sample_counts
-    array([4, 3, 4])
+    array([4, 2, 4])
     """
     num_clients = _validate.count("num_clients", num_clients, 1, data.num_samples)
     deal, labels, irrelevant = (np.random.default_rng(child) for child in _validate.seed_sequence(rng).spawn(3))

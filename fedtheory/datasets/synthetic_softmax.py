@@ -3,8 +3,11 @@
     u_k ~ N(0, alpha),  entries of W_k and b_k ~ N(u_k, 1),       y = argmax(softmax(W_k x + b_k)),
     B_k ~ N(0, beta),   entries of v_k ~ N(B_k, 1),               x ~ N(v_k, diag(j^-1.2)).
 
-``alpha`` spreads the models, ``beta`` the features. Papers write N(0, alpha) and most code draws with the standard
-deviation alpha; the two readings agree at 0 and 1 only, so that the choice is an argument.
+``alpha`` is meant to spread the models, ``beta`` spreads the features. Papers write N(0, alpha) and most code draws
+with the standard deviation alpha; the two readings agree at 0 and 1 only, so that the choice is an argument.
+
+The recipe's alpha changes no data: u_k adds the same ``u_k (sum_j x_j + 1)`` to every logit of client k, which neither
+softmax nor argmax sees. The models differ because their entries are drawn anew for every client, whatever alpha is.
 """
 
 from typing import Any, NamedTuple
@@ -69,7 +72,7 @@ def synthetic(
     Parameters
     ----------
     alpha, beta
-        Spread of the models and of the features, at least 0.
+        Spread of the models and of the features, at least 0; see the module's note on alpha.
     num_clients
         K.
     rng

@@ -75,6 +75,12 @@ def test_bad_tables_are_refused_in_one_sentence(arguments, error, text):
         FederatedData(*arguments)
 
 
+def test_a_partition_of_other_rows_is_refused():
+    for part, error in (([0, 2], ValueError), ([-1], ValueError), ([0.5], TypeError)):
+        with pytest.raises(error, match="part 0 must"):
+            FederatedData.from_partition([[0.0], [1.0]], [0, 1], [part])
+
+
 def test_clients_of_unequal_widths_and_no_clients_are_refused():
     with pytest.raises(ValueError, match=r"features of client 1 must have shape \(1, 2\), got \(1, 3\)"):
         FederatedData.from_clients([PAIRS[1], ([[1.0, 2.0, 3.0]], [0])])

@@ -29,10 +29,12 @@ def assert_binomial(successes, trials, probability):
 @pytest.mark.parametrize("skew", [0.5, 1.5, 5.0])
 def test_a_higher_skew_makes_more_clients_noisy(skew):
     levels = noise_levels(1000, 2.5, skew)
+    assert levels[0] == 0
     assert levels[-1] == 2.5
     assert (np.diff(levels) > 0).all()
-    # Riemann sum of the quantile function, within its largest step 1/1000 of the mean skew/(skew + 1).
-    assert levels.mean() / 2.5 == pytest.approx(skew / (skew + 1), abs=1e-3)
+    # The mean of an increasing quantile function at n points is within 1/n of its integral skew/(skew + 1).
+    assert levels.mean() / 2.5 == pytest.approx(skew / (skew + 1), abs=1 / 1000)
+    assert noise_levels(1, 2.5, skew).tolist() == [2.5]
 
 
 def test_labels_flip_with_the_given_probability_to_each_other_class_alike():

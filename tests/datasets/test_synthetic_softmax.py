@@ -106,6 +106,14 @@ def test_the_two_readings_of_dispersion_differ_at_one_half_as_a_square_root():
         assert_variance(second.centers.mean(axis=1), 0.5**2 + 1 / 5, MANY, center=0)
 
 
+def test_alpha_shifts_all_logits_alike_and_so_changes_no_sample():
+    first, second = (synthetic(alpha, 1.0, 5, max_samples=100) for alpha in (0.0, 3.0))
+    np.testing.assert_array_equal(first.features, second.features)
+    np.testing.assert_array_equal(first.labels, second.labels)
+    narrow, wide = (synthetic_clients(alpha, 1.0, 5).models for alpha in (0.0, 3.0))
+    assert not np.allclose(narrow, wide)
+
+
 def test_changing_one_choice_does_not_reshuffle_the_rest():
     base = synthetic_clients(1, 1, 4)
     fewer_classes = synthetic_clients(1, 1, 4, num_classes=3)
