@@ -15,8 +15,9 @@ class Federation(Protocol):
     Attributes that a family cannot compute raise ``AssumptionViolated`` when asked for.
     """
 
-    kernels: str
-    """Module with the family's compiled kernels (see ``fedtheory.engine.rounds``)."""
+    @property
+    def kernels(self) -> str:
+        """Name of the module with the family's compiled kernels (see ``fedtheory.engine.rounds``)."""
 
     @property
     def num_clients(self) -> int:

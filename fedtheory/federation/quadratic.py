@@ -1,6 +1,6 @@
 """Federations of quadratics, where every constant of the theory is known in closed form."""
 
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self, final
 
@@ -14,7 +14,7 @@ __all__ = ["QuadraticFederation"]
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class QuadraticFederation:
     r"""Clients with quadratic objectives, ``F_k(w) = 1/2 (w - c_k)' H_k (w - c_k) + F_k*``.
 
@@ -52,22 +52,29 @@ class QuadraticFederation:
     curvatures: Array
     centers: Array
     weights: Array
-    minima: Array = field(default=0.0)  # type: ignore[arg-type]
-    normalize: InitVar[bool] = False
+    minima: Array
 
     kernels: ClassVar[str] = "fedtheory.engine.kernels_quadratic"
 
-    def __post_init__(self, normalize: bool) -> None:
-        centers = _validate.array("centers", self.centers, ndim=2)
-        if 0 in centers.shape:
-            message = f"centers must have at least one client and one dimension, got shape {centers.shape}"
+    def __init__(
+        self,
+        curvatures: npt.ArrayLike,
+        centers: npt.ArrayLike,
+        weights: npt.ArrayLike,
+        minima: npt.ArrayLike = 0.0,
+        *,
+        normalize: bool = False,
+    ) -> None:
+        c = _validate.array("centers", centers, ndim=2)
+        if 0 in c.shape:
+            message = f"centers must have at least one client and one dimension, got shape {c.shape}"
             raise ValueError(message)
-        num_clients, dim = centers.shape
+        num_clients, dim = c.shape
         clean = {
-            "centers": centers,
-            "curvatures": _curvatures(self.curvatures, num_clients, dim),
-            "weights": _validate.probability_vector("weights", self.weights, size=num_clients, normalize=normalize),
-            "minima": _minima(self.minima, num_clients),
+            "centers": c,
+            "curvatures": _curvatures(curvatures, num_clients, dim),
+            "weights": _validate.probability_vector("weights", weights, size=num_clients, normalize=normalize),
+            "minima": _minima(minima, num_clients),
         }
         for name, value in clean.items():
             value.setflags(write=False)
@@ -91,7 +98,7 @@ class QuadraticFederation:
             centers = np.linalg.solve(h, e[..., None])[..., 0]
         else:
             centers = e / (h[:, None] if h.ndim == 1 else h)
-        return cls(h, centers, weights, normalize=normalize)  # type: ignore[arg-type]
+        return cls(h, centers, weights, normalize=normalize)
 
     @property
     def num_clients(self) -> int:

@@ -25,7 +25,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from fedtheory._validate import Array
-from fedtheory.paper import Scheme
 
 __all__ = ["Rules", "Strategy"]
 
@@ -64,11 +63,12 @@ class Rules:
 
 
 class Strategy(Protocol):
-    """A client selection strategy: a frozen dataclass of parameters that makes its rules on demand."""
+    """A client selection strategy: a frozen dataclass of parameters that makes its rules on demand.
 
-    @property
-    def scheme(self) -> Scheme:
-        """The pair (selection law, aggregation weights), which bounds name when they assume one."""
+    Those of this package also have ``scheme``, the pair (selection law, aggregation weights) that a bound may assume;
+    ``inclusion_probabilities(weights, losses)`` where the law is known exactly; and ``coefficient_moments(weights)``
+    where it does not depend on the model.
+    """
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Check the parameters against the federation and return the rules."""

@@ -1,0 +1,317 @@
+"""The engine against its plain-Python twin, against exact moments, and against itself on more threads."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy import stats
+
+import fedtheory as ft
+from fedtheory.engine.schedule import Halving, InverseTime, step_sizes
+from fedtheory.engine.trajectory import Trajectory
+from fedtheory.exact.moments import expected_gap
+from fedtheory.selection._rules import Rules
+from fedtheory.selection.full import Full
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.uniform import Uniform
+
+
+def federation(kind="isotropic", num_clients=6, dim=3, seed=0):
+    rng = np.random.default_rng(seed)
+    curvatures = {
+        "isotropic": rng.uniform(1, 5, num_clients),
+        "diagonal": rng.uniform(1, 5, (num_clients, dim)),
+        "full": np.array([a @ a.T + np.eye(dim) for a in rng.normal(size=(num_clients, dim, dim))]),
+    }[kind]
+    minima = rng.normal(size=num_clients)
+    return ft.QuadraticFederation(
+        curvatures, rng.normal(size=(num_clients, dim)), rng.dirichlet(np.ones(num_clients)), minima
+    )
+
+
+def plain(rule):
+    return getattr(rule, "py_func", rule)
+
+
+def twin(
+    fed, strategy, *, num_rounds, local_steps, etas, initial, seed, noise=0.0, proximal=0.0, momentum=0.0, server=1.0
+):
+    """Run one replicate in plain Python, line by line as in the papers, on the streams of the engine."""
+    rules = strategy.rules(np.array(fed.weights), num_rounds)
+    selection, training = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(1)[0].spawn(2))
+    w, memory, gaps = np.array(initial, dtype=float), rules.memory.copy(), []
+    for t in range(num_rounds):
+        gaps.append(fed.loss(w) - fed.minimum)
+        candidates, losses = np.zeros(rules.max_candidates, dtype=np.int64), np.zeros(0)
+        if rules.propose:
+            asked = plain(rules.propose)(t, rules.table, memory, fed.weights, selection, candidates)
+            candidates, losses = candidates[:asked], fed.losses(w)[candidates[:asked]]
+        chosen = np.zeros(rules.max_selected, dtype=np.int64)
+        size = plain(rules.select)(t, rules.table, memory, fed.weights, candidates, losses, selection, chosen)
+        updates = np.zeros((size, fed.dim))
+        for i, k in enumerate(chosen[:size]):
+            local, velocity = w.copy(), np.zeros(fed.dim)
+            for eta in etas[t * local_steps : (t + 1) * local_steps]:
+                gradient = fed.gradients(local)[k] + proximal * (local - w)
+                if noise:
+                    gradient += np.sqrt(noise / fed.dim) * training.standard_normal(fed.dim)
+                velocity = momentum * velocity + gradient
+                local -= eta * velocity
+            updates[i] = local - w
+        coefficients = np.full(size, 1 / size)
+        if rules.weigh:
+            plain(rules.weigh)(t, rules.table, memory, fed.weights, chosen[:size], updates, selection, coefficients)
+        w += server * coefficients @ updates
+    return np.array([*gaps, fed.loss(w) - fed.minimum]), w
+
+
+@pytest.mark.parametrize("kind", ["isotropic", "diagonal", "full"])
+@pytest.mark.parametrize(
+    "strategy",
+    [Full(), Proportional(3), Uniform(2), Uniform(2, "weighted"), PowerOfChoice(2, 4), PowerOfChoice(2, 6)],
+    ids=repr,
+)
+@pytest.mark.parametrize(
+    "extra",
+    [{}, {"gradient_noise": 0.3, "momentum": 0.5, "proximal_weight": 0.7, "server_step_size": 0.8}],
+    ids=["plain", "all"],
+)
+def test_engine_equals_its_plain_python_twin(kind, strategy, extra):
+    fed, initial = federation(kind), np.array([1.0, -2.0, 0.5])
+    schedule = InverseTime(mu=fed.strong_convexity, gamma=4 * fed.smoothness / fed.strong_convexity)
+    run = ft.fedavg(
+        fed,
+        strategy,
+        num_rounds=12,
+        local_steps=3,
+        step_size=schedule,
+        initial=initial,
+        rng=7,
+        record=("gap", "models"),
+        **extra,
+    )
+    gaps, model = twin(
+        fed, strategy, num_rounds=12, local_steps=3, etas=schedule.step_sizes(12, 3), initial=initial, seed=7,
+        noise=extra.get("gradient_noise", 0.0), momentum=extra.get("momentum", 0.0),
+        proximal=extra.get("proximal_weight", 0.0), server=extra.get("server_step_size", 1.0),
+    )  # fmt: skip
+    # The two roads differ in the order of sums only: a few dozen roundings of numbers near one.
+    np.testing.assert_allclose(run.gap[0], gaps, atol=1e-12)
+    np.testing.assert_allclose(run.models[0, -1], model, atol=1e-12)
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_same_seed_gives_same_bits_for_any_number_of_threads(threads):
+    fed = federation()
+    arguments: dict[str, Any] = {
+        "num_rounds": 50,
+        "local_steps": 2,
+        "step_size": 0.05,
+        "num_replicates": 7,
+        "gradient_noise": 1.0,
+        "rng": 3,
+    }
+    one = ft.fedavg(fed, PowerOfChoice(2, 4), num_threads=1, **arguments)
+    many = ft.fedavg(fed, PowerOfChoice(2, 4), num_threads=threads, **arguments)
+    assert one.gap.tobytes() == many.gap.tobytes()
+    assert one.counts.tobytes() == many.counts.tobytes()
+
+
+def test_replicates_are_independent_streams_and_seeds_matter():
+    run = ft.fedavg(federation(), Proportional(2), num_rounds=20, step_size=0.1, num_replicates=3, rng=0)
+    other = ft.fedavg(federation(), Proportional(2), num_rounds=20, step_size=0.1, num_replicates=3, rng=1)
+    finals = np.concatenate([run.gap[:, -1], other.gap[:, -1]])
+    assert len(np.unique(finals)) == 6
+
+
+def test_strategies_compared_with_one_seed_share_their_gradient_noise():
+    # One client: nothing to select, so that the noise alone moves the model, whatever the strategy draws.
+    fed = ft.QuadraticFederation([1.0], [[0.0, 0.0]], [1.0])
+    runs = [
+        ft.fedavg(fed, s, num_rounds=5, step_size=0.1, gradient_noise=1.0, record=("models",)).models
+        for s in (Full(), Proportional(1), PowerOfChoice(1, 1))
+    ]
+    np.testing.assert_array_equal(runs[0], runs[1])
+    np.testing.assert_array_equal(runs[0], runs[2])
+
+
+@pytest.mark.parametrize("strategy", [Proportional(3), Uniform(2), Uniform(3, "weighted"), Full()], ids=repr)
+def test_mean_gap_agrees_with_exact_moments(strategy):
+    fed, initial = federation("full"), np.array([1.0, 0.0, -1.0])
+    arguments: dict[str, Any] = {
+        "num_rounds": 8,
+        "local_steps": 2,
+        "step_size": 0.05,
+        "initial": initial,
+        "gradient_noise": 0.5,
+    }
+    run = ft.fedavg(fed, strategy, num_replicates=4000, rng=11, **arguments)
+    exact = expected_gap(fed, strategy, **arguments)
+    error = run.gap.std(axis=0, ddof=1)[1:] / np.sqrt(4000)
+    z = (run.gap.mean(axis=0)[1:] - exact[1:]) / error
+    assert np.abs(z).max() < 4.5  # eight correlated normal deviates: a false alarm once in 20,000 seeds
+
+
+def test_wrong_noise_variance_is_seen_by_the_moments_check():
+    fed, initial = federation("full"), np.array([1.0, 0.0, -1.0])
+    arguments: dict[str, Any] = {"num_rounds": 8, "local_steps": 2, "step_size": 0.05, "initial": initial}
+    run = ft.fedavg(fed, Full(), num_replicates=4000, rng=11, gradient_noise=0.5, **arguments)
+    # the defect: sigma^2 in every coordinate instead of sigma^2 in total
+    wrong = expected_gap(fed, Full(), gradient_noise=0.5 * fed.dim, **arguments)
+    z = (run.gap.mean(axis=0)[1:] - wrong[1:]) / (run.gap.std(axis=0, ddof=1)[1:] / np.sqrt(4000))
+    assert np.abs(z).max() > 10
+
+
+def test_zero_rounds_is_a_trajectory_of_length_one():
+    fed = federation()
+    run = ft.fedavg(fed, PowerOfChoice(2, 3), num_rounds=0, step_size=0.1)
+    assert run.gap.shape == (1, 1)
+    assert run.gap[0, 0] == pytest.approx(fed.excess(np.zeros(3)))
+    assert run.counts.sum() == 0
+
+
+def test_records_agree_with_each_other():
+    fed = federation()
+    names = ("gap", "loss", "models", "uplink", "broadcasts", "evaluations")
+    run = ft.fedavg(
+        fed, PowerOfChoice(2, 4), num_rounds=10, step_size=0.1, num_replicates=2, record=names, record_every=3
+    )
+    np.testing.assert_array_equal(run.rounds, [0, 3, 6, 9])
+    np.testing.assert_allclose(run.gap, fed.excess(run.models), atol=1e-13)
+    np.testing.assert_allclose(run.loss, fed.loss(run.models), atol=1e-13)
+    # m = 2 updates of v = 3 floats and d = 4 losses go up in each round, d models come down, d losses are evaluated
+    np.testing.assert_array_equal(run.uplink, [run.rounds * (2 * 3 + 4)] * 2)
+    np.testing.assert_array_equal(run.recorded("broadcasts"), [run.rounds * 4] * 2)
+    np.testing.assert_array_equal(run.recorded("evaluations"), [run.rounds * 4] * 2)
+    np.testing.assert_array_equal(run.counts.sum(axis=1), [20, 20])
+
+
+def test_divergence_is_marked_and_leaves_other_replicates_alone():
+    # Client 1 multiplies the error by about -1e160 whenever it is drawn, which is rarely: twice is one time too many.
+    fed = ft.QuadraticFederation([1.0, 1e161], [[0.0], [1.0]], [0.97, 0.03])
+    run = ft.fedavg(
+        fed, Proportional(1), num_rounds=40, step_size=0.1, num_replicates=40, initial=[1.0], record=("gap", "models")
+    )
+    diverged = run.diverged_at >= 0
+    assert 0 < diverged.sum() < 40
+    assert set(run.status[diverged]) == {"diverged"}
+    never = run.counts[:, 1] == 0
+    assert np.isfinite(run.gap[never]).all()
+    for replicate in np.flatnonzero(diverged):
+        when = run.diverged_at[replicate]
+        assert np.isfinite(run.gap[replicate, :when]).all()
+        assert np.isnan(run.gap[replicate, when:]).all()
+    band = run.band()
+    assert np.isinf(band.mean[-1])
+    assert np.isfinite(band.mean[0])
+
+
+def test_plain_python_rule_gives_the_bits_of_the_compiled_rule():
+    fed = federation()
+
+    def lowest(round_index, table, memory, weights, candidates, losses, rng, chosen):
+        chosen[: chosen.size] = candidates[np.argsort(losses)[: chosen.size]]
+        return chosen.size
+
+    def everyone(round_index, table, memory, weights, rng, candidates):
+        candidates[:] = np.arange(weights.size)
+        return weights.size
+
+    class LowestLoss:
+        def __init__(self, compile_rules):
+            self.compile = njit if compile_rules else lambda rule: rule
+
+        def rules(self, weights, num_rounds):
+            return Rules(
+                self.compile(lowest), max_selected=2, propose=self.compile(everyone), max_candidates=weights.size
+            )
+
+    runs = [
+        ft.fedavg(fed, LowestLoss(flag), num_rounds=15, local_steps=2, step_size=0.1, num_replicates=2)
+        for flag in (True, False)
+    ]
+    assert runs[0].gap.tobytes() == runs[1].gap.tobytes()
+    # the two clients of lowest loss at the start are those that train in round 0
+    first = ft.fedavg(fed, LowestLoss(True), num_rounds=1, step_size=0.1)
+    assert set(np.flatnonzero(first.counts[0])) == set(np.argsort(fed.losses(np.zeros(3)))[:2])
+
+
+def test_observe_rule_keeps_what_the_round_taught():
+    fed = federation()
+
+    def remember(round_index, table, memory, weights, chosen, coefficients, mean_losses):
+        for i in range(chosen.size):
+            memory[chosen[i]] = mean_losses[i]
+
+    def by_memory(round_index, table, memory, weights, candidates, losses, rng, chosen):
+        chosen[0] = int(np.argmax(memory))
+        return 1
+
+    class LastLoss:
+        def rules(self, weights, num_rounds):
+            return Rules(by_memory, max_selected=1, observe=remember, memory=np.full(weights.size, np.inf))
+
+    run = ft.fedavg(fed, LastLoss(), num_rounds=fed.num_clients, step_size=0.01)
+    np.testing.assert_array_equal(run.counts, 1)  # infinity first: everyone is tried once before anyone is repeated
+
+
+def test_band_is_the_student_t_interval():
+    run = ft.fedavg(federation(), Proportional(2), num_rounds=5, step_size=0.1, num_replicates=9)
+    mean, low, high = run.band("gap", level=0.9)
+    wanted = stats.t.interval(0.9, 8, loc=run.gap[:, -1].mean(), scale=stats.sem(run.gap[:, -1]))
+    assert (low[-1], high[-1]) == pytest.approx(wanted, rel=1e-9)
+    assert mean[-1] == pytest.approx(run.gap[:, -1].mean())
+
+
+def test_trajectory_survives_saving(tmp_path):
+    run = ft.fedavg(
+        federation(), Proportional(2), num_rounds=5, step_size=0.1, num_replicates=2, record=("gap", "models")
+    )
+    run.save(tmp_path / "run.nc")
+    again = Trajectory.load(tmp_path / "run.nc")
+    assert again.gap.tobytes() == run.gap.tobytes()
+    assert again.models.tobytes() == run.models.tobytes()
+    assert again.config == run.config
+    assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"step_size": 0.0}, "step_size must be finite and positive, got 0.0"),
+        ({"step_size": np.nan}, "step_size must be finite, got nan"),
+        ({"step_size": [0.1, 0.1]}, r"step_size must have shape \(3,\), got \(2,\)"),
+        ({"local_steps": 0}, "local_steps must be at least 1, got 0"),
+        ({"num_rounds": -1}, "num_rounds must be at least 0, got -1"),
+        ({"num_replicates": 0}, "num_replicates must be at least 1, got 0"),
+        ({"initial": [0.0]}, r"initial must have shape \(3,\), got \(1,\)"),
+        ({"initial": [0.0, np.inf, 0.0]}, "initial must be finite, got inf at index 1"),
+        ({"gradient_noise": -1.0}, "gradient_noise must be finite and at least 0, got -1.0"),
+        ({"momentum": 1.5}, r"momentum must be in \[0, 1\], got 1.5"),
+        ({"batch_size": 5}, "batch_size must be None for a federation without samples, got 5"),
+        ({"record": ("error",)}, "record must be one of 'gap'"),
+    ],
+)
+def test_bad_arguments_are_refused_in_one_sentence(change, message):
+    arguments: dict[str, Any] = {"num_rounds": 3, "step_size": 0.1} | change
+    with pytest.raises(ValueError, match=message):
+        ft.fedavg(federation(), Proportional(2), **arguments)
+
+
+def test_asking_for_what_was_not_recorded_says_how_to_record_it():
+    run = ft.fedavg(federation(), Full(), num_rounds=1, step_size=0.1)
+    with pytest.raises(ValueError, match="models was not recorded"):
+        _ = run.models
+
+
+def test_caller_s_arrays_are_not_changed():
+    initial = np.ones(3)
+    initial.setflags(write=False)
+    ft.fedavg(federation(), Full(), num_rounds=3, step_size=0.1, initial=initial)
+    np.testing.assert_array_equal(initial, 1)
+
+
+def test_halving_counts_rounds_not_steps():
+    np.testing.assert_array_equal(step_sizes(Halving(1.0, (2,)), 3, 2), [1, 1, 1, 1, 0.5, 0.5])
