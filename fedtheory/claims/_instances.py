@@ -72,17 +72,17 @@ def draw_model(rng: np.random.Generator, dim: int) -> Vector:
     return tuple(Fraction(whole(rng, -16, 16), 4) for _ in range(dim))
 
 
-def draw_federation(
-    rng: np.random.Generator, *, num_clients: int | None = None, same_curvature: bool = False, balanced: bool = False
-) -> RationalQuadratics:
-    """Draw two or three quadratics in one or two dimensions with condition number at most 16."""
-    num_clients = whole(rng, 2, 3) if num_clients is None else num_clients
-    dim = whole(rng, 1, 2)
-    curvatures = [tuple(Fraction(2) ** whole(rng, -2, 2) for _ in range(dim)) for _ in range(num_clients)]
-    sizes = [1 if balanced else whole(rng, 1, 5) for _ in range(num_clients)]
+def draw_federation(rng: np.random.Generator) -> RationalQuadratics:
+    """Draw two or three quadratics in one or two dimensions with condition number at most 16.
+
+    In a quarter of them all clients have the same minimizer, so that the objective gap is 0.
+    """
+    num_clients, dim = whole(rng, 2, 3), whole(rng, 1, 2)
+    sizes = [whole(rng, 1, 5) for _ in range(num_clients)]
+    centers = [draw_model(rng, dim) for _ in range(num_clients)]
     return RationalQuadratics(
-        curvatures=tuple(curvatures[:1] * num_clients if same_curvature else curvatures),
-        centers=tuple(draw_model(rng, dim) for _ in range(num_clients)),
+        curvatures=tuple(tuple(Fraction(2) ** whole(rng, -2, 2) for _ in range(dim)) for _ in range(num_clients)),
+        centers=tuple(centers[:1] * num_clients if whole(rng, 0, 3) == 0 else centers),
         weights=tuple(Fraction(size, sum(sizes)) for size in sizes),
         minima=tuple(Fraction(whole(rng, 0, 3)) for _ in range(num_clients)),
     )
@@ -173,7 +173,8 @@ def draw_run(
     num_candidates = whole(rng, num_selected, fed.num_clients)
     local_steps = whole(rng, 1, longest_round)
     select = _LAWS[name](fed, num_selected, num_candidates)
-    initial = draw_model(rng, fed.dim)
+    # From the minimizer nothing contracts: only noise, drift and bias are left to bound.
+    initial = fed.minimizer if whole(rng, 0, 3) == 0 else draw_model(rng, fed.dim)
     noise = _draw_noise(rng, fed.dim) if num_selected * local_steps <= 4 else no_noise(fed.dim)
     per_round = len(select(initial)) * len(noise) ** (num_selected * local_steps)
     longest = max(1, _MOST_STEPS // local_steps)

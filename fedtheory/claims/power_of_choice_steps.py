@@ -126,7 +126,7 @@ ONE_STEP = Claim(
     title="The repaired recursion for E |w_bar_t - w*|^2, for any step sizes up to 1/(4 L)",
     statement=poc.one_step.statement,
     kind="inequality",
-    check=lambda rng: worst_of(one_step_findings(draw_run(rng, step_size=short_steps(rng)))),
+    check=lambda rng: worst_of(one_step_findings(draw_run(rng, step_size=short_steps(rng), longest_round=6))),
     bound=poc.one_step,
 )
 
@@ -167,7 +167,7 @@ ONE_STEP_PRINTED = Claim(
 
 
 def _weighted_one_step(rng: np.random.Generator) -> Finding:
-    drawn = draw_run(rng, laws=WEIGHTED_LAWS, step_size=short_steps(rng))
+    drawn = draw_run(rng, laws=WEIGHTED_LAWS, step_size=short_steps(rng), longest_round=6)
     run, skews = drawn.run, observed_skews(drawn.run)
     findings = []
     for step in range(run.num_steps):

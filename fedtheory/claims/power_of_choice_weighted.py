@@ -102,7 +102,9 @@ EQUATION_85_UNBALANCED = Claim(
 )
 
 
-def _weighted(bound: Bound, skew: str, smallest_cohort: int) -> Callable[[np.random.Generator], Finding]:
+def against_weighted_average(bound: Bound, skew: str, smallest_cohort: int) -> Callable[[np.random.Generator], Finding]:
+    """Make the check that compares exact expected gaps with a bound that takes one of the skews."""
+
     def check(rng: np.random.Generator) -> Finding:
         drawn = draw_run(
             rng, laws=WEIGHTED_LAWS, longest_round=4, smallest_cohort=smallest_cohort, step_size=weighted_steps
@@ -127,7 +129,7 @@ EQUATION_85_DERIVED = Claim(
     title="E F(w_T) - F* against what the recursion (82)-(84) gives, for m >= 2 and weights of sum one",
     statement=poc.derived_weighted_average_gap.statement,
     kind="inequality",
-    check=_weighted(poc.derived_weighted_average_gap, "rho_bar", smallest_cohort=2),
+    check=against_weighted_average(poc.derived_weighted_average_gap, "rho_bar", smallest_cohort=2),
     bound=poc.derived_weighted_average_gap,
 )
 
@@ -136,7 +138,7 @@ EQUATION_85 = Claim(
     title="E F(w_T) - F* against the repaired form of eq. (85), for every m and weights of sum one",
     statement=poc.weighted_average_gap.statement,
     kind="inequality",
-    check=_weighted(poc.weighted_average_gap, "rho_diagonal", smallest_cohort=1),
+    check=against_weighted_average(poc.weighted_average_gap, "rho_diagonal", smallest_cohort=1),
     bound=poc.weighted_average_gap,
 )
 

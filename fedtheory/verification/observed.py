@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from fedtheory.verification.rational import RationalQuadratics, Vector, norm2
 from fedtheory.verification.runs import RationalRun, Snapshot, expected
-from fedtheory.verification.selections import Law
+from fedtheory.verification.selections import Law, average_over
 
 __all__ = ["Skews", "observed_gradient_bound", "observed_skews", "skew"]
 
@@ -29,14 +29,12 @@ def skew(run: RationalRun, law: Law, w: Vector) -> Fraction | None:
 
 def _selected_excess(run: RationalRun, law: Law, w: Vector) -> Fraction:
     fed = run.federation
-    return sum(
-        (
-            probability * coefficient * fed.excess(k, w)
-            for probability, chosen in law
-            for k, coefficient in zip(chosen, run.weigh(chosen), strict=True)
-        ),
-        start=Fraction(0),
-    )
+
+    def excess(chosen: tuple[int, ...]) -> Fraction:
+        terms = zip(run.weigh(chosen), chosen, strict=True)
+        return sum((coefficient * fed.excess(k, w) for coefficient, k in terms), start=Fraction(0))
+
+    return Fraction(average_over(law, excess))
 
 
 def observed_skews(run: RationalRun) -> Skews:

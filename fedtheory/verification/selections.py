@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 __all__ = [
     "Law",
     "Selection",
-    "expectation",
+    "average_over",
     "frequencies",
     "independent",
     "merged",
@@ -121,10 +121,10 @@ def _largest(candidates: Sequence[int], losses: Sequence[Fraction], num_selected
     return [Selection(Fraction(1, len(tied)), above + some) for some in tied]
 
 
-def expectation(law: Law, value: Callable[[tuple[int, ...]], Any]) -> Any:
+def average_over(law: Law, value: Callable[[tuple[int, ...]], Any]) -> Any:
     """Average a function of the selection over the law.
 
-    >>> expectation(uniform_subsets(3, 2), sum)
+    >>> average_over(uniform_subsets(3, 2), sum)
     Fraction(2, 1)
     """
     return sum(probability * value(chosen) for probability, chosen in law)
