@@ -263,7 +263,9 @@ def test_impossible_cohorts_are_refused(make, message):
         make()
 
 
-@pytest.mark.parametrize("make", [(PowerOfChoice, (2.0, 3)), (PowerOfChoice, (2, 3.0)), (Proportional, (True,))])
+@pytest.mark.parametrize(
+    ("kind", "arguments"), [(PowerOfChoice, (2.0, 3)), (PowerOfChoice, (2, 3.0)), (Proportional, (True,))]
+)
 def test_counts_must_be_whole_numbers(kind, arguments):
     with pytest.raises(TypeError, match="must be a whole number"):
         kind(*arguments)
