@@ -1,0 +1,257 @@
+"""The bounds of Optimal Client Sampling: forms that must agree, limits, monotonicity and their hypotheses."""
+
+# mypy: allow-untyped-calls
+
+import inspect
+from fractions import Fraction as Q
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedtheory.bounds import optimal_client_sampling as ocs
+from fedtheory.bounds.recursion import unroll
+from fedtheory.errors import AssumptionViolated
+
+ONE_ROUND = [
+    ocs.dsgd_strongly_convex,
+    ocs.dsgd_convex_clients,
+    ocs.dsgd_nonconvex,
+    ocs.fedavg_strongly_convex,
+    ocs.fedavg_strongly_convex_per_client,
+    ocs.fedavg_convex_clients,
+    ocs.fedavg_nonconvex,
+]
+MANY_ROUNDS = [
+    ocs.dsgd_contraction,
+    ocs.dsgd_average_gradient,
+    ocs.fedavg_contraction,
+    ocs.fedavg_average_gradient,
+    ocs.full_participation,
+    ocs.full_participation_distance,
+]
+LEMMAS = [
+    ocs.client_drift,
+    ocs.dsgd_second_moment,
+    ocs.estimator_error,
+    ocs.estimator_second_moment,
+    ocs.fedavg_second_moment,
+    ocs.perturbed_inner_product,
+]
+ALL = [*ONE_ROUND, *MANY_ROUNDS, *LEMMAS, ocs.dsgd_per_client_variant]
+
+# Four clients with weights 1/2, 1/4, 1/8, 1/8 and two of them expected: steps of 1/200 are short enough for everything.
+WORLD: dict[str, Any] = {
+    "distance2": Q(13),
+    "initial_distance2": Q(13),
+    "gap": Q(4),
+    "value": Q(-3),
+    "initial_gap": Q(5),
+    "value_difference": Q(-2),
+    "displacement2": Q(3),
+    "gradient2": Q(6),
+    "mean_gradient2": Q(9),
+    "squared_weight_gradient2": Q(2),
+    "squared_weight_optimum_gradient2": Q(1, 2),
+    "squared_weight_update2": Q(2),
+    "mean_update2": Q(7),
+    "sampling_error": Q(2),
+    "update_error": Q(1, 3),
+    "drift": Q(1, 5),
+    "num_rounds": 6,
+    "step_size": Q(1, 200),
+    "server_step_size": Q(2),
+    "local_steps": 3,
+    "mu": Q(1, 2),
+    "L": Q(3),
+    "gamma": Q(2, 3),
+    "smallest_gamma": Q(1, 2),
+    "mean_inverse_gamma": Q(8, 5),
+    "max_weight": Q(1, 2),
+    "sum_squared_weights": Q(11, 32),
+    "relative_noise": Q(3, 4),
+    "sigma2": Q(5),
+    "objective_gap": Q(2),
+    "per_client_gap": Q(3, 4),
+    "dissimilarity": Q(7, 2),
+}
+
+
+def named(bound):
+    return bound.__name__
+
+
+def pick(bound, **changes):
+    world = WORLD | changes
+    return {name: world[name] for name in inspect.signature(bound).parameters if name in world}
+
+
+@pytest.mark.parametrize("bound", ALL, ids=named)
+def test_summands_symbols_rationals_and_floats_agree(bound) -> None:
+    arguments = pick(bound)
+    value = bound(**arguments)
+    assert isinstance(value, Q)
+    assert sum(bound.terms(**arguments).values()) == value
+    expression = bound.symbolic()
+    exact = {
+        x: sympy.Rational(Q(arguments[x.name]).numerator, Q(arguments[x.name]).denominator)
+        for x in expression.free_symbols
+    }
+    assert expression.subs(exact) == sympy.Rational(value.numerator, value.denominator)
+    rounded = {name: float(x) if isinstance(x, Q) else x for name, x in arguments.items()}
+    assert bound(**rounded) == pytest.approx(float(value), rel=1e-12)
+
+
+@pytest.mark.parametrize("bound", ALL, ids=named)
+def test_arrays_are_evaluated_entry_by_entry(bound) -> None:
+    arguments = {name: float(x) if isinstance(x, Q) else x for name, x in pick(bound).items()}
+    first = next(name for name, x in arguments.items() if isinstance(x, float))
+    several = bound(**(arguments | {first: np.array([1.0, 2.0])}))
+    assert several.tolist() == [bound(**(arguments | {first: x})) for x in (1.0, 2.0)]
+
+
+GROWS = (
+    "sigma2",
+    "relative_noise",
+    "objective_gap",
+    "per_client_gap",
+    "dissimilarity",
+    "mean_inverse_gamma",
+    "distance2",
+    "initial_distance2",
+    "initial_gap",
+    "value",
+    "squared_weight_optimum_gradient2",
+)
+FALLS = ("gamma", "gap")
+
+
+@pytest.mark.parametrize("bound", [*ONE_ROUND, *MANY_ROUNDS], ids=named)
+@pytest.mark.parametrize("name", [*GROWS, *FALLS])
+def test_bounds_grow_with_noise_and_heterogeneity_and_fall_with_gamma(bound, name) -> None:
+    if name in inspect.signature(bound).parameters:
+        low, high = bound(**pick(bound)), bound(**pick(bound, **{name: WORLD[name] + Q(1, 10)}))
+        assert (low > high) if name in FALLS else (low < high)
+
+
+@given(st.integers(1, 50), st.integers(1, 20), st.integers(0, 30))
+def test_with_one_local_step_fedavg_is_bounded_by_no_less_than_dsgd(share, noise, gap) -> None:
+    changes = {"local_steps": 1, "step_size": Q(1, 200 + 40 * noise), "relative_noise": Q(noise, 4), "gap": Q(gap)}
+    changes["gamma"] = Q(50 + share, 100)
+    fedavg, dsgd = ocs.fedavg_strongly_convex, ocs.dsgd_strongly_convex
+    assert fedavg(**pick(fedavg, **changes)) >= dsgd(**pick(dsgd, **changes))
+    fedavg, dsgd = ocs.fedavg_nonconvex, ocs.dsgd_nonconvex
+    assert fedavg(**pick(fedavg, **changes)) >= dsgd(**pick(dsgd, **changes))
+
+
+def test_one_local_step_has_no_drift() -> None:
+    assert ocs.client_drift(**pick(ocs.client_drift, local_steps=1)) == 0
+
+
+def test_with_everybody_sampled_theorem_13_is_equation_21() -> None:
+    changes = {"smallest_gamma": Q(1), "mean_inverse_gamma": Q(1), "relative_noise": Q(0)}
+    full = ocs.full_participation(**pick(ocs.full_participation))
+    assert ocs.dsgd_contraction(**pick(ocs.dsgd_contraction, **changes)) == full
+
+
+def test_equal_weights_make_the_per_client_variant_a_theorem() -> None:
+    equal = {"max_weight": Q(1, 4), "sum_squared_weights": Q(1, 4), "per_client_gap": WORLD["objective_gap"] / 4}
+    variant, theorem = ocs.dsgd_per_client_variant, ocs.dsgd_strongly_convex
+    assert variant(**pick(variant, **equal)) == theorem(**pick(theorem, **equal))
+
+
+def test_equation_22_is_equation_21_unrolled_and_rounded_up() -> None:
+    constants = {"mu": 0.5, "L": 3.0, "sum_squared_weights": 0.25, "sigma2": 5.0}
+    exact = unroll(
+        ocs.full_participation, initial_distance2=2.0, step_sizes=np.full(400, 0.3), local_steps=1, **constants
+    )
+    closed = [
+        ocs.full_participation_distance(k, initial_distance2=2.0, step_size=0.3, **constants) for k in (0, 5, 400)
+    ]
+    assert (np.array(closed)[:2] > exact[[0, 5]]).all()
+    assert closed[-1] == pytest.approx(exact[-1], rel=1e-12)
+
+
+def test_the_recursions_unroll_and_use_the_mean_of_the_inverse() -> None:
+    gammas = np.array([0.5, 1.0])  # equally likely in every round
+    constants = {
+        "mu": 0.5,
+        "L": 1.0,
+        "smallest_gamma": 0.5,
+        "max_weight": 0.25,
+        "sum_squared_weights": 0.25,
+        "relative_noise": 0.0,
+        "sigma2": 5.0,
+        "objective_gap": 1.0,
+    }
+    right, wrong = (
+        unroll(
+            ocs.dsgd_contraction,
+            initial_distance2=3.0,
+            step_sizes=np.full(50, 0.4),
+            local_steps=1,
+            mean_inverse_gamma=mean,
+            **constants,
+        )
+        for mean in ((1 / gammas).mean(), 1 / gammas.mean())
+    )
+    assert (right[1:] > wrong[1:]).all()
+    by_hand = 3.0
+    for _ in range(50):
+        by_hand = np.mean([(1 - 0.2) * by_hand + 0.16 * ((2 * 0.25 + 5 * 0.25) / gamma - 2 * 0.25) for gamma in gammas])
+    assert right[-1] == pytest.approx(by_hand, rel=1e-12)
+    for bound in (ocs.fedavg_contraction, ocs.full_participation):
+        takes = {k: float(v) if isinstance(v, Q) else v for k, v in pick(bound).items()}
+        takes = {k: v for k, v in takes.items() if k not in {"distance2", "step_size", "local_steps"}}
+        steps = unroll(bound, initial_distance2=9.0, step_sizes=np.full(3, 0.005), local_steps=3, **takes)
+        assert steps[1] < steps[0]
+
+
+def test_averaged_gradients_are_the_one_round_bounds_summed() -> None:
+    same = {"mean_inverse_gamma": 1 / WORLD["gamma"], "gradient2": Q(0), "value": Q(0)}
+    K, eta = WORLD["num_rounds"], WORLD["step_size"]
+    # (1/2) eta sum |grad|^2 <= initial gap + K times what a round adds, and 23/64 for FedAvg.
+    for average, one, factor in (
+        (ocs.dsgd_average_gradient, ocs.dsgd_nonconvex, Q(1, 2)),
+        (ocs.fedavg_average_gradient, ocs.fedavg_nonconvex, Q(23, 64)),
+    ):
+        expected = (WORLD["initial_gap"] + K * one(**pick(one, **same))) / (K * eta * factor)
+        assert average(**pick(average, **same)) == expected
+
+
+@pytest.mark.parametrize(
+    ("bound", "changes", "message"),
+    [
+        (ocs.dsgd_strongly_convex, {"gamma": Q(5, 4)}, "gamma <= 1: got 5/4 > "),
+        (ocs.dsgd_strongly_convex, {"sum_squared_weights": Q(1, 8)}, r"max_weight\^2 <= sum_squared_weights"),
+        (ocs.dsgd_strongly_convex, {"sum_squared_weights": Q(3, 4)}, "sum_squared_weights <= max_weight"),
+        (ocs.dsgd_contraction, {"step_size": Q(1, 2)}, r"step_size <= smallest_gamma/\(\(1 \+ max_weight M\) L\)"),
+        (ocs.dsgd_contraction, {"mean_inverse_gamma": Q(3, 4)}, "mean_inverse_gamma >= 1"),
+        (ocs.dsgd_contraction, {"mean_inverse_gamma": Q(3)}, "mean_inverse_gamma <= 1/smallest_gamma"),
+        (ocs.fedavg_strongly_convex, {"server_step_size": Q(1, 2)}, "server_step_size >= 1"),
+        (ocs.fedavg_strongly_convex, {"server_step_size": Q(1)}, r"server_step_size\^2 >= gamma/sum_squared_weights"),
+        (ocs.fedavg_contraction, {"server_step_size": Q(3, 2)}, r"server_step_size\^2 >= 1/sum_squared_weights"),
+        (ocs.fedavg_nonconvex, {"step_size": Q(1, 40)}, r"step_size <= 1/\(8 L \(2 \+ M/R\)\)"),
+        (ocs.fedavg_nonconvex, {"gamma": Q(1, 100)}, r"step_size <= gamma/\(8 L \(1 \+ max_weight M/R\)\)"),
+        (ocs.full_participation, {"step_size": Q(1, 2)}, "step_size <= 1/L"),
+    ],
+)
+def test_an_unmet_hypothesis_is_named(bound, changes, message) -> None:
+    with pytest.raises(AssumptionViolated, match=message):
+        bound(**pick(bound, **changes))
+
+
+def test_theorem_13_needs_no_short_steps() -> None:
+    assert ocs.dsgd_strongly_convex(**pick(ocs.dsgd_strongly_convex, step_size=Q(50))) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("sigma2", -1), ("gamma", 0), ("relative_noise", -1), ("L", 0), ("gap", -1), ("mu", float("nan"))],
+)
+def test_numbers_out_of_their_domain_are_refused(name, value) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be finite"):
+        ocs.dsgd_strongly_convex(**pick(ocs.dsgd_strongly_convex, **{name: value}))
