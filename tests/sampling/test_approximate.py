@@ -1,3 +1,5 @@
+# mypy: allow-untyped-calls
+
 import math
 from fractions import Fraction
 from itertools import pairwise

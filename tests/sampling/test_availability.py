@@ -1,3 +1,5 @@
+# mypy: allow-untyped-calls
+
 from functools import partial
 from itertools import product
 

@@ -1,3 +1,5 @@
+# mypy: allow-untyped-calls
+
 from fractions import Fraction
 
 import numpy as np

@@ -1,3 +1,5 @@
+# mypy: allow-untyped-calls
+
 import numpy as np
 import pytest
 

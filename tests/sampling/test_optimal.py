@@ -1,3 +1,5 @@
+# mypy: allow-untyped-calls
+
 import math
 from fractions import Fraction
 
@@ -198,7 +200,9 @@ def test_zero_norms_are_dropped_or_share_what_is_left() -> None:
     assert optimal_probabilities(np.zeros(4), 3, zero_norms="spread").tolist() == [0.75] * 4
 
 
-@pytest.mark.parametrize("norms", [[1, 2, 3], np.array([1, 2, 3]), np.array([1, 2, 3], dtype=np.float32), (1.0, 2.0, 3.0)])
+@pytest.mark.parametrize(
+    "norms", [[1, 2, 3], np.array([1, 2, 3]), np.array([1, 2, 3], dtype=np.float32), (1.0, 2.0, 3.0)]
+)
 def test_any_real_vector_is_accepted(norms) -> None:
     np.testing.assert_allclose(optimal_probabilities(norms, 1), np.array([1, 2, 3]) / 6, rtol=ROUNDING)
 

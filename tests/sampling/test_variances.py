@@ -1,3 +1,5 @@
+# mypy: allow-untyped-calls
+
 from fractions import Fraction
 from itertools import product
 
