@@ -12,6 +12,7 @@ from fedtheory.datasets.client_data import FederatedData
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.federation import _newton
 from fedtheory.federation._cross_entropy import CrossEntropy, sample_losses
+from fedtheory.federation._federation import Federation
 from fedtheory.federation.softmax import SoftmaxFederation
 
 EPS = float(np.finfo(np.float64).eps)
@@ -362,12 +363,23 @@ def test_accuracy_is_the_share_of_largest_logits_at_the_labels():
 
 
 def test_the_federation_is_what_the_engine_and_the_bounds_expect():
-    fed, _ = random_federation(0)
+    data = random_data(np.random.default_rng(0))
+    fed: Federation = SoftmaxFederation(data, l2=0.1)
     assert fed.kernels == "fedtheory.engine.kernels_softmax"
     assert (fed.num_clients, fed.dim) == (3, 9)
     np.testing.assert_allclose(fed.weights, [0.3, 0.5, 0.2], rtol=1e-15)
-    assert fed.sample_counts.tolist() == [3, 5, 2]
     assert fed.strong_convexity == 0.1
+
+
+def test_zero_weights_leave_clients_out_of_the_objective_but_keep_their_losses():
+    fed, rng = random_federation(6)
+    some = SoftmaxFederation(fed.data, fed.l2, weights=np.array([0.75, 0.0, 0.25]))
+    w = rng.standard_normal(fed.dim)
+    assert some.loss(w) == pytest.approx(0.75 * fed.losses(w)[0] + 0.25 * fed.losses(w)[2], rel=1e-14)
+    np.testing.assert_array_equal(some.losses(w), fed.losses(w))
+    # Their own minima do not depend on the weights.
+    np.testing.assert_array_equal(some.local_minima, fed.local_minima)
+    assert np.linalg.norm(some.gradient(some.minimizer)) <= 1e-10
 
 
 @pytest.mark.parametrize(
