@@ -86,9 +86,11 @@ class Finding:
         """How near the instance is to breaking the claim; the worst instance is the one with the largest strain."""
         if not self.applicable:
             return -math.inf
+        if self.relation == "==":
+            return abs(self.ratio - 1)
         if self.holds is False and not self.ratio > 1:
-            return math.inf  # sides of different sign, or an identity that fails from below
-        return abs(self.ratio - 1) if self.relation == "==" else self.ratio
+            return math.inf  # the sides have different signs, so that their ratio says nothing
+        return self.ratio
 
 
 @final

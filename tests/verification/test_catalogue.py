@@ -1,0 +1,53 @@
+"""Claims and bounds are found by scanning, and named by keys, prefixes and patterns."""
+
+import types
+
+import pytest
+
+from fedtheory import claims
+from fedtheory.bounds import power_of_choice
+from fedtheory.claims import power_of_choice_lemmas as lemmas
+from fedtheory.verification import catalogue
+from fedtheory.verification.catalogue import known_bounds, known_claims, select_claims
+
+
+def test_a_key_names_one_claim_even_if_it_begins_other_keys() -> None:
+    assert [claim.key for claim in select_claims("power-of-choice:lemma-b2")] == ["power-of-choice:lemma-b2"]
+    assert "power-of-choice:lemma-b2-refined" in known_claims()
+
+
+def test_prefixes_and_patterns_name_several_claims_once_each() -> None:
+    prefix = {claim.key for claim in select_claims("power-of-choice:lemma-")}
+    pattern = {claim.key for claim in select_claims("*:lemma-*")}
+    both = [claim.key for claim in select_claims(["power-of-choice:lemma-", "*:lemma-*"])]
+    assert prefix <= pattern
+    assert len(both) == len(set(both)) == len(pattern)
+    assert len(select_claims(None)) == len(known_claims())
+
+
+def test_an_unknown_key_is_refused_with_close_ones() -> None:
+    with pytest.raises(ValueError, match=r"got 'power-of-choice:lema-b1' \(close: power-of-choice:lemma-b1"):
+        select_claims("power-of-choice:lema-b1")
+
+
+def test_two_claims_with_one_key_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def twice(package: types.ModuleType, accept: object) -> object:
+        assert package is claims
+        from dataclasses import replace
+
+        return iter([("a", lemmas.LEMMA_B1), ("b", replace(lemmas.LEMMA_B1, title="another"))])
+
+    monkeypatch.setattr(catalogue, "members", twice)
+    with pytest.raises(ValueError, match="claim keys must be unique, got 'power-of-choice:lemma-b1' twice"):
+        known_claims()
+
+
+def test_a_bound_that_several_modules_offer_goes_by_its_shortest_name() -> None:
+    found = known_bounds()
+    assert found["power_of_choice.one_step"] is power_of_choice.one_step
+    assert len({id(bound) for bound in found.values()}) == len(found)
+
+
+def test_every_bound_of_a_claim_is_in_the_catalogue_itself_or_as_a_printed_form() -> None:
+    offered = {form for bound in known_bounds().values() for form in (bound, bound.printed)}
+    assert {claim.bound for claim in known_claims().values() if claim.bound is not None} <= offered

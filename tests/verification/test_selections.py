@@ -1,0 +1,99 @@
+"""Laws of selection, outcome by outcome, against fixtures, brute force and quadrature."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedtheory.sampling.inclusion import power_of_choice_inclusion
+from fedtheory.verification.selections import (
+    average_over,
+    frequencies,
+    independent,
+    power_of_choice,
+    successive,
+    uniform_subsets,
+    with_replacement,
+)
+
+sizes = st.lists(st.integers(1, 9), min_size=2, max_size=5)
+
+
+def fractions(text: str) -> tuple[Fraction, ...]:
+    return tuple(Fraction(part) for part in text.split())
+
+
+@pytest.mark.parametrize(
+    ("weights", "num_candidates", "num_selected", "losses", "expected"),
+    [
+        # Integrals over exponential arrival times, done by hand for weights 1..3 and with computer algebra for 1..5.
+        ([1, 2, 3], 2, 1, [3, 2, 1], "5/12 7/12 0"),
+        ([1, 2, 3], 2, 1, [1, 1, 1], "5/24 11/30 17/40"),
+        ([1, 2, 3, 4, 5], 3, 2, [5, 4, 3, 2, 1], "48343/180180 971/1980 76771/120120 24111/40040 0"),
+        ([1, 2, 3, 4, 5], 2, 2, [5, 1, 4, 2, 3], "1297/8580 673/2310 2091/5005 719/1365 7363/12012"),
+        ([1, 2, 3, 4, 5], 5, 2, [1, 2, 2, 2, 1], "0 2/3 2/3 2/3 0"),
+        ([1, 1, 1, 1, 96], 2, 1, [5, 4, 3, 2, 1], "413/1650 619/2475 1237/4950 206/825 0"),
+    ],
+)
+def test_power_of_choice_has_the_known_inclusion_probabilities(
+    weights: list[int], num_candidates: int, num_selected: int, losses: list[int], expected: str
+) -> None:
+    law = power_of_choice(weights, losses, num_selected, num_candidates)  # type: ignore[arg-type]
+    assert frequencies(law, len(weights)) == fractions(expected)
+
+
+@given(sizes=sizes, data=st.data())
+def test_power_of_choice_agrees_with_quadrature_over_arrival_times(sizes: list[int], data: st.DataObject) -> None:
+    num_candidates = data.draw(st.integers(1, len(sizes)))
+    num_selected = data.draw(st.integers(1, num_candidates))
+    losses = data.draw(st.lists(st.integers(0, 2), min_size=len(sizes), max_size=len(sizes)))
+    law = power_of_choice(sizes, losses, num_selected, num_candidates)  # type: ignore[arg-type]
+    exact = [float(frequency) for frequency in frequencies(law, len(sizes))]
+    by_quadrature = power_of_choice_inclusion(np.array(sizes) / sum(sizes), losses, num_selected, num_candidates)
+    np.testing.assert_allclose(by_quadrature, exact, rtol=0, atol=1e-13)
+
+
+@given(sizes=sizes, data=st.data())
+def test_every_law_sums_to_one(sizes: list[int], data: st.DataObject) -> None:
+    weights = [Fraction(size, sum(sizes)) for size in sizes]
+    num_selected = data.draw(st.integers(1, min(3, len(sizes))))
+    laws = [
+        with_replacement(weights, num_selected),
+        successive(weights, num_selected),
+        uniform_subsets(len(sizes), num_selected),
+        independent(weights),
+    ]
+    assert [average_over(law, lambda _: 1) for law in laws] == [1, 1, 1, 1]
+
+
+@given(sizes=sizes, num_selected=st.integers(1, 3))
+def test_draws_with_replacement_are_unbiased(sizes: list[int], num_selected: int) -> None:
+    weights = [Fraction(size, sum(sizes)) for size in sizes]
+    law = with_replacement(weights, num_selected)
+    assert frequencies(law, len(sizes)) == tuple(num_selected * weight for weight in weights)
+
+
+@given(sizes=sizes)
+def test_independent_coins_have_their_probabilities_and_no_correlation(sizes: list[int]) -> None:
+    probabilities = [Fraction(size, 10) for size in sizes]
+    law = independent(probabilities)
+    assert frequencies(law, len(sizes)) == tuple(probabilities)
+    for i, j in combinations(range(len(sizes)), 2):
+        together = average_over(law, lambda chosen, pair=(i, j): int(set(pair) <= set(chosen)))
+        assert together == probabilities[i] * probabilities[j]
+
+
+def test_all_candidates_are_selected_when_there_are_no_more_than_needed() -> None:
+    assert power_of_choice([1, 2, 3], [3, 1, 2], 2, 2) == successive([1, 2, 3], 2)  # type: ignore[list-item]
+
+
+def test_clients_of_weight_zero_are_never_drawn() -> None:
+    law = successive([0, 1, 2], 2)  # type: ignore[list-item]
+    assert [chosen for _, chosen in law] == [(1, 2)]
+
+
+def test_uniform_weights_make_successive_draws_uniform_subsets() -> None:
+    assert successive([Fraction(1, 4)] * 4, 2) == uniform_subsets(4, 2)
