@@ -171,6 +171,26 @@ def test_a_plain_python_rule_starts_every_draw_with_fresh_memory():
     assert found.standard_error == pytest.approx(0, abs=1e-15)
 
 
+def _position_for_client(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    chosen[0] = int(np.argmax(losses))
+    return 1
+
+
+@dataclass(frozen=True)
+class Mispositioned:
+    """Power of choice with a known defect of public code: the place among the candidates is taken for the client."""
+
+    def rules(self, weights, num_rounds):
+        return replace(PowerOfChoice(1, 3).rules(weights, num_rounds), select=_position_for_client)
+
+
+def test_a_position_taken_for_a_client_is_seen_in_the_skew():
+    w = np.array([1.0, 0.5])
+    exact = skew(FED, selection_frequencies(PowerOfChoice(1, 3), FED.weights, FED.losses(w)), w)
+    found = selection_skew_at(FED, Mispositioned(), w, w, num_draws=2000)
+    assert abs(found.value - exact) > 10 * found.standard_error
+
+
 @pytest.mark.parametrize("changes", [(("candidate_loss", "minibatch"),), (("weigh", _own_weights),)])
 def test_strategies_that_the_definition_does_not_cover_are_refused(changes):
     with pytest.raises(ValueError, match="strategy must select by exact losses"):
