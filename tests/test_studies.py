@@ -33,6 +33,14 @@ def loaded(script: Path) -> study.Study:
     return found
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _siblings_can_be_imported() -> Iterator[None]:
+    # As when a script is run: its folder is on the path, and `_NAME.py` beside it is its own.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "studies"))
+        yield
+
+
 @pytest.fixture
 def _closed_figures() -> Iterator[None]:
     yield
