@@ -9,8 +9,8 @@ import sphinx.application
 
 def quick_size(_: object, script: dict[str, str]) -> list[str]:
     """Return the command line under which the gallery runs a study: small, and away from the user's results."""
-    output = Path(__file__).parent / "_build" / "studies" / Path(script["src_file"]).stem
-    return ["--quick", "--force", "--output", str(output)]
+    # The gallery runs a study in the study's own folder, and prints where the results are.
+    return ["--quick", "--force", "--output", f"../docs/_build/studies/{Path(script['src_file']).stem}"]
 
 
 def write_verdicts(app: sphinx.application.Sphinx) -> None:
