@@ -6,6 +6,8 @@ import io
 import re
 import runpy
 import shlex
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,9 +94,15 @@ def missing_extras(command: str) -> set[str]:
     return {name for group in re.findall(r"\.\[([\w,]+)\]", command) for name in group.split(",")} - set(extras)
 
 
-def cli_commands(page: str) -> list[str]:
-    """Invocations of ``python -m fedtheory`` in code, inline or fenced."""
-    return re.findall(r"python -m fedtheory ([^`\n]+)", page)
+def subcommands(page: str) -> set[str]:
+    """What a page asks ``python -m fedtheory`` to do, inline or in a block."""
+    return set(re.findall(r"python -m fedtheory (\w+)", page))
+
+
+def understands(subcommand: str) -> bool:
+    """Whether the command line has this subcommand."""
+    command = [sys.executable, "-m", "fedtheory", subcommand, "--help"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0
 
 
 def read(name: str) -> str:
@@ -117,6 +125,13 @@ def test_every_link_and_picture_leads_somewhere(name: str) -> None:
     made_by_the_build = {"gallery/index.rst"}
     local = [target for target in targets if not target.startswith("http") and target not in made_by_the_build]
     assert [target for target in local if not ((ROOT / name).parent / target).exists()] == []
+
+
+def test_the_command_line_understands_every_subcommand_that_is_shown() -> None:
+    shown = set().union(*(subcommands(read(name)) for name in PAGES))
+    assert {"verify", "show"} <= shown
+    assert {name for name in shown if not understands(name)} == set()
+    assert not understands("no_such_subcommand")
 
 
 def test_the_readme_shows_the_three_ways_in() -> None:
