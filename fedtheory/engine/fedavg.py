@@ -33,6 +33,7 @@ def fedavg(
     rng: Any = 0,
     batch_size: int | None = None,
     gradient_noise: float = 0.0,
+    relative_noise: float = 0.0,
     server_step_size: float = 1.0,
     proximal_weight: float = 0.0,
     momentum: float = 0.0,
@@ -63,8 +64,10 @@ def fedavg(
         draw from separate streams, so that strategies compared with one seed share their gradient noise.
     batch_size
         Samples per local step; None takes all of them (quadratics have no samples).
-    gradient_noise
-        Total variance sigma^2 of Gaussian noise added to each local gradient (sigma^2 / v per coordinate).
+    gradient_noise, relative_noise
+        Gaussian noise added to each local gradient has the total variance ``sigma^2 + M |grad F_k|^2``, an equal share
+        of it in each coordinate: ``gradient_noise`` is sigma^2, ``relative_noise`` is M, and the gradient is that of
+        the local objective where the client stands (without a FedProx term).
     server_step_size, proximal_weight, momentum
         Server step, FedProx weight (the local loss gains ``proximal_weight / 2 ||w - w_server||^2``), local momentum.
     record
@@ -101,6 +104,7 @@ def fedavg(
     rules = strategy.rules(np.array(fed.weights), num_rounds)
     work = LocalWork(
         gradient_noise=float(_validate.nonnegative("gradient_noise", gradient_noise)),
+        relative_noise=float(_validate.nonnegative("relative_noise", relative_noise)),
         proximal_weight=float(_validate.nonnegative("proximal_weight", proximal_weight)),
         momentum=_validate.fraction("momentum", momentum),
         batch_size=0 if batch_size is None else int(_validate.count("batch_size", batch_size)),
@@ -120,6 +124,8 @@ def fedavg(
         record=tuple(_validate.choice("record", name, RECORDABLE) for name in record),
         every=_validate.count("record_every", record_every),
     )
+    if "gap" in job.record:
+        _ = fed.minimum  # a family that does not know it says so now, not after the run
     sequence = _validate.seed_sequence(rng)
     seeds = sequence.spawn(_validate.count("num_replicates", num_replicates))
     replicates = _run_all(job, seeds, num_threads, progress)

@@ -42,7 +42,7 @@ def family(fed: QuadraticFederation, work: LocalWork) -> Family:
     )
     slots: tuple[Any, Any, Any] = (_full_losses, _full_train, _full_excess)
     if fed.is_diagonal:
-        plain = work == LocalWork(0.0, 0.0, 0.0, 0, track_losses=False)
+        plain = work == LocalWork(0.0, 0.0, 0.0, 0.0, 0, track_losses=False)
         slots = (_diagonal_losses, _diagonal_descend if plain else _diagonal_train, _diagonal_excess)
     # The excess is measured from the exact minimum, which spares the cancellation in F(w) - F*.
     return Family(arrays, *slots, reference=fed.minimum)
@@ -87,6 +87,9 @@ def _diagonal_train(problem, client, server_model, step_sizes, work, rng, veloci
     for s in range(step_sizes.size):
         if work.track_losses:
             total_loss += _diagonal_loss(clients, client, dim, update) + problem.minima[client]
+        if work.relative_noise > 0.0:
+            square = _diagonal_gradient2(clients, client, dim, update)
+            noise = np.sqrt((work.gradient_noise + work.relative_noise * square) / dim)
         for i in range(dim):
             gradient = clients[client, i] * (update[i] - clients[client, dim + i])
             gradient += work.proximal_weight * (update[i] - server_model[i])
@@ -106,6 +109,15 @@ def _diagonal_loss(clients, client, dim, model):
         offset = model[i] - clients[client, dim + i]
         value += clients[client, i] * offset * offset
     return 0.5 * value
+
+
+@compiled
+def _diagonal_gradient2(clients, client, dim, model):
+    value = 0.0
+    for i in range(dim):
+        gradient = clients[client, i] * (model[i] - clients[client, dim + i])
+        value += gradient * gradient
+    return value
 
 
 @compiled
@@ -153,11 +165,16 @@ def _full_train(problem, client, server_model, step_sizes, work, rng, velocity, 
     for s in range(step_sizes.size):
         if work.track_losses:
             total_loss += _half_square(row, center, 0, update) + problem.minima[client]
+        square = 0.0
         for i in range(dim):
-            gradient[i] = work.proximal_weight * (update[i] - server_model[i])
+            gradient[i] = 0.0
             for j in range(dim):
                 gradient[i] += row[i * dim + j] * (update[j] - center[j])
+            square += gradient[i] * gradient[i]
+        if work.relative_noise > 0.0:
+            noise = np.sqrt((work.gradient_noise + work.relative_noise * square) / dim)
         for i in range(dim):
+            gradient[i] += work.proximal_weight * (update[i] - server_model[i])
             if noise > 0.0:
                 gradient[i] += noise * rng.standard_normal()
             velocity[i] = work.momentum * velocity[i] + gradient[i]

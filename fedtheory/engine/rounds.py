@@ -43,9 +43,10 @@ _RULES = (
 
 
 class LocalWork(NamedTuple):
-    """How a client trains: total variance of the additive gradient noise, FedProx weight, momentum, batch (0 = all)."""
+    """How a client trains: sigma^2 and M of its gradient noise, FedProx weight, momentum, batch (0 = all)."""
 
     gradient_noise: float
+    relative_noise: float
     proximal_weight: float
     momentum: float
     batch_size: int

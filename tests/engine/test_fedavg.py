@@ -36,8 +36,9 @@ def plain(rule):
 
 
 def twin(
-    fed, strategy, *, num_rounds, local_steps, etas, initial, seed, noise=0.0, proximal=0.0, momentum=0.0, server=1.0
-):
+    fed, strategy, *, num_rounds, local_steps, etas, initial, seed,
+    noise=0.0, relative=0.0, proximal=0.0, momentum=0.0, server=1.0,
+):  # fmt: skip
     """Run one replicate in plain Python, line by line as in the papers, on the streams of the engine."""
     rules = strategy.rules(np.array(fed.weights), num_rounds)
     selection, training = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(1)[0].spawn(2))
@@ -54,9 +55,11 @@ def twin(
         for i, k in enumerate(chosen[:size]):
             local, velocity = w.copy(), np.zeros(fed.dim)
             for eta in etas[t * local_steps : (t + 1) * local_steps]:
-                gradient = fed.gradients(local)[k] + proximal * (local - w)
-                if noise:
-                    gradient += np.sqrt(noise / fed.dim) * training.standard_normal(fed.dim)
+                gradient = fed.gradients(local)[k]
+                variance = noise + relative * gradient @ gradient
+                gradient = gradient + proximal * (local - w)
+                if variance:
+                    gradient += np.sqrt(variance / fed.dim) * training.standard_normal(fed.dim)
                 velocity = momentum * velocity + gradient
                 local -= eta * velocity
             updates[i] = local - w
@@ -75,8 +78,18 @@ def twin(
 )
 @pytest.mark.parametrize(
     "extra",
-    [{}, {"gradient_noise": 0.3, "momentum": 0.5, "proximal_weight": 0.7, "server_step_size": 0.8}],
-    ids=["plain", "all"],
+    [
+        {},
+        {"relative_noise": 0.4},
+        {
+            "gradient_noise": 0.3,
+            "relative_noise": 0.2,
+            "momentum": 0.5,
+            "proximal_weight": 0.7,
+            "server_step_size": 0.8,
+        },
+    ],
+    ids=["plain", "relative noise", "all"],
 )
 def test_engine_equals_its_plain_python_twin(kind, strategy, extra):
     fed, initial = federation(kind), np.array([1.0, -2.0, 0.5])
@@ -94,8 +107,9 @@ def test_engine_equals_its_plain_python_twin(kind, strategy, extra):
     )
     gaps, model = twin(
         fed, strategy, num_rounds=12, local_steps=3, etas=schedule.step_sizes(12, 3), initial=initial, seed=7,
-        noise=extra.get("gradient_noise", 0.0), momentum=extra.get("momentum", 0.0),
-        proximal=extra.get("proximal_weight", 0.0), server=extra.get("server_step_size", 1.0),
+        noise=extra.get("gradient_noise", 0.0), relative=extra.get("relative_noise", 0.0),
+        momentum=extra.get("momentum", 0.0), proximal=extra.get("proximal_weight", 0.0),
+        server=extra.get("server_step_size", 1.0),
     )  # fmt: skip
     # The two roads differ in the order of sums only: a few dozen roundings of numbers near one.
     np.testing.assert_allclose(run.gap[0], gaps, atol=1e-12)
@@ -162,6 +176,22 @@ def test_wrong_noise_variance_is_seen_by_the_moments_check():
     wrong = expected_gap(fed, Full(), gradient_noise=0.5 * fed.dim, **arguments)
     z = (run.gap.mean(axis=0)[1:] - wrong[1:]) / (run.gap.std(axis=0, ddof=1)[1:] / np.sqrt(4000))
     assert np.abs(z).max() > 10
+
+
+@pytest.mark.parametrize("kind", ["isotropic", "full"])
+def test_noise_has_the_variance_of_assumption_7(kind):
+    fed, initial, sigma2, relative = federation(kind), np.array([1.0, 0.0, -1.0]), 0.5, 2.0
+    one = ft.QuadraticFederation(fed.curvatures[:1], fed.centers[:1], [1.0])
+    run = ft.fedavg(
+        one, Full(), num_rounds=1, step_size=0.1, initial=initial, num_replicates=4000,
+        gradient_noise=sigma2, relative_noise=relative, record=("models",),
+    )  # fmt: skip
+    gradient = one.gradient(initial)
+    noise = (initial - run.models[:, -1]) / 0.1 - gradient
+    # |xi|^2 is (sigma2 + M |g|^2)/3 times a chi square variable of 3 degrees of freedom
+    expected, measured = sigma2 + relative * gradient @ gradient, (noise**2).sum(axis=1)
+    assert abs(measured.mean() - expected) < 4.5 * expected * np.sqrt(2 / 3 / 4000)
+    assert np.abs(noise.mean(axis=0)).max() < 4.5 * np.sqrt(expected / 3 / 4000)
 
 
 def test_zero_rounds_is_a_trajectory_of_length_one():
@@ -289,6 +319,7 @@ def test_trajectory_survives_saving(tmp_path):
         ({"initial": [0.0]}, r"initial must have shape \(3,\), got \(1,\)"),
         ({"initial": [0.0, np.inf, 0.0]}, "initial must be finite, got inf at index 1"),
         ({"gradient_noise": -1.0}, "gradient_noise must be finite and at least 0, got -1.0"),
+        ({"relative_noise": -1.0}, "relative_noise must be finite and at least 0, got -1.0"),
         ({"momentum": 1.5}, r"momentum must be in \[0, 1\], got 1.5"),
         ({"batch_size": 5}, "batch_size must be None for a federation without samples, got 5"),
         ({"record": ("error",)}, "record must be one of 'gap'"),
