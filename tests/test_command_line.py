@@ -1,0 +1,207 @@
+"""The command line: what it shows, its exit codes, its one-line refusals, and how little it imports before it must."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fedtheory.__main__ import main
+from fedtheory.claims import power_of_choice_lemmas as lemmas
+from fedtheory.verification import catalogue
+from fedtheory.verification.claim import Claim
+
+GAP = [
+    *("bound", "power_of_choice.decaying_steps_gap", "--num-steps", "12", "--mu", "1", "--L", "1"),
+    *("--local-steps", "1", "--num-selected", "1", "--G2", "3", "--sigma2", "0", "--objective-gap", "0"),
+    *("--rho-tilde", "1", "--initial-distance2", "0"),
+]
+FAST = {"power-of-choice:lemma-b1": lemmas.LEMMA_B1, "power-of-choice:step-38": lemmas.EQUATION_38_PRINTED}
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> dict[str, Claim]:
+    """Two fast claims in the place of all."""
+    claims = {claim.key: claim for claim in FAST.values()}
+    monkeypatch.setattr(catalogue, "known_claims", lambda: claims)
+    return claims
+
+
+def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """One line of complaint."""
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 2
+    complaint = capsys.readouterr().err
+    assert complaint.count("\n") == 1
+    return complaint
+
+
+def test_help_imports_nothing_heavy() -> None:
+    script = (
+        "import sys\n"
+        "from fedtheory.__main__ import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit as left:\n    assert left.code == 0\n"
+        "print(','.join(sorted({name.split('.')[0] for name in sys.modules})))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.splitlines()[-1].split(","))
+    assert loaded.isdisjoint(
+        {"numpy", "numba", "cvxpy", "matplotlib", "sympy", "scipy", "xarray", "rich", "pandas", "sklearn"}
+    )
+    assert all(command in done.stdout for command in ("list", "show", "bound", "verify"))
+
+
+def test_verifying_imports_no_plotting_nor_solvers() -> None:
+    script = (
+        "import sys\n"
+        "from fedtheory.verification.verdicts import verify\n"
+        "verify('power-of-choice:lemma-b1')\n"
+        "print(sorted({'cvxpy', 'matplotlib', 'sympy', 'scipy.stats', 'xarray'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_module_runs_as_a_program() -> None:
+    command = [sys.executable, "-m", "fedtheory", "verify", "nonsense"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "python -m fedtheory: error: keys must name claims, got 'nonsense'\n"
+
+
+def test_verify_leaves_with_zero_when_every_verdict_is_expected(
+    known: dict[str, Claim], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["verify"]) == 0
+    shown = capsys.readouterr().out
+    assert all(key in shown for key in known)
+    assert "2 claims: 1 hold, 1 fail, 0 not as expected" in " ".join(shown.split())
+
+
+def test_verify_leaves_with_one_when_a_verdict_is_unexpected(
+    known: dict[str, Claim], capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = lemmas.EQUATION_38_PRINTED.key
+    known[key] = replace(lemmas.EQUATION_38_PRINTED, expected="holds")
+    assert main(["verify", key]) == 1
+    assert "UNEXPECTED, not holds" in " ".join(capsys.readouterr().out.split())
+
+
+def test_verify_writes_the_verdicts_and_does_not_overwrite(
+    known: dict[str, Claim], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "verdicts.json"
+    assert main(["verify", "--seed", "3", "--json", str(file)]) == 0
+    capsys.readouterr()
+    rows = json.loads(file.read_text(encoding="utf-8"))
+    assert [row["key"] for row in rows] == list(known)
+    assert {row["entropy"] for row in rows} == {"3"}
+    assert "--force overwrites" in refused(["verify", "--json", str(file)], capsys)
+    assert main(["verify", "--json", str(file), "--force"]) == 0
+    assert "existing folder" in refused(["verify", "--json", str(tmp_path / "no" / "file")], capsys)
+
+
+def test_a_thorough_budget_tries_more_instances(known: dict[str, Claim], tmp_path: Path) -> None:
+    file = tmp_path / "verdicts.json"
+    key = lemmas.LEMMA_B1.key
+    assert main(["verify", key, "--budget", "thorough", "--json", str(file)]) == 0
+    assert json.loads(file.read_text(encoding="utf-8"))[0]["num_instances"] == known[key].instances[1]
+
+
+def test_list_names_every_claim_and_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in [*catalogue.known_claims(), *catalogue.known_bounds()])
+
+
+def test_show_prints_a_claim_with_its_counterexample(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "power-of-choice:step-54-55"]) == 0
+    shown = capsys.readouterr().out
+    for part in (
+        "eqs. (54)-(55) [printed]",
+        "fails (expected: fails)",
+        "9/32, should be >= 17/32 (exact)",
+        "counterex",
+    ):
+        assert part in shown
+
+
+def test_show_prints_a_claim_with_hypotheses_bound_and_worst_instance(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "power-of-choice:lemma-b2-refined"]) == 0
+    shown = capsys.readouterr().out
+    for part in (
+        "step sizes do not increase",
+        "4*G2*step_size**2*(local_steps - 1)**2",
+        "printed as",
+        "worst instance",
+    ):
+        assert part in shown
+    assert "seed 0, instance" in shown
+
+
+def test_show_prints_a_bound_with_its_formula_and_claims(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "power_of_choice.gradient_norm"]) == 0
+    shown = capsys.readouterr().out
+    assert "2*L*excess" in shown
+    assert "power-of-choice:lemma-b1" in shown
+    assert "printed as" not in shown
+
+
+def test_bound_prints_the_value_and_its_summands(capsys: pytest.CaptureFixture[str]) -> None:
+    # max(0, 4 * 96 / 3) / (12 + 4) = 8, as in the bound's docstring
+    assert main([*GAP, "--rho-diagonal", "1"]) == 0
+    cells = [line.replace("│", " ").split() for line in capsys.readouterr().out.splitlines()]
+    assert ["vanishing", "8"] in cells
+    assert ["bias", "0"] in cells
+    assert ["total", "8"] in cells
+
+
+def test_bound_prints_the_printed_form_and_exact_fractions(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*GAP, "--rho-bar=1", "--printed"]) == 0
+    assert "[printed]" in capsys.readouterr().out
+    assert main(["bound", "power_of_choice.gradient_norm", "--excess", "1/3", "--L", "3/2"]) == 0
+    assert "1 = 1" in capsys.readouterr().out
+
+
+def test_bound_refuses_an_unmet_hypothesis_unless_it_may_be_loose(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Theorem 3.1 needs rho_diagonal > 0: got 0.0 <= 0" in refused([*GAP, "--rho-diagonal", "0"], capsys)
+    assert main([*GAP, "--rho-diagonal", "0", "--loose"]) == 0
+    shown = capsys.readouterr().out
+    assert "unmet hypothesis" in shown
+    assert "inf" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["prove"], "invalid choice: 'prove'"),
+        (["list", "--all"], "unknown arguments --all"),
+        (["show", "power-of-choice:lema-b1"], "(close: power-of-choice:lemma-b1"),
+        (["bound", "power_of_choice.one_stp"], "(close: power_of_choice.one_step"),
+        (["bound", "power_of_choice.gradient_norm", "--excess", "1"], "gradient_norm needs --L"),
+        (["bound", "power_of_choice.gradient_norm", "--excess", "1", "--l", "2"], "unknown parameter --l"),
+        (
+            ["bound", "power_of_choice.gradient_norm", "--excess", "one", "--L", "2"],
+            "--excess must be a number such as",
+        ),
+        (
+            ["bound", "power_of_choice.gradient_norm", "--excess", "1/0", "--L", "2"],
+            "--excess must be a number such as",
+        ),
+        (["bound", "power_of_choice.gradient_norm", "--excess", "nan", "--L", "2"], "excess must be finite, got nan"),
+        (["bound", "power_of_choice.gradient_norm", "--excess"], "parameters must come in pairs"),
+        ([*GAP, "--rho-diagonal", "1", "--local-steps", "1.5"], "--local-steps must be a whole number, got '1.5'"),
+        (["verify", "--budget", "slow"], "invalid choice: 'slow'"),
+        (["verify", "--seed", "-1"], "--seed must be at least 0"),
+        (["verify", "--seed", "x"], "invalid int value: 'x'"),
+        (["verify", "power-of-choice:nothing"], "keys must name claims"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_two(
+    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert complaint in refused(arguments, capsys)
