@@ -1,0 +1,73 @@
+"""Random norms, budgets and probabilities for the claims about sampling, as exact rationals."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory.claims._instances import whole
+from fedtheory.verification.rational import Vector, vector
+from fedtheory.verification.selections import Law, Selection, merged
+
+__all__ = ["as_floats", "draw_budget", "draw_law", "draw_norms", "draw_updates", "matrix_of", "norms_in_words"]
+
+# Directions of rational length 1, so that norms of updates are rational too.
+_DIRECTIONS = tuple(vector(x, y) for x, y in ((1, 0), (0, 1), ("3/5", "4/5"), ("-4/5", "3/5"), ("5/13", "-12/13")))
+
+
+def draw_norms(rng: np.random.Generator, largest: int = 9) -> Vector:
+    """Draw 1 to 9 norms: whole numbers with ties, many zeros, equal ones, or up to 500 orders of magnitude apart."""
+    num_clients = whole(rng, 1, largest)
+    kind = whole(rng, 0, 3)
+    if kind == 0:
+        return tuple(Fraction(whole(rng, 0, 6)) for _ in range(num_clients))
+    if kind == 1:
+        return tuple(Fraction(whole(rng, 0, 3) * whole(rng, 0, 1), 7) for _ in range(num_clients))
+    if kind == 2:
+        return (Fraction(whole(rng, 1, 9), 4),) * num_clients
+    widest = (3, 30, 250)[whole(rng, 0, 2)]
+    return tuple(whole(rng, 1, 99) * Fraction(2) ** whole(rng, -widest, widest) for _ in range(num_clients))
+
+
+def draw_budget(rng: np.random.Generator, num_clients: int) -> Fraction:
+    """Draw a budget in (0, n]: in eighths, whole, or all clients."""
+    kind = whole(rng, 0, 3)
+    if kind == 0:
+        return Fraction(whole(rng, 1, num_clients))
+    return Fraction(num_clients) if kind == 1 else Fraction(whole(rng, 1, 8 * num_clients), 8)
+
+
+def draw_updates(rng: np.random.Generator, num_clients: int) -> tuple[Vector, tuple[Vector, ...]]:
+    """Draw weighted updates in the plane whose norms are rational; returns (norms, updates)."""
+    norms = tuple(Fraction(whole(rng, 0, 8), 4) for _ in range(num_clients))
+    turned = (_DIRECTIONS[whole(rng, 0, len(_DIRECTIONS) - 1)] for _ in norms)
+    signs = (1 - 2 * whole(rng, 0, 1) for _ in norms)
+    return norms, tuple(
+        tuple(sign * norm * x for x in along) for norm, along, sign in zip(norms, turned, signs, strict=True)
+    )
+
+
+def draw_law(rng: np.random.Generator, num_clients: int) -> Law:
+    """Draw a sampling, correlated in any way, in which every client has a positive probability."""
+    everybody = tuple(range(num_clients))
+    sets = [everybody, *(tuple(i for i in everybody if whole(rng, 0, 1)) for _ in range(whole(rng, 1, 4)))]
+    shares = [whole(rng, 1, 6) for _ in sets]
+    return merged(Selection(Fraction(share, sum(shares)), chosen) for share, chosen in zip(shares, sets, strict=True))
+
+
+def matrix_of(law: Law, num_clients: int) -> Any:
+    """Probability matrix of a law, an object array of rationals."""
+    together = np.full((num_clients, num_clients), Fraction(0), dtype=object)
+    for probability, chosen in law:
+        together[np.ix_(chosen, chosen)] += probability
+    return together
+
+
+def as_floats(numbers: Vector) -> list[float]:
+    """Round a vector."""
+    return [float(number) for number in numbers]
+
+
+def norms_in_words(norms: Vector, budget: Fraction) -> dict[str, Any]:
+    """Name the numbers that define an instance."""
+    return {"norms": ", ".join(map(str, norms)), "expected_size": str(budget)}
