@@ -101,6 +101,8 @@ def test_the_same_configuration_makes_the_same_bytes(tmp_path):
         study.produce(TOY, TOY.quick, tmp_path / folder)
     for name in names(tmp_path / "one") - {"metadata.json"}:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+    # Two runs within a second would agree on the date.
+    assert b"CreationDate" not in (tmp_path / "one" / "heads.pdf").read_bytes()
 
 
 def test_the_same_configuration_may_run_again_and_another_needs_force(tmp_path):
@@ -239,6 +241,7 @@ def test_help_shows_every_field_with_its_docstring(capsys):
     shown = capsys.readouterr().out
     for text in ("How often does a coin", "--num-throws", "Throws of the coin.", "--quick", "--output", "--force"):
         assert text in shown
+    assert "--no-" not in shown
 
 
 def test_help_takes_the_attributes_of_a_numpydoc_docstring_too(capsys):
