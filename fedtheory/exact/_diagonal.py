@@ -1,0 +1,98 @@
+r"""A certified lower bound of the diagonal skew, by cutting planes.
+
+Ranking by the losses maximizes ``sum_k q_k F_k(w)`` over the polytope B of frequencies. So for every fixed q in B
+``sum_k q_k(w) (F_k(w) - F_k*) >= sum_k q_k (F_k(w) - F_k*) + sum_k q_k F_k* - max_B sum_k q_k F_k*``, and the diagonal
+skew is at least the infimum over w of the right side divided by D(w): an eigenvalue, concave in q, which we maximize.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedtheory._validate import Array
+from fedtheory.exact._forms import Forms
+from fedtheory.exact._ranking import RankingLaw
+
+__all__ = ["DiagonalBound", "diagonal_bound", "ranked_matrices"]
+
+
+_PATIENCE = 20
+
+
+class DiagonalBound(NamedTuple):
+    """Largest eigenvalue found (the bound), its optimality gap over B, and the points z that gave the cuts."""
+
+    value: float
+    gap: float
+    points: Array
+
+
+def ranked_matrices(forms: Forms, minima: Array, law: RankingLaw) -> Array:
+    """Forms of ``(F_k - max_B q.F*) / D``: those of the excess losses, corrected where unequal minima misrank."""
+    relative = minima - minima.mean()
+    if not forms.objective_gap or np.ptp(minima) == 0:
+        return forms.matrices
+    corrected = forms.matrices.copy()
+    corrected[:, -1, -1] += (relative - law.largest(relative)) / forms.objective_gap
+    return corrected
+
+
+def diagonal_bound(matrices: Array, law: RankingLaw, *, max_cuts: int = 200, tolerance: float = 1e-9) -> DiagonalBound:
+    """Maximize the smallest eigenvalue of ``sum_k q_k matrices_k`` over B.
+
+    Each round solves the matrix game between the vertices of B and the points z found so far; its frequencies get
+    their exact smallest eigenvalue (a lower bound of the maximum, and a new point), its mixture of points gets its
+    exact best vertex (an upper bound of the maximum, and a new vertex).
+    """
+    start = law.frequencies(np.zeros(len(matrices)))
+    best, z = _smallest(matrices, start)
+    ceiling, points, payoffs = np.inf, [z], [_payoff(matrices, z)]
+    vertices, idle = [start, law.frequencies(payoffs[0])], 0
+    for _ in range(max_cuts):
+        mixture, blend = _matrix_game(np.array(vertices) @ np.array(payoffs).T)
+        value, z = _smallest(matrices, mixture @ np.array(vertices))
+        target = blend @ np.array(payoffs)
+        answer = law.frequencies(target)
+        idle = 0 if value > best or answer @ target < ceiling else idle + 1
+        best, ceiling = max(best, value), min(ceiling, float(answer @ target))
+        if ceiling - best <= tolerance * max(1.0, ceiling) or idle > _PATIENCE:
+            break
+        points.append(z)
+        payoffs.append(_payoff(matrices, z))
+        vertices += [answer, law.frequencies(payoffs[-1])]
+    return DiagonalBound(best, max(ceiling - best, 0.0), np.array(points))
+
+
+def _smallest(matrices: Array, q: Array) -> tuple[float, Array]:
+    values, vectors = np.linalg.eigh(np.tensordot(q, matrices, 1))
+    return float(values[0]), vectors[:, 0]
+
+
+def _payoff(matrices: Array, z: Array) -> Array:
+    result: Array = np.einsum("i,kij,j->k", z, matrices, z)
+    return result
+
+
+def _matrix_game(payoffs: Array) -> tuple[Array, Array]:
+    """Optimal mixtures of the row player, who maximizes, and of the column player."""
+    from scipy.optimize import linprog
+
+    rows, columns = payoffs.shape
+    scale = np.abs(payoffs).max() or 1.0
+    solved = linprog(
+        np.append(np.zeros(rows), -1.0),
+        A_ub=np.hstack([-payoffs.T / scale, np.ones((columns, 1))]),
+        b_ub=np.zeros(columns),
+        A_eq=np.append(np.ones(rows), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0, None)] * rows + [(None, None)],
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    return _distribution(solved.x[:rows]), _distribution(-solved.ineqlin.marginals)
+
+
+def _distribution(masses: Array) -> Array:
+    positive = np.maximum(masses, 0.0)
+    result: Array = positive / positive.sum()
+    return result

@@ -1,0 +1,238 @@
+# mypy: allow-untyped-calls, disable-error-code="arg-type"
+
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fedtheory.exact._diagonal as diagonal_module
+from fedtheory.datasets.quadratics import power_of_choice_quadratics
+from fedtheory.exact._diagonal import diagonal_bound, ranked_matrices
+from fedtheory.exact._forms import forms
+from fedtheory.exact._ranking import RankingLaw
+from fedtheory.exact.interval import Interval
+from fedtheory.exact.selection_skews import selection_skew
+from fedtheory.exact.skews import skew, skew_extremes
+from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.selection.candidate_schedules import HalvingCandidates
+from fedtheory.selection.full import Full
+from fedtheory.selection.power_of_choice import HighestLoss, PowerOfChoice
+from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.uniform import Uniform
+
+OPPOSITE = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
+
+
+def federation(seed, num_clients=5, dim=2, minima=0.0):
+    rng = np.random.default_rng(seed)
+    weights = rng.random(num_clients) + 0.05
+    return QuadraticFederation(
+        rng.uniform(0.3, 3.0, num_clients), rng.standard_normal((num_clients, dim)), weights / weights.sum(),
+        minima * rng.random(num_clients),
+    )  # fmt: skip
+
+
+def law_of(fed, m, d):
+    return RankingLaw(fed.weights, m, d)
+
+
+def skews_on_a_grid(fed, m, d, models):
+    """rho_bar (exact over w'), rho_tilde and the diagonal skew over the given models only."""
+    bar, tilde, diagonal = float("inf"), float("-inf"), float("inf")
+    for w in models:
+        q = law_of(fed, m, d).frequencies(fed.losses(w))
+        bar = min(bar, skew_extremes(fed, q / q.sum())[0])
+        tilde = max(tilde, float(skew(fed, q / q.sum(), fed.minimizer)))
+        diagonal = min(diagonal, float(skew(fed, q / q.sum(), w)))
+    return bar, tilde, diagonal
+
+
+def test_two_opposite_clients_have_skews_zero_one_and_one():
+    # Off 0 the farther client is selected: the skew is 0 at its center, 1 at w*, and at w itself it is
+    # (|w| + 1)^2 / (w^2 + 1), which is 1 at 0 and at infinity.
+    rho_bar, rho_tilde, rho_diagonal = selection_skew(OPPOSITE, PowerOfChoice(1, 2))
+    for interval, value in ((rho_bar, 0), (rho_tilde, 1), (rho_diagonal, 1)):
+        np.testing.assert_allclose(tuple(interval), value, atol=1e-15)
+        assert interval.lower_by == interval.upper_by == "all rankings in one dimension"
+
+
+def test_unequal_minima_keep_rho_tilde_below_its_rearrangement_bound():
+    # F_1 = (w - 1/5)^2/2 + 50 ranks first for all moderate w although it is nearly optimal at w* = 1/15. There the
+    # excess losses are (256, 4, 196)/450, and q is (2/3, 1/3, 0) by rank.
+    fed = QuadraticFederation(np.ones(3), [[-1.0], [0.2], [1.0]], np.full(3, 1 / 3), [0.0, 50.0, 0.0])
+    excess = [Fraction(256, 450), Fraction(4, 450), Fraction(196, 450)]
+    gap = sum(excess) / 3
+    moderate = (2 * excess[1] + excess[0]) / 3 / gap
+    assert moderate == Fraction(11, 19)  # 0.578947368421
+    assert float(moderate) == pytest.approx(0.578947368421)
+    # beyond w = 248/6 the ranking is 0, 1, 2, so that the supremum over all models is larger
+    everywhere = (2 * excess[0] + excess[1]) / 3 / gap
+    rearranged = (2 * excess[0] + excess[2]) / 3 / gap
+    assert float(rearranged) == pytest.approx(1.552631578947)
+    rho_tilde = selection_skew(fed, PowerOfChoice(1, 2)).rho_tilde
+    np.testing.assert_allclose(tuple(rho_tilde), float(everywhere), rtol=1e-12)
+    assert law_of(fed, 1, 2).largest(np.array(excess, dtype=float)) / float(gap) == pytest.approx(float(rearranged))
+    tilde = skews_on_a_grid(fed, 1, 2, np.linspace(-40, 40, 401)[:, None])[1]
+    assert tilde == pytest.approx(float(moderate), rel=1e-12)
+    # the same in two dimensions, where only the bound from above is certified
+    plane = QuadraticFederation(fed.curvatures, np.hstack([fed.centers, np.zeros((3, 1))]), fed.weights, fed.minima)
+    two = selection_skew(plane, PowerOfChoice(1, 2), num_models=1000).rho_tilde
+    assert two.upper == pytest.approx(float(rearranged))
+    assert two.upper_by == "rearrangement"
+    assert two.lower == pytest.approx(float(everywhere))
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 6), st.sampled_from([0.0, 3.0]))
+def test_in_one_dimension_a_fine_grid_of_models_comes_close_and_never_beyond(seed, num_clients, minima):
+    fed = federation(seed, num_clients, 1, minima)
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, num_clients + 1))
+    m = int(rng.integers(1, d + 1))
+    rho_bar, rho_tilde, rho_diagonal = selection_skew(fed, PowerOfChoice(m, d))
+    models = np.concatenate([np.linspace(-6, 6, 300), np.geomspace(6, 1e4, 60), -np.geomspace(6, 1e4, 60)])
+    bar, tilde, diagonal = skews_on_a_grid(fed, m, d, models[:, None])
+    assert rho_bar.lower == rho_bar.upper
+    assert rho_bar.lower <= bar + 1e-12
+    assert tilde <= rho_tilde.upper + 1e-12
+    assert rho_diagonal.lower <= diagonal + 1e-12
+    assert diagonal - rho_diagonal.lower <= 0.05
+    assert rho_bar.upper <= rho_diagonal.lower + 1e-12
+
+
+@pytest.mark.parametrize("strategy", [Full(), Proportional(2), Uniform(2), Uniform(2, "weighted"), PowerOfChoice(2, 2)])
+def test_fixed_frequencies_are_exact(strategy):
+    fed = federation(1)
+    rho_bar, rho_tilde, rho_diagonal = selection_skew(fed, strategy)
+    q = (
+        law_of(fed, 2, 2).frequencies(np.zeros(5))
+        if isinstance(strategy, PowerOfChoice)
+        else strategy.coefficient_moments(fed.weights).mean
+    )
+    assert tuple(rho_bar) == tuple(rho_diagonal) == (skew_extremes(fed, q)[0],) * 2
+    np.testing.assert_allclose(tuple(rho_tilde), skew(fed, q, fed.minimizer), rtol=1e-13)
+    assert {side.lower_by for side in (rho_bar, rho_tilde, rho_diagonal)} == {"fixed frequencies"}
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 2.0]))
+def test_in_several_dimensions_no_sampled_model_leaves_the_intervals(seed, minima):
+    fed = federation(seed, 6, 3, minima)
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(2, 7))
+    m = int(rng.integers(1, d + 1))
+    rho_bar, rho_tilde, rho_diagonal = selection_skew(fed, PowerOfChoice(m, d), rng=seed, num_models=400)
+    models = fed.minimizer + rng.standard_normal((200, 3)) * 10 ** rng.uniform(-2, 2, (200, 1))
+    bar, tilde, diagonal = skews_on_a_grid(fed, m, d, models)
+    assert rho_bar.lower <= bar + 1e-12
+    assert tilde <= rho_tilde.upper + 1e-12
+    assert rho_diagonal.lower <= diagonal + 1e-12
+    assert rho_bar.lower <= rho_diagonal.lower
+
+
+def test_a_federation_on_a_line_in_the_plane_has_the_skews_of_the_line_inside_its_intervals():
+    # The second coordinate only adds sum q h / sum p h to both sides, so infima can only be approached from outside it.
+    for seed in range(3):
+        line = federation(seed, 5, 1)
+        plane = QuadraticFederation(line.curvatures, np.hstack([line.centers, np.zeros((5, 1))]), line.weights)
+        exact, found = (selection_skew(clients, PowerOfChoice(1, 3), num_models=300) for clients in (line, plane))
+        assert found.rho_bar.lower <= exact.rho_bar.upper + 1e-12
+        assert found.rho_diagonal.lower <= exact.rho_diagonal.upper + 1e-12
+        np.testing.assert_allclose(tuple(found.rho_tilde), exact.rho_tilde.upper, rtol=1e-12)
+
+
+def test_the_instance_of_the_paper_has_a_rho_bar_below_one_and_a_diagonal_skew_above():
+    fed = power_of_choice_quadratics(12, 5, rng=0)
+    skews = [selection_skew(fed, PowerOfChoice(2, d), num_models=600) for d in (2, 4, 8, 12)]
+    assert all(s.rho_bar.upper < 1 for s in skews)
+    assert [s.rho_bar.upper for s in skews] == sorted((s.rho_bar.upper for s in skews), reverse=True)
+    assert all(s.rho_diagonal.lower > 1 for s in skews[1:])
+    assert (np.diff([s.rho_diagonal.lower for s in skews]) >= -1e-9).all()
+    assert all(s.rho_diagonal.width < 0.2 for s in skews)
+
+
+def best_of_all_vertices(matrices, law, num_clients, rng):
+    """Smallest eigenvalue at random mixtures of all vertices: never above the maximum that is claimed."""
+    vertices = np.array([law.frequencies(-np.array(order, dtype=float)) for order in permutations(range(num_clients))])
+    mixtures = rng.dirichlet(np.full(len(vertices), 0.05), size=300) @ vertices
+    return max(np.linalg.eigvalsh(np.tensordot(q, matrices, 1))[0] for q in mixtures)
+
+
+@pytest.mark.parametrize("minima", [0.0, 2.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_cutting_planes_close_their_gap_and_no_mixture_of_vertices_is_better(seed, minima):
+    fed = federation(seed, 5, 3, minima)
+    law = law_of(fed, 1, 3)
+    matrices = ranked_matrices(forms(fed), fed.minima, law)
+    bound = diagonal_bound(matrices, law)
+    assert bound.gap <= 1e-8
+    assert best_of_all_vertices(matrices, law, 5, np.random.default_rng(seed)) <= bound.value + bound.gap + 1e-12
+
+
+def test_ignoring_unequal_minima_would_give_a_lower_bound_that_is_false():
+    fed = QuadraticFederation(np.ones(3), [[-1.0, 0.0], [0.2, 0.1], [1.0, 0.0]], np.full(3, 1 / 3), [0.0, 50.0, 0.0])
+    law = law_of(fed, 1, 2)
+    attained = skews_on_a_grid(fed, 1, 2, np.random.default_rng(0).standard_normal((200, 2)))[2]
+    naive = diagonal_bound(forms(fed).matrices, law).value
+    assert naive > attained
+    assert selection_skew(fed, PowerOfChoice(1, 2), num_models=100).rho_diagonal.lower <= attained
+
+
+def test_an_anti_ranking_oracle_would_leave_a_gap(monkeypatch):
+    fed = federation(0, 5, 3)
+    law = law_of(fed, 1, 3)
+    honest = diagonal_bound(forms(fed).matrices, law).value
+
+    class Swapped:
+        def frequencies(self, values):
+            return law.frequencies(-np.asarray(values))
+
+    assert diagonal_module.diagonal_bound(forms(fed).matrices, Swapped()).value < honest - 1e-3
+
+
+def test_clients_that_share_their_minimizer_say_that_rho_tilde_is_undefined():
+    fed = QuadraticFederation([1.0, 2.0, 4.0], np.ones((3, 2)), np.full(3, 1 / 3))
+    rho_bar, rho_tilde, rho_diagonal = selection_skew(fed, PowerOfChoice(1, 2), num_models=100)
+    assert tuple(rho_tilde) == (0.0, np.inf)
+    assert rho_tilde.lower_by == "0/0: objective gap 0"
+    # The largest curvature has the largest loss except at the shared minimizer, where all tie: q = (0, 1/3, 2/3) gives
+    # (2/3 + 8/3) / (7/3) = 10/7, and q = p gives 1 at every w'; the diagonal skew is 0/0 there.
+    assert rho_bar.upper == pytest.approx(1)
+    assert rho_diagonal.upper == pytest.approx(10 / 7)
+
+
+def test_highest_loss_and_idle_clients():
+    fed = federation(4, 5, 1)
+    assert selection_skew(fed, HighestLoss(2)) == selection_skew(fed, PowerOfChoice(2, 5))
+    idle = QuadraticFederation(
+        np.append(fed.curvatures, 1.0), np.vstack([fed.centers, [7.0]]), np.append(fed.weights, 0.0)
+    )
+    mine, other = (selection_skew(clients, PowerOfChoice(2, 3)) for clients in (idle, fed))
+    np.testing.assert_allclose([tuple(side) for side in mine], [tuple(side) for side in other], rtol=1e-12)
+
+
+def test_the_same_seed_gives_the_same_intervals():
+    fed = federation(2, 6, 3)
+    runs = [selection_skew(fed, PowerOfChoice(2, 4), rng=3, num_models=100) for _ in range(2)]
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "error", "message"),
+    [
+        (PowerOfChoice(1, HalvingCandidates()), TypeError, "pow-d with a fixed number of candidates"),
+        (object(), TypeError, "strategy must be state-independent, or pow-d"),
+        (PowerOfChoice(1, 9), ValueError, "num_candidates must be in 1..5, got 9"),
+    ],
+)
+def test_bad_strategies_are_refused_in_one_sentence(strategy, error, message):
+    with pytest.raises(error, match=message):
+        selection_skew(federation(0), strategy)
+
+
+def test_an_interval_with_crossed_sides_is_refused():
+    with pytest.raises(ValueError, match=r"lower must be at most upper, got 2.0 \(a\) and 1.0 \(b\)"):
+        Interval(2.0, 1.0, "a", "b")

@@ -1,0 +1,118 @@
+# mypy: allow-untyped-calls, disable-error-code="arg-type"
+
+import inspect
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fedtheory.exact.subsets as module
+from fedtheory.datasets.quadratics import power_of_choice_quadratics
+from fedtheory.exact._ranking import RankingLaw
+from fedtheory.exact.ranking_bound import least_skew_over_rankings
+from fedtheory.exact.skews import skew_extremes
+from fedtheory.exact.subsets import subset_minima
+from fedtheory.federation.quadratic import QuadraticFederation
+
+
+def one_by_one(fed):
+    """``l_n`` from the exact infimum of every single subset."""
+    indicators = {
+        n: [np.isin(np.arange(fed.num_clients), subset) / n for subset in combinations(range(fed.num_clients), n)]
+        for n in range(1, fed.num_clients + 1)
+    }
+    return np.array([min(skew_extremes(fed, q)[0] for q in indicators[n]) for n in indicators])
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 8), st.integers(1, 4))
+def test_enumeration_by_gray_code_and_by_eigenvalues_equals_every_subset_on_its_own(seed, num_clients, dim):
+    fed = power_of_choice_quadratics(num_clients, dim, rng=seed)
+    if num_clients == 1:
+        np.testing.assert_allclose(subset_minima(fed), [1.0])
+        return
+    truth = one_by_one(fed)
+    np.testing.assert_allclose(subset_minima(fed), truth, atol=1e-12)
+    as_matrices = QuadraticFederation(fed.matrices, fed.centers, fed.weights)
+    np.testing.assert_allclose(subset_minima(as_matrices), truth, atol=1e-11)
+
+
+def test_blocks_of_subsets_do_not_change_the_result(monkeypatch):
+    fed = power_of_choice_quadratics(11, 3, rng=2)
+    whole = subset_minima(fed)
+    monkeypatch.setattr(module, "_BLOCK", 4)
+    np.testing.assert_allclose(subset_minima(fed), whole, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("max_group", [3, 5, 9])
+def test_groups_give_lower_bounds(max_group):
+    fed = power_of_choice_quadratics(11, 3, rng=2)
+    assert (subset_minima(fed, max_group=max_group) <= subset_minima(fed) + 1e-12).all()
+    assert subset_minima(fed, max_group=max_group)[-1] > 0
+
+
+def least_over_everything(fed, law):
+    """Infimum over w' for every ranking, the realizable and the others."""
+    return min(
+        skew_extremes(fed, law.frequencies(-np.argsort(order).astype(float)))[0]
+        for order in permutations(range(fed.num_clients))
+    )
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 5))
+def test_the_bound_is_below_the_infimum_of_every_ranking_and_not_vacuous(seed, num_clients):
+    fed = power_of_choice_quadratics(num_clients, 2, rng=seed)
+    for d in range(1, num_clients + 1):
+        for m in range(1, d + 1):
+            law = RankingLaw(fed.weights, m, d)
+            bound = least_skew_over_rankings(law, subset_minima(fed))
+            assert bound <= least_over_everything(fed, law) + 1e-12
+            assert bound > 0 or m == 1
+
+
+def test_the_bound_is_attained_by_full_participation():
+    fed = power_of_choice_quadratics(6, 2, rng=0)
+    law = RankingLaw(fed.weights, 6, 6)
+    # q = 1/6: the only subset that counts is the whole, with l_6 itself.
+    exact = skew_extremes(fed, np.full(6, 1 / 6))[0]
+    assert least_skew_over_rankings(law, subset_minima(fed)) == pytest.approx(exact, rel=1e-11)
+
+
+def test_the_expected_count_is_largest_for_the_heaviest_clients_and_has_decreasing_increments():
+    # f(U) from its definition on all subsets of six clients
+    from fedtheory.sampling.cohorts import candidate_law
+
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        p = np.sort(rng.random(6) ** 3 + 1e-3)[::-1]
+        d = int(rng.integers(1, 7))
+        m = int(rng.integers(1, d + 1))
+        law = candidate_law(p, d)
+        f = {
+            n: [sum(q * min(m, len(drawn & set(u))) for drawn, q in law.items()) for u in combinations(range(6), n)]
+            for n in range(7)
+        }
+        heaviest = np.array([f[n][0] for n in range(7)])  # combinations starts with the first n, the heaviest
+        assert all(max(f[n]) <= f[n][0] + 1e-12 for n in range(7))
+        assert (np.diff(heaviest, 2) <= 1e-12).all()
+        increments = RankingLaw(p, m, d).frequencies(-np.arange(6.0)) * m
+        np.testing.assert_allclose(np.diff(heaviest), increments, atol=1e-12)
+
+
+def test_a_bound_by_the_lightest_clients_would_be_false():
+    source = inspect.getsource(least_skew_over_rankings).replace("[::-1]", "")
+    namespace: dict[str, Any] = {"np": np, "RankingLaw": RankingLaw, "Array": np.ndarray}
+    exec(source, namespace)
+    fed = QuadraticFederation([1.0, 1.0, 1.0], [[0.0], [0.1], [5.0]], [0.48, 0.48, 0.04])
+    law = RankingLaw(fed.weights, 1, 2)
+    assert namespace["least_skew_over_rankings"](law, subset_minima(fed)) > least_over_everything(fed, law)
+    assert least_skew_over_rankings(law, subset_minima(fed)) <= least_over_everything(fed, law)
+
+
+def test_bad_group_sizes_are_refused():
+    with pytest.raises(ValueError, match=r"max_group must be in 1\.\.30, got 31"):
+        subset_minima(power_of_choice_quadratics(3, 2), max_group=31)
