@@ -1,0 +1,162 @@
+# mypy: allow-untyped-calls, disable-error-code="arg-type"
+
+import inspect
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fedtheory.exact.floor as module
+from fedtheory.datasets.quadratics import power_of_choice_quadratics
+from fedtheory.exact.floor import error_floor
+from fedtheory.exact.mean_field import mean_field_gap
+from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.sampling.inclusion import power_of_choice_inclusion
+from fedtheory.selection.candidate_schedules import HalvingCandidates
+from fedtheory.selection.full import Full
+from fedtheory.selection.power_of_choice import HighestLoss, PowerOfChoice
+from fedtheory.selection.uniform import Uniform
+
+
+def full_federation(seed, num_clients=7, dim=3):
+    rng = np.random.default_rng(seed)
+    factors = rng.standard_normal((num_clients, dim, dim))
+    curvatures = factors @ factors.transpose(0, 2, 1) + 0.3 * np.eye(dim)
+    weights = rng.random(num_clients) + 0.1
+    return QuadraticFederation(
+        curvatures, rng.standard_normal((num_clients, dim)), weights / weights.sum(), rng.random(num_clients)
+    )
+
+
+def mean_of_selected(fed, m, d, w):
+    """``N(w)``: mean loss of the selected clients, from their inclusion probabilities."""
+    losses = fed.losses(w)
+    return power_of_choice_inclusion(fed.weights, losses, m, d) @ losses / m
+
+
+def certificate(fed, strategy):
+    """Check weak duality and the distance, and return the gap relative to the objective gap."""
+    floor = error_floor(fed, strategy)
+    primal = mean_of_selected(fed, strategy.num_selected, strategy.num_candidates, floor.minimizer)
+    dual = floor.frequencies @ fed.losses(floor.minimizer)
+    assert np.abs(floor.frequencies @ fed.gradients(floor.minimizer)).max() < 1e-9 * fed.smoothness
+    assert primal - dual == pytest.approx(floor.gap, abs=1e-12 * primal)
+    assert floor.distance == pytest.approx(np.sqrt(2 * floor.gap / fed.strong_convexity))
+    assert floor.value == pytest.approx(float(fed.excess(floor.minimizer)), rel=1e-13)
+    return floor.gap / fed.objective_gap
+
+
+@pytest.mark.parametrize("d", [3, 4, 6, 9, 15, 30])
+def test_the_duality_gap_closes_on_the_instance_of_the_paper(d):
+    assert certificate(power_of_choice_quadratics(30, 5, rng=0), PowerOfChoice(3, d)) <= 1e-12
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 7), st.integers(1, 7))
+def test_the_duality_gap_closes_for_any_curvature_and_no_other_model_is_lower(seed, m, d):
+    fed, strategy = full_federation(seed), PowerOfChoice(min(m, d), max(m, d))
+    assert certificate(fed, strategy) <= 1e-12
+    floor = error_floor(fed, strategy)
+    lowest = mean_of_selected(fed, min(m, d), max(m, d), floor.minimizer)
+    others = floor.minimizer + np.random.default_rng(seed).standard_normal((10, 3)) * np.logspace(-4, 0, 10)[:, None]
+    assert all(mean_of_selected(fed, min(m, d), max(m, d), w) >= lowest - floor.gap for w in others)
+
+
+def test_two_opposite_clients_have_no_floor():
+    fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
+    floor = error_floor(fed, PowerOfChoice(1, 2))
+    assert floor.value < 1e-20
+    np.testing.assert_allclose(floor.frequencies, [0.5, 0.5], atol=1e-12)
+
+
+def subgradient_limit(fed, m, d, num_steps):
+    """Deterministic subgradient method on N with steps 2 / (mu (t + t0)), averaged with weights t."""
+    w, mean, mu = fed.minimizer, np.zeros(fed.dim), fed.strong_convexity
+    for t in range(num_steps):
+        q = power_of_choice_inclusion(fed.weights, fed.losses(w), m, d) / m
+        w = w - 2 / (mu * (t + 4 * fed.smoothness / mu)) * q @ fed.gradients(w)
+        mean += (w - mean) * 2 * (t + 1) / ((t + 1) * (t + 2))
+    return mean
+
+
+@pytest.mark.parametrize("d", [4, 9, 15])
+def test_a_long_subgradient_method_settles_at_the_predicted_model(d):
+    fed = power_of_choice_quadratics(12, 3, rng=5)
+    floor = error_floor(fed, PowerOfChoice(2, min(d, 12)))
+    limit = subgradient_limit(fed, 2, min(d, 12), 20_000)
+    assert np.linalg.norm(limit - floor.minimizer) < 1e-3 * np.linalg.norm(fed.minimizer - floor.minimizer)
+
+
+def test_the_mean_field_of_federated_averaging_settles_at_the_floor_as_the_step_shrinks():
+    fed, strategy = power_of_choice_quadratics(30, 5, rng=0), PowerOfChoice(3, 9)
+    value = error_floor(fed, strategy).value
+    deviations = [
+        abs(mean_field_gap(fed, strategy, int(6 / eta / 10), 2, eta, np.zeros(5))[-1] / value - 1)
+        for eta in (2e-3, 5e-4)
+    ]
+    assert deviations[0] < 0.05
+    assert deviations[1] < 0.35 * deviations[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("d", [6, 9, 15, 30])
+def test_the_simulated_error_settles_at_the_floor(d):
+    from fedtheory.engine.fedavg import fedavg
+
+    fed, strategy = power_of_choice_quadratics(30, 5, rng=0), PowerOfChoice(3, d)
+    run = fedavg(
+        fed, strategy, num_rounds=60_000, local_steps=2, step_size=2e-5, num_replicates=4, num_threads=1,
+        initial=np.zeros(5), record_every=100,
+    )  # fmt: skip
+    assert run.gap[:, -50:].mean() == pytest.approx(error_floor(fed, strategy).value, rel=0.02)
+
+
+def test_state_independent_strategies_settle_at_the_minimizer_of_their_mean_objective():
+    fed = full_federation(3)
+    assert error_floor(fed, Full()).value < 1e-25
+    floor = error_floor(fed, Uniform(2))
+    np.testing.assert_allclose(fed.gradients(floor.minimizer).mean(axis=0), 0, atol=1e-12)
+    assert floor.gap == 0
+
+
+def test_homogeneous_clients_have_no_floor_and_idle_clients_do_not_matter():
+    same = QuadraticFederation([1.0, 2.0], [[0.5], [0.5]], [0.5, 0.5])
+    assert error_floor(same, PowerOfChoice(1, 2)).value < 1e-25
+    fed = power_of_choice_quadratics(6, 2, rng=1)
+    idle = QuadraticFederation(
+        np.append(fed.curvatures, 3.0), np.vstack([fed.centers, [9.0, 9.0]]), np.append(fed.weights, 0.0)
+    )
+    with_idle, without = error_floor(idle, PowerOfChoice(2, 4)), error_floor(fed, PowerOfChoice(2, 4))
+    assert with_idle.value == pytest.approx(without.value, rel=1e-9)
+    assert with_idle.frequencies[-1] == 0
+
+
+def test_highest_loss_is_power_of_choice_among_all():
+    fed = full_federation(2)
+    assert error_floor(fed, HighestLoss(2)).value == error_floor(fed, PowerOfChoice(2, 7)).value
+
+
+def test_an_anti_ranking_mutant_has_no_certificate(monkeypatch):
+    source = inspect.getsource(module._vertex).replace("np.argsort(-losses", "np.argsort(losses")
+    namespace = dict(vars(module))
+    exec(source, namespace)
+    monkeypatch.setattr(module, "_vertex", namespace["_vertex"])
+    fed, strategy = power_of_choice_quadratics(12, 3, rng=5), PowerOfChoice(2, 6)
+    floor = error_floor(fed, strategy)
+    primal = mean_of_selected(fed, 2, 6, floor.minimizer)
+    assert primal - floor.frequencies @ fed.losses(floor.minimizer) > 1e-3 * fed.objective_gap
+
+
+@pytest.mark.parametrize(
+    ("fed", "strategy", "error", "message"),
+    [
+        ("fed", Full(), TypeError, "fed must be a QuadraticFederation, got str"),
+        (None, PowerOfChoice(1, HalvingCandidates()), TypeError, "pow-d with a fixed number of candidates"),
+        (None, object(), TypeError, "strategy must be state-independent, or pow-d"),
+        (None, PowerOfChoice(1, 9), ValueError, "num_candidates must be in 1..7, got 9"),
+    ],
+)
+def test_bad_inputs_are_refused_in_one_sentence(fed, strategy, error, message):
+    with pytest.raises(error, match=message):
+        error_floor(full_federation(0) if fed is None else fed, strategy)
