@@ -11,7 +11,18 @@ import numpy as np
 from fedtheory._compile import compiled
 from fedtheory._validate import Array
 
-__all__ = ["LANES", "NO_LIMIT", "approximate", "optimal", "saturate", "start", "survey", "write"]
+__all__ = [
+    "LANES",
+    "NO_LIMIT",
+    "approximate",
+    "optimal",
+    "saturate",
+    "start",
+    "survey",
+    "write",
+    "write_approximate",
+    "write_optimal",
+]
 
 LANES = 32
 LARGEST = np.finfo(np.float64).max
@@ -109,7 +120,12 @@ def optimal(norms: Array, budget: float, probabilities: Array) -> tuple[float, f
 
     The first value is infinite, or tiny, when the norms leave the range where the arithmetic is accurate.
     """
-    work = np.empty((3, LANES))
+    return write_optimal(norms, budget, np.empty((3, LANES)), probabilities)
+
+
+@compiled
+def write_optimal(norms: Array, budget: float, work: Array, probabilities: Array) -> tuple[float, float, float]:
+    """Do as ``optimal`` without allocating; ``work`` has shape (3, LANES)."""
     total, positive, legal = survey(norms, work)
     if positive <= budget:
         for i in range(norms.size):
@@ -123,7 +139,14 @@ def optimal(norms: Array, budget: float, probabilities: Array) -> tuple[float, f
 @compiled
 def approximate(norms: Array, budget: float, max_rescalings: int, probabilities: Array) -> tuple[float, int, float]:
     """Write the law after some rescalings; returns (sum of the rest, rescalings made, how many norms are legal)."""
-    work = np.empty((3, LANES))
+    return write_approximate(norms, budget, max_rescalings, np.empty((3, LANES)), probabilities)
+
+
+@compiled
+def write_approximate(
+    norms: Array, budget: float, max_rescalings: int, work: Array, probabilities: Array
+) -> tuple[float, int, float]:
+    """Do as ``approximate`` without allocating; ``work`` has shape (3, LANES)."""
     total, _, legal = survey(norms, work)
     rest, room, num_rescalings = start(norms, budget, total, max_rescalings, work)
     write(norms, rest, room, probabilities)
