@@ -1,5 +1,6 @@
 """Smallest constants along a run: they satisfy the hypotheses, and nothing smaller does."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -39,7 +40,7 @@ def test_the_gradient_bound_of_a_run_by_hand() -> None:
 
 
 def test_unbiased_selection_has_skew_one() -> None:
-    assert observed_skews(opposite_run(greedy=False)) == (1, 1, 1)
+    assert set(observed_skews(opposite_run(greedy=False))) == {1}
 
 
 def test_the_highest_loss_has_skews_within_the_exact_ones() -> None:
@@ -53,13 +54,9 @@ def test_the_highest_loss_has_skews_within_the_exact_ones() -> None:
 def test_the_skew_at_a_common_minimizer_is_undefined() -> None:
     run = opposite_run(greedy=False)
     alone = type(run.federation)((vector(1),), (vector(0),), vector(1), vector(0))
-    shared = type(run)(**{**vars_of(run), "federation": alone, "select": constant_law(with_replacement(vector(1), 1))})
+    shared = replace(run, federation=alone, select=constant_law(with_replacement(vector(1), 1)))
     assert skew(shared, shared.select(vector(0)), vector(0)) is None
-    assert observed_skews(shared) == (1, 1, 1)
-
-
-def vars_of(run: RationalRun) -> dict[str, object]:
-    return {name: getattr(run, name) for name in type(run).__dataclass_fields__}
+    assert set(observed_skews(shared)) == {1}
 
 
 @settings(max_examples=20)

@@ -21,7 +21,7 @@ def test_every_constant_agrees_with_the_floating_point_federation(seed: int) -> 
     np.testing.assert_allclose(fed.minimizer, [float(x) for x in exact.minimizer], atol=1e-12)
     np.testing.assert_allclose(fed.objective_gap, float(exact.objective_gap), atol=1e-12)
     np.testing.assert_allclose(fed.excess(model), float(exact.gap(w)), atol=1e-12)
-    assert (fed.smoothness, fed.strong_convexity) == (exact.smoothness, exact.strong_convexity)
+    assert (fed.smoothness, fed.strong_convexity) == (float(exact.smoothness), float(exact.strong_convexity))
 
 
 @given(seed=st.integers(0, 2**32))

@@ -82,7 +82,7 @@ def test_independent_coins_have_their_probabilities_and_no_correlation(sizes: li
     law = independent(probabilities)
     assert frequencies(law, len(sizes)) == tuple(probabilities)
     for i, j in combinations(range(len(sizes)), 2):
-        together = average_over(law, lambda chosen, pair=(i, j): int(set(pair) <= set(chosen)))
+        together = sum(probability for probability, chosen in law if {i, j} <= set(chosen))
         assert together == probabilities[i] * probabilities[j]
 
 

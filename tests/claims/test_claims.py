@@ -1,0 +1,98 @@
+"""Every claim reaches its expected verdict; the counterexamples are the ones that can be derived by hand."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fedtheory.claims import power_of_choice_weighted as weighted
+from fedtheory.claims._instances import draw_run, opposite_clients
+from fedtheory.verification.catalogue import known_claims
+from fedtheory.verification.counterexamples import search
+from fedtheory.verification.runs import expected
+from fedtheory.verification.verdicts import examine
+
+CLAIMS = known_claims()
+TRUE = [key for key, claim in CLAIMS.items() if claim.expected == "holds" and not claim.is_single]
+LIST = pytest.mark.parametrize("key", CLAIMS)
+
+
+@LIST
+def test_the_verdict_is_the_expected_one(key: str) -> None:
+    verdict = examine(CLAIMS[key], rng=1)
+    assert verdict.as_expected, (verdict.worst, verdict.worst_index)
+
+
+@LIST
+def test_a_claim_cites_the_paper_of_its_bound_and_explains_itself(key: str) -> None:
+    claim = CLAIMS[key]
+    assert claim.bound is None or claim.bound.statement.paper == claim.statement.paper
+    assert claim.instances[0] <= claim.instances[1]
+    assert claim.title
+
+
+@pytest.mark.parametrize("key", TRUE)
+@settings(max_examples=5)
+@given(seed=st.integers(0, 2**64))
+def test_no_seed_breaks_a_true_claim(key: str, seed: int) -> None:
+    finding = CLAIMS[key].check(np.random.default_rng(seed))
+    assert finding.holds is not False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", TRUE)
+def test_no_search_breaks_a_true_claim(key: str) -> None:
+    assert search(CLAIMS[key], 300, rng=2).worst.holds is not False
+
+
+def test_an_erratum_is_exact() -> None:
+    errata = [claim for claim in CLAIMS.values() if claim.kind == "erratum"]
+    assert errata
+    assert {claim.expected for claim in errata} == {"fails"}
+    assert {examine(claim).side for claim in errata if claim.is_single} == {"exact"}
+
+
+@pytest.mark.parametrize(("num_steps", "rounds"), [(10, 1), (10, 2), (20, 1)])
+def test_the_error_of_a_single_opposite_client_telescopes(num_steps: int, rounds: int) -> None:
+    """With steps 1/(t + 8) a round of tau steps from s moves w to its client by tau/(s + tau + 7) of the way.
+
+    So (T + 7) w_T is a sum of T/tau independent signs times tau, and E F(w_T) - F* = tau T / (2 (T + 7)^2).
+    """
+    tau, total = num_steps // rounds, num_steps
+    drawn = weighted._one_uniform_client(opposite_clients(), 0, tau, total)
+    gap = expected(drawn.run.snapshots[total], lambda at: drawn.run.federation.gap(at.average))
+    assert gap == Fraction(tau * total, 2 * (total + 7) ** 2)
+
+
+def test_the_single_client_instance_is_fifty_over_two_hundred_eighty_nine() -> None:
+    worst = examine(CLAIMS["power-of-choice:equation-85-single-client"]).worst
+    # tau = T = 10: 100/(2 * 17^2); eq. (85): (2 * 3/2)/(10 + 8).
+    assert (worst.measured, worst.predicted) == (Fraction(100, 2 * 17**2), Fraction(3, 18))
+
+
+def test_unbalanced_weights_diverge_from_a_common_minimizer() -> None:
+    # The model is multiplied by q_k = 3/2 or 1/2 whenever it stands at 1: after one step E (w - 1)^2 / 2 = 1/8.
+    worst = examine(CLAIMS["power-of-choice:equation-85-unbalanced"]).worst
+    assert (worst.measured, worst.predicted, worst.instance["step"]) == (Fraction(1, 8), 0, 1)
+
+
+def test_the_conditioning_step_fails_by_nine_to_seventeen() -> None:
+    # From 0 one step of 1/4: the chosen client is 3/4 away, the other 5/4: (9/16)/2 against ((9 + 25)/16)/4.
+    worst = examine(CLAIMS["power-of-choice:step-54-55"]).worst
+    assert (worst.measured, worst.predicted) == (Fraction(9, 32), Fraction(17, 32))
+
+
+def test_one_path_of_two_point_noise_exceeds_the_fixed_step_bound() -> None:
+    # The step -(1/4) 10 gives (10/4)^2/2; the bound is eta^2 C/2 with C = 32 + 1 and eta = 1/4.
+    worst = examine(CLAIMS["power-of-choice:theorem-a.1-pathwise"]).worst
+    assert (worst.measured, worst.predicted) == (Fraction(100, 32), Fraction(33, 32))
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 2**32))
+def test_a_drawn_run_names_the_numbers_that_define_it(seed: int) -> None:
+    drawn = draw_run(np.random.default_rng(seed))
+    assert {"curvatures", "centers", "weights", "law", "num_selected", "local_steps", "initial"} <= set(drawn.instance)
+    assert all(isinstance(value, str | int) for value in drawn.instance.values())
