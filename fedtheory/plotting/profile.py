@@ -30,7 +30,9 @@ def selection_profile(axes: "Axes", shares: npt.ArrayLike, frequencies: "Mapping
     axes.bar(place, np.asarray(shares)[order], color="#c0c0c0", label="data share p")
     for index, (label, selected) in enumerate(frequencies.items()):
         color, marker = COLORS[index % len(COLORS)], MARKERS[index % len(MARKERS)]
-        axes.plot(place, np.asarray(selected)[order], linestyle="none", color=color, marker=marker, label=label)
+        look = axes.plot(place, np.asarray(selected)[order], color=color, marker=marker, label=label, linestyle="none")
+        # A client that is never selected has its marker on the frame.
+        look[0].set_clip_on(False)
     axes.set_xticks(place, labels=[str(client) for client in order], rotation=90, fontsize=7)
     axes.grid(visible=False, axis="x")
     return axes
