@@ -31,6 +31,40 @@ def selected_excess(run: RationalRun, at: Snapshot, *, of_start: bool) -> Fracti
     return sum((run.federation.excess(k, w) for k in at.chosen), start=Fraction(0)) / len(at.chosen)
 
 
+def _canceling_path(_: np.random.Generator) -> Finding:
+    eta, noises = Fraction(1, 4), ((-1, 1), (1, -1))
+    models, difference_sum, after_first = [Fraction(0), Fraction(0)], Fraction(0), Fraction(0)
+    for step, noise in enumerate(noises):
+        gradients = [w + n for w, n in zip(models, noise, strict=True)]
+        models = [w - eta * g for w, g in zip(models, gradients, strict=True)]
+        difference_sum += eta * (gradients[1] - gradients[0])
+        if step == 0:
+            after_first = (models[1] - models[0]) ** 2
+    return at_most(
+        after_first,
+        difference_sum**2,
+        instance={
+            "clients": "two, F(w) = w^2/2",
+            "initial": "0",
+            "step_size": "1/4",
+            "noises": noises,
+            "local_steps": 2,
+        },
+    )
+
+
+EQUATION_16_PATHWISE = Claim(
+    key="power-of-choice:equation-16-pathwise",
+    title="|w_k'_t - w_k_t|^2 <= |sum of eta_i (g_k' - g_k) over the whole round|^2 after one of two local steps",
+    statement=Statement(poc.PAPER, "Lemma B.2", "eq. (16)"),
+    kind="erratum",
+    check=_canceling_path,
+    expected=FAILS,
+    instances=(1, 1),
+    remark="later gradients can cancel earlier ones: sum to t - 1, and extend it after Cauchy-Schwarz; the lemma holds",
+)
+
+
 def _dependent_run(num_steps: int) -> RationalRun:
     fed = opposite_clients()
     return RationalRun(

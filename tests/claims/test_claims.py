@@ -84,6 +84,13 @@ def test_the_conditioning_step_fails_by_nine_to_seventeen() -> None:
     assert (worst.measured, worst.predicted) == (Fraction(9, 32), Fraction(17, 32))
 
 
+def test_gradients_of_a_round_can_cancel() -> None:
+    # Noises -+1, then +-1, from 0 with step 1/4: the models are +-1/4 after one step, 1/2 apart. The gradients differ by
+    # 2, then by -1/2 - 2, and a quarter of the sum is -1/8.
+    worst = examine(CLAIMS["power-of-choice:equation-16-pathwise"]).worst
+    assert (worst.measured, worst.predicted) == (Fraction(1, 2) ** 2, Fraction(1, 8) ** 2)
+
+
 def test_one_path_of_two_point_noise_exceeds_the_fixed_step_bound() -> None:
     # The step -(1/4) 10 gives (10/4)^2/2; the bound is eta^2 C/2 with C = 32 + 1 and eta = 1/4.
     worst = examine(CLAIMS["power-of-choice:theorem-a.1-pathwise"]).worst

@@ -34,8 +34,8 @@ def test_one_sample_says_nothing_about_the_mean() -> None:
 
 @pytest.mark.parametrize("probability", [0.02, 0.5])
 def test_the_bernstein_sequence_covers_at_all_sizes_at_once(probability: float) -> None:
-    # At confidence 0.9 at most one run in ten may exclude the mean at some size: 20 of 200 runs on average at worst, and
-    # more than 33 with probability 1e-3 (three standard deviations of a binomial).
+    # At confidence 0.9 at most one run in ten may exclude the mean at some size: 20 of 200 runs on average at worst,
+    # and more than 33 with probability 1e-3 (three standard deviations of a binomial).
     rng = np.random.default_rng(1)
     rows = (rng.random((200, 300)) < probability).astype(float)
     missed = 0
