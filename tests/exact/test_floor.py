@@ -105,11 +105,18 @@ def test_the_simulated_error_settles_at_the_floor(d):
     from fedtheory.engine.fedavg import fedavg
 
     fed, strategy = power_of_choice_quadratics(30, 5, rng=0), PowerOfChoice(3, d)
+    floor = error_floor(fed, strategy)
     run = fedavg(
-        fed, strategy, num_rounds=60_000, local_steps=2, step_size=2e-5, num_replicates=4, num_threads=1,
-        initial=np.zeros(5), record_every=100,
+        fed, strategy, num_rounds=300_000, local_steps=2, step_size=2e-5, num_replicates=4, num_threads=1,
+        initial=np.zeros(5), record=("gap", "models"), record_every=100,
     )  # fmt: skip
-    assert run.gap[:, -50:].mean() == pytest.approx(error_floor(fed, strategy).value, rel=0.02)
+    # total time 12: three quarters of it long after the slowest mode, of rate about 5, has died out
+    settled = slice(750, None)
+    # The losses of several clients tie at the limit; fluctuations of size sqrt(step) across these kinks move the mean
+    # error by a multiple of sqrt(step), measured below 1% here and halved by a four times smaller step.
+    assert run.gap[:, settled].mean() == pytest.approx(floor.value, rel=0.02)
+    mean_model = run.records["models"][:, settled].mean(axis=(0, 1))
+    assert np.linalg.norm(mean_model - floor.minimizer) < 0.02 * np.linalg.norm(fed.minimizer - floor.minimizer)
 
 
 def test_state_independent_strategies_settle_at_the_minimizer_of_their_mean_objective():
