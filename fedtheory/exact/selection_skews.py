@@ -14,6 +14,7 @@ from fedtheory.exact._forms import Forms, forms, is_homogeneous, without_idle_cl
 from fedtheory.exact._quadratic import quadratic
 from fedtheory.exact._ranking import RankingLaw, ranking_law
 from fedtheory.exact._search import Found, smallest_over_models
+from fedtheory.exact._top_sets import is_tractable, least_over_top_sets
 from fedtheory.exact.frequencies import StateIndependent
 from fedtheory.exact.interval import Interval, SelectionSkew
 from fedtheory.exact.ranking_bound import least_skew_over_rankings
@@ -27,6 +28,7 @@ __all__ = ["selection_skew"]
 _FIXED = "fixed frequencies"
 _CELLS = "all rankings in one dimension"
 _RANKINGS = "all rankings, by the subsets of clients"
+_TOP_SETS = "all sets of largest losses not excluded by multipliers"
 _PLANES = "cutting planes on the base polytope"
 _REARRANGEMENT = "rearrangement"
 _MINIMIZER = "attained at w*"
@@ -75,7 +77,9 @@ def selection_skew(
     -----
     State-independent strategies and one-dimensional federations: exact up to rounding. Otherwise:
 
-    * rho_bar: below by ``least_skew_over_rankings``; above by a search over w with the exact infimum over w'.
+    * rho_bar: below by ``least_skew_over_rankings``; above by a search over w with the exact infimum over w'. If all
+      clients are candidates (and isotropic, and the sets of m clients few), below by the smallest infimum of a set of m
+      clients for which there is no proof that it never ranks first; this closes the interval in most cases.
     * rho_tilde: above by ranking by the excess losses at w* (rearrangement); below by search, and equal, attained at
       w*, if all F_k* are equal.
     * rho_diagonal: below by maximizing a concave eigenvalue over the base polytope; above by search.
@@ -144,19 +148,27 @@ class _Problem(NamedTuple):
 
 
 def _by_bounds_and_search(problem: _Problem, least_ratios: Array | None) -> SelectionSkew:
-    fed, law = problem.fed, problem.law
     diagonal, at = _rho_diagonal(problem)
-    least = least_skew_over_rankings(law, subset_minima(fed) if least_ratios is None else least_ratios)
-    found = problem.search(lambda w: _least_skew(problem, problem.frequencies(w)), [at])
-    rho_bar = Interval(min(least, found.value), found.value, _RANKINGS, _SEARCH)
+    rho_bar = _rho_bar(problem, least_ratios, at)
     if diagonal.lower < rho_bar.lower:
-        diagonal = replace(diagonal, lower=rho_bar.lower, lower_by=_RANKINGS)
-    tilde = _rho_tilde(fed, lambda excess: _largest_excess(problem, excess))
+        diagonal = replace(diagonal, lower=rho_bar.lower, lower_by=rho_bar.lower_by)
+    tilde = _rho_tilde(problem.fed, lambda excess: _largest_excess(problem, excess))
     return SelectionSkew(rho_bar, tilde, diagonal)
 
 
-def _least_skew(problem: _Problem, q: Array) -> float:
-    return max(float(np.linalg.eigvalsh(problem.forms.mixture(q))[0]), 0.0)
+def _rho_bar(problem: _Problem, least_ratios: Array | None, start: Array) -> Interval:
+    fed, law = problem.fed, problem.law
+
+    def least_skew(w: Array) -> float:
+        return max(float(np.linalg.eigvalsh(problem.forms.mixture(problem.frequencies(w)))[0]), 0.0)
+
+    upper = problem.search(least_skew, [start]).value
+    if law.num_candidates == fed.num_clients and is_tractable(fed, law.num_selected) and not is_homogeneous(fed):
+        bound = least_over_top_sets(fed, problem.forms, law.num_selected, upper)
+        upper = min([upper, *map(least_skew, bound.models)])
+        return Interval(min(bound.lower, upper), upper, _TOP_SETS, _SEARCH)
+    least = least_skew_over_rankings(law, subset_minima(fed) if least_ratios is None else least_ratios)
+    return Interval(min(least, upper), upper, _RANKINGS, _SEARCH)
 
 
 def _rho_diagonal(problem: _Problem) -> tuple[Interval, Array]:
