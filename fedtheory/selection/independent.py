@@ -1,0 +1,210 @@
+"""Independent sampling of updates: each client decides by its own coin whether to send (Optimal Client Sampling)."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+# (compiled rules take what selection/_rules.py says)
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._compile import compiled
+from fedtheory._validate import Array
+from fedtheory.paper import Scheme
+from fedtheory.sampling._arguments import checked_budget
+from fedtheory.sampling._newton import LANES, write_approximate, write_optimal
+from fedtheory.selection._moments import CoefficientMoments
+from fedtheory.selection._rules import Rules
+
+__all__ = ["Independent"]
+
+LAWS = ("optimal", "approximate", "uniform")
+
+
+@final
+@dataclass(frozen=True)
+class Independent:
+    r"""Send the update of client i with probability p_i, independently of the others, with coefficient ``w_i / p_i``.
+
+    The aggregate ``sum_{i in S} (w_i / p_i) U_i`` is unbiased; nobody may send, and then the model stays.
+
+    Parameters
+    ----------
+    expected_size
+        Expected number m of clients that send, any real number in (0, n].
+    probabilities
+        ``optimal``: all clients compute, and p minimizes the variance given the norms ``t_i = w_i |U_i|``;
+        ``approximate``: the same up to ``max_iterations`` rescalings, which need sums only;
+        ``uniform``: ``p_i = m / n``, where only the clients that will send compute.
+    max_iterations
+        Rescalings allowed to ``approximate``.
+
+    Raises
+    ------
+    ValueError
+        If the budget is not positive (or, once the clients are known, above n), or the law has another name.
+
+    Notes
+    -----
+    What is sent up, in floats (a float has 64 bits): besides the updates, ``optimal`` sends n norms. ``approximate``
+    sends n norms and, in every pass, from each client its probability and a one if that is below 1, else two zeros;
+    the pass that finds nothing left to rescale is sent, too, unless ``max_iterations`` came first. ``uniform`` sends
+    updates only. What is sent down is not counted: ``optimal`` sends each client its probability; ``approximate``
+    broadcasts the sum of the norms and one factor per pass.
+
+    Clients whose update is zero do not send. Neither does one of weight zero, whatever its coin says.
+
+    References
+    ----------
+    Chen, Horvath and Richtarik (2022), Algorithms 1 (optimal) and 2 (approximate).
+
+    Examples
+    --------
+    Client 1 moves twice as far as client 0 and is sampled twice as often.
+
+    >>> import fedtheory as ft
+    >>> fed = ft.QuadraticFederation([1.0, 1.0], [[1.0], [2.0]], [0.5, 0.5])
+    >>> run = ft.fedavg(fed, Independent(1), num_rounds=1, step_size=0.5, initial=[0.0], num_replicates=9000)
+    >>> run.counts.mean(axis=0).round(1)
+    array([0.3, 0.7])
+    """
+
+    expected_size: float
+    probabilities: str = "optimal"
+    max_iterations: int = 4
+
+    def __post_init__(self) -> None:
+        _validate.positive("expected_size", self.expected_size)
+        _validate.choice("probabilities", self.probabilities, LAWS)
+        _validate.count("max_iterations", self.max_iterations)
+
+    @property
+    def scheme(self) -> Scheme:
+        """Independent sampling, coefficients ``w_i / p_i``."""
+        return Scheme("independent", "inverse probability")
+
+    def rules(self, weights: Array, num_rounds: int) -> Rules:
+        """Return the compiled rules."""
+        n = weights.size
+        budget = checked_budget(self.expected_size, n)
+        table = np.array([budget, float(self.max_iterations)])
+        if self.probabilities == "uniform":
+            return Rules(select=_flip_equal_coins, weigh=_weigh_by_share, max_selected=n, table=table)
+        weigh = _send_by_optimal_law if self.probabilities == "optimal" else _send_by_approximate_law
+        return Rules(
+            select=_choose_all, weigh=weigh, max_selected=n, table=table, memory=np.zeros(n + _WORK[0] * _WORK[1])
+        )
+
+    def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
+        """``m / n`` for every client, shape (n,), for the uniform law; TypeError for those that look at the updates."""
+        self._must_not_look("inclusion probabilities")
+        n = len(weights)
+        return np.full(n, checked_budget(self.expected_size, n) / n)
+
+    def coefficient_moments(self, weights: Array) -> CoefficientMoments:
+        """Moments of the coefficients for the uniform law; TypeError for those that look at the updates."""
+        self._must_not_look("exact moments")
+        w = np.asarray(weights, dtype=np.float64)
+        second = w**2 / self.inclusion_probabilities(w)
+        return CoefficientMoments(mean=w, alpha=1.0, delta=second - w**2, noise=second)
+
+    def _must_not_look(self, wanted: str) -> None:
+        if self.probabilities != "uniform":
+            message = f"probabilities must be 'uniform' for {wanted} before the updates are known, got {self!r}"
+            raise TypeError(message)
+
+
+# The memory of the laws that look at the updates: n norms, then the scratch of the compiled law.
+_WORK = (3, LANES)
+
+
+@compiled
+def _flip_equal_coins(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    probability = table[0] / weights.size
+    filled = 0
+    for k in range(weights.size):
+        chosen[filled] = k
+        filled += rng.random() < probability
+    return filled
+
+
+@compiled
+def _weigh_by_share(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+    for i in range(chosen.size):
+        coefficients[i] = weights[chosen[i]] * (weights.size / table[0])
+    return 0.0
+
+
+@compiled
+def _choose_all(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    for k in range(weights.size):
+        chosen[k] = k
+    return weights.size
+
+
+@compiled
+def _send_by_optimal_law(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+    norms, work = memory[: weights.size], memory[weights.size :].reshape(_WORK)
+    if _write_norms(weights, updates, norms):
+        write_optimal(norms, table[0], work, coefficients)
+    else:
+        coefficients[:] = 1.0
+    _flip_coins(weights, rng, coefficients)
+    return float(weights.size)
+
+
+@compiled
+def _send_by_approximate_law(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+    norms, work, limit = memory[: weights.size], memory[weights.size :].reshape(_WORK), int(table[1])
+    passes = 0
+    if _write_norms(weights, updates, norms):
+        rest, made, _ = write_approximate(norms, table[0], limit, work, coefficients)
+        passes = min(made + 1, limit) if rest > 0.0 else 0
+    else:
+        coefficients[:] = 1.0
+    _flip_coins(weights, rng, coefficients)
+    return float(weights.size + 2 * weights.size * passes)
+
+
+@compiled
+def _write_norms(weights, updates, norms):
+    # The norms w_i |U_i|, up to a common power of two, which the laws do not see; False if one of them is not finite.
+    largest = 0.0
+    for i in range(norms.size):
+        norms[i] = weights[i] * _norm(updates[i])
+        largest = max(largest, norms[i])
+        if not np.isfinite(norms[i]):
+            return False
+    if largest > 1e290:  # so that the sum does not overflow
+        for i in range(norms.size):
+            norms[i] *= 2.0**-64
+    return True
+
+
+@compiled
+def _norm(update):
+    square = 0.0
+    for j in range(update.size):
+        square += update[j] * update[j]
+    if 1e-250 < square < 1e250:
+        return np.sqrt(square)
+    # Far from 1 squares lose digits, vanish or overflow: measure against the largest entry.
+    largest, total = 0.0, 0.0
+    for j in range(update.size):
+        largest = max(largest, abs(update[j]))
+        total += update[j] * 0.0
+    if largest == 0.0 or total != 0.0:
+        return largest + total
+    square = 0.0
+    for j in range(update.size):
+        square += (update[j] / largest) * (update[j] / largest)
+    return largest * np.sqrt(square)
+
+
+@compiled
+def _flip_coins(weights, rng, coefficients):
+    # Probabilities become coefficients. Every client flips, so that strategies with one seed flip the same coins.
+    for i in range(weights.size):
+        sends = rng.random() < coefficients[i]
+        coefficients[i] = weights[i] / coefficients[i] if sends else 0.0

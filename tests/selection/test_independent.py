@@ -1,0 +1,357 @@
+"""Independent sampling of updates: its law, its estimator, what it sends, and the defects that others have shipped."""
+
+import dataclasses
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fedtheory as ft
+from fedtheory.bounds import optimal_client_sampling as ocs
+from fedtheory.exact.moments import expected_gap
+from fedtheory.sampling import approximate_probabilities, optimal_probabilities, variance
+from fedtheory.sampling.approximate import approximation
+from fedtheory.selection.full import Full
+from fedtheory.selection.independent import Independent, _flip_coins
+
+WEIGHTS = np.array([0.3, 0.25, 0.2, 0.15, 0.1])
+N = WEIGHTS.size
+LAWS = ("optimal", "approximate", "uniform")
+
+
+def updates_of(seed, dim=3):
+    return np.random.default_rng(seed).lognormal(0, 1, (N, 1)) * np.random.default_rng(seed).normal(size=(N, dim))
+
+
+def plain(rule):
+    return getattr(rule, "py_func", rule)
+
+
+def rounds(strategy, updates, count, seed=0, rules=None, weights=WEIGHTS):
+    """Coefficients of all clients in ``count`` rounds with the same updates, and the extra floats of the last round."""
+    rules = rules or strategy.rules(weights, count)
+    rng, memory, n = np.random.default_rng(seed), rules.memory.copy(), weights.size
+    chosen, coefficients, drawn = np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros((count, n))
+    extra, nobody = np.nan, np.zeros(0)
+    for t in range(count):
+        size = rules.select(t, rules.table, memory, weights, nobody.astype(np.int64), nobody, rng, chosen)
+        computed = chosen[:size]
+        extra = rules.weigh(t, rules.table, memory, weights, computed, updates[computed], rng, coefficients)
+        drawn[t, computed] = coefficients[:size]
+    return drawn, extra
+
+
+def law(strategy, updates, weights=WEIGHTS):
+    """Probabilities by the library's own doors, the second road to what the rules do."""
+    norms = weights * np.hypot.reduce(updates, axis=1)  # unlike the root of a sum of squares it never overflows
+    if strategy.probabilities == "uniform":
+        return strategy.inclusion_probabilities(weights)
+    if strategy.probabilities == "optimal":
+        return optimal_probabilities(norms, strategy.expected_size)
+    return approximate_probabilities(norms, strategy.expected_size, strategy.max_iterations)
+
+
+def largest_deviation(drawn, updates):
+    """Largest |z| of the mean estimator, coordinate by coordinate, against ``sum_i w_i U_i``."""
+    estimates = drawn @ updates
+    error = estimates.std(axis=0, ddof=1) / np.sqrt(len(drawn))
+    return np.abs((estimates.mean(axis=0) - WEIGHTS @ updates) / error).max()
+
+
+@pytest.mark.parametrize("probabilities", LAWS)
+@pytest.mark.parametrize("size", [0.7, 1, 2.5, 4])
+def test_clients_send_with_the_probabilities_of_their_law(probabilities, size):
+    strategy, updates, count = Independent(size, probabilities), updates_of(1), 20_000
+    drawn, _ = rounds(strategy, updates, count)
+    p = law(strategy, updates)
+    sent = drawn > 0
+    assert np.all(np.abs(sent.mean(axis=0) - p) <= 4.5 * np.sqrt(p * (1 - p) / count) + 1e-12)
+    # pairs: independence, not only the marginals
+    both = np.outer(p, p)
+    pairs = sent.T.astype(float) @ sent / count
+    np.fill_diagonal(pairs, 0)
+    np.fill_diagonal(both, 0)
+    assert np.all(np.abs(pairs - both) <= 4.5 * np.sqrt(both * (1 - both) / count) + 1e-12)
+    # the coefficients are w/p exactly, up to the rounding of one division
+    np.testing.assert_allclose(drawn.max(axis=0), WEIGHTS / p, rtol=1e-14)
+    assert np.all((drawn == 0) | np.isclose(drawn, drawn.max(axis=0), rtol=0, atol=0))
+    spread = np.sqrt((p * (1 - p)).sum() / count)
+    assert abs(sent.sum(axis=1).mean() - p.sum()) <= 4.5 * spread + 1e-12
+    assert p.sum() == pytest.approx(size) or probabilities == "approximate"
+
+
+@pytest.mark.parametrize("probabilities", LAWS)
+def test_the_estimator_is_unbiased_with_the_variance_of_eq_6(probabilities):
+    strategy, updates = Independent(2, probabilities), updates_of(2)
+    p = law(strategy, updates)
+    total, mean, second = WEIGHTS @ updates, np.zeros(3), 0.0
+    for members in itertools.product([0.0, 1.0], repeat=N):
+        # every outcome of the coins, through the compiled rule: coins come from a generator that returns what we want
+        chance = np.prod(np.where(members, p, 1 - p))
+        coefficients = p.copy()
+        plain(_flip_coins)(WEIGHTS, _Coins(np.where(members, 0.0, 1.0)), coefficients)
+        mean += chance * coefficients @ updates
+        second += chance * np.sum((coefficients @ updates - total) ** 2)
+    np.testing.assert_allclose(mean, total, rtol=1e-13)
+    assert second == pytest.approx(variance(WEIGHTS * np.linalg.norm(updates, axis=1), p), rel=1e-12)
+    drawn, _ = rounds(strategy, updates, 20_000, seed=3)
+    assert largest_deviation(drawn, updates) < 4.5
+
+
+class _Coins:
+    def __init__(self, values):
+        self.values = iter(values)
+
+    def random(self):
+        return next(self.values)
+
+
+@given(
+    exponents=st.lists(st.floats(-300, 300), min_size=N, max_size=N),
+    size=st.floats(0.05, N),
+    probabilities=st.sampled_from(["optimal", "approximate"]),
+)
+def test_updates_of_any_magnitude_are_weighed_by_the_library_s_own_law(exponents, size, probabilities):
+    updates = np.zeros((N, 3))
+    updates[:, 0] = 3.0 * 10.0 ** np.array(exponents)
+    updates[:, 1] = 4.0 * 10.0 ** np.array(exponents)
+    strategy = Independent(size, probabilities)
+    p = law(strategy, updates)
+    drawn, _ = rounds(strategy, updates, 20)
+    for i in range(N):
+        sent = drawn[:, i][drawn[:, i] > 0]
+        if p[i] > 1e-10:
+            np.testing.assert_allclose(sent, WEIGHTS[i] / p[i], rtol=1e-12)
+        if p[i] == 1:
+            assert len(sent) == 20
+
+
+def test_a_budget_for_everybody_is_full_participation():
+    fed = federation()
+    arguments: dict[str, Any] = {"num_rounds": 5, "local_steps": 2, "step_size": 0.05, "gradient_noise": 1.0, "rng": 2}
+    full = ft.fedavg(fed, Full(), **arguments)
+    for probabilities in LAWS:
+        run = ft.fedavg(fed, Independent(N, probabilities, max_iterations=N), **arguments)
+        # p is exactly 1 after at most n - 1 rescalings
+        np.testing.assert_allclose(run.gap, full.gap, rtol=1e-12)
+        np.testing.assert_array_equal(run.counts, 5)
+
+
+def test_empty_rounds_leave_the_model_where_it_is():
+    fed = federation()
+    for probabilities in LAWS:
+        run = ft.fedavg(
+            fed, Independent(0.05, probabilities), num_rounds=30, step_size=0.05, initial=np.ones(3),
+            record=("models", "uplink"), num_replicates=4,
+        )  # fmt: skip
+        moved = (np.diff(run.models, axis=1) != 0).any(axis=2)
+        np.testing.assert_array_equal(moved.sum(axis=1) > 0, run.counts.sum(axis=1) > 0)
+        assert not moved.all()
+        assert np.isfinite(run.models).all()
+
+
+def test_clients_that_do_not_move_do_not_send():
+    updates = updates_of(3)
+    updates[[0, 3]] = 0.0
+    for probabilities in ("optimal", "approximate"):
+        drawn, _ = rounds(Independent(2, probabilities), updates, 200)
+        assert not drawn[:, [0, 3]].any()
+        still, extra = rounds(Independent(2, probabilities), np.zeros((N, 3)), 5)
+        assert not still.any()
+        assert extra == N  # the norms were sent; their sum is zero, which ends the round
+
+
+def test_what_goes_up_is_counted_in_floats():
+    fed, names = federation(), ("gap", "uplink", "broadcasts", "models")
+    for probabilities in LAWS:
+        strategy = Independent(2, probabilities)
+        run = ft.fedavg(fed, strategy, num_rounds=20, step_size=0.05, initial=np.ones(3), record=names, rng=1)
+        models = 3 * run.counts.sum()
+        if probabilities == "uniform":
+            assert run.uplink[0, -1] == models
+            assert run.recorded("broadcasts")[0, -1] == run.counts.sum()  # who does not send does not compute
+            continue
+        overhead = 20 * N
+        if probabilities == "approximate":
+            for w in run.models[0, :-1]:
+                made = approximation(fed.weights * 0.05 * np.linalg.norm(fed.gradients(w), axis=1), 2)
+                overhead += 2 * N * min(made.num_rescalings + 1, 4)
+        assert run.uplink[0, -1] == models + overhead
+        assert run.recorded("broadcasts")[0, -1] == 20 * N
+
+
+def test_rescalings_are_counted_up_to_their_limit():
+    # norms 1, 10^6, ..., 10^24: each rescaling cuts one more client
+    updates = 10.0 ** (6 * np.arange(N))[:, None] / WEIGHTS[:, None] * np.array([1.0, 0, 0])
+    for limit in (1, 2, 3, 7):
+        _, extra = rounds(Independent(4, "approximate", limit), updates, 1)
+        # exact after ceil(4) - 1 = 3 rescalings; a fourth pass finds nothing to do
+        assert extra == N + 2 * N * min(limit, 4)
+
+
+def federation(kind="full", seed=0):
+    rng = np.random.default_rng(seed)
+    curvatures = np.array([a @ a.T + np.eye(3) for a in rng.normal(size=(N, 3, 3))])
+    return ft.QuadraticFederation(curvatures, rng.normal(size=(N, 3)), WEIGHTS)
+
+
+def test_uniform_moments_by_enumeration():
+    u, alpha, delta, noise = Independent(2, "uniform").coefficient_moments(WEIGHTS)
+    outcomes = np.array(list(itertools.product([0.0, 1.0], repeat=N)))
+    chances = np.where(outcomes, 2 / N, 1 - 2 / N).prod(axis=1)
+    omega = outcomes * WEIGHTS * N / 2
+    second = (chances[:, None] * omega).T @ omega
+    np.testing.assert_allclose(chances @ omega, u, atol=1e-15)
+    np.testing.assert_allclose(second, alpha * np.outer(u, u) + np.diag(delta), atol=1e-15)
+    np.testing.assert_allclose(np.diag(second), noise, atol=1e-15)
+
+
+def test_mean_gap_of_uniform_sampling_agrees_with_exact_moments():
+    fed = federation()
+    arguments: dict[str, Any] = {
+        "num_rounds": 8, "local_steps": 2, "step_size": 0.05, "initial": np.array([1.0, 0, -1]), "gradient_noise": 0.5,
+    }  # fmt: skip
+    strategy = Independent(2, "uniform")
+    run = ft.fedavg(fed, strategy, num_replicates=4000, rng=11, **arguments)
+    exact = expected_gap(fed, strategy, **arguments)
+    z = (run.gap.mean(axis=0)[1:] - exact[1:]) / (run.gap.std(axis=0, ddof=1)[1:] / np.sqrt(4000))
+    assert np.abs(z).max() < 4.5
+
+
+def test_optimal_sampling_beats_uniform_sampling_on_the_same_problem():
+    fed = federation()
+    arguments: dict[str, Any] = {"num_rounds": 60, "step_size": 0.05, "num_replicates": 400, "rng": 5}
+    finals = {name: ft.fedavg(fed, Independent(1, name), **arguments).gap[:, -1] for name in LAWS}
+    spread = np.sqrt(sum(finals[name].var(ddof=1) for name in ("optimal", "uniform")) / 400)
+    assert finals["uniform"].mean() - finals["optimal"].mean() > 4.5 * spread
+    # one client expected: no rescaling is needed, so the approximate law is the optimal one, coin by coin
+    np.testing.assert_allclose(finals["approximate"], finals["optimal"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("probabilities", LAWS)
+def test_a_diverged_replicate_is_marked(probabilities):
+    strategy = Independent(2, probabilities)
+    run = ft.fedavg(federation(), strategy, num_rounds=2000, step_size=50.0, initial=np.ones(3))
+    assert run.status[0] == "diverged"
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_an_update_that_is_not_finite_is_sent_so_that_divergence_shows(bad):
+    updates = updates_of(4)
+    updates[2, 1] = bad
+    for probabilities in ("optimal", "approximate"):
+        drawn, _ = rounds(Independent(1, probabilities), updates, 5)
+        np.testing.assert_array_equal(drawn, np.tile(WEIGHTS, (5, 1)))
+
+
+def test_the_bounds_of_the_paper_speak_about_this_strategy():
+    assert ocs.dsgd_strongly_convex.statement.accepts(Independent(2).scheme)
+    assert not ft.bounds.power_of_choice.one_step.statement.accepts(Independent(2).scheme)
+
+
+@pytest.mark.parametrize("method", ["coefficient_moments", "inclusion_probabilities"])
+def test_laws_that_look_at_the_updates_are_not_known_beforehand(method):
+    with pytest.raises(TypeError, match="probabilities must be 'uniform'"):
+        getattr(Independent(2), method)(WEIGHTS)
+    with pytest.raises(TypeError, match="probabilities must be 'uniform' for exact moments"):
+        expected_gap(federation(), Independent(2), 1, 1, 0.1, np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Independent(0), "expected_size must be finite and positive, got 0"),
+        (lambda: Independent(np.nan), "expected_size must be finite, got nan"),
+        (
+            lambda: Independent(2, "best"),
+            "probabilities must be one of 'optimal', 'approximate', 'uniform', got 'best'",
+        ),
+        (lambda: Independent(2, "approximate", 0), "max_iterations must be at least 1, got 0"),
+        (lambda: Independent(5.5).rules(WEIGHTS, 1), "expected_size must be at most the number of clients, 5, got 5.5"),
+        (lambda: Independent(6, "uniform").inclusion_probabilities(WEIGHTS), "expected_size must be at most"),
+    ],
+)
+def test_impossible_budgets_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def forgotten_coefficients(rules):
+    """Known defect: what is sent is added with its weight, not with weight over probability."""
+
+    def weigh(t, table, memory, weights, chosen, updates, rng, coefficients):
+        extra = rules.weigh(t, table, memory, weights, chosen, updates, rng, coefficients)
+        coefficients[:] = np.where(coefficients > 0, weights, 0.0)
+        return extra
+
+    return dataclasses.replace(rules, weigh=weigh)
+
+
+def exactly_m_without_replacement(rules):
+    """Known defect: m clients drawn one after the other by p, then divided by p as if the draws were independent."""
+
+    def weigh(t, table, memory, weights, chosen, updates, rng, coefficients):
+        p = optimal_probabilities(weights * np.linalg.norm(updates, axis=1), table[0])
+        drawn = rng.choice(weights.size, int(table[0]), replace=False, p=p / p.sum())
+        coefficients[:] = 0.0
+        coefficients[drawn] = weights[drawn] / p[drawn]
+        return weights.size
+
+    return dataclasses.replace(rules, weigh=weigh)
+
+
+def one_coin_for_all(rules):
+    """A defect of our own making: right marginals, but one number decides for everybody."""
+
+    def weigh(t, table, memory, weights, chosen, updates, rng, coefficients):
+        p = optimal_probabilities(weights * np.linalg.norm(updates, axis=1), table[0])
+        coefficients[:] = np.where(rng.random() < p, weights / p, 0.0)
+        return weights.size
+
+    return dataclasses.replace(rules, weigh=weigh)
+
+
+@pytest.mark.parametrize("defect", [forgotten_coefficients, exactly_m_without_replacement])
+def test_the_check_of_unbiasedness_kills_the_known_defects(defect):
+    strategy, updates = Independent(2), updates_of(2)
+    drawn, _ = rounds(strategy, updates, 20_000, rules=defect(strategy.rules(WEIGHTS, 1)))
+    assert largest_deviation(drawn, updates) > 10
+
+
+def test_the_check_of_the_variance_kills_a_common_coin():
+    strategy, updates = Independent(2), updates_of(2)
+    wanted = variance(WEIGHTS * np.linalg.norm(updates, axis=1), law(strategy, updates))
+    for rules, right in ((None, True), (one_coin_for_all(strategy.rules(WEIGHTS, 1)), False)):
+        drawn, _ = rounds(strategy, updates, 20_000, rules=rules)
+        squares = ((drawn @ updates - WEIGHTS @ updates) ** 2).sum(axis=1)
+        z = (squares.mean() - wanted) / (squares.std(ddof=1) / np.sqrt(len(squares)))
+        assert bool(abs(z) < 4.5) is right
+
+
+def off_by_one(norms, m):
+    """Known defect: the formula of the l smallest norms, used for one client more (``i <= l`` counted from 0)."""
+    t, n = np.sort(norms), len(norms)
+    sums = np.cumsum(t)
+    last = max(rank for rank in range(1, n + 1) if m + rank - n > 0 and (m + rank - n) * t[rank - 1] <= sums[rank - 1])
+    ranks = np.argsort(np.argsort(norms, kind="stable"))
+    return np.where(ranks <= last, (m + last - n) * norms / sums[last - 1], 1.0)
+
+
+def test_the_closed_form_that_is_off_by_one_breaks_the_law_that_ours_keeps():
+    norms = np.array([1.0, 1.0, 1.0, 10.0])
+    np.testing.assert_allclose(off_by_one(norms, 2)[-1], 10 / 3)
+    p = optimal_probabilities(norms, 2)
+    np.testing.assert_allclose(p, [1 / 3, 1 / 3, 1 / 3, 1], rtol=1e-15)
+    rng = np.random.default_rng(0)
+    broken = 0
+    for _ in range(500):
+        t, m = rng.lognormal(0, 1, 6), int(rng.integers(1, 6))
+        q = off_by_one(t, m)
+        broken += bool(q.max() > 1 + 1e-12 or abs(q.sum() - m) > 1e-9)
+        ours = optimal_probabilities(t, m)
+        assert ours.max() <= 1
+        assert ours.sum() == pytest.approx(m)
+    assert broken > 100
