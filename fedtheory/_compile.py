@@ -1,21 +1,44 @@
 """The one way in which this library compiles: cached, without the GIL, exact IEEE arithmetic."""
 
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 
-__all__ = ["compiled", "is_compiled"]
+__all__ = ["compiled", "inlined", "is_compiled"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function) -> Function:
     """Compile on first call and keep the machine code in numba's cache (typed, unlike ``numba.njit``)."""
-    dispatcher: Function = numba.njit(cache=True, nogil=True)(function)
+    dispatcher: Function = _never_stale(numba.njit(cache=True, nogil=True)(function))
+    return dispatcher
+
+
+def inlined(function: Function) -> Function:
+    """Compile a small function into each of its callers, which spares the passing of arrays."""
+    dispatcher: Function = _never_stale(numba.njit(cache=True, nogil=True, forceinline=True)(function))
     return dispatcher
 
 
 def is_compiled(function: Callable[..., Any]) -> bool:
     """Whether numba compiles this function."""
     return bool(numba.extending.is_jitted(function))
+
+
+def _never_stale(dispatcher: Any) -> Any:
+    # numba's cache looks at the function's own file only: after a change in a function that it calls from another
+    # module it would run the old one. Here every cached function is as old as the youngest file that compiles anything.
+    if is_compiled(dispatcher):
+        dispatcher._cache._cache_file._source_stamp = _stamp()
+    return dispatcher
+
+
+@cache
+def _stamp() -> tuple[float, int]:
+    files = [path for path in Path(__file__).parent.rglob("*.py") if b"fedtheory._compile" in path.read_bytes()]
+    states = [path.stat() for path in (*files, Path(__file__))]
+    return max(state.st_mtime for state in states), sum(state.st_size for state in states)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit, objmode, typeof, types
 
-from fedtheory._compile import compiled, is_compiled
+from fedtheory._compile import compiled, inlined, is_compiled
 from fedtheory._validate import Array
 
 __all__ = ["Family", "LocalWork", "Recording", "Server", "Slots", "Workspace", "prepared_loop", "rule_slots"]
@@ -144,7 +144,7 @@ def run_rounds(
     return -1
 
 
-@compiled
+@inlined
 def _aggregate(model, chosen, coefficients, updates, size, server_step_size, counts):
     for j in range(model.size):
         change = 0.0
@@ -159,7 +159,7 @@ def _aggregate(model, chosen, coefficients, updates, size, server_step_size, cou
     return sent
 
 
-@compiled
+@inlined
 def _record(recording, row, excess, model, uplink, broadcasts, evaluations):
     if recording.excess.size > 0:
         recording.excess[row] = excess
@@ -173,7 +173,7 @@ def _record(recording, row, excess, model, uplink, broadcasts, evaluations):
         recording.evaluations[row] = evaluations
 
 
-@compiled
+@inlined
 def _is_finite(model):
     total = 0.0
     for j in range(model.size):

@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from fedtheory._compile import compiled
+from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 
 __all__ = ["alias_table", "draw_by_weight", "draw_without_replacement", "keep_largest"]
@@ -31,7 +31,7 @@ def alias_table(weights: Array) -> Array:
     return np.concatenate([level, (alias - np.arange(num_clients)).astype(np.float64)])
 
 
-@compiled
+@inlined
 def draw_by_weight(table, start, num_clients, rng):
     """One client, from the alias table that begins at ``table[start]``; one uniform number gives column and level."""
     position = rng.random() * num_clients
@@ -42,7 +42,7 @@ def draw_by_weight(table, start, num_clients, rng):
     return np.uint64(column + aliased * table[np.uint64(start + num_clients) + column])
 
 
-@compiled
+@inlined
 def draw_without_replacement(table, start, weights, size, stamp, taken, rng, drawn):
     """Draw ``size`` different clients one after the other, each proportional to weight among those left.
 
@@ -56,72 +56,59 @@ def draw_without_replacement(table, start, weights, size, stamp, taken, rng, dra
         filled += taken[k] != stamp
         taken[k] = stamp
         tries += 1
-    while filled < size:
-        k = _scan(weights, stamp, taken, rng)
-        taken[k] = stamp
-        drawn[filled] = k
-        filled += 1
+    if filled < size:
+        _scan_for_the_rest(weights, stamp, taken, rng, filled, size, drawn)
 
 
 @compiled
-def _scan(weights, stamp, taken, rng):
-    left = 0.0
-    for k in range(weights.size):
-        if taken[k] != stamp:
-            left += weights[k]
-    target = rng.random() * left
-    last = -1
-    for k in range(weights.size):
-        if taken[k] != stamp and weights[k] > 0.0:
-            last = k
-            target -= weights[k]
-            if target < 0.0:
-                break
-    return last
+def _scan_for_the_rest(weights, stamp, taken, rng, filled, size, drawn):
+    for j in range(filled, size):
+        left = 0.0
+        for k in range(weights.size):
+            if taken[k] != stamp:
+                left += weights[k]
+        target = rng.random() * left
+        last = -1
+        for k in range(weights.size):
+            if taken[k] != stamp and weights[k] > 0.0:
+                last = k
+                target -= weights[k]
+                if target < 0.0:
+                    break
+        taken[last] = stamp
+        drawn[j] = last
 
 
-@compiled
+@inlined
 def keep_largest(candidates, values, size, rng, kept):
-    """Write the ``size`` candidates with the largest values into ``kept``, ties for the last places broken at random.
-
-    ``candidates`` and ``values`` are scratch: their order is lost.
-    """
-    last = _last_kept(values, size) if values.size <= 64 else np.partition(values, values.size - size)[-size]
-    filled, tied = 0, 0
+    """Write the ``size`` candidates with the largest values into ``kept``; ties for the last places go by chance."""
     for j in range(values.size):
-        # No branch: which values are among the largest is just what the processor cannot predict.
-        candidates[filled], values[filled] = candidates[j], values[j]
+        if j < size or values[j] > values[kept[size - 1]]:
+            place = min(j, size - 1)
+            while place > 0 and values[kept[place - 1]] < values[j]:
+                kept[place] = kept[place - 1]
+                place -= 1
+            kept[place] = j
+    last = values[kept[size - 1]]
+    tied = 0
+    for j in range(values.size):
         tied += values[j] == last
-        filled += values[j] >= last
-    if filled > size:
-        _drop_surplus(candidates, values, last, filled, tied, filled - size, rng)
+    if tied > 1:
+        _share_last_places(values, last, size, rng, kept)
     for i in range(size):
-        kept[i] = candidates[i]
+        kept[i] = candidates[kept[i]]
 
 
 @compiled
-def _last_kept(values, size):
-    # The size-th largest value: the smallest one with fewer than ``size`` values above it.
-    last = np.inf
+def _share_last_places(values, last, size, rng, kept):
+    # The places that hold tied positions go to a reservoir over all the tied: every choice is equally likely.
+    first = 0
+    while values[kept[first]] > last:
+        first += 1
+    seen = 0
     for j in range(values.size):
-        above = 0
-        for i in range(values.size):
-            above += values[i] > values[j]
-        last = min(last, values[j] if above < size else np.inf)
-    return last
-
-
-@compiled
-def _drop_surplus(clients, values, last, size, tied, surplus, rng):
-    # Of the tied among the first ``size`` clients drop ``surplus``, every choice equally likely.
-    filled, keep = 0, tied - surplus
-    for i in range(size):
-        if values[i] == last:
-            stays = rng.random() * tied < keep
-            tied -= 1
-            keep -= stays
-        else:
-            stays = True
-        if stays:
-            clients[filled] = clients[i]
-            filled += 1
+        if values[j] == last:
+            place = seen if seen < size - first else int(rng.random() * (seen + 1))
+            if place < size - first:
+                kept[first + place] = j
+            seen += 1
