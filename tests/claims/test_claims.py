@@ -85,8 +85,8 @@ def test_the_conditioning_step_fails_by_nine_to_seventeen() -> None:
 
 
 def test_gradients_of_a_round_can_cancel() -> None:
-    # Noises -+1, then +-1, from 0 with step 1/4: the models are +-1/4 after one step, 1/2 apart. The gradients differ by
-    # 2, then by -1/2 - 2, and a quarter of the sum is -1/8.
+    # Noises -+1, then +-1, from 0 with step 1/4: after one step the models are +-1/4, 1/2 apart. The gradients differ
+    # by 2, then by -1/2 - 2, and a quarter of the sum is -1/8.
     worst = examine(CLAIMS["power-of-choice:equation-16-pathwise"]).worst
     assert (worst.measured, worst.predicted) == (Fraction(1, 2) ** 2, Fraction(1, 8) ** 2)
 
