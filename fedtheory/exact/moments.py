@@ -73,8 +73,8 @@ def expected_gap(
     -----
     With ``E omega_k = u_k``, ``E omega_k omega_l = alpha u_k u_l``, ``E omega_k^2 = alpha u_k^2 + delta_k`` and
     ``y_k = D_k (c_k - w)``, ``y = sum_k u_k y_k``, the second moment is that of ``w + y`` plus
-    ``(alpha - 1) E y y' + sum_k delta_k E y_k y_k' + sum_k kappa_k N_k``. A round costs O(K v^3) for full curvatures, and
-    O(K (v + tau)) for diagonal ones, whose coordinates do not interact (O(v) while the step size stays the same).
+    ``(alpha - 1) E y y' + sum_k delta_k E y_k y_k' + sum_k kappa_k N_k``. A round costs O(K v^3) for full curvatures
+    and O(K (v + tau)) for diagonal ones, whose coordinates do not interact; O(v) while the step size stays the same.
 
     Examples
     --------

@@ -95,6 +95,11 @@ def selection_skew(
     """
     fed = quadratic(fed)
     num_models = _validate.count("num_models", num_models)
+    if least_ratios is not None:
+        busy = int(np.count_nonzero(fed.weights))
+        least_ratios = _validate.nonnegative(
+            "least_ratios", _validate.array("least_ratios", least_ratios, shape=(busy,))
+        )
     if isinstance(strategy, StateIndependent):
         return _with_fixed_frequencies(fed, strategy.coefficient_moments(fed.weights).mean)
     fed = without_idle_clients(fed)

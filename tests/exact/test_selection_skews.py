@@ -16,6 +16,7 @@ from fedtheory.exact._ranking import RankingLaw
 from fedtheory.exact.interval import Interval
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skews import skew, skew_extremes
+from fedtheory.exact.subsets import subset_minima
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.candidate_schedules import HalvingCandidates
 from fedtheory.selection.full import Full
@@ -236,3 +237,21 @@ def test_bad_strategies_are_refused_in_one_sentence(strategy, error, message):
 def test_an_interval_with_crossed_sides_is_refused():
     with pytest.raises(ValueError, match=r"lower must be at most upper, got 2.0 \(a\) and 1.0 \(b\)"):
         Interval(2.0, 1.0, "a", "b")
+
+
+def test_subset_minima_that_are_known_already_give_the_same_and_must_fit():
+    fed = federation(1, 6, 2)
+    strategy, options = PowerOfChoice(2, 4), {"num_models": 50}
+    known = selection_skew(fed, strategy, least_ratios=subset_minima(fed), **options)
+    assert known == selection_skew(fed, strategy, **options)
+    with pytest.raises(ValueError, match=r"least_ratios must have shape \(6,\), got \(2,\)"):
+        selection_skew(fed, strategy, least_ratios=np.zeros(2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("num_clients", "m", "d"), [(30, 3, 9), (100, 10, 30)])
+def test_instances_of_the_size_of_the_paper_have_positive_widths_and_positive_lower_sides(num_clients, m, d):
+    fed = power_of_choice_quadratics(num_clients, 5, rng=0)
+    rho_bar, rho_tilde, rho_diagonal = selection_skew(fed, PowerOfChoice(m, d), num_models=1000)
+    assert 0 < rho_bar.lower < rho_bar.upper < 1 < rho_diagonal.lower <= rho_diagonal.upper < rho_tilde.lower
+    assert rho_diagonal.width < 0.1 * rho_diagonal.upper
