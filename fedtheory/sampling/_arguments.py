@@ -1,15 +1,20 @@
 """The two arguments that every function about sampling probabilities takes: norms and a budget."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._validate import Array
 
-__all__ = ["checked_budget", "checked_norms", "is_plain", "numbers", "refuse_norms"]
+__all__ = ["Numbers", "checked_budget", "checked_norms", "is_plain", "numbers", "refuse_norms"]
 
+
+Numbers = npt.ArrayLike | Sequence[Any]
+"""A vector that may hold exact rationals."""
 
 _FLOAT64 = np.dtype(np.float64)
 

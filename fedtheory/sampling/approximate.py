@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.sampling import _newton
-from fedtheory.sampling._arguments import checked_budget, checked_norms, is_plain, numbers, refuse_norms
+from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, is_plain, numbers, refuse_norms
 from fedtheory.sampling.optimal import LARGEST_SUM, SMALLEST_SUM, rescale
 
 __all__ = ["Approximation", "approximate_probabilities", "approximation", "approximation_path"]
@@ -106,7 +106,7 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
     return Approximation(probabilities, min(int(made), limit), made <= limit)
 
 
-def approximation_path(norms: npt.ArrayLike, expected_size: Any, num_rescalings: int) -> Sequence[Any]:
+def approximation_path(norms: Numbers, expected_size: Any, num_rescalings: int) -> Sequence[Any]:
     """Return Algorithm 2 step by step: the probabilities after 0, 1, ... rescalings, each of shape (n,).
 
     This is the algorithm as the paper writes it, in plain Python; norms given as ``fractions.Fraction`` are handled

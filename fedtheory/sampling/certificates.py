@@ -4,9 +4,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from fedtheory.sampling._arguments import checked_budget, numbers
+from fedtheory.sampling._arguments import Numbers, checked_budget, numbers
 
 __all__ = ["Certificate", "certificate"]
 
@@ -50,7 +49,7 @@ class Certificate(NamedTuple):
         return max(self.box, self.budget)
 
 
-def certificate(norms: npt.ArrayLike, probabilities: npt.ArrayLike, expected_size: Any) -> Certificate:
+def certificate(norms: Numbers, probabilities: Numbers, expected_size: Any) -> Certificate:
     r"""Residuals of the optimality conditions, and a duality gap, for proposed sampling probabilities.
 
     The problem is convex, so p is optimal exactly when it is feasible, uses the budget ``min(m, q)`` for the q

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from fedtheory._validate import Array
 from fedtheory.errors import OracleError
-from fedtheory.sampling._arguments import checked_budget, checked_norms, numbers
+from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, numbers
 from fedtheory.sampling.certificates import certificate
 
 __all__ = ["rational_probabilities", "reference_probabilities", "solver_probabilities"]
@@ -122,7 +122,7 @@ def solver_probabilities(norms: npt.ArrayLike, expected_size: float, solver: str
     return probabilities, str(problem.status)
 
 
-def rational_probabilities(norms: npt.ArrayLike, expected_size: Any) -> list[Fraction]:
+def rational_probabilities(norms: Numbers, expected_size: Any) -> list[Fraction]:
     """Return the closed form in exact arithmetic, as the paper writes it: sorted norms and the largest valid l.
 
     Parameters

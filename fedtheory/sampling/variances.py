@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._validate import Array
-from fedtheory.sampling._arguments import checked_budget, checked_norms, numbers
+from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, numbers
 from fedtheory.sampling.optimal import optimal_probabilities
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 
-def variance(norms: npt.ArrayLike, probabilities: npt.ArrayLike) -> Any:
+def variance(norms: Numbers, probabilities: Numbers) -> Any:
     r"""Variance ``sum_i t_i^2 (1 / p_i - 1)`` of ``sum_{i in S} (w_i / p_i) U_i`` for an independent sampling S.
 
     Parameters
