@@ -1,0 +1,158 @@
+"""Random rounds with independent sampling, small enough to be followed exactly."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory.claims._instances import draw_federation, draw_model, federation_in_words, in_words, pick, whole
+from fedtheory.claims._sampled_rounds import PhiClients, SampledRound, SamplingLaw, uniform_law
+from fedtheory.sampling.reference import rational_probabilities
+from fedtheory.verification.rational import RationalQuadratics, Vector
+
+__all__ = [
+    "PhiRound",
+    "QuadraticRound",
+    "draw_phi",
+    "draw_phi_round",
+    "draw_quadratic_round",
+    "everybody",
+    "longest_step",
+    "optimal_law",
+]
+
+# A round with more noise paths takes long to follow.
+_MOST_PATHS = 300
+
+
+class QuadraticRound(NamedTuple):
+    """A round on quadratics, with the numbers that define it, in words."""
+
+    round: SampledRound
+    federation: RationalQuadratics
+    instance: dict[str, Any]
+
+
+class PhiRound(NamedTuple):
+    """A round on non-convex clients, with the numbers that define it, in words."""
+
+    round: SampledRound
+    clients: PhiClients
+    instance: dict[str, Any]
+
+
+def optimal_law(budget: Fraction) -> SamplingLaw:
+    """Optimal probabilities for the largest entries of the updates, which are their norms on the line."""
+    return lambda updates: tuple(rational_probabilities([max(map(abs, u)) for u in updates], budget))
+
+
+def everybody(updates: tuple[Vector, ...]) -> Vector:
+    """Full participation."""
+    return (Fraction(1),) * len(updates)
+
+
+class _Law(NamedTuple):
+    law: SamplingLaw
+    smallest_gamma: Fraction
+    words: str
+
+
+def _draw_law(rng: np.random.Generator, num_clients: int, dim: int = 1) -> _Law:
+    budget = Fraction(whole(rng, 1, 2 * num_clients), 2)
+    if whole(rng, 0, 2):
+        # On the line no worse than uniform sampling. In the plane a norm is up to sqrt(2) times the largest entry, so
+        # that the variance is at most twice that of uniform sampling: 1/gamma - 1 <= 2 (n - m)/m.
+        return _Law(
+            optimal_law(budget), budget / (dim * (num_clients - budget) + budget), f"optimal, {budget} expected"
+        )
+    return _Law(uniform_law(budget / num_clients), budget / num_clients, f"uniform, {budget} expected")
+
+
+def _draw_noise(rng: np.random.Generator, num_clients: int, local_steps: int) -> tuple[Fraction, Fraction]:
+    factor, length = Fraction(whole(rng, 0, 4), 2), Fraction(whole(rng, 0, 3), 2)
+    if num_clients * local_steps > 4 and factor and length:
+        factor, length = (factor, Fraction(0)) if whole(rng, 0, 1) else (Fraction(0), length)
+    branches = (2 if factor else 1) * (2 if length else 1)
+    return (factor, length) if branches ** (num_clients * local_steps) <= _MOST_PATHS else (Fraction(0), Fraction(0))
+
+
+def longest_step(
+    local_steps: int, L: Fraction, smallest_gamma: Fraction, max_weight: Fraction, M: Fraction
+) -> Fraction:
+    """Longest effective step that Theorems 17 and 18 allow."""
+    R = local_steps
+    return min(1 / (8 * L * (2 + M / R)), smallest_gamma / (8 * L * (1 + max_weight * M / R)))
+
+
+def draw_quadratic_round(rng: np.random.Generator, *, longest_round: int = 1, flat: bool = False) -> QuadraticRound:
+    """Draw a round on two or three quadratics; DSGD with steps up to 10/L, or FedAvg with steps that are allowed.
+
+    With ``flat`` the first client has no curvature along the first coordinate.
+    """
+    fed = draw_federation(rng)
+    if flat:
+        fed = replace(fed, curvatures=((Fraction(0), *fed.curvatures[0][1:]), *fed.curvatures[1:]))
+    local_steps = whole(rng, 1, longest_round)
+    law = _draw_law(rng, fed.num_clients, fed.dim)
+    model = fed.minimizer if whole(rng, 0, 4) == 0 else draw_model(rng, fed.dim)
+    factor, length = _draw_noise(rng, fed.num_clients, local_steps)
+    if longest_round == 1:
+        step_size = pick(rng, [Fraction(1, 20), Fraction(1, 4), Fraction(1), Fraction(10)]) / fed.smoothness
+    else:
+        longest = longest_step(local_steps, fed.smoothness, law.smallest_gamma, max(fed.weights), factor**2)
+        step_size = longest * Fraction(whole(rng, 1, 4), 4)
+    drawn = SampledRound(fed.gradient, fed.weights, model, law.law, step_size, local_steps, Fraction(2), factor, length)
+    return QuadraticRound(drawn, fed, federation_in_words(fed) | _words(drawn, law.words))
+
+
+def draw_phi(rng: np.random.Generator, num_clients: int) -> PhiClients:
+    """Draw non-convex clients that differ by a tilt (equal Hessians), or by amplitudes and centers."""
+    sizes = [whole(rng, 1, 5) for _ in range(num_clients)]
+    weights = tuple(Fraction(size, sum(sizes)) for size in sizes)
+    if whole(rng, 0, 1):
+        amplitude = Fraction(whole(rng, 1, 4), 2)
+        tilts = [Fraction(whole(rng, -6, 6), 4) for _ in weights]
+        mean = sum((w * b for w, b in zip(weights, tilts, strict=True)), start=Fraction(0))
+        slopes = tuple(b - mean for b in tilts)
+        return PhiClients((amplitude,) * num_clients, (Fraction(0),) * num_clients, slopes, weights)
+    amplitudes = tuple(Fraction(whole(rng, 1, 4), 2) for _ in weights)
+    centers = tuple(Fraction(whole(rng, -6, 6), 2) for _ in weights)
+    return PhiClients(amplitudes, centers, (Fraction(0),) * num_clients, weights)
+
+
+def draw_phi_round(rng: np.random.Generator, *, longest_round: int = 1) -> PhiRound:
+    """Draw a round on two or three non-convex clients, as ``draw_quadratic_round``."""
+    num_clients = whole(rng, 2, 3)
+    clients = draw_phi(rng, num_clients)
+    local_steps = whole(rng, 1, longest_round)
+    law = _draw_law(rng, num_clients)
+    model = (Fraction(whole(rng, -8, 8), 4),)
+    factor, length = _draw_noise(rng, num_clients, local_steps)
+    if longest_round == 1:
+        step_size = pick(rng, [Fraction(1, 20), Fraction(1, 4), Fraction(1), Fraction(4)]) / clients.smoothness
+    else:
+        longest = longest_step(local_steps, clients.smoothness, law.smallest_gamma, max(clients.weights), factor**2)
+        step_size = longest * Fraction(whole(rng, 1, 4), 4)
+    drawn = SampledRound(
+        clients.gradient, clients.weights, model, law.law, step_size, local_steps, Fraction(2), factor, length
+    )
+    words = {
+        "amplitudes": in_words(clients.amplitudes),
+        "centers": in_words(clients.centers),
+        "slopes": in_words(clients.slopes),
+        "weights": in_words(clients.weights),
+    }
+    return PhiRound(drawn, clients, words | _words(drawn, law.words))
+
+
+def _words(drawn: SampledRound, law: str) -> dict[str, Any]:
+    return {
+        "model": in_words(drawn.model),
+        "law": law,
+        "step_size": str(drawn.step_size),
+        "local_steps": drawn.local_steps,
+        "server_step_size": str(drawn.server_step_size),
+        "relative_noise": str(drawn.noise_factor**2),
+        "sigma2": str(drawn.noise_length**2),
+    }

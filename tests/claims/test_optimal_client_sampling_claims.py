@@ -1,0 +1,175 @@
+"""Every claim about Optimal Client Sampling reaches its expected verdict, and wrong constants and codes do not pass."""
+
+# mypy: allow-untyped-calls
+
+from fractions import Fraction as Q
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from fedtheory.bounds import optimal_client_sampling as ocs
+from fedtheory.claims import (
+    optimal_client_sampling_dsgd as dsgd,
+)
+from fedtheory.claims import (
+    optimal_client_sampling_fedavg as fedavg,
+)
+from fedtheory.claims import (
+    optimal_client_sampling_improvement as improvement,
+)
+from fedtheory.claims import (
+    optimal_client_sampling_lemma1 as lemma1,
+)
+from fedtheory.claims import (
+    optimal_client_sampling_probabilities as probabilities,
+)
+from fedtheory.claims._sampled_draws import optimal_law
+from fedtheory.sampling import approximate_probabilities, optimal_probabilities, rational_probabilities, variance
+from fedtheory.verification.claim import Claim
+from fedtheory.verification.rational import norm2
+from fedtheory.verification.verdicts import examine
+
+MODULES: tuple[ModuleType, ...] = (probabilities, improvement, lemma1, dsgd, fedavg)
+CLAIMS = [getattr(module, name) for module in MODULES for name in module.__all__]
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.key)
+def test_the_verdict_is_the_expected_one(claim) -> None:
+    verdict = examine(claim, rng=1)
+    assert verdict.as_expected, verdict.worst
+    assert verdict.num_applicable > 0.2 * verdict.num_instances
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("claim", [claim for claim in CLAIMS if not claim.is_single], ids=lambda claim: claim.key)
+def test_the_verdict_is_the_expected_one_on_many_instances(claim) -> None:
+    assert examine(claim, claim.num_instances("thorough"), rng=2).as_expected
+
+
+def test_no_key_is_used_twice() -> None:
+    keys = [claim.key for claim in CLAIMS]
+    assert len(set(keys)) == len(keys)
+
+
+def weakened(bound, summand, factor):
+    """The bound with one summand multiplied."""
+
+    def wrong(*args, **kwargs):
+        return sum(value * (factor if name == summand else 1) for name, value in bound.terms(*args, **kwargs).items())
+
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("claim", "name", "summand", "factor"),
+    [
+        (dsgd.SECOND_MOMENT, "dsgd_second_moment", "clients", Q(99, 100)),
+        (dsgd.STRONGLY_CONVEX, "dsgd_strongly_convex", "noise", Q(9, 10)),
+        (dsgd.STRONGLY_CONVEX, "dsgd_strongly_convex", "descent", Q(11, 10)),
+        (dsgd.STRONGLY_CONVEX_ATTAINED, "dsgd_strongly_convex", "contraction", Q(999, 1000)),
+        (dsgd.STRONGLY_CONVEX_CLIENTS, "dsgd_convex_clients", "heterogeneity", Q(1, 4)),
+        (dsgd.STRONGLY_CONVEX_CLIENTS, "dsgd_convex_clients", "noise", Q(9, 10)),
+        (dsgd.TWO_ROUNDS, "dsgd_contraction", "contraction", Q(1, 2)),
+        (dsgd.NONCONVEX, "dsgd_nonconvex", "noise", Q(2, 3)),
+        (dsgd.NONCONVEX, "dsgd_nonconvex", "heterogeneity", Q(1, 4)),
+        (fedavg.LEMMA_21, "perturbed_inner_product", "convexity", Q(2)),
+        (fedavg.LEMMA_21_ATTAINED, "perturbed_inner_product", "displacement", Q(99, 100)),
+        (fedavg.DRIFT, "client_drift", "noise", Q(1, 3)),
+        (fedavg.SECOND_MOMENT_IDENTITY, "estimator_second_moment", "sampling", Q(99, 100)),
+        (fedavg.SECOND_MOMENT, "fedavg_second_moment", "noise", Q(1, 2)),
+        (fedavg.STRONGLY_CONVEX, "fedavg_strongly_convex", "noise", Q(1, 2)),
+        (fedavg.PER_CLIENT, "fedavg_strongly_convex_per_client", "descent", Q(6)),
+        (fedavg.CONVEX_CLIENTS, "fedavg_convex_clients", "noise", Q(1, 2)),
+        (fedavg.NONCONVEX, "fedavg_nonconvex", "descent", Q(4)),
+        (lemma1.DECOMPOSITION, "estimator_error", "updates", Q(99, 100)),
+    ],
+    ids=lambda value: getattr(value, "key", None) or str(value),
+)
+def test_a_wrong_constant_is_caught(monkeypatch, claim: Claim, name, summand, factor) -> None:
+    wrong = weakened(getattr(ocs, name), summand, factor)
+    monkeypatch.setattr(ocs, name, wrong)
+    if hasattr(lemma1, name):
+        monkeypatch.setattr(lemma1, name, wrong)
+    assert examine(claim, 60, rng=1).verdict == "fails"
+
+
+def off_by_one(norms, budget):
+    """The closed form read one client too far."""
+    t = sorted(norms)
+    n = len(t)
+    length = max(k for k in range(1, n + 1) if budget + k - n > 0 and (budget + k - n) * t[k - 1] <= sum(t[:k]))
+    cut = t[min(length, n - 1)]
+    rest = sum(t[:length])
+    return [(budget + length - n) * x / rest if rest and x <= cut else Q(1) for x in norms]
+
+
+def always_uniform(norms, budget):
+    return np.full(len(norms), budget / len(norms))
+
+
+def once_rescaled(norms, budget):
+    return approximate_probabilities(norms, budget, max_iterations=1)
+
+
+def smallest_first(norms, budget):
+    """A bias by position: the same norms in another order get other probabilities."""
+    p = optimal_probabilities(norms, budget)
+    p[:1] *= 0.999
+    return p
+
+
+def test_wrong_probabilities_are_caught(monkeypatch) -> None:
+    for wrong in (always_uniform, once_rescaled):
+        mutant = Claim(**(vars(probabilities.ROUNDED) | {"check": probabilities.rounding_check(wrong)}))
+        assert examine(mutant, 200, rng=1).verdict == "fails"
+    mutant = Claim(**(vars(probabilities.EQUIVARIANT) | {"check": probabilities.equivariance_check(smallest_first)}))
+    assert examine(mutant, 200, rng=1).verdict == "fails"
+    monkeypatch.setattr(probabilities, "rational_probabilities", off_by_one)
+    assert examine(probabilities.CLOSED_FORM, 200, rng=1).verdict == "fails"
+
+
+def test_a_worse_closed_form_loses_against_the_solver_and_against_moves(monkeypatch) -> None:
+    monkeypatch.setattr(probabilities, "optimal_probabilities", always_uniform)
+    assert examine(probabilities.NOT_BEATEN_BY_SOLVER, 20, rng=1).verdict == "fails"
+    monkeypatch.setattr(probabilities, "rational_probabilities", lambda t, m: [Q(m) / len(t)] * len(t))
+    assert examine(probabilities.NOT_BEATEN_BY_MOVES, 50, rng=1).verdict == "fails"
+
+
+def test_one_rescaling_less_is_not_enough(monkeypatch) -> None:
+    honest = improvement.enough_rescalings
+    monkeypatch.setattr(improvement, "enough_rescalings", lambda t, m: max(0, honest(t, m) - 1))
+    assert examine(improvement.APPROXIMATE_EXACT, 400, rng=1).verdict == "fails"
+
+
+def test_the_per_client_variant_fails_by_these_numbers() -> None:
+    drawn, fed = dsgd.unequal_pair("1/2", "1/10")
+    assert dsgd.landing(drawn, fed) == Q(43, 1800) > dsgd.variant(drawn, fed) == Q(767, 32400)
+    theorem = ocs.dsgd_strongly_convex(**dsgd.standing(drawn, fed), objective_gap=fed.objective_gap)
+    assert theorem == Q(29, 1200) > Q(43, 1800)
+    # At the longest step the R^k term vanishes.
+    drawn, fed = dsgd.unequal_pair("5/6", "3/5")
+    assert round(float(dsgd.landing(drawn, fed)), 6) == 0.152222
+    assert round(float(dsgd.variant(drawn, fed)), 6) == 0.135556
+    # Weighted gradients 2/3 * 1/2 and 1/3 * 1/2 in length, one client expected: p = (2/3, 1/3), gamma = 5/9.
+    drawn, fed = dsgd.unequal_pair("1/2", "1/10", law=optimal_law(Q(1)), noise_factor=0)
+    assert drawn.gamma == Q(5, 9)
+    assert round(float(dsgd.landing(drawn, fed)), 7) == 0.0236111
+    assert round(float(dsgd.variant(drawn, fed)), 7) == 0.0235123
+
+
+def test_the_correlation_of_noise_and_gradients_shows_by_these_numbers() -> None:
+    (paths,) = fedavg.concave_client().clients
+    assert sum(path.probability * norm2(path.update) for path in paths) == Q("1.655")
+    finding = fedavg.UNCORRELATED_NOISE.check(np.random.default_rng(0))
+    assert (finding.measured, finding.predicted) == (Q("1.655"), Q("1.605"))
+
+
+def test_correlated_samplings_beat_independent_ones_by_these_numbers() -> None:
+    variances = []
+    for updates, law in lemma1.counterexamples().values():
+        budget = Q(len(law[0][1]))
+        best = rational_probabilities(updates, budget)
+        variances.append(variance(np.array(updates, dtype=object), np.array(best, dtype=object)))
+    assert variances == [Q(1, 2), Q(11, 18), Q(1, 6)]
+    assert improvement.improvement((Q(3), Q(1), Q(2)), Q(1)) == Q(11, 14)
