@@ -1,7 +1,7 @@
 r"""Power-of-Choice (Cho, Wang, Joshi): the convergence theorems of federated averaging with biased client selection.
 
 Throughout, ``Gamma = F* - sum_k p_k F_k*`` is ``objective_gap``, ``gamma = 4 L / mu``, t and T count local steps (not
-rounds), distances are squared, and the skews of a selection law S(w) are
+rounds), distances are squared, and the skews of a selection law S(w) are::
 
     rho(S(w), w')  = E[1/m sum_{k in S(w)} (F_k(w') - F_k*)] / (F(w') - sum_k p_k F_k*)          eq. (5)
     rho_bar        = inf_{w, w'} rho(S(w), w')                                                  eq. (6)
