@@ -40,14 +40,14 @@ def skews_in_one_dimension(fed: QuadraticFederation, forms: Forms, law: RankingL
     """
     excess = fed.losses(fed.minimizer) - fed.minima
     rho_bar, at_minimizer, rho_diagonal = np.inf, -np.inf, np.inf
-    for cell in _cells(fed, law):
+    for cell in _all_cells(fed, law):
         rho_bar = min(rho_bar, float(np.linalg.eigvalsh(forms.mixture(cell.frequencies))[0]))
         at_minimizer = max(at_minimizer, float(cell.frequencies @ excess))
         rho_diagonal = min(rho_diagonal, _least_ratio(fed, cell))
     return ExactSkews(max(rho_bar, 0.0), at_minimizer, rho_diagonal)
 
 
-def _cells(fed: QuadraticFederation, law: RankingLaw) -> Iterator[_Cell]:
+def _all_cells(fed: QuadraticFederation, law: RankingLaw) -> Iterator[_Cell]:
     crossings, pairs = _crossings(fed)
     scale = max(1.0, float(np.abs(fed.centers - fed.minimizer).max()), float(np.abs(crossings).max(initial=0.0)))
     starts = np.flatnonzero(np.diff(crossings, prepend=-np.inf) > _SAME * scale)

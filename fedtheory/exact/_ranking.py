@@ -42,14 +42,15 @@ class RankingLaw:
         return self.num_selected == self.num_candidates or np.size(self.weights) == 1
 
 
-def ranking_law(busy: QuadraticFederation, strategy: Any) -> RankingLaw:
-    """Law of a pow-d strategy on a federation without clients of weight zero."""
+def ranking_law(fed: QuadraticFederation, strategy: Any) -> RankingLaw:
+    """Law of a pow-d strategy among the clients of positive weight, the only ones that are drawn."""
     if isinstance(strategy, HighestLoss):
-        d = max(busy.num_clients, strategy.num_selected)
+        d = fed.num_clients
     elif isinstance(strategy, PowerOfChoice) and isinstance(strategy.num_candidates, int | np.integer):
         d = int(strategy.num_candidates)
     else:
         message = f"strategy must be state-independent, or pow-d with a fixed number of candidates, got {strategy!r}"
         raise TypeError(message)
-    d = _validate.count("num_candidates", d, 1, busy.num_clients)
-    return RankingLaw(busy.weights, _validate.count("num_selected", strategy.num_selected, 1, d), d)
+    weights = fed.weights[fed.weights > 0]
+    d = _validate.count("num_candidates", d, 1, weights.size)
+    return RankingLaw(weights, _validate.count("num_selected", strategy.num_selected, 1, d), d)

@@ -91,7 +91,7 @@ def error_floor(
         w = _minimizer(fed, q)
         return ErrorFloor(float(fed.excess(w)), w, 0.0, 0.0, q)
     busy = without_idle_clients(fed)
-    q, gap = _best_frequencies(busy, ranking_law(busy, strategy), tolerance * busy.objective_gap, max_vertices)
+    q, gap = _best_frequencies(busy, ranking_law(fed, strategy), tolerance * busy.objective_gap, max_vertices)
     w = _minimizer(busy, q)
     everyone = np.zeros(fed.num_clients)
     everyone[fed.weights > 0] = q

@@ -102,8 +102,7 @@ def selection_skew(
         )
     if isinstance(strategy, StateIndependent):
         return _with_fixed_frequencies(fed, strategy.coefficient_moments(fed.weights).mean)
-    fed = without_idle_clients(fed)
-    law = ranking_law(fed, strategy)
+    law, fed = ranking_law(fed, strategy), without_idle_clients(fed)
     if law.is_constant:
         return _with_fixed_frequencies(fed, law.frequencies(np.zeros(fed.num_clients)))
     if fed.dim == 1:

@@ -211,6 +211,8 @@ def test_highest_loss_and_idle_clients():
     idle = QuadraticFederation(
         np.append(fed.curvatures, 1.0), np.vstack([fed.centers, [7.0]]), np.append(fed.weights, 0.0)
     )
+    with pytest.raises(ValueError, match=r"num_candidates must be in 1\.\.5, got 6"):
+        selection_skew(idle, HighestLoss(2))
     mine, other = (selection_skew(clients, PowerOfChoice(2, 3)) for clients in (idle, fed))
     np.testing.assert_allclose([tuple(side) for side in mine], [tuple(side) for side in other], rtol=1e-12)
 
