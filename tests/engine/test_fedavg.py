@@ -17,9 +17,17 @@ from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 
+WELLS = ("tilt", "wells")
+
 
 def federation(kind="isotropic", num_clients=6, dim=3, seed=0):
     rng = np.random.default_rng(seed)
+    if kind in WELLS:
+        share, tilted = rng.dirichlet(np.ones(num_clients)), rng.normal(size=(num_clients, dim))
+        wells = rng.uniform(0.5, 2, (num_clients, dim))
+        if kind == "tilt":
+            return ft.federation.NonconvexFederation.tilt(wells[0], tilted, share)
+        return ft.federation.NonconvexFederation(wells, rng.normal(size=(num_clients, dim)), 0.1 * tilted, share)
     curvatures = {
         "isotropic": rng.uniform(1, 5, num_clients),
         "diagonal": rng.uniform(1, 5, (num_clients, dim)),
@@ -70,7 +78,7 @@ def twin(
     return np.array([*gaps, fed.loss(w) - fed.minimum]), w
 
 
-@pytest.mark.parametrize("kind", ["isotropic", "diagonal", "full"])
+@pytest.mark.parametrize("kind", ["isotropic", "diagonal", "full", *WELLS])
 @pytest.mark.parametrize(
     "strategy",
     [Full(), Proportional(3), Uniform(2), Uniform(2, "weighted"), PowerOfChoice(2, 4), PowerOfChoice(2, 6)],
@@ -93,7 +101,8 @@ def twin(
 )
 def test_engine_equals_its_plain_python_twin(kind, strategy, extra):
     fed, initial = federation(kind), np.array([1.0, -2.0, 0.5])
-    schedule = InverseTime(mu=fed.strong_convexity, gamma=4 * fed.smoothness / fed.strong_convexity)
+    mu = 0.5 if kind in WELLS else fed.strong_convexity
+    schedule = InverseTime(mu=mu, gamma=4 * fed.smoothness / mu)
     run = ft.fedavg(
         fed,
         strategy,

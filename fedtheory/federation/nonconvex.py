@@ -1,0 +1,218 @@
+"""Federations of smooth wells: non-convex, with every constant of the non-convex theorems known."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.errors import AssumptionViolated
+from fedtheory.federation._wells import LARGEST_SLOPE2, lowest_point, phi, slope
+
+__all__ = ["NonconvexFederation"]
+
+
+@final
+@dataclass(frozen=True, eq=False, init=False)
+class NonconvexFederation:
+    r"""Clients that are sums of wells, tilted: ``F_k(w) = sum_j a_kj phi(w_j - c_kj) + <b_k, w>``.
+
+    Here ``phi(t) = t^2 / (1 + t^2)``, with ``-1/2 <= phi'' <= 2`` and ``phi'^2 <= 27/64``. The tilts cancel in the sum:
+    their weighted mean is subtracted from each, so that ``F(w) = sum_k p_k sum_j a_kj phi(w_j - c_kj)`` is at least 0.
+
+    Parameters
+    ----------
+    amplitudes
+        The a_kj, non-negative and not all 0, shape (K, v).
+    centers
+        The c_kj, shape (K, v).
+    tilts
+        The b_k before their mean is subtracted, shape (K, v).
+    weights
+        Objective weights p_k, shape (K,), non-negative and of sum 1.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a number is not finite, or an amplitude is negative.
+
+    Examples
+    --------
+    Wells of depth 1 at -1 and 1: at 0 both clients have climbed half of theirs, and their slopes cancel.
+
+    >>> fed = NonconvexFederation.hetero([[1.0], [1.0]], [[-1.0], [1.0]], [0.5, 0.5])
+    >>> fed.losses([0.0]), fed.gradients([0.0]).ravel(), fed.gradient([0.0])
+    (array([0.5, 0.5]), array([ 0.5, -0.5]), array([0.]))
+    """
+
+    amplitudes: Array
+    centers: Array
+    tilts: Array
+    weights: Array
+
+    kernels: ClassVar[str] = "fedtheory.engine.kernels_nonconvex"
+
+    def __init__(
+        self, amplitudes: npt.ArrayLike, centers: npt.ArrayLike, tilts: npt.ArrayLike, weights: npt.ArrayLike
+    ) -> None:
+        a = _validate.nonnegative("amplitudes", _validate.array("amplitudes", amplitudes, ndim=2))
+        if a.size == 0 or not a.any():
+            message = f"amplitudes must have a positive entry, got {'zeros' if a.size else 'none'} of shape {a.shape}"
+            raise ValueError(message)
+        p = _validate.probability_vector("weights", weights, size=a.shape[0])
+        c, b = _validate.array("centers", centers, shape=a.shape), _validate.array("tilts", tilts, shape=a.shape)
+        clean = {
+            "amplitudes": a,
+            "centers": c,
+            "tilts": b - p @ b,
+            "weights": p,
+        }
+        for name, value in clean.items():
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def tilt(cls, amplitudes: npt.ArrayLike, tilts: npt.ArrayLike, weights: npt.ArrayLike) -> Self:
+        """Build clients with the same wells at the origin, of amplitudes (v,), and their own tilts (K, v).
+
+        ``F(w) = sum_j a_j phi(w_j)`` has the minimum 0, and Assumption 9 holds with equality everywhere.
+
+        >>> fed = NonconvexFederation.tilt([2.0], [[1.0], [-1.0]], [0.5, 0.5])
+        >>> fed.minimum, fed.smoothness, fed.dissimilarity
+        (0.0, 4.0, 1.0)
+        """
+        b = _validate.array("tilts", tilts, ndim=2)
+        a = _validate.array("amplitudes", amplitudes, shape=(b.shape[1],))
+        return cls(np.tile(a, (len(b), 1)), np.zeros_like(b), b, weights)
+
+    @classmethod
+    def hetero(cls, amplitudes: npt.ArrayLike, centers: npt.ArrayLike, weights: npt.ArrayLike) -> Self:
+        """Build clients with wells of their own, amplitudes and centers (K, v), and no tilts.
+
+        Every client has the minimum 0 at its center.
+
+        >>> fed = NonconvexFederation.hetero([[1.0], [1.0]], [[-0.5], [0.5]], [0.5, 0.5])
+        >>> round(fed.minimum, 12), fed.local_minima
+        (0.2, array([0., 0.]))
+        """
+        a = _validate.array("amplitudes", amplitudes, ndim=2)
+        return cls(a, centers, np.zeros_like(a), weights)
+
+    @property
+    def num_clients(self) -> int:
+        """Number of clients K."""
+        return int(self.centers.shape[0])
+
+    @property
+    def dim(self) -> int:
+        """Number of model parameters v."""
+        return int(self.centers.shape[1])
+
+    @cached_property
+    def has_common_wells(self) -> bool:
+        """Whether all clients have the same wells, so that only their tilts differ."""
+        return bool((self.amplitudes == self.amplitudes[0]).all() and (self.centers == self.centers[0]).all())
+
+    def losses(self, w: npt.ArrayLike) -> Array:
+        """All F_k at models of shape (..., v); returns shape (..., K)."""
+        model = self._models(w)
+        wells = np.einsum("...ki,ki->...k", phi(model[..., None, :] - self.centers), self.amplitudes)
+        result: Array = wells + model @ self.tilts.T
+        return result
+
+    def loss(self, w: npt.ArrayLike) -> Array:
+        """F at models of shape (..., v); returns shape (...)."""
+        wells = phi(self._models(w)[..., None, :] - self.centers)
+        return np.asarray(np.einsum("k,...ki,ki->...", self.weights, wells, self.amplitudes))[()]
+
+    def gradients(self, w: npt.ArrayLike) -> Array:
+        """Gradients of all F_k at models of shape (..., v); returns shape (..., K, v)."""
+        return self._slopes(w) + self.tilts
+
+    def gradient(self, w: npt.ArrayLike) -> Array:
+        """Gradient of F at models of shape (..., v); returns shape (..., v)."""
+        result: Array = np.einsum("k,...ki->...i", self.weights, self._slopes(w))
+        return result
+
+    def excess(self, w: npt.ArrayLike) -> Array:
+        """``F(w) - F*`` at models of shape (..., v), at least 0; returns shape (...)."""
+        return np.asarray(np.maximum(self.loss(w) - self.minimum, 0.0))[()]
+
+    @property
+    def minimizer(self) -> Array:
+        """One global minimizer of F, shape (v,): coordinates do not interact, and each is searched exhaustively."""
+        return self._lowest[0]
+
+    @property
+    def minimum(self) -> float:
+        """Smallest value of F, certified up to rounding."""
+        return self._lowest[1]
+
+    @property
+    def local_minimizers(self) -> Array:
+        """Minimizers of the F_k, shape (K, v): the centers; AssumptionViolated if a tilt leaves no minimum."""
+        self._must_not_be_tilted("minimizers")
+        return self.centers
+
+    @property
+    def local_minima(self) -> Array:
+        """Smallest values of the F_k, shape (K,): zeros; AssumptionViolated if a tilt leaves no minimum."""
+        self._must_not_be_tilted("minima")
+        return np.zeros(self.num_clients)
+
+    @property
+    def objective_gap(self) -> float:
+        """Local-global objective gap ``F* - sum_k p_k F_k*``; AssumptionViolated if a client has no minimum."""
+        self._must_not_be_tilted("an objective gap")
+        return self.minimum
+
+    @property
+    def smoothness(self) -> float:
+        """Smallest L with which every client is known to be smooth: ``2 max_kj a_kj``."""
+        return float(2 * self.amplitudes.max())
+
+    @property
+    def strong_convexity(self) -> float:
+        """Raise AssumptionViolated: no F_k is convex."""
+        message = "strong convexity needs convex clients, got wells, whose curvature is negative far from the center"
+        raise AssumptionViolated(message)
+
+    @property
+    def dissimilarity(self) -> float:
+        r"""Bound rho on ``sum_k p_k |grad F_k(w) - grad F(w)|^2`` at every w (Optimal Client Sampling, Assumption 9).
+
+        The sum is ``sum_k p_k |b_k|^2`` everywhere when the wells are common. Otherwise the slopes of the wells add
+        at most ``s_j^2 = 27/64 sum_k p_k a_kj^2`` in coordinate j, and the root of the sum is subadditive.
+        """
+        tilting = self.weights @ self.tilts**2
+        if self.has_common_wells:
+            return float(tilting.sum())
+        sloping = LARGEST_SLOPE2 * (self.weights @ self.amplitudes**2)
+        return float(((np.sqrt(tilting) + np.sqrt(sloping)) ** 2).sum())
+
+    @cached_property
+    def _lowest(self) -> tuple[Array, float]:
+        if self.has_common_wells:
+            return np.array(self.centers[0]), 0.0
+        weighted = self.weights[:, None] * self.amplitudes
+        points = [lowest_point(weighted[:, j], self.centers[:, j]) for j in range(self.dim)]
+        return np.array([x for x, _ in points]), float(sum(value for _, value in points))
+
+    def _must_not_be_tilted(self, wanted: str) -> None:
+        for client in np.flatnonzero(self.tilts.any(axis=1)):
+            message = f"{wanted} of clients need untilted ones, got client {client}, whose tilt is unbounded below"
+            raise AssumptionViolated(message)
+
+    def _slopes(self, w: npt.ArrayLike) -> Array:
+        result: Array = self.amplitudes * slope(self._models(w)[..., None, :] - self.centers)
+        return result
+
+    def _models(self, w: npt.ArrayLike) -> Any:
+        model = _validate.array("w", w)
+        if model.ndim == 0 or model.shape[-1] != self.dim:
+            message = f"w must have shape (..., {self.dim}), got {model.shape}"
+            raise ValueError(message)
+        return model
