@@ -13,7 +13,9 @@ from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact._diagonal import diagonal_bound, ranked_matrices
 from fedtheory.exact._forms import forms
 from fedtheory.exact._ranking import RankingLaw
+from fedtheory.exact._search import smallest_over_models
 from fedtheory.exact.interval import Interval
+from fedtheory.exact.ranking_bound import least_skew_over_rankings
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skews import skew, skew_extremes
 from fedtheory.exact.subsets import subset_minima
@@ -257,3 +259,26 @@ def test_instances_of_the_size_of_the_paper_have_positive_widths_and_positive_lo
     rho_bar, rho_tilde, rho_diagonal = selection_skew(fed, PowerOfChoice(m, d), num_models=1000)
     assert 0 < rho_bar.lower < rho_bar.upper < 1 < rho_diagonal.lower <= rho_diagonal.upper < rho_tilde.lower
     assert rho_diagonal.width < 0.1 * rho_diagonal.upper
+
+
+@pytest.mark.parametrize("minima", [0.0, 1.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_search_and_cutting_planes_enclose_the_exact_skews_of_one_dimension(seed, minima):
+    fed, law = federation(seed, 6, 1, minima), law_of(federation(seed, 6, 1), 2, 4)
+    exact = selection_skew(fed, PowerOfChoice(2, 4))
+    bound = diagonal_bound(ranked_matrices(forms(fed), fed.minima, law), law)
+    assert bound.value <= exact.rho_diagonal.lower + 1e-9
+    assert least_skew_over_rankings(law, subset_minima(fed)) <= exact.rho_bar.lower + 1e-12
+    searched = smallest_over_models(
+        lambda w: skew_extremes(fed, law.frequencies(fed.losses(w)))[0], fed, np.random.default_rng(0), 1500
+    )
+    # the function is constant between crossings, so a search that finds the right cell is exact
+    assert searched.value == pytest.approx(exact.rho_bar.lower, abs=1e-9)
+    assert diagonal_by_search(fed, law) == pytest.approx(exact.rho_diagonal.lower, abs=1e-3)
+
+
+def diagonal_by_search(fed, law):
+    def ratio(w):
+        return float(skew(fed, law.frequencies(fed.losses(w)), w))
+
+    return smallest_over_models(ratio, fed, np.random.default_rng(0), 1500).value
