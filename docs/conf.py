@@ -64,7 +64,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../studies",
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
-    "ignore_pattern": r"/_",
+    "ignore_pattern": r"^_",
     "reset_argv": "house.quick_size",
     "download_all_examples": False,
     "thumbnail_size": (640, 440),
