@@ -104,8 +104,8 @@ def diabetes(
 ) -> QuadraticFederation:
     """Ridge regression of disease progression on 10 measurements of 442 patients: a real federation of quadratics.
 
-    Features and target are scaled to mean 0 and standard deviation 1; a constant feature is appended, so that v = 11. The
-    zero model has the loss 1/2.
+    Features and target are scaled to mean 0 and standard deviation 1; a constant feature is appended, so that v = 11.
+    The zero model has the loss 1/2.
 
     Parameters
     ----------

@@ -21,8 +21,9 @@ def power_of_choice_quadratics(
 ) -> QuadraticFederation:
     """Draw the federation of Power-of-Choice, Appendix F.
 
-    ``H_k = h_k I`` with h_k uniform on ``curvature_range``; linear parts ``e_k ~ N(0, scale^2 I)``, which the paper leaves
-    open (errors scale with ``scale**2``); weights proportional to draws from the density ``power x^(power-1)`` on (0, 1).
+    ``H_k = h_k I`` with h_k uniform on ``curvature_range``; linear parts ``e_k ~ N(0, scale^2 I)``, which the paper
+    leaves open (errors scale with ``scale**2``); weights proportional to draws from the density ``power x^(power-1)``
+    on (0, 1).
 
     Parameters
     ----------
