@@ -270,5 +270,6 @@ NONCONVEX = Claim(
     kind="inequality",
     check=_nonconvex,
     hypotheses=hypotheses(ocs.fedavg_nonconvex),
+    instances=(10, 100),
     bound=ocs.fedavg_nonconvex,
 )

@@ -92,7 +92,9 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
     """
     t: Any = norms if is_plain(norms) else checked_norms(norms)
     budget = checked_budget(expected_size, t.size)
-    limit = _validate.count("max_iterations", max_iterations)
+    limit = max_iterations
+    if type(limit) is not int or limit < 1:
+        limit = _validate.count("max_iterations", max_iterations)
     probabilities = np.empty(t.size)
     # One rescaling beyond the limit tells whether the limit was what stopped the iteration.
     rest, made, num_legal = _newton.approximate(t, budget, limit + 1, probabilities)

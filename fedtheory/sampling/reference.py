@@ -67,8 +67,10 @@ def reference_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array
     return p
 
 
-def solver_probabilities(norms: npt.ArrayLike, expected_size: float, solver: str, **settings: Any) -> tuple[Array, str]:
-    """Return what a cvxpy solver answers, unchecked, with its status; the norms are divided by their maximum first.
+def solver_probabilities(
+    norms: npt.ArrayLike, expected_size: float, solver: str, *, normalize: bool = True, **settings: Any
+) -> tuple[Array, str]:
+    """Return what a cvxpy solver answers, unchecked, with its status.
 
     Parameters
     ----------
@@ -76,6 +78,8 @@ def solver_probabilities(norms: npt.ArrayLike, expected_size: float, solver: str
         As in ``reference_probabilities``.
     solver
         Name of a solver that cvxpy knows, such as ``"CLARABEL"`` or ``"SCS"``.
+    normalize
+        Divide the norms by their maximum first; solvers have absolute tolerances and may be badly off without it.
     **settings
         Passed on to the solver.
 
@@ -104,7 +108,7 @@ def solver_probabilities(norms: npt.ArrayLike, expected_size: float, solver: str
     probabilities = np.zeros(t.size)
     if not active.any():
         return probabilities, "optimal"
-    squares = (t[active] / t.max()) ** 2
+    squares = (t[active] / (t.max() if normalize else 1.0)) ** 2
     p = cp.Variable(int(active.sum()))
     problem = cp.Problem(cp.Minimize(squares @ cp.inv_pos(p)), [p <= 1, cp.sum(p) <= m])
     try:
