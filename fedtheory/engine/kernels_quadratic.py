@@ -18,7 +18,7 @@ __all__ = ["QuadraticArrays", "family"]
 class QuadraticArrays(NamedTuple):
     """What the kernels read.
 
-    ``clients`` has a row per client: its curvature (v numbers if diagonal, v*v if full), then its center (v).
+    ``clients`` has a row per client: curvature (1 number if isotropic, v if diagonal, v*v if full), then center (v).
     ``minima`` holds the F_k*. ``objective`` is the curvature of F in the same layout, then the minimizer of F.
     """
 
@@ -32,20 +32,46 @@ def family(fed: QuadraticFederation, work: LocalWork) -> Family:
     if work.batch_size:
         message = f"batch_size must be None for a federation without samples, got {work.batch_size}"
         raise ValueError(message)
-    num_clients = fed.num_clients
-    curvatures = fed.diagonals if fed.is_diagonal else fed.matrices.reshape(num_clients, -1)
+    plain = work == LocalWork(0.0, 0.0, 0.0, 0.0, 0, track_losses=False)
+    slots: tuple[Any, Any, Any]
+    if fed.curvatures.ndim == 1 and plain:
+        curvatures, slots = fed.curvatures[:, None], (_isotropic_losses, _isotropic_descend, _diagonal_excess)
+    elif fed.is_diagonal:
+        curvatures, slots = fed.diagonals, (_diagonal_losses, _diagonal_train, _diagonal_excess)
+    else:
+        curvatures, slots = fed.matrices.reshape(fed.num_clients, -1), (_full_losses, _full_train, _full_excess)
     mean = fed.weights @ fed.diagonals if fed.is_diagonal else fed.mean_curvature.ravel()
     arrays = QuadraticArrays(
         clients=np.ascontiguousarray(np.hstack([curvatures, fed.centers])),
         minima=np.array(fed.minima),
         objective=np.concatenate([mean, fed.minimizer]),
     )
-    slots: tuple[Any, Any, Any] = (_full_losses, _full_train, _full_excess)
-    if fed.is_diagonal:
-        plain = work == LocalWork(0.0, 0.0, 0.0, 0.0, 0, track_losses=False)
-        slots = (_diagonal_losses, _diagonal_descend if plain else _diagonal_train, _diagonal_excess)
     # The excess is measured from the exact minimum, which spares the cancellation in F(w) - F*.
     return Family(arrays, *slots, reference=fed.minimum)
+
+
+@compiled
+def _isotropic_losses(problem, model, candidates, batch_size, rng, losses):
+    clients = problem.clients
+    for j in range(candidates.size):
+        k = np.uint64(candidates[j])
+        square = 0.0
+        for i in range(model.size):
+            offset = model[i] - clients[k, i + 1]
+            square += offset * offset
+        losses[j] = 0.5 * clients[k, 0] * square + problem.minima[k]
+
+
+@compiled
+def _isotropic_descend(problem, client, server_model, step_sizes, work, rng, velocity, update):
+    # Plain gradient descent moves every coordinate the same share of the way to the center.
+    clients = problem.clients
+    share = 0.0
+    for s in range(step_sizes.size):
+        share += step_sizes[s] * clients[client, 0] * (1.0 - share)
+    for i in range(server_model.size):
+        update[i] = share * (clients[client, i + 1] - server_model[i])
+    return 0.0
 
 
 @compiled
@@ -59,20 +85,6 @@ def _diagonal_losses(problem, model, candidates, batch_size, rng, losses):
             offset = model[i] - clients[k, dim + i]
             value += clients[k, i] * offset * offset
         losses[j] = 0.5 * value + problem.minima[k]
-
-
-@compiled
-def _diagonal_descend(problem, client, server_model, step_sizes, work, rng, velocity, update):
-    # Plain gradient descent: the coordinates do not touch each other, so each takes all its steps in a register.
-    dim = server_model.size
-    clients = problem.clients
-    for i in range(dim):
-        coordinate = server_model[i]
-        curvature, center = clients[client, i], clients[client, dim + i]
-        for s in range(step_sizes.size):
-            coordinate -= step_sizes[s] * curvature * (coordinate - center)
-        update[i] = coordinate - server_model[i]
-    return 0.0
 
 
 @compiled

@@ -84,7 +84,7 @@ class PowerOfChoice:
 
 def _enough_positive(weights: Array, num_candidates: int) -> None:
     positive = int(np.count_nonzero(weights))
-    if positive < num_candidates < weights.size or (num_candidates == weights.size and positive == 0):
+    if positive < num_candidates:
         message = f"num_candidates must be at most {positive}, the clients with positive weight, got {num_candidates}"
         raise ValueError(message)
 

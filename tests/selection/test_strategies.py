@@ -255,6 +255,7 @@ def test_law_check_kills_ties_by_order_of_draw():
         (lambda: Uniform(8).rules(WEIGHTS, 1), r"num_selected must be in 1..7, got 8"),
         (lambda: HighestLoss(8).rules(WEIGHTS, 1), r"num_selected must be in 1..7, got 8"),
         (lambda: PowerOfChoice(2, 5).rules(np.array([0.5, 0.5, 0, 0, 0, 0, 0]), 1), "num_candidates must be at most 2"),
+        (lambda: HighestLoss(1).rules(np.array([1.0, 0, 0, 0, 0, 0, 0]), 1), "num_candidates must be at most 1"),
         (lambda: Uniform(2, "median"), "aggregation must be one of 'mean', 'weighted', got 'median'"),
     ],
 )
