@@ -111,8 +111,8 @@ def shadowed_functions(sources: Modules) -> list[str]:
     open_packages = {name.removesuffix(".__init__") for name, source in sources.items() if "lazy_names(" in source}
     found = []
     for module, source in sources.items():
-        package = module.rpartition(".")[0]
-        if package in open_packages:
+        package, _, name = module.rpartition(".")
+        if package in open_packages and not name.startswith("_"):
             definitions = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef))
             found += [f"{module}.{node.name}" for node in definitions if f"{package}.{node.name}" in sources]
     return found
@@ -216,6 +216,7 @@ def test_a_module_that_hides_a_function_of_its_open_package_is_seen() -> None:
     package = {"toy.__init__": "__getattr__, __dir__ = lazy_names(__name__, __path__[0])", "toy.variance": ""}
     assert shadowed_functions({**package, "toy.other": "def variance(): ..."}) == ["toy.other.variance"]
     assert shadowed_functions({**package, "toy.other": "def spread(): ..."}) == []
+    assert shadowed_functions({**package, "toy._private": "def variance(): ..."}) == []
 
 
 def test_a_path_of_one_machine_and_a_way_out_are_seen() -> None:
