@@ -1,0 +1,117 @@
+"""Federations in which only some clients have a say in the objective, though others may help (FedALIGN's setting)."""
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.federation._federation import Federation
+
+__all__ = ["Prioritized", "prioritize"]
+
+Mask = npt.NDArray[np.bool_]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Prioritized:
+    """A federation of all clients whose objective weights are zero except for the priority clients.
+
+    ``prioritize`` makes it. What the objective alone determines (F, its minimizer, its minimum, the objective gap) is
+    found in ``federation``; smoothness and strong convexity there hold for all clients.
+
+    Attributes
+    ----------
+    federation
+        All clients, with the objective ``F = sum_{k in P} p_k F_k`` of the priority clients P.
+    priority
+        Which clients are priority clients, shape (K,).
+    shares
+        ``p_k = D_k / sum_{i in P} D_i`` of all clients, shape (K,): they sum to 1 over the priority clients only.
+    """
+
+    federation: Federation
+    priority: Mask
+    shares: Array
+
+    @property
+    def objective_gap(self) -> float:
+        """``Gamma = F* - sum_{k in P} p_k F_k*``, of the priority clients."""
+        return self.federation.objective_gap
+
+    @cached_property
+    def client_gaps(self) -> Array:
+        """``Gamma_k = F_k(w*) - F_k*`` of all clients at the minimizer of F, at least 0, shape (K,)."""
+        gaps = self.federation.losses(self.federation.minimizer) - self.federation.local_minima
+        clipped: Array = np.maximum(gaps, 0.0)
+        clipped.setflags(write=False)
+        return clipped
+
+    def __repr__(self) -> str:
+        clients, first = self.federation.num_clients, int(self.priority.sum())
+        return f"Prioritized({type(self.federation).__name__}, num_clients={clients}, num_priority={first})"
+
+
+def prioritize(fed: Any, priority: npt.ArrayLike) -> Prioritized:
+    r"""Give the priority clients alone a say in the objective of a federation.
+
+    Parameters
+    ----------
+    fed
+        All clients; their weights are proportional to the sizes D_k of their data. It must be a dataclass with a field
+        ``weights``, as the families of this library are.
+    priority
+        Which clients are priority clients, booleans, shape (K,).
+
+    Returns
+    -------
+    Prioritized
+
+    Raises
+    ------
+    TypeError
+        If ``priority`` does not hold booleans.
+    ValueError
+        If its shape is not (K,), if there is no priority client, or if a priority client has no weight.
+
+    Notes
+    -----
+    FedALIGN, eq. (5).
+
+    Examples
+    --------
+    Clients at 0, 2 and 7 with a quarter, a quarter and half of the data; the first two are priority clients.
+
+    >>> from fedtheory.federation.quadratic import QuadraticFederation
+    >>> fed = QuadraticFederation([1.0, 1.0, 1.0], [[0.0], [2.0], [7.0]], [0.25, 0.25, 0.5])
+    >>> aligned = prioritize(fed, [True, True, False])
+    >>> aligned.shares, aligned.federation.weights, aligned.federation.minimizer
+    (array([0.5, 0.5, 1. ]), array([0.5, 0.5, 0. ]), array([1.]))
+    >>> aligned.objective_gap, aligned.client_gaps
+    (0.5, array([ 0.5,  0.5, 18. ]))
+    """
+    mask = np.asarray(priority)
+    if mask.dtype != np.bool_:
+        message = f"priority must hold booleans, got an array of {mask.dtype}"
+        raise TypeError(message)
+    if mask.shape != (fed.num_clients,):
+        message = f"priority must have shape ({fed.num_clients},), got {mask.shape}"
+        raise ValueError(message)
+    if not mask.any():
+        message = "priority must name at least one priority client, got none"
+        raise ValueError(message)
+    weights = _validate.array("weights", fed.weights)
+    idle = np.flatnonzero(mask & (weights <= 0))
+    if idle.size:
+        message = f"priority clients must have positive weight, got {weights[idle[0]]} for client {idle[0]}"
+        raise ValueError(message)
+    shares = weights / weights[mask].sum()
+    shares.setflags(write=False)
+    mask = mask.copy()
+    mask.setflags(write=False)
+    return Prioritized(dataclasses.replace(fed, weights=np.where(mask, shares, 0.0)), mask, shares)

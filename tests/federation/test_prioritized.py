@@ -1,0 +1,88 @@
+"""Prioritized federations: the objective counts the priority clients only, the shares go on beyond them."""
+
+# mypy: allow-untyped-calls
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fedtheory as ft
+from fedtheory.federation.prioritized import prioritize
+
+
+def quadratics(rng, num_clients=6, dim=3):
+    curvatures = rng.uniform(0.5, 2.0, (num_clients, dim))
+    sizes = rng.uniform(0.2, 1.0, num_clients)
+    centers = rng.standard_normal((num_clients, dim))
+    return ft.QuadraticFederation(curvatures, centers, sizes, rng.random(num_clients), normalize=True)
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 2**32), num_priority=st.integers(1, 6))
+def test_the_objective_is_that_of_the_priority_clients_alone(seed, num_priority):
+    rng = np.random.default_rng(seed)
+    fed = quadratics(rng)
+    mask = rng.permutation(np.arange(6) < num_priority)
+    aligned = prioritize(fed, mask)
+    alone = ft.QuadraticFederation(
+        fed.curvatures[mask], fed.centers[mask], fed.weights[mask], fed.minima[mask], normalize=True
+    )
+    w = rng.standard_normal(3)
+    # Sums in another order: a few roundings.
+    assert aligned.federation.loss(w) == pytest.approx(alone.loss(w), rel=1e-13)
+    assert aligned.federation.gradient(w) == pytest.approx(alone.gradient(w), rel=1e-12, abs=1e-12)
+    assert aligned.federation.minimizer == pytest.approx(alone.minimizer, rel=1e-12, abs=1e-12)
+    assert aligned.objective_gap == pytest.approx(alone.objective_gap, rel=1e-12, abs=1e-13)
+    assert aligned.shares[mask].sum() == pytest.approx(1.0, rel=1e-14)
+    assert aligned.shares == pytest.approx(fed.weights / fed.weights[mask].sum(), rel=1e-15)
+    # Gamma is the mean of the Gamma_k over the priority clients; every client has one.
+    assert aligned.client_gaps.shape == (6,)
+    assert aligned.client_gaps[mask] @ aligned.shares[mask] == pytest.approx(aligned.objective_gap, rel=1e-9, abs=1e-12)
+
+
+def test_softmax_clients_can_be_prioritized():
+    data = ft.datasets.synthetic(1, 1, num_clients=4, rng=1, max_samples=60, num_features=3, num_classes=3)
+    fed = ft.SoftmaxFederation(data, l2=0.1)
+    mask = np.array([True, False, True, False])
+    aligned = prioritize(fed, mask)
+    alone = ft.SoftmaxFederation(data.take([0, 2]), l2=0.1)
+    # Both minimizers have gradients of norm at most 1e-10, and F is 0.1-strongly convex.
+    assert aligned.federation.minimizer == pytest.approx(alone.minimizer, abs=2e-9)
+    assert aligned.objective_gap == pytest.approx(alone.objective_gap, rel=1e-9)
+    assert aligned.federation.smoothness == fed.smoothness
+    assert np.all(aligned.client_gaps >= 0)
+    assert repr(aligned) == "Prioritized(SoftmaxFederation, num_clients=4, num_priority=2)"
+
+
+def test_wells_can_be_prioritized():
+    fed = ft.federation.NonconvexFederation(np.ones((2, 1)), np.array([[0.0], [1.0]]), np.zeros((2, 1)), [0.5, 0.5])
+    aligned = prioritize(fed, [True, False])
+    assert aligned.federation.weights.tolist() == [1.0, 0.0]
+
+
+def test_the_callers_mask_is_not_shared_and_the_record_is_read_only():
+    mask = np.array([True, False])
+    aligned = prioritize(ft.QuadraticFederation([1.0, 1.0], [[0.0], [1.0]], [0.5, 0.5]), mask)
+    mask[:] = False
+    assert aligned.priority.tolist() == [True, False]
+    for array in (aligned.priority, aligned.shares, aligned.client_gaps):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+@pytest.mark.parametrize(
+    ("mask", "error", "text"),
+    [
+        ([False, False], ValueError, "at least one priority client"),
+        ([1, 0], TypeError, "booleans"),
+        ([0.5, 0.5], TypeError, "booleans"),
+        ([True], ValueError, r"shape \(2,\)"),
+        ([[True, False]], ValueError, r"shape \(2,\)"),
+        ([False, True], ValueError, "positive weight"),
+    ],
+)
+def test_bad_masks_are_refused(mask, error, text):
+    fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [1.0]], [1.0, 0.0])
+    with pytest.raises(error, match=text):
+        prioritize(fed, mask)
