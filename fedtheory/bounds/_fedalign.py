@@ -35,7 +35,7 @@ PAPER = Paper(
     title="Utilizing Free Clients in Federated Learning for Focused Model Enhancement",
     authors="Ravi, Shomorony",
     year=2023,
-    url="https://arxiv.org/abs/2310.04417",
+    url="https://arxiv.org/abs/2310.04515",
 )
 
 FULL = (Scheme("loss matching", "renormalized"),)
