@@ -30,6 +30,7 @@ from fedtheory.verification.selections import Selection
 CLAIMS = known_claims()
 LOOSENESS = {
     "fedavg:decaying-steps": 60,
+    "power-of-choice:diagonal-skew-grows-with-candidates": 1.01,
     "power-of-choice:displacement": 1.01,
     "power-of-choice:equation-43": 1.05,
     "power-of-choice:equation-44": 1.05,
@@ -43,6 +44,7 @@ LOOSENESS = {
     "power-of-choice:lemma-b3": 1.01,
     "power-of-choice:one-step": 1.05,
     "power-of-choice:one-step-printed": 1.5,
+    "power-of-choice:skew-order": 1.01,
     "power-of-choice:step-54-55-repaired": 1.01,
     "power-of-choice:step-80": 1.6,
     "power-of-choice:theorem-3.1": 60,
