@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from fedtheory import bounds, claims, datasets, engine, exact, federation, sampling, selection, verification
     from fedtheory.engine.fedavg import fedavg
     from fedtheory.federation.quadratic import QuadraticFederation
+    from fedtheory.federation.softmax import SoftmaxFederation
 
 __version__ = "0.1.0"
 
@@ -29,11 +30,13 @@ _PACKAGES = frozenset(
 )
 _HOMES = {
     "QuadraticFederation": "fedtheory.federation.quadratic",
+    "SoftmaxFederation": "fedtheory.federation.softmax",
     "fedavg": "fedtheory.engine.fedavg",
 }
 
 __all__ = [
     "QuadraticFederation",
+    "SoftmaxFederation",
     "bounds",
     "claims",
     "datasets",

@@ -110,7 +110,13 @@ def fedavg(
         batch_size=0 if batch_size is None else int(_validate.count("batch_size", batch_size)),
         track_losses=rules.observe is not None,
     )
+    if rules.candidate_loss == "minibatch" and not work.batch_size:
+        message = f"batch_size must be given for losses estimated on mini-batches, got None with {strategy}"
+        raise ValueError(message)
     family: Family = importlib.import_module(fed.kernels).family(fed, work)
+    recorded = tuple(_validate.choice("record", name, RECORDABLE) for name in record)
+    # Asked for before the run: a family may have to refuse, or to work for it.
+    minimum = fed.minimum if "gap" in recorded else 0.0
     job = _Job(
         family=family,
         rules=rules,
@@ -121,7 +127,7 @@ def fedavg(
         step_sizes=step_sizes(step_size, num_rounds, local_steps),
         local_steps=local_steps,
         server_step_size=float(_validate.positive("server_step_size", server_step_size)),
-        record=tuple(_validate.choice("record", name, RECORDABLE) for name in record),
+        record=recorded,
         every=_validate.count("record_every", record_every),
     )
     if "gap" in job.record:
@@ -140,7 +146,7 @@ def fedavg(
         **{name: value for name, value in work._asdict().items() if name != "track_losses"},
         "server_step_size": job.server_step_size,
     }
-    return _collect(job, replicates, fed, config)
+    return _collect(job, replicates, minimum, config)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +195,7 @@ def _run_one(loop: Any, job: _Job, seed: np.random.SeedSequence) -> _Replicate:
     server, space, recording = _server(job), _workspace(job), _recording(job)
     family, slots = job.family, job.slots
     diverged_at = loop(
-        family.arrays, family.losses, family.train, family.excess, *slots, server, space, recording, job.work,
+        family.own_arrays(), family.losses, family.train, family.excess, *slots, server, space, recording, job.work,
         job.work.batch_size if job.rules.candidate_loss == "minibatch" else 0,
         job.step_sizes, job.local_steps, job.server_step_size, selection_rng, training_rng,
     )  # fmt: skip
@@ -233,7 +239,7 @@ def _recording(job: _Job) -> Recording:
     )
 
 
-def _collect(job: _Job, replicates: list[_Replicate], fed: Federation, config: dict[str, Any]) -> Trajectory:
+def _collect(job: _Job, replicates: list[_Replicate], minimum: float, config: dict[str, Any]) -> Trajectory:
     def stacked(name: str) -> Array:
         return np.stack([getattr(replicate.recording, name) for replicate in replicates])
 
@@ -242,7 +248,7 @@ def _collect(job: _Job, replicates: list[_Replicate], fed: Federation, config: d
         if name == "loss":
             records[name] = stacked("excess") + job.family.reference
         elif name == "gap":
-            records[name] = stacked("excess") + (job.family.reference - fed.minimum)
+            records[name] = _gap(stacked("excess"), job.family.reference, minimum)
         else:
             records[name] = stacked(name)
     return Trajectory(
@@ -252,3 +258,10 @@ def _collect(job: _Job, replicates: list[_Replicate], fed: Federation, config: d
         diverged_at=np.array([replicate.diverged_at for replicate in replicates], dtype=np.int64),
         config=config,
     )
+
+
+def _gap(excess: Array, reference: float, minimum: float) -> Array:
+    gap: Array = excess + (reference - minimum)
+    # A family that computes its minimum may find a model that is better by a few roundings.
+    slack = 64 * np.finfo(np.float64).eps * max(abs(minimum), abs(reference), 1.0)
+    return np.where((gap < 0) & (gap >= -slack), 0.0, gap)

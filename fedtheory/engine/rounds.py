@@ -97,13 +97,21 @@ class Slots(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """A problem laid out for the loop: a NamedTuple of arrays, three kernels, and the value excess is measured from."""
+    """A problem laid out for the loop: a NamedTuple of arrays, three kernels, and the value excess is measured from.
+
+    ``private`` names the arrays that the kernels write: each replicate gets its own copy.
+    """
 
     arrays: Any
     losses: Callable[..., Any]
     train: Callable[..., Any]
     excess: Callable[..., Any]
     reference: float
+    private: tuple[str, ...] = ()
+
+    def own_arrays(self) -> Any:
+        """Return the arrays for one replicate."""
+        return self.arrays._replace(**{name: getattr(self.arrays, name).copy() for name in self.private})
 
 
 @compiled
@@ -164,7 +172,8 @@ def _record(recording, row, excess, model, uplink, broadcasts, evaluations):
     if recording.excess.size > 0:
         recording.excess[row] = excess
     if recording.models.size > 0:
-        recording.models[row] = model
+        for j in range(model.size):  # an assignment of the whole row takes two seconds to compile
+            recording.models[row, j] = model[j]
     if recording.uplink.size > 0:
         recording.uplink[row] = uplink
     if recording.broadcasts.size > 0:

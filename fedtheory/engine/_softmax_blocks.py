@@ -1,0 +1,127 @@
+"""Softmax regression on a block of samples: logits, powers, residuals, gradient, each a pass the processor can widen.
+
+The logits of a block are stored (classes, samples), so that the work per class is one pass over neighboring numbers.
+Weights and features are padded with zeros to a multiple of ``LANES`` features, weights also to a multiple of ``GROUP``
+classes: two samples times five classes are summed at once. Below the classes a block has two rows of numbers per
+sample: largest logits, and sums.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from math import factorial, log
+
+import numpy as np
+
+from fedtheory._compile import compiled, compiled_with_reordering
+
+__all__ = ["BLOCK", "GROUP", "LANES", "add_gradient", "power", "take", "to_logits", "to_powers", "to_residuals"]
+
+BLOCK, LANES, GROUP = 64, 8, 5
+_LN2, _LOG2E = log(2.0), 1 / log(2.0)
+_TAYLOR = tuple(1 / factorial(i) for i in range(14))
+
+
+@compiled
+def take(rows, first, size, batch):
+    # The last row again fills up to a multiple of eight.
+    for s in range(-(-size // LANES) * LANES):
+        batch[s] = rows[first + min(s, size - 1)]
+
+
+@compiled_with_reordering
+def to_logits(features, batch, size, weights, block):
+    for s in range(0, size, 2):
+        x, y = features[batch[s]], features[batch[s + 1]]
+        for c in range(0, weights.shape[0], GROUP):
+            w0, w1, w2, w3, w4 = weights[c], weights[c + 1], weights[c + 2], weights[c + 3], weights[c + 4]
+            x0 = x1 = x2 = x3 = x4 = y0 = y1 = y2 = y3 = y4 = 0.0
+            for j in range(x.size):
+                x0 += w0[j] * x[j]
+                x1 += w1[j] * x[j]
+                x2 += w2[j] * x[j]
+                x3 += w3[j] * x[j]
+                x4 += w4[j] * x[j]
+                y0 += w0[j] * y[j]
+                y1 += w1[j] * y[j]
+                y2 += w2[j] * y[j]
+                y3 += w3[j] * y[j]
+                y4 += w4[j] * y[j]
+            block[c, s], block[c + 1, s], block[c + 2, s], block[c + 3, s], block[c + 4, s] = x0, x1, x2, x3, x4
+            block[c, s + 1], block[c + 1, s + 1], block[c + 2, s + 1] = y0, y1, y2
+            block[c + 3, s + 1], block[c + 4, s + 1] = y3, y4
+
+
+@compiled_with_reordering
+def to_powers(block, labels, batch, num_classes, size, with_loss):
+    """Turn logits into exp(logit - largest logit), sum them per sample, return the sum of the losses if wanted."""
+    top, sums = block[-2], block[-1]
+    filled = -(-size // LANES) * LANES
+    for s in range(filled):
+        top[s], sums[s] = block[0, s], 0.0
+    for c in range(1, num_classes):
+        z = block[c]
+        for s in range(filled):
+            top[s] = max(top[s], z[s])
+    total = 0.0
+    if with_loss:
+        for s in range(size):
+            total += top[s] - block[labels[batch[s]], s]
+    for c in range(num_classes):
+        z = block[c]
+        for s in range(filled):
+            z[s] = power(z[s] - top[s])
+            sums[s] += z[s]
+    if with_loss:
+        # One logarithm for the block: each sum is in [1, C], so that 64 of them cannot overflow.
+        product = 1.0
+        for s in range(size):
+            product *= sums[s]
+        total += np.log(product)
+    return total
+
+
+@compiled_with_reordering
+def power(x):
+    """exp(x) for x <= 0, and exp(-708) below that; the error is that of rounding x, and 1e-16 of the result."""
+    x = max(x, -708.0)
+    whole = np.floor(x * _LOG2E + 0.5)
+    r = x - whole * _LN2
+    p = _TAYLOR[13] * r + _TAYLOR[12]
+    p = (p * r + _TAYLOR[11]) * r + _TAYLOR[10]
+    p = (p * r + _TAYLOR[9]) * r + _TAYLOR[8]
+    p = (p * r + _TAYLOR[7]) * r + _TAYLOR[6]
+    p = (p * r + _TAYLOR[5]) * r + _TAYLOR[4]
+    p = (p * r + _TAYLOR[3]) * r + _TAYLOR[2]
+    p = (p * r + 1.0) * r + 1.0
+    # 2^whole by its bits
+    return p * np.int64((np.int64(np.int32(whole)) + 1023) << 52).view(np.float64)
+
+
+@compiled_with_reordering
+def to_residuals(block, labels, batch, num_classes, size):
+    # q - e_y, and 0 for the rows that only fill up
+    sums = block[-1]
+    filled = -(-size // LANES) * LANES
+    for s in range(filled):
+        sums[s] = 1.0 / sums[s]
+    for c in range(num_classes):
+        q = block[c]
+        for s in range(filled):
+            q[s] *= sums[s]
+        for s in range(size, filled):
+            q[s] = 0.0
+    for s in range(size):
+        block[labels[batch[s]], s] -= 1.0
+
+
+@compiled_with_reordering
+def add_gradient(features, batch, size, block, num_classes, gradient):
+    for s in range(0, size, LANES):
+        x0, x1, x2, x3 = features[batch[s]], features[batch[s + 1]], features[batch[s + 2]], features[batch[s + 3]]
+        x4, x5, x6, x7 = features[batch[s + 4]], features[batch[s + 5]], features[batch[s + 6]], features[batch[s + 7]]
+        for c in range(num_classes):
+            g, r = gradient[c], block[c]
+            r0, r1, r2, r3, r4, r5, r6, r7 = r[s], r[s + 1], r[s + 2], r[s + 3], r[s + 4], r[s + 5], r[s + 6], r[s + 7]
+            for j in range(g.size):
+                four = r0 * x0[j] + r1 * x1[j] + r2 * x2[j] + r3 * x3[j]
+                g[j] += four + r4 * x4[j] + r5 * x5[j] + r6 * x6[j] + r7 * x7[j]

@@ -1,0 +1,289 @@
+"""Softmax kernels against a NumPy twin on the same random streams, and their parts against NumPy's functions."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fedtheory as ft
+from fedtheory.datasets.client_data import FederatedData
+from fedtheory.engine import _softmax_blocks as blocks
+from fedtheory.errors import AssumptionViolated
+from fedtheory.federation._cross_entropy import residuals, sample_losses
+from fedtheory.selection._rules import Rules
+from fedtheory.selection.full import Full
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.proportional import Proportional
+
+EPS = np.finfo(np.float64).eps
+
+
+def federation(sizes=(5, 70, 131), num_features=3, num_classes=3, l2=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    clients = [
+        (rng.normal(k, 1, size=(n, num_features)), rng.integers(num_classes, size=n)) for k, n in enumerate(sizes)
+    ]
+    return ft.SoftmaxFederation(FederatedData.from_clients(clients, num_classes=num_classes), l2)
+
+
+def plain(rule):
+    return getattr(rule, "py_func", rule)
+
+
+class Twin:
+    """One replicate in plain NumPy, on the streams of the engine."""
+
+    def __init__(self, fed, seed):
+        self.fed, self.order = fed, np.arange(fed.data.num_samples)
+        self.selection, self.training = (
+            np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(1)[0].spawn(2)
+        )
+
+    def batch(self, k, size):
+        start, stop = self.fed.data.offsets[k : k + 2]
+        if size == 0:
+            return np.arange(start, stop)
+        for i in range(size):
+            j = i + int(self.training.random() * (stop - start - i))
+            self.order[[start + i, start + j]] = self.order[[start + j, start + i]]
+        return self.order[start : start + size].copy()
+
+    def on_batch(self, w, rows):
+        x, y = self.fed.inputs[rows], self.fed.data.labels[rows]
+        logits = x @ w.reshape(self.fed.data.num_classes, -1).T
+        loss = sample_losses(logits, y).mean() + self.fed.l2 / 2 * w @ w
+        return loss, (residuals(logits, y).T @ x).ravel() / len(rows) + self.fed.l2 * w
+
+    def train(self, k, w, etas, batch_size, noise=0.0, relative=0.0, proximal=0.0, momentum=0.0):
+        local, velocity, losses = w.copy(), np.zeros(w.size), []
+        for eta in etas:
+            loss, gradient = self.on_batch(local, self.batch(k, batch_size))
+            losses.append(loss)
+            variance = noise + relative * gradient @ gradient
+            if variance:
+                gradient = gradient + np.sqrt(variance / w.size) * self.training.standard_normal(w.size)
+            velocity = momentum * velocity + gradient + proximal * (local - w)
+            local -= eta * velocity
+        return local - w, np.mean(losses)
+
+
+def run_twin(fed, strategy, *, num_rounds, etas, batch_size, seed, initial, server=1.0, **local):
+    twin, w, rules = Twin(fed, seed), initial.copy(), strategy.rules(np.array(fed.weights), num_rounds)
+    memory, losses_seen, steps = rules.memory.copy(), [fed.loss(w)], len(etas) // num_rounds
+    for t in range(num_rounds):
+        state = (t, rules.table, memory, fed.weights)
+        candidates, losses = np.zeros(rules.max_candidates, dtype=np.int64), np.zeros(0)
+        if rules.propose:
+            candidates = candidates[: plain(rules.propose)(*state, twin.selection, candidates)]
+            losses = fed.losses(w)[candidates]
+            if rules.candidate_loss == "minibatch":
+                losses = np.array([twin.on_batch(w, twin.batch(k, batch_size))[0] for k in candidates])
+        chosen = np.zeros(rules.max_selected, dtype=np.int64)
+        size = plain(rules.select)(*state, candidates, losses, twin.selection, chosen)
+        trained = [twin.train(k, w, etas[t * steps : (t + 1) * steps], batch_size, **local) for k in chosen[:size]]
+        updates = np.array([update for update, _ in trained])
+        coefficients = np.full(size, 1 / size)
+        if rules.weigh:
+            plain(rules.weigh)(*state, chosen[:size], updates, twin.selection, coefficients)
+        if rules.observe:
+            plain(rules.observe)(*state, chosen[:size], coefficients, np.array([loss for _, loss in trained]))
+        w = w + server * coefficients @ updates
+        losses_seen.append(fed.loss(w))
+    return np.array(losses_seen), w, memory
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (7, 2), (8, 5), (60, 10), (1, 11)], ids=str)
+@pytest.mark.parametrize("batch_size", [None, 1, 5], ids="batch={}".format)
+@pytest.mark.parametrize(
+    "extra",
+    [{}, {"gradient_noise": 0.3, "momentum": 0.5, "proximal_weight": 0.7, "server_step_size": 0.8}],
+    ids=["plain", "all"],
+)
+def test_engine_equals_its_numpy_twin(shape, batch_size, extra):
+    fed = federation((5, 64, 70), *shape, l2=0.125)
+    initial = 0.5 * np.random.default_rng(1).standard_normal(fed.dim)
+    etas = 0.1 / (1 + np.arange(4 * 6))
+    run = ft.fedavg(
+        fed, PowerOfChoice(2, 3), num_rounds=6, local_steps=4, step_size=etas, initial=initial, rng=7,
+        batch_size=batch_size, record=("loss", "models"), **extra,
+    )  # fmt: skip
+    losses, model, _ = run_twin(
+        fed, PowerOfChoice(2, 3), num_rounds=6, etas=etas, batch_size=batch_size or 0, seed=7, initial=initial,
+        noise=extra.get("gradient_noise", 0.0), momentum=extra.get("momentum", 0.0),
+        proximal=extra.get("proximal_weight", 0.0), server=extra.get("server_step_size", 1.0),
+    )  # fmt: skip
+    # The roads differ in the order of sums. A step maps two models to models that are not further apart (the step sizes
+    # are below 2/L up to the slack of momentum), so that 24 steps add up to some hundred roundings of logits.
+    scale = float(np.abs(fed.inputs).sum(axis=1).max() * np.abs(run.models).max())
+    np.testing.assert_allclose(run.loss[0], losses, atol=400 * EPS * scale)
+    np.testing.assert_allclose(run.models[0, -1], model, atol=400 * EPS * scale)
+
+
+def test_relative_noise_follows_the_full_gradient():
+    fed = federation(l2=0.5)
+    etas, initial = np.full(6, 0.05), np.full(fed.dim, 0.25)
+    run = ft.fedavg(
+        fed, Full(), num_rounds=3, local_steps=2, step_size=etas, initial=initial, rng=2, gradient_noise=0.5,
+        relative_noise=2.0, record=("models",),
+    )  # fmt: skip
+    _, model, _ = run_twin(
+        fed, Full(), num_rounds=3, etas=etas, batch_size=0, seed=2, initial=initial, noise=0.5, relative=2.0
+    )
+    np.testing.assert_allclose(run.models[0, -1], model, atol=1e-12)
+
+
+class MinibatchLosses:
+    """Select the largest of mini-batch losses among all clients, and remember the mean losses of those that trained."""
+
+    def rules(self, weights, num_rounds):
+        return Rules(
+            largest,
+            max_selected=1,
+            propose=everyone,
+            observe=remember,
+            max_candidates=weights.size,
+            candidate_loss="minibatch",
+            memory=np.zeros(weights.size),
+        )
+
+
+def everyone(round_index, table, memory, weights, rng, candidates):
+    candidates[:] = np.arange(weights.size)
+    return weights.size
+
+
+def largest(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    # The second largest of what was reported once every client is known, so that the memory matters.
+    known = memory.min() > 0
+    chosen[0] = int(np.argsort(memory)[-2]) if known else int(candidates[np.argmax(losses * (memory == 0))])
+    return 1
+
+
+def remember(round_index, table, memory, weights, chosen, coefficients, mean_losses):
+    memory[chosen] = mean_losses
+
+
+def test_minibatch_losses_and_accumulated_losses_are_those_of_the_twin():
+    fed = federation((9, 30, 65, 12), 4, 3)
+    etas = np.full(5 * 12, 0.2)
+    run = ft.fedavg(
+        fed, MinibatchLosses(), num_rounds=12, local_steps=5, step_size=0.2, batch_size=4, rng=3, record=("loss",)
+    )
+    losses, _, memory = run_twin(
+        fed, MinibatchLosses(), num_rounds=12, etas=etas, batch_size=4, seed=3, initial=np.zeros(fed.dim)
+    )
+    assert memory.min() > 0
+    np.testing.assert_allclose(run.loss[0], losses, atol=1e-11)
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_same_seed_gives_same_bits_for_any_number_of_threads(threads):
+    fed = federation((20, 70, 131), 7, 4)
+    arguments: dict[str, Any] = {
+        "num_rounds": 15, "local_steps": 3, "step_size": 0.1, "num_replicates": 6, "batch_size": 8, "rng": 3,
+        "record": ("loss", "models"),
+    }  # fmt: skip
+    one = ft.fedavg(fed, PowerOfChoice(2, 3), num_threads=1, **arguments)
+    many = ft.fedavg(fed, PowerOfChoice(2, 3), num_threads=threads, **arguments)
+    assert one.models.tobytes() == many.models.tobytes()
+    assert one.loss.tobytes() == many.loss.tobytes()
+    again = ft.fedavg(fed, PowerOfChoice(2, 3), num_threads=1, **arguments)
+    assert one.loss.tobytes() == again.loss.tobytes()
+
+
+def test_recording_does_not_change_the_run():
+    # With a record in every round candidates get losses that were kept, without it they are computed.
+    fed = federation((20, 70, 131), 7, 4)
+    arguments: dict[str, Any] = {"num_rounds": 12, "local_steps": 3, "step_size": 0.1, "batch_size": 8, "rng": 5}
+    often = ft.fedavg(fed, PowerOfChoice(1, 2), record=("loss",), **arguments)
+    once = ft.fedavg(fed, PowerOfChoice(1, 2), record=("loss",), record_every=12, **arguments)
+    assert often.loss[0, -1] == once.loss[0, -1]
+    np.testing.assert_array_equal(often.counts, once.counts)
+
+
+def test_minibatches_are_uniform_subsets_drawn_anew_in_every_step():
+    # One client, one step from zero: the update tells which samples the batch held.
+    x = 2.0 ** np.arange(5)[:, None]
+    fed = ft.SoftmaxFederation(FederatedData.from_clients([(x, [0] * 5)], num_classes=2))
+    run = ft.fedavg(
+        fed, Full(), num_rounds=1, step_size=4.0, batch_size=2, num_replicates=6000, record=("models",), record_every=1
+    )
+    sums = np.rint(run.models[:, 1, 0]).astype(int)  # eta/2 times the mean of two powers of two is their sum
+    pairs, counts = np.unique(sums, return_counts=True)
+    assert pairs.tolist() == sorted(2**i + 2**j for i in range(5) for j in range(i))
+    # ten equally likely pairs: 600 of each expected, standard deviation sqrt(6000 * 0.1 * 0.9) = 23.2
+    assert np.abs(counts - 600).max() < 5 * 23.2
+    chain = ft.fedavg(fed, Full(), num_rounds=1, local_steps=40, step_size=1e-9, batch_size=2, record=("models",))
+    # 40 steps at (nearly) zero add up pairs that differ from step to step: no multiple of one pair
+    assert np.rint(chain.models[0, 1, 0] / 0.25e-9) % 40 != 0
+
+
+def test_client_of_few_samples_refuses_a_large_batch():
+    with pytest.raises(ValueError, match="batch_size must be at most 5, the samples of the smallest client, got 6"):
+        ft.fedavg(federation(), Full(), num_rounds=1, step_size=0.1, batch_size=6, record=("loss",))
+
+
+def test_relative_noise_and_minibatches_exclude_each_other():
+    with pytest.raises(ValueError, match="relative_noise must be 0 with mini-batches"):
+        ft.fedavg(federation(), Full(), num_rounds=1, step_size=0.1, batch_size=2, relative_noise=1.0, record=("loss",))
+
+
+def test_gap_without_a_ridge_is_refused():
+    with pytest.raises(AssumptionViolated, match="a minimizer needs l2 > 0"):
+        ft.fedavg(federation(), Full(), num_rounds=1, step_size=0.1)
+
+
+def test_gap_is_measured_from_the_minimum_and_descends_to_zero():
+    fed = federation((5, 8, 7), 2, 2, l2=1.0)
+    step = 1 / fed.smoothness
+    run = ft.fedavg(fed, Full(), num_rounds=int(40 / (step * fed.strong_convexity)), step_size=step)
+    assert run.gap[0, 0] == pytest.approx(np.log(2) - fed.minimum, rel=1e-12)
+    assert (np.diff(run.gap[0]) <= 16 * EPS).all()
+    assert 0 <= run.gap[0, -1] <= 64 * EPS
+
+
+def test_overflowing_logits_are_a_divergence():
+    fed = federation(l2=3.0)
+    run = ft.fedavg(fed, Proportional(1), num_rounds=500, step_size=1e3, record=("loss",))
+    assert run.diverged_at[0] > 0
+    assert np.isnan(run.loss[0, -1])
+
+
+@given(st.lists(st.floats(-800, 0), min_size=1, max_size=20))
+def test_power_is_the_exponential_up_to_the_rounding_of_its_argument(values):
+    x = np.array(values)
+    ours = np.array([blocks.power(v) for v in x])
+    exact = np.exp(np.maximum(x, -708.0))
+    # half an ulp of x / log(2), twice, moves the result by |x| eps; a handful of roundings come on top
+    assert (np.abs(ours - exact) <= (np.abs(x) + 4) * EPS * exact).all()
+
+
+def test_power_keeps_nan_and_minus_infinity():
+    assert np.isnan(blocks.power(np.nan))
+    assert blocks.power(-np.inf) == blocks.power(-708.0) < 1e-307
+
+
+def test_losses_of_huge_and_tiny_margins_are_exact():
+    # margins of 1e5 and one of 800, for and against the label
+    x = np.array([[1e5], [-1e5], [800.0], [1e-9]])
+    fed = ft.SoftmaxFederation(FederatedData.from_clients([(x, [0, 0, 1, 1])], num_classes=2))
+    w = np.array([1.0, 0.0, 0.0, 0.0])
+    run = ft.fedavg(fed, Full(), num_rounds=0, step_size=1.0, initial=w, record=("loss",))
+    # 0 + 1e5 + 800 + log(1 + e^1e-9), over four
+    assert run.loss[0, 0] == pytest.approx((1e5 + 800 + np.log(2) + 0.5e-9) / 4, rel=1e-14)
+
+
+def test_a_gradient_without_its_last_rows_is_seen():
+    # the defect: rows beyond a multiple of eight are dropped
+    gradient = plain(blocks.add_gradient)
+    x, batch = np.eye(16), np.arange(64) % 16
+    block, wanted = np.zeros((7, 64)), np.zeros((5, 16))
+    rng = np.random.default_rng(0)
+    block[:5, :13] = rng.normal(size=(5, 13))
+    wanted[:, :13] = block[:5, :13]
+    for size, right in ((13, True), (8, False)):
+        found = np.zeros((5, 16))
+        gradient(x, batch, size, block, 5, found)
+        assert np.allclose(found, wanted) is right
