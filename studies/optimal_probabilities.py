@@ -8,27 +8,24 @@ The minimizer has a closed form; the paper also offers an approximation by resca
 be asked. How far from the optimum is each, and what does it cost?
 
 **Method.** Log-normal norms of two spreads. The optimum is computed in exact rational arithmetic. Every answer is first
-made feasible (clipped to [0, 1] and, if its sum exceeds m, scaled down), so that no method gains from overspending;
-then its objective is compared with the optimum and its optimality conditions are checked. Clarabel with default
-tolerances also gets norms of size 1e-6 as they are, without dividing by the largest. Times are the shortest of
-interleaved runs on one thread: those of our functions include the checks of their arguments, those of the solvers the
-modeling by cvxpy.
+made feasible (clipped to [0, 1] and, if its sum exceeds m, scaled down), so that no method gains from overspending, and
+compared with the optimum. Clarabel also gets norms of size 1e-6 as they are, without dividing by the largest. Times are
+the shortest of interleaved runs on one thread: ours include checks of arguments, the solvers' the modeling by cvxpy.
 
 **Reading.** First figure: probability against norm. Small clients share the budget in proportion to their norms, large
 ones are always sampled; AOCS starts below and climbs to the optimum, a few clients saturating at each rescaling.
-Second figure: the variance that AOCS leaves on the table after each rescaling (what is below rounding is drawn at
-1e-17), and the time against the number of clients.
+Second figure: the variance that AOCS leaves after each rescaling (at least 1e-17, its rounding), and the times.
 
 **Findings.** The closed form is exact to rounding. AOCS is Newton's method: ceil(m) - 1 rescalings always suffice, and
 the four of the published code leave a relative gap below 1e-9 even for norms that spread over five decades. Solvers are
-witnesses rather than judges. The objective is flat, so that an answer within 1e-5 of the optimum may have probabilities
-off by 0.1; Clarabel with tolerances 1e-12 does that when the norms spread widely, SCS may give a small client nothing,
-and norms that are not normalized lead Clarabel to a wrong answer without any error.
+witnesses rather than judges: the objective is flat, so that even with tolerances 1e-12 Clarabel's probabilities are off
+by 0.1 when norms spread widely, and norms that are not normalized lead it to a wrong answer without any error.
 """
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -71,6 +68,7 @@ QUICK = Config(num_instances=4, sizes=(100, 1_000), largest_solved=100, num_repe
 CLOSED, SORTED = "closed form", "NumPy sort"
 RESCALINGS = (1, 2, 4)
 TRUSTED = 1e-8
+SHOWN = {"optimal": "-", "AOCS, one rescaling": "--", "AOCS, no rescaling": "-.", "uniform m/n": ":"}
 
 
 class _Answer(NamedTuple):
@@ -90,38 +88,28 @@ def sort_probabilities(norms: Any, m: float) -> Any:
     return np.minimum(1.0, rooms[last] / sums[last] * norms)
 
 
-def _rescaled(num_rescalings: int) -> Law:
-    from fedtheory.sampling import approximate_probabilities
-
-    return lambda norms, m: approximate_probabilities(norms, m, num_rescalings)
-
-
-def _solved(solver: str, *, scale: float = 1.0, **settings: Any) -> Law:
+def _solved(norms: Any, m: float, *, solver: str, scale: float = 1.0, **settings: Any) -> Any:
     from fedtheory.sampling import solver_probabilities
 
-    def answer(norms: Any, m: float) -> Any:
-        return solver_probabilities(scale * norms, m, solver, normalize=scale == 1.0, **settings)[0]
-
-    return answer
+    return solver_probabilities(scale * norms, m, solver, normalize=scale == 1.0, **settings)[0]
 
 
 def _laws() -> dict[str, Law]:
-    from fedtheory.sampling import optimal_probabilities
+    from fedtheory.sampling import approximate_probabilities, optimal_probabilities
     from fedtheory.sampling.reference import CLARABEL
 
     return {
         CLOSED: optimal_probabilities,
         SORTED: sort_probabilities,
-        **{f"AOCS, {j} rescaling{'s' * (j > 1)}": _rescaled(j) for j in RESCALINGS},
-        "Clarabel, tolerances 1e-12": _solved("CLARABEL", **CLARABEL),
-        "Clarabel, default": _solved("CLARABEL"),
-        "Clarabel, norms of 1e-6 as they are": _solved("CLARABEL", scale=1e-6),
-        "SCS, default": _solved("SCS"),
+        **{
+            f"AOCS, {j} rescaling{'s' * (j > 1)}": partial(approximate_probabilities, max_iterations=j)
+            for j in RESCALINGS
+        },
+        "Clarabel, tolerances 1e-12": partial(_solved, solver="CLARABEL", **CLARABEL),
+        "Clarabel, default": partial(_solved, solver="CLARABEL"),
+        "Clarabel, norms of 1e-6 as they are": partial(_solved, solver="CLARABEL", scale=1e-6),
+        "SCS, default": partial(_solved, solver="SCS"),
     }
-
-
-def _is_solver(name: str) -> bool:
-    return name.startswith(("Clarabel", "SCS"))
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
@@ -130,19 +118,20 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     from threadpoolctl import threadpool_limits
 
     laws = _laws()
-    rngs = [np.random.default_rng(seed) for seed in np.random.SeedSequence(config.seed).spawn(len(config.spreads) + 1)]
+    shape = len(config.spreads), config.num_instances
+    rngs = [np.random.default_rng(seed) for seed in np.random.SeedSequence(config.seed).spawn(shape[0] + 1)]
     answers, excesses, shown = [], [], []
     for spread, rng in zip(config.spreads, rngs[1:], strict=True):
         drawn = rng.lognormal(0.0, spread, (config.num_instances, config.num_clients))
-        jobs = list(progress(drawn, f"accuracy, spread {spread:g}"))
-        answers.append([[_judged(law, t, config.expected_size) for t in jobs] for law in laws.values()])
+        for t in progress(drawn, f"accuracy, spread {spread:g}"):
+            answers.append([_judged(law, t, config.expected_size) for law in laws.values()])
         excesses.append([_excesses(t, config) for t in drawn])
         shown.append(_picture(np.sort(drawn[0]), config))
     with threadpool_limits(limits=1):
         seconds = [_timed(laws, n, rngs[0], config) for n in progress(config.sizes, "time")]
     return xarray.Dataset(
         {
-            "answer": (("spread", "way", "instance", "measure"), np.array(answers)),
+            "answer": (("spread", "instance", "way", "measure"), np.reshape(answers, (*shape, len(laws), -1))),
             "excess": (("spread", "instance", "rescaling"), np.array(excesses)),
             "picture": (("spread", "law", "client"), np.array(shown)),
             "seconds": (("size", "way"), np.array(seconds)),
@@ -152,7 +141,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
             "way": list(laws),
             "measure": list(_Answer._fields),
             "rescaling": np.arange(config.max_rescalings + 1),
-            "law": ["norm", "optimal", "AOCS, 0", "AOCS, 1", "uniform"],
+            "law": ["norm", *SHOWN],
             "size": list(config.sizes),
         },
         attrs={"expected_size": config.expected_size},
@@ -182,8 +171,7 @@ def _excesses(norms: Any, config: Config) -> list[float]:
     m = config.expected_size
     uniform = variance(norms, np.full(norms.size, m / norms.size))
     best = variance(norms, optimal_probabilities(norms, m))
-    path = approximation_path(norms, m, config.max_rescalings)
-    return [(variance(norms, p) - best) / uniform for p in path]
+    return [(variance(norms, p) - best) / uniform for p in approximation_path(norms, m, config.max_rescalings)]
 
 
 def _picture(norms: Any, config: Config) -> Any:
@@ -191,7 +179,7 @@ def _picture(norms: Any, config: Config) -> Any:
 
     m = config.expected_size
     early = approximation_path(norms, m, 1)
-    return np.stack([norms, optimal_probabilities(norms, m), *early, np.full(norms.size, m / norms.size)])
+    return np.stack([norms, optimal_probabilities(norms, m), *early[::-1], np.full(norms.size, m / norms.size)])
 
 
 def _timed(laws: dict[str, Law], num_clients: int, rng: np.random.Generator, config: Config) -> list[float]:
@@ -202,7 +190,7 @@ def _timed(laws: dict[str, Law], num_clients: int, rng: np.random.Generator, con
     samples: dict[str, list[float]] = {name: [] for name in laws}
     for _ in range(config.num_repeats):
         for name, law in laws.items():
-            slow = _is_solver(name)
+            slow = name.startswith(("Clarabel", "SCS"))
             if slow and (num_clients > config.largest_solved or len(samples[name]) == 3 or sum(samples[name]) > 1):
                 continue
             number = 1 if slow else max(1, 100_000 // num_clients)
@@ -214,7 +202,6 @@ def _timed(laws: dict[str, Law], num_clients: int, rng: np.random.Generator, con
 
 
 def _seconds(law: Law, norms: Any, m: float, number: int) -> float:
-    law(norms, m) if number > 1 else None  # the first call may compile
     start = time.perf_counter()
     for _ in range(number):
         law(norms, m)
@@ -263,8 +250,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
     steps = np.diff(data["excess"].values, axis=-1)
     enough = int(np.ceil(data.attrs["expected_size"])) - 1
     left = np.abs(data["excess"].sel(rescaling=slice(enough, None))).max().item()
-    raw = _measure(data, "Clarabel, norms of 1e-6 as they are", "deviation")
-    worst = float(np.nanmax(raw)) if np.isfinite(raw).any() else np.inf
+    worst = float(np.nan_to_num(_measure(data, "Clarabel, norms of 1e-6 as they are", "deviation"), nan=1.0).max())
     return {
         "the closed form is exact to rounding": study.Check(own < 1e-13, f"worst of all measures {own:.1e}"),
         "no method beats it": study.Check(float(gaps.min()) > -1e-14, f"smallest gap {float(gaps.min()):.1e}"),
@@ -280,32 +266,16 @@ def probabilities_figure(data: "Dataset") -> "Figure":
 
     from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log
 
-    styles = {"optimal": "-", "AOCS, 1": "--", "AOCS, 0": "-.", "uniform": ":"}
-    names = {
-        "optimal": "optimal",
-        "AOCS, 1": "AOCS, one rescaling",
-        "AOCS, 0": "AOCS, no rescaling",
-        "uniform": "uniform m/n",
-    }
+    columns = data.sizes["spread"]
     with appearance():
-        figure, panels = plt.subplots(
-            1, data.sizes["spread"], figsize=(1 + 4 * data.sizes["spread"], 4.4), sharey=True, squeeze=False
-        )
+        figure, panels = plt.subplots(1, columns, figsize=(1 + 4 * columns, 4.4), sharey=True, squeeze=False)
         for axes, spread in zip(panels[0], data["spread"].values, strict=True):
             here = data["picture"].sel(spread=spread)
-            norms = here.sel(law="norm").values
-            for (law, style), color, marker in zip(styles.items(), COLORS, MARKERS, strict=False):
-                size = 6 if law == "optimal" else 4
-                axes.plot(
-                    norms,
-                    here.sel(law=law),
-                    style,
-                    color=color,
-                    marker=marker,
-                    markersize=size,
-                    markevery=1 if law == "optimal" else (1, 3),
-                    label=names[law],
-                )
+            for (law, dashes), color, marker in zip(SHOWN.items(), COLORS, MARKERS, strict=False):
+                # All clients once; the other laws mark some of them, so that they do not hide each other.
+                look = {"markevery": 1, "markersize": 6} if dashes == "-" else {"markevery": (1, 3), "markersize": 4}
+                norms, p = here.sel(law="norm"), here.sel(law=law)
+                axes.plot(norms, p, dashes, color=color, marker=marker, label=law, **look)
             log_log(axes, xlabel="norm of the weighted update, $t_i$", ylabel="")
             axes.set_title(f"log-normal norms, spread {spread:g}")
         panels[0, 0].set_ylabel("inclusion probability $p_i$")
@@ -325,9 +295,7 @@ def cost_figure(data: "Dataset") -> "Figure":
             excess = np.maximum(data["excess"].sel(spread=spread).values, 1e-17)
             x, label = data["rescaling"].values, f"AOCS, spread {spread:g}: median and range"
             left.fill_between(x, excess.min(axis=0), excess.max(axis=0), color=color, alpha=0.2, linewidth=0)
-            left.plot(
-                x, np.median(excess, axis=0), "--", color=color, marker=marker, markerfacecolor="white", label=label
-            )
+            left.plot(x, np.median(excess, axis=0), "--", color=color, marker=marker, mfc="white", label=label)
         left.set_yscale("log")
         left.set_xlabel("rescalings of AOCS")
         left.set_ylabel("variance above the optimum\n/ variance of uniform sampling")

@@ -14,8 +14,8 @@ from fedtheory._validate import Array
 __all__ = [
     "LANES",
     "NO_LIMIT",
-    "approximate",
-    "optimal",
+    "fill_approximate",
+    "fill_optimal",
     "saturate",
     "start",
     "survey",
@@ -115,7 +115,7 @@ def write(norms: Array, rest: float, room: float, probabilities: Array) -> None:
 
 
 @compiled
-def optimal(norms: Array, budget: float, probabilities: Array) -> tuple[float, float, float]:
+def fill_optimal(norms: Array, budget: float, probabilities: Array) -> tuple[float, float, float]:
     """Write the optimal probabilities; returns (sum of the rest, how many norms are positive, how many are legal).
 
     The first value is infinite, or tiny, when the norms leave the range where the arithmetic is accurate.
@@ -125,7 +125,7 @@ def optimal(norms: Array, budget: float, probabilities: Array) -> tuple[float, f
 
 @compiled
 def write_optimal(norms: Array, budget: float, work: Array, probabilities: Array) -> tuple[float, float, float]:
-    """Do as ``optimal`` without allocating; ``work`` has shape (3, LANES)."""
+    """Do as ``fill_optimal`` without allocating; ``work`` has shape (3, LANES)."""
     total, positive, legal = survey(norms, work)
     if positive <= budget:
         for i in range(norms.size):
@@ -137,7 +137,9 @@ def write_optimal(norms: Array, budget: float, work: Array, probabilities: Array
 
 
 @compiled
-def approximate(norms: Array, budget: float, max_rescalings: int, probabilities: Array) -> tuple[float, int, float]:
+def fill_approximate(
+    norms: Array, budget: float, max_rescalings: int, probabilities: Array
+) -> tuple[float, int, float]:
     """Write the law after some rescalings; returns (sum of the rest, rescalings made, how many norms are legal)."""
     return write_approximate(norms, budget, max_rescalings, np.empty((3, LANES)), probabilities)
 
@@ -146,7 +148,7 @@ def approximate(norms: Array, budget: float, max_rescalings: int, probabilities:
 def write_approximate(
     norms: Array, budget: float, max_rescalings: int, work: Array, probabilities: Array
 ) -> tuple[float, int, float]:
-    """Do as ``approximate`` without allocating; ``work`` has shape (3, LANES)."""
+    """Do as ``fill_approximate`` without allocating; ``work`` has shape (3, LANES)."""
     total, _, legal = survey(norms, work)
     rest, room, num_rescalings = start(norms, budget, total, max_rescalings, work)
     write(norms, rest, room, probabilities)

@@ -70,7 +70,7 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms
     num_clients = t.size
     budget = checked_budget(expected_size, num_clients)
     probabilities = np.empty(num_clients)
-    rest, num_positive, num_legal = _newton.optimal(t, budget, probabilities)
+    rest, num_positive, num_legal = _newton.fill_optimal(t, budget, probabilities)
     if num_legal < num_clients:
         refuse_norms(t)
     if not SMALLEST_SUM < rest < LARGEST_SUM:
