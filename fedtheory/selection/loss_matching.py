@@ -1,0 +1,239 @@
+"""FedALIGN: the priority clients, and those others whose loss is close to the priority clients' mean loss."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+# (compiled rules take what selection/_rules.py says)
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, final
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._compile import compiled, inlined
+from fedtheory._validate import Array
+from fedtheory.paper import Scheme
+from fedtheory.selection._draw import alias_table, draw_by_weight
+from fedtheory.selection._rules import Rules
+from fedtheory.selection.participation import Everyone, Participation
+from fedtheory.selection.threshold_schedules import thresholds
+
+__all__ = ["LossMatching", "Matches", "matches"]
+
+Mask = npt.NDArray[np.bool_]
+
+# The table begins with eight numbers: mode, size of the priority part and of the others, inclusive, warm-up rounds,
+# numbers of thresholds and of attendance rows, place of the alias table. Then: shares (K), priority (K), thresholds,
+# attendance, alias table of the priority clients.
+_MODE, _FIRST, _OTHERS, _INCLUSIVE, _WARMUP, _THRESHOLDS, _ROWS, _ALIAS = range(8)
+_HEAD = 8
+_ALL, _DRAWS, _SUBSETS = 0, 1, 2
+
+
+@final
+@dataclass(frozen=True)
+class LossMatching:
+    r"""Train all priority clients, and each other client with ``|F_k(w) - F(w)| < eps`` at the round's start.
+
+    The included clients' updates have the renormalized weights ``p'_k = p_k/(1 + s)``, s the shares of the included
+    non-priority clients. The threshold 0 gives federated averaging on the priority clients, infinity gives it on all.
+
+    Parameters
+    ----------
+    priority, shares
+        Who the priority clients are, booleans, and the shares p_k of all clients, shape (K,) each: those of a
+        ``Prioritized`` federation.
+    threshold
+        eps: a number at least 0 (infinity is allowed), one per round, or a schedule such as ``AnnealedThreshold``.
+    warmup_rounds
+        Rounds at the start in which only priority clients train; nobody's loss is asked for.
+    participation
+        Who takes part at all: ``Everyone()``, ``PriorityDraws(K)`` or ``UniformFraction(f)``.
+    comparison
+        ``<`` as in the definition of the indicator (section 3.2), or ``<=`` as in section 3.1. They differ when losses
+        are equal: only ``<`` with threshold 0 excludes everybody.
+
+    Raises
+    ------
+    TypeError
+        If the mask does not hold booleans.
+    ValueError
+        If there is no priority client, shapes disagree, the shares of the priority clients do not sum to 1, or a
+        threshold is negative.
+
+    Notes
+    -----
+    FedALIGN (Ravi, Shomorony), section 3.1 and Appendix A.4. Indicators are frozen at the round's start and evaluated
+    at the server's model (the paper's eq. (19) evaluates them at local models and at the current step, which breaks
+    ``w_{t+1} = w_t - eta g_t`` at round ends). The server needs F(w), so that in every round after the warm-up all
+    clients are asked for their losses.
+    """
+
+    priority: tuple[bool, ...] | Any
+    shares: tuple[float, ...] | Any
+    threshold: Any = 0.2
+    warmup_rounds: int = 0
+    participation: Participation = field(default_factory=Everyone)
+    comparison: str = "<"
+
+    def __post_init__(self) -> None:
+        mask = np.asarray(self.priority)
+        if mask.dtype != np.bool_ or mask.ndim != 1:
+            message = f"priority must be a row of booleans, got shape {mask.shape} of {mask.dtype}"
+            raise TypeError(message)
+        if not mask.any():
+            message = "priority must name at least one priority client, got none"
+            raise ValueError(message)
+        p = _validate.nonnegative("shares", _validate.array("shares", self.shares, shape=mask.shape))
+        if abs(p[mask].sum() - 1) > 1e-9:
+            message = f"shares must sum to 1 over the priority clients, got {p[mask].sum()!r}"
+            raise ValueError(message)
+        _validate.horizon("warmup_rounds", self.warmup_rounds)
+        _validate.choice("comparison", self.comparison, ("<", "<="))
+        # Tuples, so that strategies can be compared and named.
+        object.__setattr__(self, "priority", tuple(bool(flag) for flag in mask))
+        object.__setattr__(self, "shares", tuple(float(share) for share in p))
+
+    @property
+    def scheme(self) -> Scheme:
+        """Loss matching with the chosen participation, renormalized weights."""
+        return Scheme(self.participation.selection, "renormalized")
+
+    def thresholds(self, num_rounds: int) -> Array:
+        """Thresholds of all rounds, shape (num_rounds,); in the warm-up they are 0."""
+        eps = thresholds(self.threshold, num_rounds)
+        eps[: self.warmup_rounds] = 0.0
+        return eps
+
+    def rules(self, weights: Array, num_rounds: int) -> Rules:
+        """Return the compiled rules for a federation whose objective counts the priority clients only."""
+        mask, p = np.array(self.priority), np.array(self.shares)
+        if weights.shape != p.shape or np.abs(weights - np.where(mask, p, 0.0)).max() > 1e-9:
+            message = "weights of the federation must be the shares of the priority clients and 0 for the others"
+            raise ValueError(message)
+        mode, first, others = self.participation.sizes(int(mask.sum()), int((~mask).sum()))
+        eps = thresholds(self.threshold, num_rounds)
+        attendance = self.participation.attendances(p.size, num_rounds)
+        body = np.concatenate([p, mask, eps, attendance.ravel()])
+        head = [mode, first, others, self.comparison == "<=", self.warmup_rounds]
+        head += [eps.size, len(attendance), _HEAD + body.size]
+        return Rules(
+            propose=_propose_everyone,
+            select=_select_matching,
+            weigh=_renormalize,
+            max_selected=int(first) + int((~mask).sum()),
+            max_candidates=p.size,
+            table=np.concatenate([head, body, alias_table(np.where(mask, p, 0.0))]),
+            # A permutation within each group, from which subsets are drawn.
+            memory=np.concatenate([np.flatnonzero(mask), np.flatnonzero(~mask)]).astype(np.float64),
+        )
+
+
+class Matches(NamedTuple):
+    """Clients that would send, and clients that the server would use; booleans of shape (..., T, K)."""
+
+    willing: Mask
+    matched: Mask
+
+
+def matches(losses: npt.ArrayLike, weights: npt.ArrayLike, eps: npt.ArrayLike, comparison: str = "<") -> Matches:
+    """Compare every client's loss with the objective: willing if ``F_k - F < eps``, matched if ``|F_k - F| < eps``.
+
+    Parameters
+    ----------
+    losses
+        All F_k at the round starts, shape (..., T, K).
+    weights
+        Objective weights, shape (K,).
+    eps
+        Thresholds, shape (T,).
+    comparison
+        ``<`` or ``<=``, for both sides.
+
+    Examples
+    --------
+    F = 2; the second client's loss is much smaller, it is willing but not matched; the third one's is too large.
+
+    >>> willing, matched = matches([[2.0, 0.5, 4.0]], [1.0, 0.0, 0.0], [1.0])
+    >>> willing.tolist(), matched.tolist()
+    ([[True, True, False]], [[True, False, False]])
+    """
+    values = _validate.array("losses", losses)
+    objective = values @ _validate.array("weights", weights, shape=values.shape[-1:])
+    gaps = values - objective[..., None]
+    limit = np.asarray(eps, dtype=np.float64)[..., None]
+    if _validate.choice("comparison", comparison, ("<", "<=")) == "<":
+        return Matches(gaps < limit, np.abs(gaps) < limit)
+    return Matches(gaps <= limit, np.abs(gaps) <= limit)
+
+
+@compiled
+def _propose_everyone(round_index, table, memory, weights, rng, candidates):
+    if round_index < table[_WARMUP]:
+        return 0
+    for k in range(weights.size):
+        candidates[k] = k
+    return weights.size
+
+
+@compiled
+def _select_matching(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    size = _take_priority(table, memory, weights, rng, chosen)
+    num_clients = weights.size
+    first = int(table[_HEAD + num_clients : _HEAD + 2 * num_clients].sum())
+    attending = int(table[_OTHERS])
+    if table[_MODE] == _SUBSETS:
+        _shuffle(memory, first, attending, rng)
+    objective = 0.0
+    for j in range(candidates.size):
+        objective += weights[candidates[j]] * losses[j]
+    eps = _HEAD + 2 * num_clients
+    row = eps + int(table[_THRESHOLDS]) + num_clients * min(round_index, int(table[_ROWS]) - 1)
+    for j in range(attending):
+        k = int(memory[first + j])
+        chance = table[row + k]
+        # The coin falls in every round, so that runs with other thresholds or warm-ups see the same attendance.
+        attends = chance >= 1.0 or (chance > 0.0 and rng.random() < chance)
+        if candidates.size > 0 and attends:
+            gap = abs(losses[k] - objective)
+            limit = table[eps + round_index]
+            if gap < limit or (gap == limit and table[_INCLUSIVE] > 0.0):
+                chosen[size] = k
+                size += 1
+    return size
+
+
+@compiled
+def _take_priority(table, memory, weights, rng, chosen):
+    size = int(table[_FIRST])
+    if table[_MODE] == _SUBSETS:
+        num_clients = weights.size
+        _shuffle(memory[: int(table[_HEAD + num_clients : _HEAD + 2 * num_clients].sum())], 0, size, rng)
+    for i in range(size):
+        if table[_MODE] == _DRAWS:
+            chosen[i] = draw_by_weight(table, int(table[_ALIAS]), weights.size, rng)
+        else:
+            chosen[i] = int(memory[i])
+    return size
+
+
+@inlined
+def _shuffle(memory, first, size, rng):
+    # A uniform subset of memory[first:] comes to its front.
+    for i in range(first, first + size):
+        j = i + int(rng.random() * (memory.size - i))
+        memory[i], memory[j] = memory[j], memory[i]
+
+
+@compiled
+def _renormalize(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+    num_clients = weights.size
+    total = 0.0
+    for i in range(chosen.size):
+        k = chosen[i]
+        drawn = table[_MODE] == _DRAWS and table[_HEAD + num_clients + k] > 0.0
+        coefficients[i] = 1.0 / table[_FIRST] if drawn else table[_HEAD + k]
+        total += coefficients[i]
+    for i in range(chosen.size):
+        coefficients[i] /= total
+    return 0.0

@@ -1,0 +1,130 @@
+"""Who takes part in a round of FedALIGN before losses are compared."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol, final
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+
+__all__ = ["Everyone", "Participation", "PriorityDraws", "UniformFraction"]
+
+
+class Participation(Protocol):
+    """How many priority clients take part, and when the others do."""
+
+    @property
+    def selection(self) -> str:
+        """The selection law in words, as bounds name it."""
+
+    def sizes(self, num_priority: int, num_others: int) -> tuple[float, float, float]:
+        """Return the mode (0 all, 1 draws, 2 subsets) with the numbers of priority and of other clients it takes."""
+
+    def attendances(self, num_clients: int, num_rounds: int) -> Array:
+        """Return the probabilities of attendance, shape (1, K) or (num_rounds, K)."""
+
+
+@final
+@dataclass(frozen=True)
+class Everyone:
+    """All priority clients; each other client attends by its own coin, or in given rounds.
+
+    Parameters
+    ----------
+    attendance
+        Probability that a non-priority client takes part in a round: one number, one per client, shape (K,), or one per
+        round and client, shape (num_rounds, K), where zeros and ones are any participation pattern (FedALIGN, eq.
+        (55)). Entries at priority clients do not matter.
+    """
+
+    attendance: Any = 1.0
+
+    @property
+    def selection(self) -> str:
+        """The law of Theorem 1."""
+        return "loss matching"
+
+    def sizes(self, num_priority: int, num_others: int) -> tuple[float, float, float]:
+        """Return mode 0 with everyone."""
+        return 0.0, float(num_priority), float(num_others)
+
+    def attendances(self, num_clients: int, num_rounds: int) -> Array:
+        """Return the probabilities of attendance, shape (1, K) or (num_rounds, K)."""
+        return _attendances(self.attendance, num_clients, num_rounds)
+
+
+@final
+@dataclass(frozen=True)
+class PriorityDraws:
+    """``num_draws`` priority clients drawn with replacement, client k with probability p_k (FedALIGN, eq. (56)).
+
+    Each draw has the weight ``1/num_draws`` in the place of p_k; copies act as different clients.
+
+    Parameters
+    ----------
+    num_draws
+        K of Theorem A.9.
+    attendance
+        As of ``Everyone``.
+    """
+
+    num_draws: int
+    attendance: Any = 1.0
+
+    def __post_init__(self) -> None:
+        _validate.count("num_draws", self.num_draws)
+
+    @property
+    def selection(self) -> str:
+        """The law of Theorem A.9."""
+        return "loss matching, priority drawn with replacement"
+
+    def sizes(self, num_priority: int, num_others: int) -> tuple[float, float, float]:
+        """Return mode 1 with the number of draws."""
+        return 1.0, float(self.num_draws), float(num_others)
+
+    def attendances(self, num_clients: int, num_rounds: int) -> Array:
+        """Return the probabilities of attendance, shape (1, K) or (num_rounds, K)."""
+        return _attendances(self.attendance, num_clients, num_rounds)
+
+
+@final
+@dataclass(frozen=True)
+class UniformFraction:
+    """A uniform subset of the priority clients and one of the others, each that fraction of its group (Appendix C.3).
+
+    Sizes are rounded, with one priority client at least. Weights p_k are renormalized over those that take part, which
+    is unbiased only when all are equal: no theorem of the paper speaks about it.
+    """
+
+    fraction: float
+
+    def __post_init__(self) -> None:
+        _validate.positive("fraction", _validate.fraction("fraction", self.fraction))
+
+    @property
+    def selection(self) -> str:
+        """Uniform subsets of both groups."""
+        return "loss matching, uniform subsets"
+
+    def sizes(self, num_priority: int, num_others: int) -> tuple[float, float, float]:
+        """Return mode 2 with the sizes of both subsets."""
+        return 2.0, float(max(1, round(self.fraction * num_priority))), float(round(self.fraction * num_others))
+
+    def attendances(self, num_clients: int, num_rounds: int) -> Array:
+        """Return ones: who is in the subset attends."""
+        return np.ones((1, num_clients))
+
+
+def _attendances(value: Any, num_clients: int, num_rounds: int) -> Array:
+    given = _validate.array("attendance", value)
+    if given.shape not in ((), (num_clients,), (num_rounds, num_clients)):
+        shapes = f"(), ({num_clients},) or ({num_rounds}, {num_clients})"
+        message = f"attendance must have shape {shapes}, got {given.shape}"
+        raise ValueError(message)
+    if (given < 0).any() or (given > 1).any():
+        message = f"attendance must be in [0, 1], got {given.min()} to {given.max()}"
+        raise ValueError(message)
+    rows = num_rounds if given.ndim == 2 else 1
+    return np.broadcast_to(given, (rows, num_clients)).copy()

@@ -1,0 +1,62 @@
+"""How FedALIGN's threshold changes over the rounds: a bias that is allowed early can be taken back later."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol, final
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+
+__all__ = ["AnnealedThreshold", "ThresholdSchedule", "thresholds"]
+
+
+class ThresholdSchedule(Protocol):
+    """Thresholds of all rounds."""
+
+    def thresholds(self, num_rounds: int) -> Array:
+        """Return eps for each round, shape (num_rounds,), at least 0."""
+
+
+@final
+@dataclass(frozen=True)
+class AnnealedThreshold:
+    """A threshold that falls linearly from ``initial`` to 0 at the fraction ``end`` of all rounds and stays there.
+
+    >>> AnnealedThreshold(1.0, end=0.5).thresholds(8)
+    array([1.  , 0.75, 0.5 , 0.25, 0.  , 0.  , 0.  , 0.  ])
+    """
+
+    initial: float
+    end: float = 1.0
+
+    def thresholds(self, num_rounds: int) -> Array:
+        """Return eps for each round, shape (num_rounds,)."""
+        initial = float(_validate.nonnegative("initial", self.initial))
+        end = float(_validate.positive("end", _validate.fraction("end", self.end)))
+        result: Array = initial * np.maximum(1.0 - np.arange(num_rounds) / (end * max(num_rounds, 1)), 0.0)
+        return result
+
+
+def thresholds(threshold: Any, num_rounds: int) -> Array:
+    """Thresholds of all rounds, shape (num_rounds,), from a number, an array of that shape or a schedule.
+
+    Infinity is allowed: it includes everybody.
+
+    >>> thresholds(float("inf"), 2)
+    array([inf, inf])
+    """
+    given = threshold.thresholds(num_rounds) if callable(getattr(threshold, "thresholds", None)) else threshold
+    raw = np.asarray(given)
+    if raw.dtype.kind not in "iuf":
+        message = f"threshold must be a real number, one per round, or a schedule, got {threshold!r}"
+        raise TypeError(message)
+    values = raw.astype(np.float64)
+    if values.shape not in ((), (num_rounds,)):
+        message = f"threshold must be a number or have shape ({num_rounds},), got shape {values.shape}"
+        raise ValueError(message)
+    bad = ~(values >= 0)
+    if bad.any():
+        message = f"threshold must be at least 0, got {values[bad].flat[0]}"
+        raise ValueError(message)
+    return np.broadcast_to(values, (num_rounds,)).copy()

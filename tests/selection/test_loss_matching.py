@@ -1,0 +1,266 @@
+"""FedALIGN's rule against a plain-Python twin, exact laws, its two limits, and what a replay recovers from a run."""
+
+# mypy: allow-untyped-calls
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fedtheory as ft
+from fedtheory.engine.inclusion import inclusions
+from fedtheory.federation.prioritized import prioritize
+from fedtheory.selection.loss_matching import LossMatching, matches
+from fedtheory.selection.participation import Everyone, PriorityDraws, UniformFraction
+from fedtheory.selection.threshold_schedules import AnnealedThreshold, thresholds
+
+INFINITY = float("inf")
+
+
+def aligned_federation(seed=0, num_clients=7, num_priority=3, dim=2):
+    rng = np.random.default_rng(seed)
+    fed = ft.QuadraticFederation(
+        rng.uniform(0.5, 2.0, (num_clients, dim)),
+        rng.standard_normal((num_clients, dim)),
+        rng.uniform(0.2, 1.0, num_clients),
+        normalize=True,
+    )
+    return prioritize(fed, rng.permutation(np.arange(num_clients) < num_priority))
+
+
+def run_of(aligned, strategy, num_rounds=12, local_steps=2, **more):
+    known = {"step_size": 0.1, "initial": np.full(aligned.federation.dim, 3.0), "record": ("models", "gap")}
+    return ft.fedavg(aligned.federation, strategy, num_rounds=num_rounds, local_steps=local_steps, **{**known, **more})
+
+
+def twin(aligned, eps, num_rounds, local_steps, warmup=0, inclusive=False, proximal_weight=0.0):
+    """FedALIGN as the paper writes it, in NumPy."""
+    fed, w = aligned.federation, np.full(aligned.federation.dim, 3.0)
+    models = [w]
+    for t in range(num_rounds):
+        losses = fed.losses(w)
+        gap = np.abs(losses - losses @ (aligned.shares * aligned.priority))
+        close = gap <= eps[t] if inclusive else gap < eps[t]
+        taken = aligned.priority | (close if t >= warmup else False)
+        share = aligned.shares * taken / (aligned.shares * taken).sum()
+        local = np.repeat(w[None], fed.num_clients, axis=0)
+        for _ in range(local_steps):
+            gradients = np.stack([fed.gradients(x)[k] for k, x in enumerate(local)])
+            local = local - 0.1 * (gradients + proximal_weight * (local - w))
+        w = share @ local
+        models.append(w)
+    return np.array(models)
+
+
+@pytest.mark.parametrize("eps", [0.0, 0.3, 2.0, INFINITY])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_run_is_that_of_the_twin(eps, seed):
+    aligned = aligned_federation(seed)
+    strategy = LossMatching(aligned.priority, aligned.shares, eps, warmup_rounds=3)
+    run = run_of(aligned, strategy, proximal_weight=0.5)
+    expected = twin(aligned, [eps] * 12, 12, 2, warmup=3, proximal_weight=0.5)
+    # Sums in another order over a dozen contracting rounds.
+    assert run.models[0] == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+def test_a_schedule_is_followed_round_by_round():
+    aligned = aligned_federation(1)
+    schedule = AnnealedThreshold(4.0, end=0.75)
+    strategy = LossMatching(aligned.priority, aligned.shares, schedule)
+    eps = schedule.thresholds(12)
+    assert run_of(aligned, strategy).models[0] == pytest.approx(twin(aligned, eps, 12, 2), rel=1e-12)
+    listed = LossMatching(aligned.priority, aligned.shares, tuple(eps))
+    assert np.array_equal(run_of(aligned, listed).models, run_of(aligned, strategy).models)
+    assert not np.allclose(run_of(aligned, strategy).models[0, -1], twin(aligned, eps[::-1], 12, 2)[-1])
+
+
+def test_threshold_zero_is_federated_averaging_on_the_priority_clients():
+    aligned = aligned_federation(2)
+    run = run_of(aligned, LossMatching(aligned.priority, aligned.shares, 0.0))
+    alone = run_of(aligned, ft.selection.Full())
+    assert run.models == pytest.approx(alone.models, rel=1e-13)
+    assert np.all(run.counts[:, ~aligned.priority] == 0)
+    assert np.all(run.counts[:, aligned.priority] == 12)
+
+
+def test_threshold_infinity_is_federated_averaging_on_all_clients():
+    aligned = aligned_federation(2)
+    fed = aligned.federation
+    everyone = ft.QuadraticFederation(fed.curvatures, fed.centers, aligned.shares, normalize=True)
+    run = run_of(aligned, LossMatching(aligned.priority, aligned.shares, INFINITY))
+    plain = ft.fedavg(
+        everyone, ft.selection.Full(), num_rounds=12, local_steps=2, step_size=0.1, initial=[3.0, 3.0],
+        record=["models"],
+    )  # fmt: skip
+    assert run.models == pytest.approx(plain.models, rel=1e-12)
+
+
+def test_equal_losses_tell_the_two_comparisons_apart():
+    # Twins: the losses are always equal, bit by bit.
+    fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [0.0]], [0.5, 0.5])
+    aligned = prioritize(fed, [True, False])
+    for comparison, count in (("<", 0), ("<=", 5)):
+        strategy = LossMatching(aligned.priority, aligned.shares, 0.0, comparison=comparison)
+        run = ft.fedavg(aligned.federation, strategy, num_rounds=5, step_size=0.1, initial=[1.0])
+        assert run.counts.tolist() == [[5, count]]
+
+
+def test_losses_are_asked_for_after_the_warm_up_only():
+    aligned = aligned_federation(3)
+    strategy = LossMatching(aligned.priority, aligned.shares, 0.0, warmup_rounds=4)
+    run = run_of(aligned, strategy, record=("evaluations", "uplink", "models"))
+    assert run.recorded("evaluations")[0].tolist() == [0] * 5 + [7 * t for t in range(1, 9)]
+    # 3 priority models of 2 floats per round, and one loss per client.
+    assert run.uplink[0, -1] == 12 * 3 * 2 + 8 * 7
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 1000), eps=st.floats(0, 3), draws=st.integers(1, 4))
+def test_coefficients_sum_to_one_for_every_participation(seed, eps, draws):
+    aligned = aligned_federation(seed)
+    for participation in (Everyone(0.4), PriorityDraws(draws, 0.7), UniformFraction(0.5)):
+        strategy = LossMatching(aligned.priority, aligned.shares, eps, participation=participation)
+        run = run_of(aligned, strategy, num_replicates=3, rng=seed)
+        found = inclusions(aligned, strategy, run)
+        assert found.weights.sum(axis=-1) == pytest.approx(1.0, rel=1e-14)
+        assert not (found.included & ~found.matched)[..., ~aligned.priority].any()
+        assert not (found.matched & ~found.willing).any()
+
+
+def test_drawn_priority_clients_are_unbiased_given_who_is_included():
+    """Lemma A.7: the mean weight of a client over many rounds at one model is its renormalized share."""
+    aligned = aligned_federation(4)
+    w = np.full((2,), 3.0)
+    losses = aligned.federation.losses(w)
+    eps = float(np.median(np.abs(losses - losses @ aligned.federation.weights)[~aligned.priority])) + 1e-9
+    strategy = LossMatching(aligned.priority, aligned.shares, eps, participation=PriorityDraws(2))
+    # With a tiny step the model stays where it is.
+    run = run_of(aligned, strategy, num_rounds=400, local_steps=1, step_size=1e-9, num_replicates=30)
+    found = inclusions(aligned, strategy, run)
+    matched = matches(losses[None], aligned.federation.weights, [eps]).matched[0]
+    assert 0 < matched[~aligned.priority].sum() < 4
+    expected = ft.bounds.renormalized_weights(aligned.shares, aligned.priority, matched)
+    samples = found.weights.reshape(-1, 7)
+    error = samples.std(axis=0) / np.sqrt(len(samples))
+    # Five standard errors; the weights of the others are constant.
+    assert np.all(np.abs(samples.mean(axis=0) - expected) <= 5 * error + 1e-12)
+    assert samples[:, ~aligned.priority].std(axis=0) == pytest.approx(0.0, abs=1e-14)
+
+
+def test_uniform_fractions_take_every_subset_of_each_group_equally_often():
+    aligned = aligned_federation(5)
+    strategy = LossMatching(aligned.priority, aligned.shares, INFINITY, participation=UniformFraction(0.5))
+    run = run_of(aligned, strategy, num_rounds=3000, step_size=1e-9)
+    included = inclusions(aligned, strategy, run).included[0]
+    # round(1.5) = 2 of 3 and 2 of 4.
+    assert np.all(included[:, aligned.priority].sum(axis=1) == 2)
+    assert np.all(included[:, ~aligned.priority].sum(axis=1) == 2)
+    for group in (aligned.priority, ~aligned.priority):
+        _, counts = np.unique(included[:, group], axis=0, return_counts=True)
+        num_subsets = 3 if group.sum() == 3 else 6
+        assert counts.size == num_subsets
+        p = 1 / num_subsets
+        assert np.all(np.abs(counts - 3000 * p) < 5 * np.sqrt(3000 * p * (1 - p)))
+
+
+def test_a_pattern_of_attendance_is_followed_and_coins_have_their_probability():
+    aligned = aligned_federation(6)
+    pattern = np.random.default_rng(0).random((12, 7)) < 0.5
+    strategy = LossMatching(aligned.priority, aligned.shares, INFINITY, participation=Everyone(pattern.astype(float)))
+    found = inclusions(aligned, strategy, run_of(aligned, strategy))
+    assert np.array_equal(found.included[0], pattern | aligned.priority)
+    coins = LossMatching(aligned.priority, aligned.shares, INFINITY, participation=Everyone(0.3))
+    often = inclusions(aligned, coins, run_of(aligned, coins, num_rounds=3000, step_size=1e-9)).included[0]
+    deviation = np.abs(often[:, ~aligned.priority].mean(axis=0) - 0.3)
+    assert np.all(deviation < 5 * np.sqrt(0.21 / 3000))
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 1000), eps=st.floats(0, 3))
+def test_the_replay_gives_what_the_models_say(seed, eps):
+    aligned = aligned_federation(seed)
+    strategy = LossMatching(aligned.priority, aligned.shares, eps, warmup_rounds=2)
+    run = run_of(aligned, strategy, gradient_noise=0.5, num_replicates=2, rng=seed)
+    found = inclusions(aligned, strategy, run)
+    losses = aligned.federation.losses(run.models[:, :-1])
+    gap = np.abs(losses - losses @ aligned.federation.weights[:, None])
+    matched = (gap < eps) & (np.arange(12)[:, None] >= 2)
+    expected = ft.bounds.renormalized_weights(aligned.shares, aligned.priority, matched)
+    assert found.weights == pytest.approx(expected, rel=1e-14)
+    s = (matched & ~aligned.priority) @ aligned.shares
+    assert found.priority_weights == pytest.approx(1 / (1 + s), rel=1e-14)
+    gaps = ((matched & ~aligned.priority) * aligned.shares) @ aligned.client_gaps / (1 + s)
+    assert found.included_gaps == pytest.approx(gaps, rel=1e-12, abs=1e-14)
+
+
+def test_a_replay_of_another_run_is_refused():
+    aligned = aligned_federation(7)
+    coins = LossMatching(aligned.priority, aligned.shares, INFINITY, participation=Everyone(0.5))
+    run = run_of(aligned, coins, num_rounds=60)
+    inclusions(aligned, coins, run)
+    other = LossMatching(aligned.priority, aligned.shares, INFINITY, participation=Everyone(0.6))
+    with pytest.raises(ValueError, match="selection counts"):
+        inclusions(aligned, other, run)
+    sparse = run_of(aligned, coins, num_rounds=60, record_every=2)
+    with pytest.raises(ValueError, match="every round"):
+        inclusions(aligned, coins, sparse)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "text"),
+    [
+        ({"priority": [False, False]}, ValueError, "at least one priority client"),
+        ({"priority": [1, 0]}, TypeError, "booleans"),
+        ({"shares": [0.5, 1.0]}, ValueError, "sum to 1"),
+        ({"shares": [1.0]}, ValueError, "shape"),
+        ({"shares": [1.0, -1.0]}, ValueError, "at least 0"),
+        ({"warmup_rounds": -1}, ValueError, "at least 0"),
+        ({"warmup_rounds": 1.0}, TypeError, "whole number"),
+        ({"comparison": "=="}, ValueError, "one of"),
+    ],
+)
+def test_bad_strategies_are_refused(change, error, text):
+    with pytest.raises(error, match=text):
+        LossMatching(**{"priority": [True, False], "shares": [1.0, 1.0], **change})
+
+
+@pytest.mark.parametrize(
+    ("threshold", "error"),
+    [(-0.1, ValueError), (float("nan"), ValueError), ([0.1, 0.2], ValueError), ("0.2", TypeError), (True, TypeError)],
+)
+def test_bad_thresholds_are_refused(threshold, error):
+    with pytest.raises(error, match="threshold"):
+        thresholds(threshold, 3)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: PriorityDraws(0),
+        lambda: UniformFraction(0.0),
+        lambda: UniformFraction(1.5),
+        lambda: Everyone(1.5).attendances(3, 2),
+        lambda: Everyone([0.5]).attendances(3, 2),
+        lambda: AnnealedThreshold(-1.0).thresholds(3),
+        lambda: AnnealedThreshold(1.0, end=0.0).thresholds(3),
+    ],
+)
+def test_bad_participations_and_schedules_are_refused(make):
+    with pytest.raises(ValueError, match="must"):
+        make()
+
+
+def test_a_federation_without_priorities_is_refused():
+    fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [1.0]], [0.5, 0.5])
+    with pytest.raises(ValueError, match="weights of the federation"):
+        ft.fedavg(fed, LossMatching([True, False], [1.0, 1.0]), num_rounds=1, step_size=0.1)
+
+
+def test_a_strategy_names_the_law_that_bounds_assume():
+    made = {
+        participation: LossMatching([True], [1.0], participation=participation).scheme
+        for participation in (Everyone(), PriorityDraws(2), UniformFraction(0.5))
+    }
+    full, partial = ft.bounds.full_participation_gap, ft.bounds.partial_participation_gap
+    assert [full.statement.accepts(scheme) for scheme in made.values()] == [True, False, False]
+    assert [partial.statement.accepts(scheme) for scheme in made.values()] == [True, True, False]
