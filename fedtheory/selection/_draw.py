@@ -46,18 +46,20 @@ def draw_by_weight(table, start, num_clients, rng):
 def draw_without_replacement(table, start, weights, size, stamp, taken, rng, drawn):
     """Draw ``size`` different clients one after the other, each proportional to weight among those left.
 
-    ``taken[k] == stamp`` marks the clients drawn. Rejection from the alias table while it pays, a scan of the rest once
-    rejections abound; either way the next client has its exact law given those drawn before.
+    ``taken[k] == stamp`` marks the clients drawn; those of negative weight are absent. Rejection from the alias table
+    while it pays, a scan of the rest once rejections abound; either way the next client has its exact law given those
+    drawn before. Returns how many were drawn: fewer than ``size`` when no client of positive weight is left.
     """
     filled, tries = 0, 0
     while filled < size and tries < 4 * size + 16:
         k = draw_by_weight(table, start, weights.size, rng)
         drawn[np.uint64(filled)] = k
-        filled += taken[k] != stamp
+        filled += (taken[k] != stamp) & (weights[k] > 0.0)
         taken[k] = stamp
         tries += 1
     if filled < size:
-        _scan_for_the_rest(weights, stamp, taken, rng, filled, size, drawn)
+        filled = _scan_for_the_rest(weights, stamp, taken, rng, filled, size, drawn)
+    return filled
 
 
 @compiled
@@ -65,8 +67,10 @@ def _scan_for_the_rest(weights, stamp, taken, rng, filled, size, drawn):
     for j in range(filled, size):
         left = 0.0
         for k in range(weights.size):
-            if taken[k] != stamp:
+            if taken[k] != stamp and weights[k] > 0.0:
                 left += weights[k]
+        if left == 0.0:
+            return j
         target = rng.random() * left
         last = -1
         for k in range(weights.size):
@@ -77,6 +81,7 @@ def _scan_for_the_rest(weights, stamp, taken, rng, filled, size, drawn):
                     break
         taken[last] = stamp
         drawn[j] = last
+    return size
 
 
 @inlined

@@ -9,12 +9,13 @@ from typing import final
 import numpy as np
 
 from fedtheory import _validate
-from fedtheory._compile import compiled
+from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
 from fedtheory.selection._draw import alias_table, draw_without_replacement, keep_largest
 from fedtheory.selection._rules import Rules
 from fedtheory.selection.candidate_schedules import CandidateSchedule
+from fedtheory.selection.loss_transforms import LossTransform, transform
 
 __all__ = ["HighestLoss", "PowerOfChoice"]
 
@@ -30,20 +31,32 @@ class PowerOfChoice:
         Clients per round m; ties for the last places are broken at random.
     num_candidates
         Candidates per round d (m <= d <= K): a number, or a schedule (adapow-d).
+    loss
+        ``exact``: the candidates report F_k at the server's model (pow-d). ``minibatch``: they report the mean loss of
+        one mini-batch of the run's batch size, drawn for this purpose (cpow-d). ``last``: nobody is asked; a client's
+        loss is the mean over the local steps of its last participation, before each step and on that step's samples,
+        which it sends along with its update, and infinity before its first one (rpow-d).
+    transform
+        What to rank the candidates by instead of their losses.
 
     Notes
     -----
-    pow-d of Cho, Wang, Joshi (2020), section 4, with exact losses F_k at the server's model; the models are averaged.
+    Cho, Wang, Joshi (2020), section 4 and Appendix F, Algorithms 1 and 2; the models are averaged.
     d = K selects the m highest losses of all; d = m is sampling without replacement, which is not exactly unbiased.
     """
 
     num_selected: int
     num_candidates: int | CandidateSchedule
+    loss: str = "exact"
+    transform: LossTransform | None = None
 
     def __post_init__(self) -> None:
         _validate.count("num_selected", self.num_selected)
         if isinstance(self.num_candidates, int | float | np.number):
             _validate.count("num_candidates", self.num_candidates, self.num_selected)
+        _validate.choice("loss", self.loss, ("exact", "minibatch", "last"))
+        if self.transform is not None:
+            self.transform.code()
 
     @property
     def scheme(self) -> Scheme:
@@ -63,19 +76,35 @@ class PowerOfChoice:
         counts = self.candidate_counts(num_clients, num_rounds)
         most = int(counts.max(initial=m))
         _enough_positive(weights, most)
+        kind, parameter = (0.0, 0.0) if self.transform is None else self.transform.code()
+        table = np.concatenate([[float(m), kind, parameter], alias_table(weights), counts])
+        never_drawn = np.full(num_clients, -1.0)
+        if self.loss == "last":
+            return Rules(
+                select=_select_by_memory,
+                weigh=_mean_and_reports,
+                observe=_keep_reports,
+                max_selected=m,
+                table=table,
+                memory=np.concatenate([never_drawn, np.full(num_clients, np.inf)]),
+            )
         return Rules(
             propose=_propose_by_weight,
             select=_select_largest,
             max_selected=m,
             max_candidates=most,
-            table=np.concatenate([[float(m)], alias_table(weights), counts]),
-            memory=np.full(num_clients, -1.0),
+            candidate_loss=self.loss,
+            table=table,
+            memory=never_drawn,
         )
 
     def inclusion_probabilities(self, weights: Array, losses: Array) -> Array:
         """Exact probability that each client is selected when the losses are ``losses``, shape (K,)."""
         from fedtheory.sampling.inclusion import power_of_choice_inclusion
 
+        if self.loss != "exact" or self.transform is not None:
+            message = f"inclusion probabilities need exact losses and no transform, got {self}"
+            raise TypeError(message)
         if not isinstance(self.num_candidates, int | np.integer):
             message = "num_candidates must be a number for inclusion probabilities, got a schedule: ask round by round"
             raise TypeError(message)
@@ -110,21 +139,62 @@ class HighestLoss:
         return PowerOfChoice(self.num_selected, len(weights)).inclusion_probabilities(weights, losses)
 
 
-@compiled
-def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
+# The table: m, kind and parameter of the transform, the alias table, and from here on the numbers of candidates.
+_ALIAS = 3
+
+
+@inlined
+def _draw_candidates(round_index, table, memory, weights, rng, candidates):
     num_clients = weights.size
-    first_count = 1 + 2 * num_clients
+    first_count = _ALIAS + 2 * num_clients
     size = int(table[first_count + min(round_index, table.size - first_count - 1)])
-    if size == num_clients:
-        for k in range(num_clients):
-            candidates[k] = k
-    else:
-        draw_without_replacement(table, 1, weights, size, float(round_index), memory, rng, candidates)
+    if size < num_clients:
+        return draw_without_replacement(table, _ALIAS, weights, size, float(round_index), memory, rng, candidates)
+    filled = 0
+    for k in range(num_clients):
+        candidates[filled] = k
+        filled += weights[k] >= 0.0  # below 0 it is absent
+    return filled
+
+
+@inlined
+def _keep_ranked(table, weights, candidates, losses, rng, chosen):
+    size = min(int(table[0]), candidates.size)
+    if table[1] != 0.0:
+        transform(table[1], table[2], weights, candidates, losses)
+    if size > 0:
+        keep_largest(candidates, losses, size, rng, chosen)
     return size
 
 
 @compiled
+def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
+    return _draw_candidates(round_index, table, memory, weights, rng, candidates)
+
+
+@compiled
 def _select_largest(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    num_selected = int(table[0])
-    keep_largest(candidates, losses, num_selected, rng, chosen)
-    return num_selected
+    return _keep_ranked(table, weights, candidates, losses, rng, chosen)
+
+
+@compiled
+def _select_by_memory(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    drawn, reports = np.empty(weights.size, dtype=np.int64), np.empty(weights.size)
+    size = _draw_candidates(round_index, table, memory, weights, rng, drawn)
+    for j in range(size):
+        reports[j] = memory[weights.size + drawn[j]]
+    return _keep_ranked(table, weights, drawn[:size], reports[:size], rng, chosen)
+
+
+@compiled
+def _mean_and_reports(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+    # Each update brings one more number along: the mean loss.
+    for i in range(chosen.size):
+        coefficients[i] = 1.0 / chosen.size
+    return float(chosen.size)
+
+
+@compiled
+def _keep_reports(round_index, table, memory, weights, chosen, coefficients, mean_losses):
+    for i in range(chosen.size):
+        memory[weights.size + chosen[i]] = mean_losses[i]

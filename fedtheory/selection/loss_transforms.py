@@ -1,0 +1,60 @@
+"""What Power-of-Choice may rank its candidates by instead of their losses: clipped and q-fair losses."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+# (compiled rules take what selection/_rules.py says)
+
+from dataclasses import dataclass
+from typing import Protocol, final
+
+from fedtheory import _validate
+from fedtheory._compile import compiled
+
+__all__ = ["ClippedLoss", "FairLoss", "LossTransform"]
+
+_CLIPPED, _FAIR = 1.0, 2.0
+
+
+class LossTransform(Protocol):
+    """A way to rank candidates by their losses."""
+
+    def code(self) -> tuple[float, float]:
+        """Return the kind and the parameter that compiled rules understand; kind 0 leaves the losses alone."""
+
+
+@final
+@dataclass(frozen=True)
+class ClippedLoss:
+    """``min(F_k, level)``: beyond the level candidates are tied, so that outliers are not sought out."""
+
+    level: float
+
+    def code(self) -> tuple[float, float]:
+        """Return the kind and the level."""
+        return _CLIPPED, float(_validate.finite("level", self.level))
+
+
+@final
+@dataclass(frozen=True)
+class FairLoss:
+    """``p_k F_k^(q + 1) / (q + 1)``, client k's share of the q-fair objective (Li et al. 2019), for losses at least 0.
+
+    Without the factor p_k the transform would be increasing, and select the same clients as the losses do. The larger
+    q, the less the weights count; q = 0 ranks by ``p_k F_k``.
+    """
+
+    power: float = 1.0
+
+    def code(self) -> tuple[float, float]:
+        """Return the kind and q."""
+        return _FAIR, float(_validate.nonnegative("power", self.power))
+
+
+@compiled
+def transform(kind, parameter, weights, candidates, losses):
+    """Overwrite the candidates' losses with what they are ranked by."""
+    if kind == _CLIPPED:
+        for j in range(candidates.size):
+            losses[j] = min(losses[j], parameter)
+    elif kind == _FAIR:
+        for j in range(candidates.size):
+            losses[j] = weights[candidates[j]] * losses[j] ** (parameter + 1.0) / (parameter + 1.0)
