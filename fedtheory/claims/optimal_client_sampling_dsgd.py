@@ -1,5 +1,6 @@
 """Optimal Client Sampling: Theorems 13 and 15 for DSGD, one round followed exactly, and the false variant of 13."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,7 @@ from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, equal_t
 from fedtheory.verification.rational import RationalQuadratics, Vector, combination, difference, norm2, vector
 
 __all__ = [
+    "FULL_PARTICIPATION",
     "NONCONVEX",
     "PER_CLIENT_VARIANT",
     "SECOND_MOMENT",
@@ -147,6 +149,33 @@ STRONGLY_CONVEX_CLIENTS = Claim(
 )
 
 
+def _full_participation(rng: np.random.Generator) -> Finding:
+    drawn, fed, instance = draw_quadratic_round(rng)
+    step_size = Fraction(whole(rng, 1, 8), 8) / fed.smoothness
+    drawn = replace(drawn, law=everybody, noise_factor=Fraction(0), step_size=step_size)
+    predicted = ocs.full_participation(
+        norm2(difference(drawn.model, fed.minimizer)),
+        step_size=step_size,
+        mu=min(combination(fed.weights, fed.curvatures)),
+        L=fed.smoothness,
+        sum_squared_weights=norm2(fed.weights),
+        sigma2=drawn.noise_length**2,
+    )
+    words = {"law": "everybody", "step_size": str(step_size), "relative_noise": "0"}
+    return at_most(landing(drawn, fed), predicted, instance=instance | words)
+
+
+FULL_PARTICIPATION = Claim(
+    key="optimal-client-sampling:equation-21",
+    title="with everybody sampled, E |r+|^2 <= (1 - mu eta) |r|^2 + eta^2 sigma2 sum_i w_i^2",
+    statement=ocs.full_participation.statement,
+    kind="inequality",
+    check=_full_participation,
+    hypotheses=hypotheses(ocs.full_participation),
+    bound=ocs.full_participation,
+)
+
+
 def unequal_pair(
     model: str, step_size: str, *, law: Any = everybody, noise_factor: int = 1
 ) -> tuple[SampledRound, RationalQuadratics]:
@@ -189,6 +218,7 @@ PER_CLIENT_VARIANT = Claim(
     expected=FAILS,
     hypotheses=hypotheses(ocs.dsgd_per_client_variant),
     instances=(1, 1),
+    remark="f_i(x) - f_i(x*) has a sign; with equal weights the variant is Theorem 13 itself",
     bound=ocs.dsgd_per_client_variant,
 )
 

@@ -189,6 +189,7 @@ LEFT_SIDE = Claim(
     expected=FAILS,
     hypotheses=("the sampling is proper",),
     instances=(1, 1),
+    remark="independent sampling minimizes the right-hand side, and the worst case over directions of given norms",
 )
 
 

@@ -71,6 +71,7 @@ def weakened(bound, summand, factor):
         (dsgd.STRONGLY_CONVEX_CLIENTS, "dsgd_convex_clients", "heterogeneity", Q(1, 4)),
         (dsgd.STRONGLY_CONVEX_CLIENTS, "dsgd_convex_clients", "noise", Q(9, 10)),
         (dsgd.TWO_ROUNDS, "dsgd_contraction", "contraction", Q(1, 2)),
+        (dsgd.FULL_PARTICIPATION, "full_participation", "noise", Q(99, 100)),
         (dsgd.NONCONVEX, "dsgd_nonconvex", "noise", Q(2, 3)),
         (dsgd.NONCONVEX, "dsgd_nonconvex", "heterogeneity", Q(1, 4)),
         (fedavg.LEMMA_21, "perturbed_inner_product", "convexity", Q(2)),

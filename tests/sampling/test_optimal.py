@@ -1,6 +1,7 @@
 # mypy: allow-untyped-calls
 
 import math
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
@@ -181,6 +182,16 @@ def test_large_federations_agree_with_a_sort_in_numpy() -> None:
         length = np.flatnonzero((room > 0) & (room * np.sort(t) <= s))[-1]
         expected = np.minimum(1, room[length] / s[length] * t)
         np.testing.assert_allclose(optimal_probabilities(t, m), expected, rtol=n * np.finfo(float).eps)
+
+
+def test_nothing_but_the_answer_is_allocated() -> None:
+    t = np.random.default_rng(6).lognormal(0, 1, 200_000)
+    optimal_probabilities(t, 20_000.0)
+    tracemalloc.start()
+    optimal_probabilities(t, 20_000.0)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1.05 * t.nbytes
 
 
 def test_no_random_feasible_probabilities_do_better() -> None:
