@@ -204,7 +204,7 @@ def _run_one(loop: Any, job: _Job, seed: np.random.SeedSequence) -> _Replicate:
 
 def _server(job: _Job) -> Server:
     # table and weights are only read; the memory is this replicate's own
-    return Server(job.rules.table, job.rules.memory.copy(), job.weights)
+    return Server(job.rules.table, job.rules.memory.copy(), job.weights, weighs=job.rules.weigh is not None)
 
 
 def _workspace(job: _Job) -> Workspace:

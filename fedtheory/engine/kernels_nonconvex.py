@@ -74,7 +74,13 @@ def _losses(problem, model, candidates, batch_size, rng, losses):
 
 
 @compiled
-def _train(problem, client, server_model, step_sizes, work, rng, velocity, update):
+def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
+    for i in range(chosen.size):
+        mean_losses[i] = _train_one(problem, chosen[i], server_model, step_sizes, work, rng, velocity, updates[i])
+
+
+@compiled
+def _train_one(problem, client, server_model, step_sizes, work, rng, velocity, update):
     dim = server_model.size
     row = problem.clients[client]
     noise = np.sqrt(work.gradient_noise / dim)

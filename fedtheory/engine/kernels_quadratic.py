@@ -63,15 +63,16 @@ def _isotropic_losses(problem, model, candidates, batch_size, rng, losses):
 
 
 @compiled
-def _isotropic_descend(problem, client, server_model, step_sizes, work, rng, velocity, update):
+def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
     # Plain gradient descent moves every coordinate the same share of the way to the center.
     clients = problem.clients
-    share = 0.0
-    for s in range(step_sizes.size):
-        share += step_sizes[s] * clients[client, 0] * (1.0 - share)
-    for i in range(server_model.size):
-        update[i] = share * (clients[client, i + 1] - server_model[i])
-    return 0.0
+    for j in range(chosen.size):
+        k = np.uint64(chosen[j])
+        share = 0.0
+        for s in range(step_sizes.size):
+            share += step_sizes[s] * clients[k, 0] * (1.0 - share)
+        for i in range(server_model.size):
+            updates[j, i] = share * (clients[k, i + 1] - server_model[i])
 
 
 @compiled
@@ -88,7 +89,15 @@ def _diagonal_losses(problem, model, candidates, batch_size, rng, losses):
 
 
 @compiled
-def _diagonal_train(problem, client, server_model, step_sizes, work, rng, velocity, update):
+def _diagonal_train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
+    for i in range(chosen.size):
+        mean_losses[i] = _diagonal_train_one(
+            problem, chosen[i], server_model, step_sizes, work, rng, velocity, updates[i]
+        )
+
+
+@compiled
+def _diagonal_train_one(problem, client, server_model, step_sizes, work, rng, velocity, update):
     dim = server_model.size
     clients = problem.clients
     noise = np.sqrt(work.gradient_noise / dim)
@@ -164,7 +173,13 @@ def _full_losses(problem, model, candidates, batch_size, rng, losses):
 
 
 @compiled
-def _full_train(problem, client, server_model, step_sizes, work, rng, velocity, update):
+def _full_train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
+    for i in range(chosen.size):
+        mean_losses[i] = _full_train_one(problem, chosen[i], server_model, step_sizes, work, rng, velocity, updates[i])
+
+
+@compiled
+def _full_train_one(problem, client, server_model, step_sizes, work, rng, velocity, update):
     dim = server_model.size
     row = problem.clients[client]
     center = row[dim * dim :]

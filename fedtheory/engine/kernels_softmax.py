@@ -125,7 +125,13 @@ def _excess(problem, model):
 
 
 @compiled
-def _train(problem, client, server_model, step_sizes, work, rng, velocity, update):
+def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
+    for i in range(chosen.size):
+        mean_losses[i] = _train_one(problem, chosen[i], server_model, step_sizes, work, rng, velocity, updates[i])
+
+
+@compiled
+def _train_one(problem, client, server_model, step_sizes, work, rng, velocity, update):
     first, count = problem.offsets[client], problem.offsets[client + 1] - problem.offsets[client]
     num_classes, width = server_model.size // problem.width, problem.width
     weights, gradient, speed, start = problem.padded

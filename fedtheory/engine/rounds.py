@@ -8,7 +8,7 @@ stale rule; it costs a few nanoseconds, so that a slot is called per round or pe
 family slot  arguments                                                                               returns
 ============ ======================================================================================= ==============
 losses       (problem, model, candidates, batch_size, rng, losses)                                   nothing
-train        (problem, client, server_model, step_sizes, work, rng, velocity, update)                mean loss
+train        (problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses)   nothing
 excess       (problem, model)                                                                        F(w) - reference
 ============ ======================================================================================= ==============
 """
@@ -70,6 +70,7 @@ class Server(NamedTuple):
     table: Array
     memory: Array
     weights: Array
+    weighs: bool
 
 
 class Workspace(NamedTuple):
@@ -121,7 +122,7 @@ def run_rounds(
     selection_rng, training_rng,
 ):  # fmt: skip
     """Run all rounds of one replicate in place; return the round in which the model stopped being finite, or -1."""
-    table, memory, weights = server
+    table, memory, weights, weighs = server
     model, counts, candidates, losses, chosen, coefficients, updates, velocity, mean_losses = space
     uplink, broadcasts, evaluations = 0.0, 0.0, 0.0
     num_rounds = step_sizes.size // local_steps
@@ -139,11 +140,15 @@ def run_rounds(
             losses_of(problem, model, candidates[:asked], candidate_batch, training_rng, losses)
         size = select(t, table, memory, weights, candidates[:asked], losses[:asked], selection_rng, chosen)
         steps = step_sizes[t * local_steps : (t + 1) * local_steps]
-        for i in range(size):
-            mean_losses[i] = train(problem, chosen[i], model, steps, work, training_rng, velocity, updates[i])
-        extra = weigh(t, table, memory, weights, chosen[:size], updates[:size], selection_rng, coefficients)
+        train(problem, chosen[:size], model, steps, work, training_rng, velocity, updates, mean_losses)
+        extra = 0.0
+        if weighs:
+            extra = weigh(t, table, memory, weights, chosen[:size], updates[:size], selection_rng, coefficients)
+        else:
+            coefficients[:size] = 1.0 / max(size, 1)
         sent = _aggregate(model, chosen, coefficients, updates, size, server_step_size, counts)
-        observe(t, table, memory, weights, chosen[:size], coefficients[:size], mean_losses[:size])
+        if work.track_losses:
+            observe(t, table, memory, weights, chosen[:size], coefficients[:size], mean_losses[:size])
         uplink += sent * model.size + asked + extra
         broadcasts += max(asked, size)
         evaluations += asked
@@ -225,7 +230,7 @@ def prepared_loop(family: Family, server: Server, space: Workspace, recording: R
     problem, work_type = typeof(family.arrays), typeof(work)
     kernels = (
         types.void(problem, _VECTOR, _CLIENTS, types.int64, _RNG, _VECTOR),
-        types.float64(problem, types.int64, _VECTOR, _VECTOR, work_type, _RNG, _VECTOR, _VECTOR),
+        types.void(problem, _CLIENTS, _VECTOR, _VECTOR, work_type, _RNG, _VECTOR, _MATRIX, _VECTOR),
         types.float64(problem, _VECTOR),
     )
     slots = (types.FunctionType(signature) for signature in (*kernels, *_RULES))

@@ -355,3 +355,16 @@ def test_caller_s_arrays_are_not_changed():
 
 def test_halving_counts_rounds_not_steps():
     np.testing.assert_array_equal(step_sizes(Halving(1.0, (2,)), 3, 2), [1, 1, 1, 1, 0.5, 0.5])
+
+
+def test_a_round_without_clients_leaves_the_model_alone():
+    def nobody(round_index, table, memory, weights, candidates, losses, rng, chosen):
+        return 0
+
+    class Nobody:
+        def rules(self, weights, num_rounds):
+            return Rules(nobody, max_selected=1)
+
+    run = ft.fedavg(federation(), Nobody(), num_rounds=3, step_size=0.1, record=("gap", "uplink"))
+    np.testing.assert_array_equal(run.gap, run.gap[:, :1])
+    np.testing.assert_array_equal(run.uplink, 0)
