@@ -366,5 +366,5 @@ def test_a_round_without_clients_leaves_the_model_alone():
             return Rules(nobody, max_selected=1)
 
     run = ft.fedavg(federation(), Nobody(), num_rounds=3, step_size=0.1, record=("gap", "uplink"))
-    np.testing.assert_array_equal(run.gap, run.gap[:, :1])
+    assert len(np.unique(run.gap)) == 1
     np.testing.assert_array_equal(run.uplink, 0)
