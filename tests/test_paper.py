@@ -1,0 +1,119 @@
+"""Citations attached to functions: what a bound checks, returns and tells."""
+
+import inspect
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+
+from fedtheory.errors import AssumptionViolated
+from fedtheory.paper import ANY_SCHEME, Hypothesis, Paper, Scheme, Statement, is_bound, maximum, states
+
+PAPER = Paper("example", "An Example", "Author", 2020)
+SMALL_STEP = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)))
+GOOD = {"mu": 1, "L": 2, "step_size": 0.1}
+
+
+@states(PAPER, "Theorem 0", equation="(1)", assumes=(SMALL_STEP, Hypothesis("F is nice")))
+def geometric(num_steps, *, mu, L, step_size):
+    """Return a made-up bound."""
+    return {"transient": (1 - mu * step_size) ** num_steps, "floor": L * step_size / mu}
+
+
+def test_a_bound_is_a_plain_function_with_its_source():
+    assert inspect.isfunction(geometric)
+    assert is_bound(geometric)
+    assert geometric.__doc__ == "Return a made-up bound."
+    assert geometric.__module__ == __name__
+    assert list(inspect.signature(geometric).parameters) == ["num_steps", "mu", "L", "step_size", "strict"]
+    assert str(geometric.statement) == "Author (2020), Theorem 0, (1) [printed]"
+    assert [hypothesis.text for hypothesis in geometric.hypotheses] == ["step_size <= 1/(4 L)", "F is nice"]
+    assert geometric.printed is geometric
+
+
+def test_value_is_the_sum_of_the_terms():
+    terms = geometric.terms(2, **GOOD)
+    assert terms == {"transient": pytest.approx(0.81), "floor": 0.2}
+    assert geometric(2, **GOOD) == sum(terms.values())
+
+
+def test_horizons_may_be_arrays_and_fractions_stay_exact():
+    np.testing.assert_allclose(geometric(np.array([0, 1, 2]), **GOOD), [1.2, 1.1, 1.01])
+    exact = geometric(2, mu=Fraction(1), L=Fraction(2), step_size=Fraction(1, 10))
+    assert exact == Fraction(101, 100)
+    assert isinstance(exact, Fraction)
+
+
+def test_symbolic_form_has_the_same_values():
+    expression = geometric.symbolic()
+    values = {symbol: {"num_steps": 2, **GOOD}[symbol.name] for symbol in expression.free_symbols}
+    assert float(expression.subs(values)) == pytest.approx(geometric(2, **GOOD))
+
+
+def test_an_unmet_hypothesis_names_itself_and_both_sides():
+    with pytest.raises(AssumptionViolated, match=r"Theorem 0 needs step_size <= 1/\(4 L\): got 0.5 > 0.125"):
+        geometric(2, **(GOOD | {"step_size": 0.5}))
+    with pytest.raises(AssumptionViolated, match=r"got 0\.5 > 0\.125"):
+        geometric.terms(2, **(GOOD | {"step_size": 0.5}))
+
+
+def test_loose_evaluation_returns_the_value_and_what_is_unmet():
+    value, unmet = geometric(2, strict=False, **(GOOD | {"step_size": 0.5}))
+    assert value == 0.25 + 1
+    assert unmet == ["step_size <= 1/(4 L): got 0.5 > 0.125"]
+    assert geometric(2, strict=False, **GOOD)[1] == []
+
+
+@states(PAPER, "Theorem 1")
+def vacuous(*, rho_bar, objective_gap):
+    """Return a made-up bound that divides by a skew."""
+    return {"bias": objective_gap / rho_bar}
+
+
+def test_a_formula_that_says_nothing_is_infinite_never_nan():
+    assert vacuous(rho_bar=0, objective_gap=1) == np.inf
+    assert vacuous(rho_bar=0.0, objective_gap=0.0) == np.inf
+    np.testing.assert_array_equal(
+        vacuous(rho_bar=np.array([0.0, 2.0]), objective_gap=np.array([0.0, 1.0])), [np.inf, 0.5]
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"mu": 0.0}, ValueError, "mu must be finite and positive, got 0.0"),
+        ({"mu": True}, TypeError, "mu must be a real number, got the boolean True"),
+        ({"L": 0.5}, ValueError, "L must be at least mu, got L=0.5 and mu=1"),
+        ({"step_size": np.nan}, ValueError, "step_size must be finite, got nan"),
+        ({"num_steps": 2.0}, TypeError, "num_steps must be a whole number, got 2.0 of type float"),
+        ({"num_steps": -1}, ValueError, "num_steps must be at least 0, got -1"),
+        ({"num_steps": np.array([3, -1])}, ValueError, "num_steps must be at least 0, got -1 at index 1"),
+    ],
+)
+def test_bad_numbers_are_refused_in_one_sentence(change, error, message):
+    with pytest.raises(error, match=message):
+        geometric(**({"num_steps": 2} | GOOD | change))
+
+
+def test_an_argument_without_a_domain_is_refused_when_the_bound_is_made():
+    with pytest.raises(TypeError, match=r"Theorem 2: a domain is needed for the arguments \['temperature'\]"):
+
+        @states(PAPER, "Theorem 2")
+        def _(*, temperature):
+            return {"heat": temperature}
+
+
+def test_statements_accept_the_schemes_they_name():
+    mean = Statement(PAPER, "1", schemes=(Scheme("any", "mean"),))
+    assert mean.accepts(Scheme("multinomial", "mean"))
+    assert not mean.accepts(Scheme("multinomial", "weighted"))
+    assert Statement(PAPER, "1").accepts(Scheme("whatever", "weighted"))
+    assert Statement(PAPER, "1").schemes == (ANY_SCHEME,)
+
+
+def test_maximum_works_on_numbers_arrays_and_symbols():
+    x = sympy.Symbol("x", positive=True)
+    assert maximum(2, Fraction(5, 2)) == Fraction(5, 2)
+    np.testing.assert_array_equal(maximum(np.array([1.0, 3.0]), 2.0), [2.0, 3.0])
+    assert maximum(x, 2).subs(x, 3) == 3
