@@ -1,0 +1,56 @@
+"""How a number grows step by step: one bar for every step, from the value before it to the value after it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory.plotting.style import COLORS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["waterfall"]
+
+# A step that changes next to nothing still shows as a line this wide, in powers of ten.
+_THINNEST = 0.012
+
+
+def waterfall(
+    axes: "Axes", levels: npt.ArrayLike, labels: Sequence[str], *, groups: Sequence[str] | None = None
+) -> "Axes":
+    """Draw a waterfall in powers of ten, from top to bottom; return the Axes.
+
+    Parameters
+    ----------
+    levels
+        The value before the first step and after each of n steps, positive, shape (n + 1,).
+    labels
+        Names of the steps, n of them.
+    groups
+        Kind of every step; each kind has its color and its entry in the legend. Steps that go down are hatched.
+    """
+    values = np.log10(_validate.positive("levels", _validate.array("levels", levels, ndim=1)))
+    if len(labels) != values.size - 1:
+        message = f"labels must have one entry per step, {values.size - 1}, got {len(labels)}"
+        raise ValueError(message)
+    kinds = list(groups) if groups is not None else [""] * len(labels)
+    colors = dict(zip(dict.fromkeys(kinds), COLORS, strict=False))
+    places = np.arange(len(labels))
+    for place, kind, before, after in zip(places, kinds, values[:-1], values[1:], strict=True):
+        width = after - before
+        shown = width if abs(width) > _THINNEST else _THINNEST
+        hatch = "////" if width < 0 else None
+        axes.barh(
+            place, shown, left=before, height=0.72, color=colors[kind], hatch=hatch, edgecolor="white", linewidth=0
+        )
+        axes.plot([after, after], [place, place + 1], color="#888888", linewidth=0.6)
+    for kind, color in colors.items():
+        if kind:
+            axes.barh(0, 0, color=color, label=kind)
+    axes.set_yticks(places, labels=list(labels))
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    return axes
