@@ -1,0 +1,308 @@
+"""FedALIGN on small rational federations, followed along every path, round by round."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from fedtheory.claims._instances import constant_law, draw_model, federation_in_words, in_words, pick, whole
+from fedtheory.verification.rational import RationalQuadratics, Vector, combination, difference, norm2
+from fedtheory.verification.runs import Noise, RationalRun, Snapshot, expected, no_noise, two_point_noise
+from fedtheory.verification.selections import Selection, with_replacement
+
+__all__ = ["AlignedRound", "AlignedRun", "DrawnAlignment", "align", "decaying", "draw_alignment", "drawn_averages"]
+
+
+class AlignedRound(NamedTuple):
+    """One way in which a round can begin.
+
+    Attributes
+    ----------
+    probability
+        Its probability.
+    included
+        Non-priority clients that match.
+    run
+        The round alone, all priority clients and the included ones training; its steps are those of the round.
+    """
+
+    probability: Fraction
+    included: tuple[int, ...]
+    run: RationalRun
+
+
+@final
+@dataclass(frozen=True)
+class AlignedRun:
+    """FedALIGN whose every path is followed with its probability.
+
+    Attributes
+    ----------
+    federation
+        All clients; the weights are p_k for priority clients and 0 for the others.
+    shares
+        p_k of all clients.
+    thresholds
+        eps of each round; client k is included if ``|F_k(w) - F(w)| < eps`` at the round's start.
+    local_steps, step_size, initial, noise
+        As of ``RationalRun``.
+    num_draws
+        Priority clients drawn per round, or 0 when all take part.
+    """
+
+    federation: RationalQuadratics
+    shares: Vector
+    thresholds: Vector
+    local_steps: int
+    step_size: Callable[[int], Fraction]
+    initial: Vector
+    noise: Noise
+    num_draws: int = 0
+
+    @property
+    def priority(self) -> tuple[int, ...]:
+        """The priority clients."""
+        return tuple(k for k, weight in enumerate(self.federation.weights) if weight)
+
+    @property
+    def num_steps(self) -> int:
+        """Number of local steps T."""
+        return len(self.thresholds) * self.local_steps
+
+    @property
+    def sigma2(self) -> Fraction:
+        """Variance of the gradient noise."""
+        return sum((probability * norm2(value) for probability, value in self.noise), start=Fraction(0))
+
+    def included(self, w: Vector, eps: Fraction) -> tuple[int, ...]:
+        """Non-priority clients whose loss at a model is within eps of F."""
+        losses = self.federation.losses(w)
+        objective = sum((p * loss for p, loss in zip(self.federation.weights, losses, strict=True)), start=Fraction(0))
+        others = set(range(self.federation.num_clients)) - set(self.priority)
+        return tuple(k for k in sorted(others) if abs(losses[k] - objective) < eps)
+
+    def weights(self, chosen: tuple[int, ...]) -> Vector:
+        """Renormalized weights p'_k of the clients of a round."""
+        total = sum((self.shares[k] for k in chosen), start=Fraction(0))
+        return tuple(self.shares[k] / total for k in chosen)
+
+    @cached_property
+    def rounds(self) -> tuple[tuple[AlignedRound, ...], ...]:
+        """For every round, all ways in which it can begin."""
+        return tuple(self._walk())
+
+    def _walk(self) -> Iterator[tuple[AlignedRound, ...]]:
+        models = {self.initial: Fraction(1)}
+        for number, eps in enumerate(self.thresholds):
+            beginnings = tuple(
+                AlignedRound(probability, self.included(w, eps), self._round(number, w, eps))
+                for w, probability in models.items()
+            )
+            yield beginnings
+            models = self._ends(beginnings)
+
+    def _round(self, number: int, w: Vector, eps: Fraction) -> RationalRun:
+        chosen = (*self.priority, *self.included(w, eps))
+        first = number * self.local_steps
+        return RationalRun(
+            federation=self.federation,
+            select=constant_law((Selection(Fraction(1), chosen),)),
+            local_steps=self.local_steps + 1,  # the round stays open, so that its local models can be seen
+            step_size=lambda step: self.step_size(first + step),
+            initial=w,
+            num_steps=self.local_steps,
+            noise=self.noise,
+            weigh=self.weights,
+        )
+
+    def _ends(self, beginnings: tuple[AlignedRound, ...]) -> dict[Vector, Fraction]:
+        ends: dict[Vector, Fraction] = {}
+        for beginning in beginnings:
+            for at in beginning.run.snapshots[-1]:
+                for chance, w in drawn_averages(self, at) if self.num_draws else [(Fraction(1), at.average)]:
+                    ends[w] = ends.get(w, Fraction(0)) + beginning.probability * at.probability * chance
+        return ends
+
+    def standing(self, step: int) -> tuple[Snapshot, ...]:
+        """All ways in which the run can stand at a step, the server's model as average at a round's start."""
+        number, inside = divmod(step, self.local_steps)
+        if number == len(self.thresholds):
+            models = self._ends(self.rounds[-1])
+            return tuple(Snapshot(chance, w, (), (), (), w) for w, chance in models.items())
+        return tuple(
+            at._replace(probability=at.probability * beginning.probability)
+            for beginning in self.rounds[number]
+            for at in beginning.run.snapshots[inside]
+        )
+
+    def distance2(self, step: int) -> Fraction:
+        """Return ``E |w_t - w*|^2``."""
+        best = self.federation.minimizer
+        return Fraction(expected(self.standing(step), lambda at: norm2(difference(at.average, best))))
+
+    def gap(self, step: int) -> Fraction:
+        """Return ``E F(w_t) - F*``."""
+        return Fraction(expected(self.standing(step), lambda at: self.federation.gap(at.average)))
+
+    def elapsed(self, step: int) -> Fraction:
+        """Sum of the step sizes that the round has used before a step."""
+        return sum((self.step_size(i) for i in range(step - step % self.local_steps, step)), start=Fraction(0))
+
+    def in_round(self, number: int, value: Callable[[tuple[int, ...], Vector], Fraction]) -> Fraction:
+        """Average a function of (clients of the round, their weights) over the beginnings of a round."""
+        total = Fraction(0)
+        for beginning in self.rounds[number]:
+            chosen = (*self.priority, *beginning.included)
+            total += beginning.probability * value(chosen, self.weights(chosen))
+        return total
+
+    def priority_weight(self, number: int) -> Fraction:
+        """Return ``E[1/(1 + s)]`` in a round."""
+        first = len(self.priority)
+        return self.in_round(number, lambda _, weights: sum(weights[:first], start=Fraction(0)))
+
+    def included_gap(self, number: int) -> Fraction:
+        """Return ``E[sum_{k not in P} p_k I_k Gamma_k/(1 + s)]`` in a round."""
+        first, fed = len(self.priority), self.federation
+
+        def gaps(chosen: tuple[int, ...], weights: Vector) -> Fraction:
+            terms = zip(chosen[first:], weights[first:], strict=True)
+            return sum((weight * fed.excess(k, fed.minimizer) for k, weight in terms), start=Fraction(0))
+
+        return self.in_round(number, gaps)
+
+    def squared_weights(self, number: int) -> Fraction:
+        """Return ``E sum_k p'_k^2 I_k`` in a round."""
+        return self.in_round(number, lambda _, weights: norm2(weights))
+
+    def mean_gradient_bound(self, first: int = 0, last: int | None = None) -> Fraction:
+        """Return the smallest G2 for which ``E sum_k p'_k I_k |g_k|^2 <= G2`` at the steps first, ..., last - 1."""
+        fed = self.federation
+
+        def squares(at: Snapshot) -> Fraction:
+            terms = zip(at.coefficients, at.chosen, at.local, strict=True)
+            return sum((q * norm2(fed.gradient(k, w)) for q, k, w in terms), start=Fraction(0))
+
+        steps = range(first, self.num_steps if last is None else last)
+        return max(Fraction(expected(self.standing(step), squares)) + self.sigma2 for step in steps)
+
+    def gradient_bound(self) -> Fraction:
+        """Return the smallest G2 of Assumption 4 at the models of active clients, at w* and at the first model."""
+        fed = self.federation
+        fixed = [norm2(fed.gradient(k, w)) for k in range(fed.num_clients) for w in (fed.minimizer, self.initial)]
+        return max(*fixed, *(self._active_gradients()))
+
+    def _active_gradients(self) -> Iterator[Fraction]:
+        fed = self.federation
+        for beginning in itertools.chain.from_iterable(self.rounds):
+            for snapshots in beginning.run.snapshots[: self.local_steps]:
+                for place, k in enumerate(snapshots[0].chosen):
+                    square = sum(at.probability * norm2(fed.gradient(k, at.local[place])) for at in snapshots)
+                    yield Fraction(square) + self.sigma2
+
+
+def drawn_averages(run: AlignedRun, at: Snapshot) -> list[tuple[Fraction, Vector]]:
+    """Law of the drawn average w' of eq. (56), given the models of all clients of the round."""
+    first = len(run.priority)
+    together = sum(at.coefficients[:first], start=Fraction(0))
+    others = list(zip(at.coefficients[first:], at.local[first:], strict=True))
+    law = []
+    for chance, drawn in with_replacement([run.shares[k] for k in run.priority], run.num_draws):
+        parts = [(together / run.num_draws, at.local[place]) for place in drawn] + others
+        law.append((chance, combination([weight for weight, _ in parts], [w for _, w in parts])))
+    return law
+
+
+class DrawnAlignment(NamedTuple):
+    """A run with the numbers that define it, in words."""
+
+    run: AlignedRun
+    instance: dict[str, Any]
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """What the bounds call the constants of the federation and of the noise."""
+        fed = self.run.federation
+        return {
+            "mu": fed.strong_convexity,
+            "L": fed.smoothness,
+            "sigma2": self.run.sigma2,
+            "objective_gap": fed.objective_gap,
+        }
+
+
+def align(curvatures: Any, centers: Any, shares: Vector, num_priority: int, minima: Vector) -> RationalQuadratics:
+    """Make the federation whose first clients are the priority clients, with weights p_k; the others have weight 0."""
+    weights = tuple(share if k < num_priority else Fraction(0) for k, share in enumerate(shares))
+    return RationalQuadratics(curvatures, centers, weights, minima)
+
+
+def decaying(fed: RationalQuadratics, local_steps: int) -> Callable[[int], Fraction]:
+    """Step sizes ``2/(mu (t + gamma))`` with ``gamma = max(8 L/mu, E)``."""
+    gamma = max(8 * fed.smoothness / fed.strong_convexity, Fraction(local_steps))
+    return lambda step: 2 / (fed.strong_convexity * (step + gamma))
+
+
+StepSizes = Callable[[RationalQuadratics, int], Callable[[int], Fraction]]
+
+
+def draw_alignment(
+    rng: np.random.Generator,
+    *,
+    step_size: StepSizes = decaying,
+    shortest_round: int = 1,
+    longest_round: int = 4,
+    most_draws: int = 0,
+    thresholds: tuple[Fraction, ...] = (Fraction(0), Fraction(1, 4), Fraction(1), Fraction(4), Fraction(1000)),
+) -> DrawnAlignment:
+    """Draw one or two priority clients, one or two others, and a run of one to three rounds."""
+    num_priority, num_others, dim = whole(rng, 1, 2), whole(rng, 1, 2), whole(rng, 1, 2)
+    num_clients = num_priority + num_others
+    sizes = [whole(rng, 1, 4) for _ in range(num_clients)]
+    centers = [draw_model(rng, dim) for _ in range(num_clients)]
+    fed = align(
+        tuple(tuple(Fraction(2) ** whole(rng, -1, 1) for _ in range(dim)) for _ in range(num_clients)),
+        tuple(centers[:1] * num_clients if whole(rng, 0, 5) == 0 else centers),
+        shares := tuple(Fraction(size, sum(sizes[:num_priority])) for size in sizes),
+        num_priority,
+        tuple(Fraction(whole(rng, 0, 2)) for _ in range(num_clients)),
+    )
+    local_steps, num_rounds = whole(rng, shortest_round, longest_round), whole(rng, 1, 3)
+    noisy = num_clients * local_steps <= 4 and num_rounds == 1
+    run = AlignedRun(
+        federation=fed,
+        shares=shares,
+        thresholds=tuple(pick(rng, list(thresholds)) for _ in range(num_rounds)),
+        local_steps=local_steps,
+        step_size=step_size(fed, local_steps),
+        # From the minimizer nothing contracts: only noise, drift and the included clients are left to bound.
+        initial=fed.minimizer if whole(rng, 0, 2) == 0 else draw_model(rng, dim),
+        noise=_draw_noise(rng, dim) if noisy else no_noise(dim),
+        num_draws=whole(rng, 1, most_draws) if most_draws else 0,
+    )
+    return DrawnAlignment(run, _words(run))
+
+
+def _draw_noise(rng: np.random.Generator, dim: int) -> Noise:
+    size = whole(rng, 0, 3)
+    if not size:
+        return no_noise(dim)
+    return two_point_noise((Fraction(size), *(Fraction(0),) * (dim - 1)), Fraction(whole(rng, 1, 2)))
+
+
+def _words(run: AlignedRun) -> dict[str, Any]:
+    return {
+        **federation_in_words(run.federation),
+        "shares": in_words(run.shares),
+        "thresholds": in_words(run.thresholds),
+        "num_draws": run.num_draws,
+        "local_steps": run.local_steps,
+        "num_steps": run.num_steps,
+        "first_step_size": str(run.step_size(0)),
+        "initial": in_words(run.initial),
+        "noise": "; ".join(f"{in_words(value)} with probability {chance}" for chance, value in run.noise),
+    }

@@ -1,0 +1,151 @@
+"""FedALIGN's counterexamples are those derived by hand, and wrong bounds, rules and draws do not pass as claims."""
+
+# mypy: allow-untyped-calls
+
+from dataclasses import replace
+from fractions import Fraction as Q
+
+import pytest
+
+from fedtheory.bounds import fedalign as fa
+from fedtheory.claims import _aligned_runs as runs
+from fedtheory.claims import fedalign as theorems
+from fedtheory.claims import fedalign_lemmas as lemmas
+from fedtheory.claims._aligned_runs import draw_alignment
+from fedtheory.claims._instances import short_steps
+from fedtheory.verification.catalogue import known_claims
+from fedtheory.verification.claim import at_least, at_most, worst_of
+from fedtheory.verification.counterexamples import search
+from fedtheory.verification.rational import vector
+from fedtheory.verification.verdicts import examine
+
+CLAIMS = {key: claim for key, claim in known_claims().items() if key.startswith("fedalign:")}
+# By how much each bound can be divided before exact instances refute it.
+LOOSENESS = {
+    "fedalign:equation-59": 1.3,
+    "fedalign:lemma-a2": 1.01,
+    "fedalign:lemma-a3": 1.01,
+    "fedalign:lemma-a4": 6,
+    "fedalign:lemma-a4-refined": 1.05,
+    "fedalign:lemma-a6": 1.05,
+    "fedalign:lemma-a6-refined": 1.05,
+    "fedalign:lemma-a8": 2,
+    "fedalign:opposite-ways-corrected": 1.01,
+    "fedalign:theorem-1": 2,
+    "fedalign:theorem-1-printed": 30,
+    "fedalign:theorem-1-recursion": 1.1,
+    "fedalign:theorem-a9": 6,
+    "fedalign:theorem-a9-printed": 100,
+    "fedalign:theta-falls": 1.01,
+    "fedalign:theta-range": 2,
+}
+
+
+def refuted(claim, check, num_instances=150, rng=0):
+    return search(replace(claim, check=check), num_instances, rng).worst.holds is False
+
+
+def test_every_inequality_is_in_the_table():
+    assert {key for key, claim in CLAIMS.items() if claim.kind == "inequality"} == set(LOOSENESS)
+
+
+@pytest.mark.parametrize("key", LOOSENESS)
+def test_a_smaller_bound_is_refuted(key):
+    factor = Q(LOOSENESS[key]).limit_denominator(100)
+
+    def tightened(rng):
+        finding = CLAIMS[key].check(rng)
+        if finding.relation == ">=":
+            return at_least(finding.measured, finding.predicted * factor)
+        return at_most(finding.measured, finding.predicted / factor)
+
+    assert refuted(CLAIMS[key], tightened, 250)
+
+
+def test_the_printed_theorem_fails_by_the_hand_computed_gaps():
+    # w_1 = 0 + (1/4)(1/2) = 1/8, then (1 - 2/9)/8 = 7/72 and (1 - 2/10) 7/72 = 7/90.
+    claim = CLAIMS["fedalign:theorem-1-printed-one-step"]
+    worst = examine(claim).worst
+    assert (worst.measured, worst.predicted, worst.instance["step"]) == (Q(1, 8) ** 2 / 2, 0, 1)
+    gaps = ", ".join(str(w**2 / 2) for w in (Q(1, 8), Q(7, 72), Q(7, 90)))
+    assert worst.instance["F(w_T) - F*"] == gaps == "1/128, 49/10368, 49/16200"
+
+
+@pytest.mark.parametrize("local_steps", [2, 3])
+def test_the_same_instance_is_within_the_printed_bound_for_more_local_steps(local_steps):
+    run = lemmas.two_parabolas((Q(1), Q(0), Q(0)), local_steps)
+    drawn = runs.DrawnAlignment(run, {})
+    assert theorems.expected_gaps(drawn, fa.full_participation_gap.printed, Q(8), 1).holds
+    assert theorems.expected_gaps(drawn, fa.full_participation_gap, Q(8), 0).holds
+
+
+def test_with_a_constant_threshold_only_the_first_horizon_fails():
+    run = lemmas.two_parabolas((Q(1),) * 4)
+    weights, gaps = theorems.per_round(run)
+    assert (weights, gaps) == ([Q(1, 2)] * 4, [Q(1, 4)] * 4)
+    rhos = fa.rho(gaps, mu=Q(1), L=Q(1), gamma=Q(8), local_steps=1, first_step=1)
+    # G2 = 1 is the squared gradient of the other client at 0; theta and Gamma do not matter with Gamma = 0.
+    assert [run.gap(T + 1) <= rhos[T] for T in range(4)] == [False, True, True, True]
+
+
+def test_drawn_priority_clients_hide_the_first_step_up_to_two_hundred_twenty_seven():
+    # At T = 1: 1/128 against 16/(9 K).
+    assert theorems.many_draws(227).holds is True
+    worst = theorems.many_draws(228)
+    assert worst.holds is False
+    assert (worst.measured, worst.predicted) == (Q(1, 128), Q(16, 9 * 228))
+
+
+def test_moving_indicators_lose_the_included_client_at_the_end_of_the_round():
+    worst = examine(CLAIMS["fedalign:equation-16"]).worst
+    assert (worst.measured, worst.predicted) == (0, Q(1, 8))
+
+
+def changed(bound, summands, factor):
+    """The bound with some summands multiplied."""
+
+    def wrong(*args, **kwargs):
+        return sum(value * (factor if name in summands else 1) for name, value in bound.terms(*args, **kwargs).items())
+
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("summands", "factor"),
+    [
+        (["contraction"], Q(9, 10)),
+        (["noise"], Q(9, 10)),
+        (["bias"], Q(1, 2)),
+        # Either of the two covers what the other one is for on small instances, but not both can go.
+        (["drift", "heterogeneity"], Q(0)),
+    ],
+)
+def test_the_one_step_inequality_needs_its_terms(summands, factor):
+    mutant = changed(fa.refined_one_step, summands, factor)
+
+    def check(rng):
+        return worst_of(theorems.one_step_findings(draw_alignment(rng, step_size=short_steps(rng)), mutant))
+
+    assert refuted(theorems.LEMMA_A6_REFINED, check, 600)
+
+
+def test_uniform_draws_of_unequal_priority_clients_are_biased(monkeypatch):
+    def uniform(shares, num_draws):
+        share = Q(1, len(shares))
+        return honest([share] * len(shares), num_draws)
+
+    honest = runs.with_replacement
+    monkeypatch.setattr(runs, "with_replacement", uniform)
+    assert refuted(lemmas.LEMMA_A7, lemmas.LEMMA_A7.check)
+
+
+def test_the_corrected_theorem_with_sums_from_one_is_refuted():
+    check = theorems.against_theorem(fa.full_participation_gap, first_step=1, longest_round=1)
+    assert refuted(theorems.THEOREM_1, check, 400)
+
+
+def test_an_included_client_is_one_whose_loss_is_closer_than_the_threshold():
+    run = lemmas.two_parabolas((Q(1, 2),))
+    # |F_2(0) - F_1(0)| = 1/2 is not less than 1/2.
+    assert run.included(vector(0), Q(1, 2)) == ()
+    assert run.included(vector(0), Q(51, 100)) == (1,)
