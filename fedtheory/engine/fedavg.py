@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.engine._fleet import Fleet, noise_variances, own_steps
 from fedtheory.engine.rounds import Family, LocalWork, Recording, Server, Slots, Workspace, prepared_loop, rule_slots
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import RECORDABLE, Trajectory
@@ -26,7 +27,7 @@ def fedavg(
     strategy: Strategy,
     *,
     num_rounds: int,
-    local_steps: int = 1,
+    local_steps: int | npt.ArrayLike = 1,
     step_size: float | npt.ArrayLike | Schedule,
     initial: npt.ArrayLike | None = None,
     num_replicates: int = 1,
@@ -37,6 +38,7 @@ def fedavg(
     server_step_size: float = 1.0,
     proximal_weight: float = 0.0,
     momentum: float = 0.0,
+    returned_noise: float | npt.ArrayLike = 0.0,
     record: Sequence[str] = ("gap",),
     record_every: int = 1,
     num_threads: int | None = None,
@@ -53,10 +55,10 @@ def fedavg(
     fed, strategy
         The problem, and who takes part.
     num_rounds, local_steps
-        Communication rounds (0 is allowed), and local steps tau in each.
+        Communication rounds (0 is allowed), and local steps tau in each: one number, or one per client, shape (K,), of
+        which the largest is tau (a client that takes fewer takes the first of the round's).
     step_size
-        A number, one number per local step, shape (num_rounds * local_steps,), or a schedule of
-        ``fedtheory.engine.schedule``.
+        A number, one number per local step, shape (num_rounds * tau,), or a schedule of ``fedtheory.engine.schedule``.
     initial
         Initial model, shape (v,); zeros by default.
     num_replicates, rng
@@ -70,6 +72,9 @@ def fedavg(
         the local objective where the client stands (without a FedProx term).
     server_step_size, proximal_weight, momentum
         Server step, FedProx weight (the local loss gains ``proximal_weight / 2 ||w - w_server||^2``), local momentum.
+    returned_noise
+        Variance of Gaussian noise that a client adds to each parameter of the model it returns: one number, or one per
+        client, shape (K,).
     record
         Any of ``gap``, ``loss``, ``models``, ``uplink``, ``broadcasts``, ``evaluations``; selection counts always.
     record_every
@@ -99,7 +104,8 @@ def fedavg(
     array([[0.5  , 0.125]])
     """
     num_rounds = _validate.count("num_rounds", num_rounds, 0)
-    local_steps = _validate.count("local_steps", local_steps)
+    steps_of_clients = own_steps(local_steps, fed.num_clients)
+    local_steps = int(np.max(local_steps))
     model = np.zeros(fed.dim) if initial is None else _validate.array("initial", initial, shape=(fed.dim,))
     rules = strategy.rules(np.array(fed.weights), num_rounds)
     work = LocalWork(
@@ -126,6 +132,8 @@ def fedavg(
         initial=model,
         step_sizes=step_sizes(step_size, num_rounds, local_steps),
         local_steps=local_steps,
+        own_steps=steps_of_clients,
+        returned_noise=noise_variances(returned_noise, fed.num_clients),
         server_step_size=float(_validate.positive("server_step_size", server_step_size)),
         record=recorded,
         every=_validate.count("record_every", record_every),
@@ -138,7 +146,8 @@ def fedavg(
     config = {
         "strategy": repr(strategy),
         "num_rounds": num_rounds,
-        "local_steps": local_steps,
+        "local_steps": steps_of_clients.tolist() or local_steps,
+        "returned_noise": job.returned_noise.tolist(),
         "step_size": "given one by one" if isinstance(step_size, np.ndarray | list | tuple) else repr(step_size),
         "num_replicates": len(seeds),
         "entropy": str(sequence.entropy),
@@ -161,6 +170,8 @@ class _Job:
     initial: Array
     step_sizes: Array
     local_steps: int
+    own_steps: npt.NDArray[np.int64]
+    returned_noise: Array
     server_step_size: float
     record: tuple[str, ...]
     every: int
@@ -181,7 +192,7 @@ def _run_all(
     job: _Job, seeds: list[np.random.SeedSequence], num_threads: int | None, progress: Callable[[int], Any] | None
 ) -> list[_Replicate]:
     num_threads = _validate.count("num_threads", os.cpu_count() or 1 if num_threads is None else num_threads)
-    loop = prepared_loop(job.family, _server(job), _workspace(job), _recording(job), job.work)
+    loop = prepared_loop(job.family, _server(job), _workspace(job), _recording(job), job.work, _fleet(job))
     with ThreadPoolExecutor(min(num_threads, len(seeds))) as pool:
         futures = [pool.submit(_run_one, loop, job, seed) for seed in seeds]
         for finished, _ in enumerate(as_completed(futures), start=1):
@@ -191,20 +202,42 @@ def _run_all(
 
 
 def _run_one(loop: Any, job: _Job, seed: np.random.SeedSequence) -> _Replicate:
-    selection_rng, training_rng = (np.random.default_rng(child) for child in seed.spawn(2))
+    # Three streams, so that a strategy's draws change neither the noise of training nor who is there.
+    rngs = [np.random.default_rng(child) for child in seed.spawn(3)]
     server, space, recording = _server(job), _workspace(job), _recording(job)
     family, slots = job.family, job.slots
-    diverged_at = loop(
-        family.own_arrays(), family.losses, family.train, family.excess, *slots, server, space, recording, job.work,
+    ended = loop(
+        family.own_arrays(), family.losses, family.train, family.excess, *slots,
+        server, space, recording, job.work, _fleet(job),
         job.work.batch_size if job.rules.candidate_loss == "minibatch" else 0,
-        job.step_sizes, job.local_steps, job.server_step_size, selection_rng, training_rng,
+        job.step_sizes, job.local_steps, job.server_step_size, *rngs,
     )  # fmt: skip
-    return _Replicate(recording, space.counts, int(diverged_at))
+    if ended < -1:
+        message = (
+            f"at least {job.rules.min_present} clients must be available in every round (shortfall='allow' selects "
+            f"fewer), got fewer in round {-2 - ended}"
+        )
+        raise ValueError(message)
+    return _Replicate(recording, space.counts, int(ended))
 
 
 def _server(job: _Job) -> Server:
-    # table and weights are only read; the memory is this replicate's own
-    return Server(job.rules.table, job.rules.memory.copy(), job.weights, weighs=job.rules.weigh is not None)
+    # the table is only read; memory and weights are this replicate's own
+    return Server(job.rules.table, job.rules.memory.copy(), job.weights.copy(), weighs=job.rules.weigh is not None)
+
+
+def _fleet(job: _Job) -> Fleet:
+    rules, num_clients = job.rules, job.weights.size
+    return Fleet(
+        attends=rules.attend is not None,
+        table=rules.attend_table,
+        memory=rules.attend_memory.copy(),
+        present=np.ones(num_clients, dtype=np.bool_),
+        objective=job.weights,
+        min_present=rules.min_present,
+        local_steps=job.own_steps,
+        returned_noise=job.returned_noise,
+    )
 
 
 def _workspace(job: _Job) -> Workspace:

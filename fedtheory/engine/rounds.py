@@ -20,10 +20,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, objmode, typeof, types
+from numba import typeof, types
 
 from fedtheory._compile import compiled, inlined, is_compiled
 from fedtheory._validate import Array
+from fedtheory.engine._bridges import BRIDGES
+from fedtheory.engine._fleet import Fleet, keep_present, train_cohort, update_presence
 
 __all__ = ["Family", "LocalWork", "Recording", "Server", "Slots", "Workspace", "prepared_loop", "rule_slots"]
 
@@ -39,6 +41,7 @@ _RULES = (
     types.int64(*_STATE, _CLIENTS, _VECTOR, _RNG, _CLIENTS),
     types.float64(*_STATE, _CLIENTS, _MATRIX, _RNG, _VECTOR),
     types.void(*_STATE, _CLIENTS, _VECTOR, _VECTOR),
+    types.int64(types.int64, _VECTOR, _VECTOR, _RNG, types.boolean[::1]),
 )
 
 
@@ -94,6 +97,7 @@ class Slots(NamedTuple):
     select: Any
     weigh: Any
     observe: Any
+    attend: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,11 +121,14 @@ class Family:
 
 @compiled
 def run_rounds(
-    problem, losses_of, train, excess_of, propose, select, weigh, observe,
-    server, space, recording, work, candidate_batch, step_sizes, local_steps, server_step_size,
-    selection_rng, training_rng,
+    problem, losses_of, train, excess_of, propose, select, weigh, observe, attend,
+    server, space, recording, work, fleet, candidate_batch, step_sizes, local_steps, server_step_size,
+    selection_rng, training_rng, attendance_rng,
 ):  # fmt: skip
-    """Run all rounds of one replicate in place; return the round in which the model stopped being finite, or -1."""
+    """Run all rounds of one replicate in place.
+
+    Returns the round t in which the model stopped being finite, ``-2 - t`` if too few clients were there, or -1.
+    """
     table, memory, weights, weighs = server
     model, counts, candidates, losses, chosen, coefficients, updates, velocity, mean_losses = space
     uplink, broadcasts, evaluations = 0.0, 0.0, 0.0
@@ -134,13 +141,19 @@ def run_rounds(
             _record(recording, t // recording.every, excess, model, uplink, broadcasts, evaluations)
         if t == num_rounds:
             break
+        if fleet.attends and not update_presence(t, attend, fleet, weights, attendance_rng):
+            return -2 - t
         asked = 0
         if candidates.size > 0:
             asked = propose(t, table, memory, weights, selection_rng, candidates)
+            asked = keep_present(candidates, asked, fleet)
             losses_of(problem, model, candidates[:asked], candidate_batch, training_rng, losses)
         size = select(t, table, memory, weights, candidates[:asked], losses[:asked], selection_rng, chosen)
+        size = keep_present(chosen, size, fleet)
         steps = step_sizes[t * local_steps : (t + 1) * local_steps]
-        train(problem, chosen[:size], model, steps, work, training_rng, velocity, updates, mean_losses)
+        train_cohort(
+            problem, train, chosen[:size], model, steps, work, fleet, training_rng, velocity, updates, mean_losses
+        )
         extra = 0.0
         if weighs:
             extra = weigh(t, table, memory, weights, chosen[:size], updates[:size], selection_rng, coefficients)
@@ -214,16 +227,24 @@ def forget(round_index, table, memory, weights, chosen, coefficients, mean_losse
     """Observe nothing."""
 
 
+@compiled
+def everyone(round_index, table, memory, rng, present):
+    """Find all clients there."""
+    return present.size
+
+
 def rule_slots(rules: Any) -> Slots:
     """Fill the missing rules with the defaults and make plain Python rules callable from compiled code."""
-    defaults: dict[str, Any] = {"propose": ask_nobody, "weigh": plain_mean, "observe": forget}
+    defaults: dict[str, Any] = {"propose": ask_nobody, "weigh": plain_mean, "observe": forget, "attend": everyone}
     given = {name: getattr(rules, name) or defaults[name] for name in Slots._fields}
     if not is_compiled(plain_mean):  # numba is switched off: everything is plain Python
         return Slots(**given)
-    return Slots(**{name: rule if is_compiled(rule) else _BRIDGES[name](rule) for name, rule in given.items()})
+    return Slots(**{name: rule if is_compiled(rule) else BRIDGES[name](rule) for name, rule in given.items()})
 
 
-def prepared_loop(family: Family, server: Server, space: Workspace, recording: Recording, work: LocalWork) -> Any:
+def prepared_loop(
+    family: Family, server: Server, space: Workspace, recording: Recording, work: LocalWork, fleet: Fleet
+) -> Any:
     """Return the loop, compiled for this family's record of arrays (from numba's cache when it is there)."""
     if not is_compiled(run_rounds):
         return run_rounds
@@ -234,8 +255,8 @@ def prepared_loop(family: Family, server: Server, space: Workspace, recording: R
         types.float64(problem, _VECTOR),
     )
     slots = (types.FunctionType(signature) for signature in (*kernels, *_RULES))
-    records = (typeof(record) for record in (server, space, recording, work))
-    signature = (problem, *slots, *records, types.int64, _VECTOR, types.int64, types.float64, _RNG, _RNG)
+    records = (typeof(record) for record in (server, space, recording, work, fleet))
+    signature = (problem, *slots, *records, types.int64, _VECTOR, types.int64, types.float64, *3 * (_RNG,))
     loop: Any = run_rounds
     if signature not in loop.signatures:
         # Without disable_compile a call would compile the loop anew for the very rule in the slot, and never cache it.
@@ -243,50 +264,3 @@ def prepared_loop(family: Family, server: Server, space: Workspace, recording: R
         loop.compile(signature)
         loop.disable_compile()
     return loop
-
-
-def _bridge_propose(rule: Callable[..., Any]) -> Any:
-    @njit
-    def propose(round_index, table, memory, weights, rng, candidates):
-        with objmode(size="int64"):
-            size = int(rule(round_index, table, memory, weights, rng, candidates))
-        return size  # noqa: RET504
-
-    return propose
-
-
-def _bridge_select(rule: Callable[..., Any]) -> Any:
-    @njit
-    def select(round_index, table, memory, weights, candidates, losses, rng, chosen):
-        with objmode(size="int64"):
-            size = int(rule(round_index, table, memory, weights, candidates, losses, rng, chosen))
-        return size  # noqa: RET504
-
-    return select
-
-
-def _bridge_weigh(rule: Callable[..., Any]) -> Any:
-    @njit
-    def weigh(round_index, table, memory, weights, chosen, updates, rng, coefficients):
-        with objmode(extra="float64"):
-            extra = float(rule(round_index, table, memory, weights, chosen, updates, rng, coefficients))
-        return extra  # noqa: RET504
-
-    return weigh
-
-
-def _bridge_observe(rule: Callable[..., Any]) -> Any:
-    @njit
-    def observe(round_index, table, memory, weights, chosen, coefficients, mean_losses):
-        with objmode():
-            rule(round_index, table, memory, weights, chosen, coefficients, mean_losses)
-
-    return observe
-
-
-_BRIDGES = {
-    "propose": _bridge_propose,
-    "select": _bridge_select,
-    "weigh": _bridge_weigh,
-    "observe": _bridge_observe,
-}

@@ -213,8 +213,9 @@ def _selections(
     """Clients chosen in each draw and their coefficients, shape (num_draws, most) each, padded with zeros."""
     count = _validate.count("num_draws", num_draws)
     rules = strategy.rules(np.array(fed.weights), 1)
-    if rules.candidate_loss != "exact" or (rules.weigh is not None and not isinstance(strategy, StateIndependent)):
-        message = f"strategy must select by exact losses and weigh without seeing the updates, got {strategy}"
+    looks = rules.weigh is not None and not isinstance(strategy, StateIndependent)
+    if rules.candidate_loss != "exact" or rules.attend is not None or looks:
+        message = f"strategy must select among all by exact losses and weigh without seeing updates, got {strategy}"
         raise ValueError(message)
     losses = fed.losses(w)
     chosen = np.zeros((count, rules.max_selected), dtype=np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 
-__all__ = ["alias_table", "draw_by_weight", "draw_without_replacement", "keep_largest"]
+__all__ = ["alias_table", "draw_by_weight", "draw_present", "draw_without_replacement", "keep_largest"]
 
 
 def alias_table(weights: Array) -> Array:
@@ -40,6 +40,23 @@ def draw_by_weight(table, start, num_clients, rng):
     # indices spare the test for negative ones.
     aliased = position - column >= table[np.uint64(start) + column]
     return np.uint64(column + aliased * table[np.uint64(start + num_clients) + column])
+
+
+@inlined
+def draw_present(table, start, weights, rng):
+    """One client as ``draw_by_weight`` draws it, among those that are there (weight not negative); -1 if nobody is."""
+    for _ in range(64):
+        k = draw_by_weight(table, start, weights.size, rng)
+        if weights[k] > 0.0:
+            return np.int64(k)
+    return _scan_present(weights, rng)
+
+
+@compiled
+def _scan_present(weights, rng):
+    taken, drawn = np.zeros(weights.size), np.full(1, -1)
+    _scan_for_the_rest(weights, 1.0, taken, rng, 0, 1, drawn)
+    return drawn[0]
 
 
 @inlined

@@ -43,9 +43,11 @@ class Full:
 
 @compiled
 def _choose_all(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    size = 0
     for k in range(weights.size):
-        chosen[k] = k
-    return weights.size
+        chosen[size] = k
+        size += weights[k] >= 0.0  # below 0 it is absent
+    return size
 
 
 @compiled

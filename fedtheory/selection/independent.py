@@ -125,7 +125,7 @@ def _flip_equal_coins(round_index, table, memory, weights, candidates, losses, r
     filled = 0
     for k in range(weights.size):
         chosen[filled] = k
-        filled += rng.random() < probability
+        filled += (rng.random() < probability) & (weights[k] >= 0.0)  # below 0 it is absent
     return filled
 
 
@@ -138,41 +138,43 @@ def _weigh_by_share(round_index, table, memory, weights, chosen, updates, rng, c
 
 @compiled
 def _choose_all(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    filled = 0
     for k in range(weights.size):
-        chosen[k] = k
-    return weights.size
+        chosen[filled] = k
+        filled += weights[k] >= 0.0  # below 0 it is absent
+    return filled
 
 
 @compiled
 def _send_by_optimal_law(round_index, table, memory, weights, chosen, updates, rng, coefficients):
-    norms, work = memory[: weights.size], memory[weights.size :].reshape(_WORK)
-    if _write_norms(weights, updates, norms):
+    norms, work = memory[: chosen.size], memory[weights.size :].reshape(_WORK)
+    if _write_norms(weights, chosen, updates, norms):
         write_optimal(norms, table[0], work, coefficients)
     else:
         coefficients[:] = 1.0
-    _flip_coins(weights, rng, coefficients)
-    return float(weights.size)
+    _flip_coins(weights, chosen, rng, coefficients)
+    return float(chosen.size)
 
 
 @compiled
 def _send_by_approximate_law(round_index, table, memory, weights, chosen, updates, rng, coefficients):
-    norms, work, limit = memory[: weights.size], memory[weights.size :].reshape(_WORK), int(table[1])
+    norms, work, limit = memory[: chosen.size], memory[weights.size :].reshape(_WORK), int(table[1])
     passes = 0
-    if _write_norms(weights, updates, norms):
+    if _write_norms(weights, chosen, updates, norms):
         rest, made, _ = write_approximate(norms, table[0], limit, work, coefficients)
         passes = min(made + 1, limit) if rest > 0.0 else 0
     else:
         coefficients[:] = 1.0
-    _flip_coins(weights, rng, coefficients)
-    return float(weights.size + 2 * weights.size * passes)
+    _flip_coins(weights, chosen, rng, coefficients)
+    return float(chosen.size + 2 * chosen.size * passes)
 
 
 @compiled
-def _write_norms(weights, updates, norms):
+def _write_norms(weights, chosen, updates, norms):
     # The norms w_i |U_i|, up to a common power of two, which the laws do not see; False if one of them is not finite.
     largest = 0.0
     for i in range(norms.size):
-        norms[i] = weights[i] * _norm(updates[i])
+        norms[i] = weights[chosen[i]] * _norm(updates[i])
         largest = max(largest, norms[i])
         if not np.isfinite(norms[i]):
             return False
@@ -203,8 +205,8 @@ def _norm(update):
 
 
 @compiled
-def _flip_coins(weights, rng, coefficients):
+def _flip_coins(weights, chosen, rng, coefficients):
     # Probabilities become coefficients. Every client flips, so that strategies with one seed flip the same coins.
-    for i in range(weights.size):
+    for i in range(chosen.size):
         sends = rng.random() < coefficients[i]
-        coefficients[i] = weights[i] / coefficients[i] if sends else 0.0
+        coefficients[i] = weights[chosen[i]] / coefficients[i] if sends else 0.0

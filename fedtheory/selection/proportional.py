@@ -12,7 +12,7 @@ from fedtheory import _validate
 from fedtheory._compile import compiled
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
-from fedtheory.selection._draw import alias_table, draw_by_weight
+from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection._moments import CoefficientMoments
 from fedtheory.selection._rules import Rules
 
@@ -58,5 +58,8 @@ class Proportional:
 def _draw_with_replacement(round_index, table, memory, weights, candidates, losses, rng, chosen):
     num_selected = int(table[0])
     for i in range(num_selected):
-        chosen[i] = draw_by_weight(table, 1, weights.size, rng)
+        k = draw_present(table, 1, weights, rng)
+        if k < 0:
+            return 0
+        chosen[i] = k
     return num_selected

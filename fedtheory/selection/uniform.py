@@ -74,17 +74,27 @@ class Uniform:
 
 @compiled
 def _draw_subset(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    # The memory is a permutation of the clients; a partial shuffle of any permutation gives a uniform subset.
-    num_selected = int(table[0])
-    for i in range(num_selected):
-        j = i + int(rng.random() * (memory.size - i))
-        memory[i], memory[j] = memory[j], memory[i]
-        chosen[i] = int(memory[i])
-    return num_selected
+    # The memory is a permutation of the clients; a partial shuffle of any permutation gives a uniform subset. Clients
+    # that are absent (negative weight) move to the end when they are met.
+    filled, left = 0, memory.size
+    while filled < chosen.size and filled < left:
+        j = filled + int(rng.random() * (left - filled))
+        k = int(memory[j])
+        if weights[k] >= 0.0:
+            memory[filled], memory[j] = memory[j], memory[filled]
+            chosen[filled] = k
+            filled += 1
+        else:
+            left -= 1
+            memory[left], memory[j] = memory[j], memory[left]
+    return filled
 
 
 @compiled
 def _weigh_by_share(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+    here = 0
+    for k in range(weights.size):
+        here += weights[k] >= 0.0
     for i in range(chosen.size):
-        coefficients[i] = weights[chosen[i]] * weights.size / chosen.size
+        coefficients[i] = weights[chosen[i]] * here / chosen.size
     return 0.0

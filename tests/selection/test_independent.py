@@ -92,7 +92,7 @@ def test_the_estimator_is_unbiased_with_the_variance_of_eq_6(probabilities):
         # every outcome of the coins, through the compiled rule: coins come from a generator that returns what we want
         chance = np.prod(np.where(members, p, 1 - p))
         coefficients = p.copy()
-        plain(_flip_coins)(WEIGHTS, _Coins(np.where(members, 0.0, 1.0)), coefficients)
+        plain(_flip_coins)(WEIGHTS, np.arange(N), _Coins(np.where(members, 0.0, 1.0)), coefficients)
         mean += chance * coefficients @ updates
         second += chance * np.sum((coefficients @ updates - total) ** 2)
     np.testing.assert_allclose(mean, total, rtol=1e-13)

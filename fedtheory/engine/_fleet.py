@@ -1,0 +1,98 @@
+"""How clients differ: who is there, how many local steps each takes, how noisy a model each returns."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._compile import inlined
+from fedtheory._validate import Array
+
+__all__ = ["Fleet", "keep_present", "noise_variances", "own_steps", "train_cohort", "update_presence"]
+
+Whole = npt.NDArray[np.int64]
+
+
+class Fleet(NamedTuple):
+    """One number per client where clients differ; an empty array where they do not.
+
+    ``attends`` says whether anybody can be absent; then ``present`` is overwritten in every round, by a rule with a
+    table and a memory of its own, and a round with fewer than ``min_present`` clients ends the run. ``objective`` holds
+    the objective weights. ``local_steps`` are taken of those of the round, the first ones;
+    ``returned_noise`` is the variance of Gaussian noise on each parameter of a returned model.
+    """
+
+    attends: bool
+    table: Array
+    memory: Array
+    present: Any
+    objective: Array
+    min_present: int
+    local_steps: Whole
+    returned_noise: Array
+
+
+def own_steps(local_steps: Any, num_clients: int) -> Whole:
+    """Local steps of each client, shape (K,), or an empty array when one number holds for all."""
+    if np.ndim(local_steps) == 0:
+        _validate.count("local_steps", local_steps)
+        return np.empty(0, dtype=np.int64)
+    counts: Whole = _validate.count("local_steps", np.asarray(local_steps))
+    _validate.array("local_steps", counts, shape=(num_clients,))
+    return counts
+
+
+def noise_variances(variance: Any, num_clients: int) -> Array:
+    """Variance of the noise on each client's returned parameters, shape (K,), or an empty array without any noise."""
+    variances = _validate.array("returned_noise", _validate.nonnegative("returned_noise", variance))
+    if not variances.any():
+        return np.empty(0)
+    if variances.ndim == 0:
+        return np.full(num_clients, float(variances))
+    return _validate.array("returned_noise", variances, shape=(num_clients,))
+
+
+@inlined
+def update_presence(round_index, attend, fleet, weights, rng):
+    """Ask who is there, write the weights of the round (-1 for the absent), and say whether they are enough."""
+    here = attend(round_index, fleet.table, fleet.memory, rng, fleet.present)
+    total = 0.0
+    for k in range(weights.size):
+        total += fleet.objective[k] if fleet.present[k] else 0.0
+    # With all present the sum is 1, or would be without rounding.
+    scale = 1.0 if here == weights.size or total == 0.0 else 1.0 / total
+    for k in range(weights.size):
+        weights[k] = scale * fleet.objective[k] if fleet.present[k] else -1.0
+    return here >= fleet.min_present
+
+
+@inlined
+def keep_present(clients, size, fleet):
+    """Drop the absent from the first ``size`` clients; return how many are left."""
+    if not fleet.attends:
+        return size
+    kept = 0
+    for i in range(size):
+        clients[kept] = clients[i]
+        kept += fleet.present[clients[i]]
+    return kept
+
+
+@inlined
+def train_cohort(problem, train, chosen, model, step_sizes, work, fleet, rng, velocity, updates, mean_losses):
+    """Let the chosen clients train, each its own number of steps, and blur what they return."""
+    if fleet.local_steps.size == 0:
+        train(problem, chosen, model, step_sizes, work, rng, velocity, updates, mean_losses)
+    else:
+        for i in range(chosen.size):
+            steps, one = step_sizes[: fleet.local_steps[chosen[i]]], slice(i, i + 1)
+            train(problem, chosen[one], model, steps, work, rng, velocity, updates[one], mean_losses[one])
+    if fleet.returned_noise.size > 0:
+        for i in range(chosen.size):
+            deviation = np.sqrt(fleet.returned_noise[chosen[i]])
+            if deviation > 0.0:
+                for j in range(model.size):
+                    updates[i, j] += deviation * rng.standard_normal()

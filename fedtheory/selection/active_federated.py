@@ -1,0 +1,160 @@
+"""Active federated learning: clients drawn by the losses they had when they last took part."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+# (compiled rules take what selection/_rules.py says)
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._compile import compiled
+from fedtheory._validate import Array
+from fedtheory.paper import Scheme
+from fedtheory.selection._draw import keep_largest
+from fedtheory.selection._rules import Rules
+
+__all__ = ["ActiveFederated"]
+
+
+@final
+@dataclass(frozen=True)
+class ActiveFederated:
+    r"""Draw most clients by valuation ``v_k = sqrt(n_k) F_k(w)``, the others uniformly; average their models.
+
+    Of the K clients the ``floor(dropped K)`` of smallest valuation are dropped, ties at random. Of those kept,
+    ``(1 - explored) m`` (rounded, at least 1, at most as many as are kept) are drawn without replacement, each
+    proportional to ``exp(sharpness v_k)`` among those left. The rest of the cohort is drawn uniformly from all clients
+    not yet drawn, dropped ones included. A valuation is renewed only when its client is selected, at the server's
+    model of that round: each selected client evaluates its loss once and sends it.
+
+    Parameters
+    ----------
+    num_selected
+        Clients per round m.
+    sample_counts
+        Numbers of samples n_k, shape (K,).
+    dropped, sharpness, explored
+        alpha_1, alpha_2 and alpha_3 of the source.
+    initial_loss
+        Valuations start at ``sqrt(n_k)`` times this. The source leaves the start open; with 0 all start equal, and the
+        first to be selected crowd out the others; ``log C`` is the loss of a softmax model of zeros.
+
+    Notes
+    -----
+    Goetz et al. (2019), "Active federated learning"; ``afl`` of Cho, Wang, Joshi (2020). With l2 > 0 the loss has its
+    ridge term.
+    """
+
+    num_selected: int
+    sample_counts: npt.ArrayLike
+    dropped: float = 0.75
+    sharpness: float = 0.01
+    explored: float = 0.1
+    initial_loss: float = 0.0
+
+    def __post_init__(self) -> None:
+        _validate.count("num_selected", self.num_selected)
+        _validate.count("sample_counts", np.asarray(self.sample_counts))
+        _validate.fraction("dropped", self.dropped)
+        _validate.nonnegative("sharpness", self.sharpness)
+        _validate.fraction("explored", self.explored)
+        _validate.finite("initial_loss", self.initial_loss)
+
+    @property
+    def scheme(self) -> Scheme:
+        """Active federated learning, plain mean."""
+        return Scheme("active", "mean")
+
+    def rules(self, weights: Array, num_rounds: int) -> Rules:
+        """Return the compiled rules."""
+        m = _validate.count("num_selected", self.num_selected, 1, weights.size)
+        counts = _validate.array("sample_counts", self.sample_counts, shape=(weights.size,))
+        by_valuation = max(1, int(np.floor((1 - self.explored) * m + 0.5)))
+        return Rules(
+            propose=_draw_cohort,
+            select=_take_all_and_remember,
+            max_selected=m,
+            max_candidates=m,
+            table=np.concatenate([[m, by_valuation, self.dropped, self.sharpness], np.sqrt(counts)]),
+            memory=np.sqrt(counts) * self.initial_loss,
+        )
+
+
+@compiled
+def _draw_cohort(round_index, table, memory, weights, rng, candidates):
+    here, left = _present(weights)
+    size = min(int(table[0]), here)
+    # The nudge keeps floor(0.75 * 4) at 3 for fractions that are not binary.
+    kept = here - int(np.floor(table[2] * here + 1e-9))
+    filled = 0
+    if kept > 0:
+        values = np.empty(here)
+        for j in range(here):
+            values[j] = memory[left[j]]
+        best = np.empty(kept, dtype=np.int64)
+        keep_largest(left[:here].copy(), values, kept, rng, best)
+        filled = min(int(table[1]), kept, size)
+        _draw_by_valuation(memory, table[3], best, filled, rng, candidates)
+    _draw_uniformly(left[:here], filled, size, rng, candidates)
+    return size
+
+
+@compiled
+def _present(weights):
+    clients, here = np.empty(weights.size, dtype=np.int64), 0
+    for k in range(weights.size):
+        clients[here] = k
+        here += weights[k] >= 0.0  # below 0 it is absent
+    return here, clients
+
+
+@compiled
+def _draw_by_valuation(memory, sharpness, best, size, rng, drawn):
+    # Relative to the largest valuation no power overflows.
+    top = -np.inf
+    for k in best:
+        top = max(top, memory[k])
+    shares = np.empty(best.size)
+    for j in range(best.size):
+        shares[j] = np.exp(sharpness * (memory[best[j]] - top))
+    for i in range(size):
+        total = 0.0
+        for j in range(best.size):
+            total += shares[j]
+        target, last = rng.random() * total, 0
+        for j in range(best.size):
+            if shares[j] > 0.0:
+                last = j
+                target -= shares[j]
+                if target < 0.0:
+                    break
+        shares[last] = 0.0
+        drawn[i] = best[last]
+
+
+@compiled
+def _draw_uniformly(clients, filled, size, rng, drawn):
+    # Move those already drawn to the end, then draw from the others by a partial shuffle.
+    left = clients.size
+    for i in range(filled):
+        for j in range(left):
+            if clients[j] == drawn[i]:
+                left -= 1
+                clients[j], clients[left] = clients[left], clients[j]
+                break
+    for i in range(filled, size):
+        j = int(rng.random() * left)
+        left -= 1
+        clients[j], clients[left] = clients[left], clients[j]
+        drawn[i] = clients[left]
+
+
+@compiled
+def _take_all_and_remember(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    for i in range(candidates.size):
+        chosen[i] = candidates[i]
+        memory[candidates[i]] = table[4 + candidates[i]] * losses[i]
+    return candidates.size

@@ -1,0 +1,149 @@
+"""Who is there: groups that take turns, independent coins, and two-state Markov chains."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+# (compiled rules take what selection/_rules.py says)
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, final
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._compile import compiled
+from fedtheory._validate import Array
+
+__all__ = ["AlternatingGroups", "Attendance", "Availability", "BernoulliAvailability", "MarkovAvailability"]
+
+
+class Attendance(NamedTuple):
+    """The attend rule (see ``fedtheory.selection._rules``), its constants, and its state before round 0."""
+
+    rule: Any
+    table: Array
+    memory: Array
+
+
+class Availability(Protocol):
+    """A random process that says in each round which clients are there."""
+
+    def attendance(self, num_clients: int) -> Attendance:
+        """Check the parameters against the number of clients and return the rule."""
+
+
+@final
+@dataclass(frozen=True)
+class AlternatingGroups:
+    """Fixed groups take turns, round by round; of the group whose turn it is a random share drops out.
+
+    Parameters
+    ----------
+    dropout
+        ``round(dropout n)`` of the group's n clients, drawn uniformly and anew in each round, are absent, too.
+    groups
+        Group of each client, whole numbers 0..G-1, shape (K,); by default the first half of the clients (rounded up)
+        and the second.
+
+    Notes
+    -----
+    Cho, Wang, Joshi (2020), Appendix G.3: two groups of K/2 clients, dropout 0.1.
+    """
+
+    dropout: float = 0.1
+    groups: npt.ArrayLike | None = field(default=None)
+
+    def attendance(self, num_clients: int) -> Attendance:
+        """Return the rule."""
+        dropout = _validate.fraction("dropout", self.dropout)
+        if self.groups is None:
+            groups = (np.arange(num_clients) >= (num_clients + 1) // 2).astype(np.float64)
+        else:
+            whole = _validate.count("groups", np.asarray(self.groups), 0)
+            groups = _validate.array("groups", whole, shape=(num_clients,))
+        sizes = np.bincount(groups.astype(np.int64))
+        absent = np.floor(dropout * sizes + 0.5)
+        return Attendance(_take_turns, np.concatenate([[float(sizes.size)], sizes, absent, groups]), np.empty(0))
+
+
+@final
+@dataclass(frozen=True)
+class BernoulliAvailability:
+    """Client k is there with probability ``probability`` (a number, or one per client), independently of all else."""
+
+    probability: float | npt.ArrayLike
+
+    def attendance(self, num_clients: int) -> Attendance:
+        """Return the rule."""
+        return Attendance(_flip_coins, _probabilities("probability", self.probability, num_clients), np.empty(0))
+
+
+@final
+@dataclass(frozen=True)
+class MarkovAvailability:
+    """A client that is there leaves with probability ``leave``, one that is away returns with ``join``, in each round.
+
+    Both are numbers, or one per client. The chains start in their stationary laws: there with probability
+    ``join / (leave + join)``; with both zero everybody stays.
+    """
+
+    leave: float | npt.ArrayLike
+    join: float | npt.ArrayLike
+
+    def attendance(self, num_clients: int) -> Attendance:
+        """Return the rule."""
+        leave, join = (_probabilities(name, getattr(self, name), num_clients) for name in ("leave", "join"))
+        total = leave + join
+        start = np.where(total > 0, join / np.where(total > 0, total, 1.0), 1.0)
+        return Attendance(_step_chains, np.concatenate([start, leave, join]), np.zeros(num_clients))
+
+
+def _probabilities(name: str, value: Any, num_clients: int) -> Array:
+    given = _validate.array(name, value)
+    wrong = np.flatnonzero((given < 0) | (given > 1))
+    if wrong.size:
+        message = f"{name} must be in [0, 1], got {given.flat[wrong[0]]}"
+        raise ValueError(message)
+    if given.ndim == 0:
+        return np.full(num_clients, float(given))
+    return _validate.array(name, given, shape=(num_clients,))
+
+
+@compiled
+def _take_turns(round_index, table, memory, rng, present):
+    num_groups = int(table[0])
+    turn = round_index % num_groups
+    members, absent = int(table[1 + turn]), int(table[1 + num_groups + turn])
+    here, left = members - absent, members
+    for k in range(present.size):
+        present[k] = False
+        if table[1 + 2 * num_groups + k] == turn:
+            # Each member drops out with probability (drop-outs left) / (members left): all subsets are equally likely.
+            present[k] = rng.random() * left >= absent
+            absent -= not present[k]
+            left -= 1
+    return here
+
+
+@compiled
+def _flip_coins(round_index, table, memory, rng, present):
+    here = 0
+    for k in range(present.size):
+        present[k] = rng.random() < table[k]
+        here += present[k]
+    return here
+
+
+@compiled
+def _step_chains(round_index, table, memory, rng, present):
+    num_clients, here = present.size, 0
+    for k in range(num_clients):
+        if round_index == 0:
+            chance = table[k]
+        elif memory[k] == 1.0:
+            chance = 1.0 - table[num_clients + k]
+        else:
+            chance = table[2 * num_clients + k]
+        present[k] = rng.random() < chance
+        memory[k] = float(present[k])
+        here += present[k]
+    return here

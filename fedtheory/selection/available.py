@@ -1,0 +1,60 @@
+"""Any strategy, among the clients that are there."""
+
+from dataclasses import dataclass, replace
+from typing import final
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.paper import Scheme
+from fedtheory.selection._rules import Rules, Strategy
+from fedtheory.selection.availability import Availability
+
+__all__ = ["Available"]
+
+
+@final
+@dataclass(frozen=True)
+class Available:
+    """Apply a strategy in each round to the clients that are available then; nobody else is ever selected.
+
+    The strategies of this package choose among those who are there, with weights renormalized to sum 1 over them. One
+    that does not look at availability loses the absent clients that it proposes or chooses.
+
+    Parameters
+    ----------
+    strategy
+        What to do among the available clients.
+    availability
+        Who is available: one of ``fedtheory.selection.availability``, or the like.
+    shortfall
+        ``refuse``: a run in which fewer clients are available than the strategy may select ends with a ValueError.
+        ``allow``: it selects fewer, and the model stays as it is when nobody is there.
+
+    Notes
+    -----
+    Availability draws from a random stream of its own: strategies compared with one seed meet the same clients.
+    Aggregation is unbiased for the available clients' objective at most, not for that of all.
+    """
+
+    strategy: Strategy
+    availability: Availability
+    shortfall: str = "refuse"
+
+    def __post_init__(self) -> None:
+        _validate.choice("shortfall", self.shortfall, ("refuse", "allow"))
+
+    @property
+    def scheme(self) -> Scheme:
+        """The strategy's scheme, marked: a theorem about the strategy does not speak about it among the available."""
+        inner = getattr(self.strategy, "scheme", Scheme("unknown", "unknown"))
+        return Scheme(f"{inner.selection} among the available", inner.aggregation)
+
+    def rules(self, weights: Array, num_rounds: int) -> Rules:
+        """Return the strategy's rules and the attend rule."""
+        rules = self.strategy.rules(weights, num_rounds)
+        if rules.attend is not None:
+            message = f"strategy must not have an availability of its own, got {self.strategy}"
+            raise ValueError(message)
+        rule, table, memory = self.availability.attendance(weights.size)
+        least = rules.max_selected if self.shortfall == "refuse" else 0
+        return replace(rules, attend=rule, attend_table=table, attend_memory=memory, min_present=least)
