@@ -125,16 +125,17 @@ class NonconvexFederation:
 
     def loss(self, w: npt.ArrayLike) -> Array:
         """F at models of shape (..., v); returns shape (...)."""
-        wells = phi(self._models(w)[..., None, :] - self.centers)
-        return np.asarray(np.einsum("k,...ki,ki->...", self.weights, wells, self.amplitudes))[()]
+        amplitudes, centers = self._wells
+        return np.asarray(np.einsum("...ki,ki->...", phi(self._models(w)[..., None, :] - centers), amplitudes))[()]
 
     def gradients(self, w: npt.ArrayLike) -> Array:
         """Gradients of all F_k at models of shape (..., v); returns shape (..., K, v)."""
-        return self._slopes(w) + self.tilts
+        return self.amplitudes * slope(self._models(w)[..., None, :] - self.centers) + self.tilts
 
     def gradient(self, w: npt.ArrayLike) -> Array:
         """Gradient of F at models of shape (..., v); returns shape (..., v)."""
-        result: Array = np.einsum("k,...ki->...i", self.weights, self._slopes(w))
+        amplitudes, centers = self._wells
+        result: Array = np.einsum("...ki,ki->...i", slope(self._models(w)[..., None, :] - centers), amplitudes)
         return result
 
     def excess(self, w: npt.ArrayLike) -> Array:
@@ -194,21 +195,23 @@ class NonconvexFederation:
         return float(((np.sqrt(tilting) + np.sqrt(sloping)) ** 2).sum())
 
     @cached_property
+    def _wells(self) -> tuple[Array, Array]:
+        """Amplitudes and centers of the wells that F is the sum of; one row is enough when all clients share theirs."""
+        if self.has_common_wells:
+            return self.amplitudes[:1], self.centers[:1]
+        return self.weights[:, None] * self.amplitudes, self.centers
+
+    @cached_property
     def _lowest(self) -> tuple[Array, float]:
         if self.has_common_wells:
             return np.array(self.centers[0]), 0.0
-        weighted = self.weights[:, None] * self.amplitudes
-        points = [lowest_point(weighted[:, j], self.centers[:, j]) for j in range(self.dim)]
+        points = [lowest_point(a, c) for a, c in zip(self._wells[0].T, self._wells[1].T, strict=True)]
         return np.array([x for x, _ in points]), float(sum(value for _, value in points))
 
     def _must_not_be_tilted(self, wanted: str) -> None:
         for client in np.flatnonzero(self.tilts.any(axis=1)):
             message = f"{wanted} of clients need untilted ones, got client {client}, whose tilt is unbounded below"
             raise AssumptionViolated(message)
-
-    def _slopes(self, w: npt.ArrayLike) -> Array:
-        result: Array = self.amplitudes * slope(self._models(w)[..., None, :] - self.centers)
-        return result
 
     def _models(self, w: npt.ArrayLike) -> Any:
         model = _validate.array("w", w)
