@@ -1,0 +1,219 @@
+"""Runs of client sampling with their bounds, for the study of its convergence."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fedtheory._validate import Array
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+FLOAT_BITS = 64
+
+
+class Setting(NamedTuple):
+    """A problem with a method: how long effective steps may be for a given gamma, and how they are split."""
+
+    config: Any
+    problem: str
+    fed: Any
+    initial: Any
+    local_steps: int
+    server_step_size: float
+
+    def longest_step(self, gamma: float) -> float:
+        """Longest effective step that the theorems allow when gamma is never smaller."""
+        if self.local_steps == 1:
+            return gamma / float(self.fed.smoothness)
+        return min(1 / 16, gamma / 8) / float(self.fed.smoothness)
+
+    def local_step_size(self, step: float) -> float:
+        return step / (self.local_steps * self.server_step_size)
+
+
+def _problem(config: Any, problem: str) -> tuple[Any, Array]:
+    import fedtheory as ft
+
+    rng = np.random.default_rng([config.seed, int(problem == "wells")])
+    n, v = config.num_clients, config.dim
+    weights = rng.lognormal(0, config.dispersion, n)
+    weights /= weights.sum()
+    apart = rng.lognormal(0, config.dispersion, (n, 1)) * rng.normal(size=(n, v)) / np.sqrt(v)
+    if problem == "quadratics":
+        fed: Any = ft.QuadraticFederation(rng.uniform(1, 4, (n, v)), apart, weights)
+        return fed, np.asarray(fed.minimizer + 10 * rng.normal(size=v) / np.sqrt(v))
+    fed = ft.federation.NonconvexFederation.tilt(rng.uniform(0.5, 1.0, v), 2 * apart, weights)
+    # Around 1 to the right and left of the bottom: phi is concave beyond 1/sqrt(3).
+    return fed, rng.choice([-1.0, 1.0], v) * rng.uniform(0.5, 1.5, v)
+
+
+def _setting(config: Any, problem: str, method: str) -> Setting:
+    fed, initial = _problem(config, problem)
+    if method == "DSGD":
+        return Setting(config, problem, fed, initial, 1, 1.0)
+    # Theorems 17 and 18 ask for a long server step, and so for short local ones.
+    return Setting(config, problem, fed, initial, config.local_steps, 1 / np.sqrt(fed.weights @ fed.weights))
+
+
+def answer(config: Any, problem: str, method: str, strategies: Sequence[str]) -> "Dataset":
+    """Run every strategy on one problem with one method."""
+    import xarray
+
+    setting, m = _setting(config, problem, method), config.expected_size
+    steps = dict.fromkeys(strategies, setting.longest_step(m / config.num_clients))
+    steps["full, longest steps"] = setting.longest_step(1.0)
+    records: dict[str, dict[str, Any]] = {}
+    for name in strategies:
+        if name == "OCS, longest steps":
+            steps[name] = setting.longest_step(0.9 * float(records["OCS"]["gamma"].min()))
+        records[name] = _simulated(setting, name, steps[name])
+    places = _places(config)
+    rounds = np.arange(config.num_rounds + 1)
+    dims = {
+        "gap": ("side", "round"), "third": ("part", "side"), "exact": ("round",), "bits": ("round",),
+        "bounded": ("side", "round"), "bound": ("round",), "alpha": ("place",), "gamma": ("place",), "step": (),
+        "needed_gamma": (),
+    }  # fmt: skip
+    return xarray.Dataset(
+        {name: (("strategy", *own), [records[s][name] for s in strategies]) for name, own in dims.items()},
+        coords={"strategy": list(strategies), "side": ["mean", "low", "high"], "round": rounds, "place": places},
+    )
+
+
+def _places(config: Any) -> Any:
+    from fedtheory.plotting.style import log_places
+
+    return log_places(config.num_rounds, config.num_places)
+
+
+def _strategy(config: Any, name: str) -> Any:
+    from fedtheory.selection.full import Full
+    from fedtheory.selection.independent import Independent
+
+    m = config.expected_size
+    if name.startswith("full"):
+        return Full()
+    law = {"uniform": "uniform", "AOCS": "approximate"}.get(name, "optimal")
+    return Independent(m, law, config.max_iterations)
+
+
+def _simulated(setting: Setting, name: str, step: float) -> dict[str, Any]:
+    import fedtheory as ft
+    from fedtheory.sampling import relative_improvement_factor
+
+    config, strategy = setting.config, _strategy(setting.config, name)
+    run_of: dict[str, Any] = {
+        "num_rounds": config.num_rounds,
+        "local_steps": setting.local_steps,
+        "step_size": setting.local_step_size(step),
+        "server_step_size": setting.server_step_size,
+        "initial": setting.initial,
+        "gradient_noise": config.gradient_noise,
+    }
+    seed = np.random.SeedSequence([config.seed, 2])
+    names = ("gap", "uplink", "models")
+    trajectory = ft.fedavg(
+        setting.fed, strategy, **run_of, num_replicates=config.num_replicates, rng=seed, record=names
+    )
+    exact = np.full(config.num_rounds + 1, np.nan)
+    if setting.problem == "quadratics" and name.split(",", maxsplit=1)[0] in ("full", "uniform"):
+        exact = ft.exact.expected_gap(setting.fed, strategy, **run_of)
+    alpha = _improvement_factors(setting, name, step, trajectory.models)
+    gamma = np.array([relative_improvement_factor(a, config.num_clients, config.expected_size) for a in alpha])
+    thirds = np.array_split(trajectory.gap, 3, axis=1)
+    return {
+        "gap": np.stack(trajectory.band("gap")),
+        "third": [_band(part.mean(axis=1, keepdims=True))[:, 0] for part in thirds],
+        "exact": exact,
+        "bits": FLOAT_BITS * trajectory.uplink.mean(axis=0),
+        "bounded": _band(_bounded_by_theorem(setting, trajectory)),
+        "bound": _bound(setting, step, gamma),
+        "alpha": alpha,
+        "gamma": gamma,
+        "step": step,
+        "needed_gamma": step * setting.fed.smoothness * (1 if setting.local_steps == 1 else 8),
+    }
+
+
+def _bounded_by_theorem(setting: Setting, trajectory: Any) -> Array:
+    """Return the gap for quadratics, the squared gradient averaged over all rounds so far for wells."""
+    if setting.problem == "quadratics":
+        return np.asarray(trajectory.gap)
+    squares = np.stack([np.sum(setting.fed.gradient(models) ** 2, axis=-1) for models in trajectory.models])
+    averages = np.cumsum(squares, axis=1)[:, :-1] / np.arange(1, squares.shape[1])
+    # Before the first round there is nothing to average.
+    return np.concatenate([squares[:, :1], averages], axis=1)
+
+
+def _band(values: Array) -> Array:
+    from scipy.special import stdtrit
+
+    mean, count = values.mean(axis=0), values.shape[0]
+    margin = stdtrit(count - 1, 0.975) * values.std(axis=0, ddof=1) / np.sqrt(count)
+    return np.stack([mean, mean - margin, mean + margin])
+
+
+def _improvement_factors(setting: Setting, name: str, step: float, models: Array) -> Array:
+    """Ratio of expectations over the replicates, at the rounds that ``_places`` names."""
+    from fedtheory.sampling.variances import expected_improvement_factor
+
+    config, places = setting.config, _places(setting.config)
+    if name.startswith("full") or name == "uniform":
+        return np.full(places.size, 0.0 if name.startswith("full") else 1.0)
+    rng = np.random.default_rng([config.seed, 3])
+    factors = []
+    for place in places:
+        updates = _updates(setting, step, models[:, place], rng)
+        norms = setting.fed.weights * np.linalg.norm(updates, axis=-1)
+        factors.append(expected_improvement_factor(norms, config.expected_size))
+    return np.array(factors)
+
+
+def _updates(setting: Setting, step: float, models: Array, rng: np.random.Generator) -> Array:
+    """Return the updates of all clients from each model, with fresh noise; shape (replicates, n, v)."""
+    eta, scale = setting.local_step_size(step), np.sqrt(setting.config.gradient_noise / setting.config.dim)
+    gradients = setting.fed.gradients(models)
+    local = np.repeat(models[:, None, :], setting.config.num_clients, axis=1)
+    start = local
+    for s in range(setting.local_steps):
+        if s > 0:
+            gradients = np.einsum("rkkv->rkv", setting.fed.gradients(local))
+        local = local - eta * (gradients + scale * rng.standard_normal(local.shape))
+    return start - local
+
+
+def _bound(setting: Setting, step: float, gamma: Array) -> Array:
+    """Bound on the expected gap (quadratics) or on the averaged squared gradient (wells), for every round."""
+    from fedtheory.bounds import optimal_client_sampling as ocs
+    from fedtheory.bounds.recursion import unrolled_gap
+
+    config, fed = setting.config, setting.fed
+    rounds = np.arange(config.num_rounds)
+    inverse_gamma = np.interp(rounds, _places(config), 1 / gamma)
+    shared: dict[str, Any] = {
+        "L": fed.smoothness,
+        "smallest_gamma": float(gamma.min()),
+        "max_weight": float(fed.weights.max()),
+        "sum_squared_weights": float(fed.weights @ fed.weights),
+        "relative_noise": 0.0,
+        "sigma2": config.gradient_noise,
+    }
+    split = {"server_step_size": setting.server_step_size, "local_steps": setting.local_steps}
+    if setting.problem == "quadratics":
+        recursion: Any = ocs.dsgd_contraction if setting.local_steps == 1 else ocs.fedavg_contraction
+        wanted = {"local_steps": 1} if setting.local_steps == 1 else split
+        distance2 = float(np.sum((setting.initial - fed.minimizer) ** 2))
+        return unrolled_gap(
+            recursion, initial_distance2=distance2, step_sizes=np.full(config.num_rounds, step),
+            mean_inverse_gamma=inverse_gamma, mu=fed.strong_convexity, objective_gap=fed.objective_gap,
+            **wanted, **shared,
+        )  # fmt: skip
+    average: Any = ocs.dsgd_average_gradient if setting.local_steps == 1 else ocs.fedavg_average_gradient
+    values = average(
+        rounds + 1, initial_gap=float(fed.excess(setting.initial)), step_size=step,
+        mean_inverse_gamma=np.cumsum(inverse_gamma) / (rounds + 1), dissimilarity=fed.dissimilarity,
+        **({} if setting.local_steps == 1 else split), **shared,
+    )  # fmt: skip
+    return np.concatenate([[np.inf], values])

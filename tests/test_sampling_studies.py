@@ -1,0 +1,121 @@
+"""What the studies of client sampling compute by themselves, by second roads, and wrong results that they notice."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory import study
+from fedtheory.sampling import optimal_probabilities
+from fedtheory.sampling.correlated import IndependentSampling
+from fedtheory.sampling.probability_matrices import estimator_variance
+from tests.environment import ROOT
+from tests.test_studies import _siblings_can_be_imported, failing, loaded  # noqa: F401 (a fixture)
+
+
+@pytest.fixture(scope="module")
+def runs(_siblings_can_be_imported) -> Any:  # noqa: F811
+    import _sampling_runs
+
+    return _sampling_runs
+
+
+@pytest.fixture(scope="module")
+def convergence(_siblings_can_be_imported) -> Any:  # noqa: F811
+    return loaded(ROOT / "studies" / "optimal_sampling_convergence.py")
+
+
+@pytest.fixture(scope="module")
+def variance_study(_siblings_can_be_imported) -> Any:  # noqa: F811
+    return loaded(ROOT / "studies" / "sampling_lower_variance.py")
+
+
+def small(found: study.Study, **changes: Any) -> Any:
+    return type(found.quick)(**{**vars(found.quick), **changes})
+
+
+@pytest.mark.parametrize("problem", ["quadratics", "wells"])
+@pytest.mark.parametrize("method", ["DSGD", "FedAvg"])
+def test_updates_computed_beside_the_engine_are_those_of_the_engine(convergence, runs, problem, method):
+    config = small(convergence, gradient_noise=0.0, num_replicates=2)
+    setting = runs._setting(config, problem, method)
+    step = setting.longest_step(0.2)
+    run = ft.fedavg(
+        setting.fed, ft.selection.Full(), num_rounds=1, local_steps=setting.local_steps, initial=setting.initial,
+        step_size=setting.local_step_size(step), server_step_size=setting.server_step_size, record=("models",),
+    )  # fmt: skip
+    updates = runs._updates(setting, step, run.models[:, 0], np.random.default_rng(0))
+    moved = setting.server_step_size * setting.fed.weights @ updates[0]
+    np.testing.assert_allclose(run.models[0, 0] - run.models[0, 1], moved, rtol=1e-10, atol=1e-13)
+
+
+def test_wrong_runs_and_bounds_are_caught(convergence):
+    data = convergence.run(convergence.quick, study.silent)
+    assert failing(convergence, data) == set()
+    wrong = data.assign(third=1.3 * data["third"])
+    assert failing(convergence, wrong) == {"full and uniform agree with their exact expectation"}
+    assert "the bounds lie above the measurements" in failing(convergence, data.assign(bound=data["bound"] / 2))
+    swapped = data.assign_coords(
+        strategy=["full", "full, longest steps", "OCS", "uniform", "AOCS", "OCS, longest steps"]
+    )
+    assert {"AOCS is OCS, round by round", "with equal steps OCS ends between full and uniform"} <= failing(
+        convergence, swapped
+    )
+    short = data.assign(needed_gamma=1.5 * data["needed_gamma"])
+    assert failing(convergence, short) == {"the longest steps of OCS are ones that the theorem admits"}
+    dear = data.assign(bits=data["bits"].where(data["strategy"] != "OCS, longest steps", 5 * data["bits"]))
+    assert failing(convergence, dear) == {"with the longest steps OCS needs fewer bits than uniform and full"}
+
+
+def test_systematic_sampling_has_its_probabilities_and_a_fixed_size(variance_study):
+    import sys
+
+    module = sys.modules[variance_study.run.__module__]
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        n = int(rng.integers(2, 10))
+        m = int(rng.integers(1, n))
+        p = optimal_probabilities(rng.lognormal(0, 1, n), m)
+        law = module._systematic(p)
+        np.testing.assert_allclose(law.matrix.diagonal(), p, atol=1e-12)
+        assert set(law.members.sum(axis=1)[law.probabilities > 1e-12]) == {m}
+
+
+def test_the_best_law_keeps_its_probabilities_and_no_law_is_better(variance_study):
+    import sys
+
+    module = sys.modules[variance_study.run.__module__]
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        updates = rng.normal(size=(5, 3))
+        p = optimal_probabilities(np.linalg.norm(updates, axis=1), 2)
+        best = module._best(p, updates)
+        np.testing.assert_allclose(best.matrix.diagonal(), p, atol=1e-7)
+        least = estimator_variance(best.matrix, updates)
+        for other in (IndependentSampling(p), module._systematic(p)):
+            assert least <= estimator_variance(other.matrix, updates) * (1 + 1e-7)
+
+
+def test_sign_ratios_are_variances_of_updates_with_flipped_signs(variance_study):
+    import sys
+
+    module = sys.modules[variance_study.run.__module__]
+    config = variance_study.quick
+    updates = module._updates(config, 0.9, 0)
+    matrices, independent = module._laws(config, updates)
+    signs = [np.array([1.0, *rest]) for rest in itertools.product([1.0, -1.0], repeat=config.num_clients - 1)]
+    flipped = [estimator_variance(matrices[0], sign[:, None] * updates) / independent for sign in signs]
+    np.testing.assert_allclose(np.sort(flipped), module._sign_ratios(config)[0], rtol=1e-9, atol=1e-12)
+
+
+def test_wrong_variances_are_caught(variance_study):
+    data = variance_study.run(variance_study.quick, study.silent)
+    assert failing(variance_study, data) == set()
+    assert failing(variance_study, data.assign(sign_ratio=0.9 * data["sign_ratio"])) == {
+        "the mean over all signs is the independent variance"
+    }
+    assert len(failing(variance_study, data.assign(fixture_variance=data["fixture_variance"] + 0.01))) >= 1
+    exchanged = data.assign_coords(sampling=data["sampling"].values[::-1])
+    assert "the best law is never above independent and systematic sampling" in failing(variance_study, exchanged)
