@@ -54,7 +54,7 @@ def test_updates_computed_beside_the_engine_are_those_of_the_engine(convergence,
 def test_wrong_runs_and_bounds_are_caught(convergence):
     data = convergence.run(convergence.quick, study.silent)
     assert failing(convergence, data) == set()
-    wrong = data.assign(third=1.3 * data["third"])
+    wrong = data.assign(exact=1.3 * data["exact"])
     assert failing(convergence, wrong) == {"full and uniform agree with their exact expectation"}
     assert "the bounds lie above the measurements" in failing(convergence, data.assign(bound=data["bound"] / 2))
     swapped = data.assign_coords(
