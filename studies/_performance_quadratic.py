@@ -1,8 +1,71 @@
-"""What others would write for pow-d on isotropic quadratics: what the performance study times ours against."""
+"""Workload A of the performance study: pow-d on isotropic quadratics, against what others would write."""
 
+import importlib.util
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from _timing import Programs, interleaved
+
+from fedtheory import study
+
+GOALS = {
+    ("K = 30", "NumPy loop"): 150.0,
+    ("K = 30", "NumPy batched"): 7.0,
+    ("K = 30", "JAX scan + vmap"): 10.0,
+    ("K = 30", "two threads"): 1 / 1.7,
+    ("K = 100", "NumPy loop"): 50.0,
+    ("K = 100", "NumPy batched"): 3.0,
+    ("K = 100", "JAX scan + vmap"): 12.0,
+    ("K = 100", "two threads"): 1 / 1.7,
+}
+
+
+def records(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
+    """Time one round of one replicate, for every number of clients."""
+    found = []
+    for num_clients in config.num_clients:
+        label = f"K = {num_clients}"
+        ours, peers, agreement = _programs(config, num_clients)
+        repetitions = progress(range(config.repetitions), f"quadratics, {label}")
+        rows = interleaved(label, ours, config.num_rounds * config.num_replicates, peers, repetitions)
+        found += [row | {"agreement": agreement[row["peer"]]} for row in rows]
+    return found
+
+
+def _programs(config: Any, num_clients: int) -> tuple[Any, Programs, dict[str, float]]:
+    import fedtheory as ft
+    from fedtheory.selection.power_of_choice import PowerOfChoice
+
+    fed = ft.datasets.power_of_choice_quadratics(num_clients, 5, config.seed)
+    m, d = num_clients // 10, 3 * num_clients // 10
+    ours = partial(
+        ft.fedavg, fed, PowerOfChoice(m, d), num_rounds=config.num_rounds, local_steps=2, step_size=2e-5,
+        num_replicates=config.num_replicates, rng=config.seed,
+    )  # fmt: skip
+    two = partial(ours, num_threads=2)
+    h = np.array(fed.curvatures)
+    work = Workload(h, np.array(fed.centers), np.array(fed.weights), fed.minimizer, m, d, 2, 2e-5)
+    rng, rounds, replicates = np.random.default_rng(config.seed), config.batched_rounds, config.num_replicates
+    peers: dict[str, Any] = {
+        "NumPy loop": (partial(numpy_loop, work, config.loop_rounds, rng), config.loop_rounds),
+        "NumPy batched": (partial(numpy_batched, work, rounds, replicates, rng), rounds * replicates),
+    }
+    if importlib.util.find_spec("jax"):
+        peers["JAX scan + vmap"] = (partial(jax_scan(work, rounds, replicates), config.seed), rounds * replicates)
+    one = ours(num_threads=1)
+    agreement = {name: _distance(one, program()) for name, (program, _) in peers.items()}
+    agreement["two threads"] = 0.0 if one.gap.tobytes() == two().gap.tobytes() else np.inf
+    return partial(ours, num_threads=1), {**peers, "two threads": (two, config.num_rounds * replicates)}, agreement
+
+
+def _distance(run: Any, gaps: Any) -> float:
+    """Distance of two mean gaps at the last round of both, in standard errors."""
+    gaps = np.atleast_2d(gaps)
+    last = min(gaps.shape[1], run.gap.shape[1]) - 1
+    mine = run.gap[:, last]
+    error = mine.std(ddof=1) * np.sqrt(1 / mine.size + 1 / len(gaps))
+    return float(abs(mine.mean() - gaps[:, last].mean()) / error)
 
 
 class Workload(NamedTuple):

@@ -1,0 +1,53 @@
+"""Workload C of the performance study: optimal probabilities of log-normal norms, against a sort and a solver."""
+
+import time
+from typing import Any
+
+import numpy as np
+from _timing import interleaved
+
+from fedtheory import study
+
+GOALS = {
+    ("n = 100", "NumPy sort"): 10.0,
+    ("n = 10000", "NumPy sort"): 12.0,
+    ("n = 1000000", "NumPy sort"): 35.0,
+    ("n = 10000", "Clarabel"): 10_000.0,
+}
+
+
+def records(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
+    """Time one call for every number of clients."""
+    from fedtheory.sampling.optimal import optimal_probabilities
+    from fedtheory.sampling.reference import solver_probabilities
+
+    found = []
+    for size in config.sampling_sizes:
+        norms = np.exp(np.random.default_rng(config.seed).normal(size=size))
+        budget, calls = size / 10, max(1, 20_000 // size)
+        ours, sort = (
+            lambda t=norms, m=budget, n=calls: [optimal_probabilities(t, m) for _ in range(n)],
+            lambda t=norms, m=budget, n=calls: [numpy_sort(t, m) for _ in range(n)],
+        )
+        label = f"n = {size}"
+        repetitions = progress(range(config.sampling_repetitions), f"sampling, {label}")
+        rows = interleaved(label, ours, calls, {"NumPy sort": (sort, calls)}, repetitions)
+        error = float(np.abs(optimal_probabilities(norms, budget) - numpy_sort(norms, budget)).max())
+        found += [row | {"agreement": error / 1e-12} for row in rows]
+        if size == config.solved_size:
+            start = time.perf_counter()
+            solver_probabilities(norms, budget, "CLARABEL")
+            ratio = 1e6 * (time.perf_counter() - start) / rows[0]["ours_us"]
+            found.append(
+                rows[0] | dict.fromkeys(("ratio", "lowest", "highest"), ratio) | {"peer": "Clarabel", "agreement": 0.0}
+            )
+    return found
+
+
+def numpy_sort(norms: Any, budget: float) -> Any:
+    """Evaluate the closed form as the paper states it: sort, then find the last client that stays below 1."""
+    ordered = np.sort(norms)
+    sums = np.cumsum(ordered)
+    room = budget - norms.size + np.arange(1, norms.size + 1)
+    last = np.flatnonzero((room > 0) & (room * ordered <= sums))[-1]
+    return np.minimum(1.0, room[last] * norms / sums[last])

@@ -1,0 +1,44 @@
+"""Interleaved timing of peers against ours, on one thread."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+__all__ = ["interleaved", "timed"]
+
+Programs = Mapping[str, tuple[Callable[[], Any], int]]
+
+
+def timed(program: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds of one call with one thread in every library below, and its result."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        start = time.perf_counter()
+        result = program()
+        return time.perf_counter() - start, result
+
+
+def interleaved(
+    workload: str, ours: Callable[[], Any], size: int, peers: Programs, repetitions: Any
+) -> list[dict[str, Any]]:
+    """Time ours and every peer in turn; each program comes with the number of units of work that a call does.
+
+    Returns a record per peer: time of ours per unit, and the median, smallest and largest ratio within a repetition.
+    """
+    seconds: dict[str, list[float]] = {name: [] for name in ("ours", *peers)}
+    for _ in repetitions:
+        seconds["ours"].append(timed(ours)[0] / size)
+        for name, (program, units) in peers.items():
+            seconds[name].append(timed(program)[0] / units)
+    records = []
+    for name in peers:
+        ratios = np.array(seconds[name]) / np.array(seconds["ours"])
+        summary = {"ratio": np.median(ratios), "lowest": ratios.min(), "highest": ratios.max()}
+        records.append(
+            {"workload": workload, "peer": name, "ours_us": 1e6 * float(np.median(seconds["ours"]))}
+            | {key: float(value) for key, value in summary.items()}
+        )
+    return records
