@@ -167,12 +167,12 @@ def ratio_figure(data: "Dataset") -> "Figure":
         axes.barh(places, [row["peer / ours"] for row in rows], color=COLORS[0], label="measured (median)")
         axes.plot([row["goal"] or np.nan for row in rows], places, "D", color="black", label="goal")
         for place, row in zip(places, rows, strict=True):
-            axes.annotate(f"  {row['peer / ours']:.3g}", (row["peer / ours"], place), va="center")
+            axes.annotate(f"{row['peer / ours']:.3g}", (1.08, place), va="center", color="white", weight="bold")
         axes.set_xscale("log")
-        axes.set_xlim(1, 20 * max(row["peer / ours"] for row in rows))
+        axes.set_xlim(1, 3 * max(row["peer / ours"] for row in rows))
         axes.set_yticks(places, labels)
         axes.set_xlabel("time of the peer / time of ours, one thread")
-        axes.legend(loc="lower right")
+        axes.legend(loc="upper right")
         return figure
 
 
