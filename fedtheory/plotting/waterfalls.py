@@ -1,4 +1,4 @@
-"""How a number grows step by step: one bar for every step, from the value before it to the value after it."""
+"""How a number grows step by step: a bar for every step, from the value before it to the value after it."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -23,6 +23,9 @@ def waterfall(
 ) -> "Axes":
     """Draw a waterfall in powers of ten, from top to bottom; return the Axes.
 
+    A bar is short where the value is large already; a diamond shows how much each step adds by itself, a cross how much
+    it takes away.
+
     Parameters
     ----------
     levels
@@ -30,7 +33,7 @@ def waterfall(
     labels
         Names of the steps, n of them.
     groups
-        Kind of every step; each kind has its color and its entry in the legend. Steps that go down are hatched.
+        Kind of every step; each kind has its color and its entry in the legend.
     """
     values = np.log10(_validate.positive("levels", _validate.array("levels", levels, ndim=1)))
     if len(labels) != values.size - 1:
@@ -47,6 +50,7 @@ def waterfall(
             place, shown, left=before, height=0.72, color=colors[kind], hatch=hatch, edgecolor="white", linewidth=0
         )
         axes.plot([after, after], [place, place + 1], color="#888888", linewidth=0.6)
+    _alone(axes, places, np.diff(10.0**values))
     for kind, color in colors.items():
         if kind:
             axes.barh(0, 0, color=color, label=kind)
@@ -54,3 +58,10 @@ def waterfall(
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     return axes
+
+
+def _alone(axes: "Axes", places: npt.NDArray[np.int64], added: npt.NDArray[np.float64]) -> None:
+    for marker, label, chosen in (("D", "added by itself", added > 0), ("x", "taken away", added < 0)):
+        if chosen.any():
+            own = np.log10(np.abs(added[chosen]))
+            axes.plot(own, places[chosen], marker, color="black", markersize=3.5, fillstyle="none", label=label)

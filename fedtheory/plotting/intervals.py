@@ -1,0 +1,39 @@
+"""Numbers that are known from both sides, against a parameter."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["certified"]
+
+
+def certified(
+    axes: "Axes",
+    x: npt.ArrayLike,
+    lower: npt.ArrayLike,
+    upper: npt.ArrayLike,
+    *,
+    label: str,
+    color: str = "#0072B2",
+    marker: str = "o",
+) -> "Axes":
+    """Draw intervals as a band whose two edges have markers; return the Axes.
+
+    Parameters
+    ----------
+    x, lower, upper
+        Places, and the sides at each of them, shape (n,). On a logarithmic axis a lower side of 0 is left out.
+    label, color, marker
+        Of the band. Where the sides agree, the band is a line.
+    """
+    x, lower, upper = (np.asarray(values, dtype=np.float64) for values in (x, lower, upper))
+    if axes.get_yscale() == "log":
+        lower = np.where(lower > 0, lower, np.nan)
+    axes.fill_between(x, lower, upper, color=color, alpha=0.25, linewidth=0)
+    axes.plot(x, upper, color=color, marker=marker, label=label)
+    axes.plot(x, lower, color=color, marker=marker)
+    return axes
