@@ -34,13 +34,13 @@ extreme skews is the only one that does not fall with the step size: in the end 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import _cohorts
-import _proof_of_theorem_31 as proof
 import numpy as np
 
 from fedtheory import study
 
 if TYPE_CHECKING:
+    import _cohorts
+    import _proof_of_theorem_31 as proof
     from matplotlib.figure import Figure
     from xarray import Dataset
 
@@ -73,23 +73,22 @@ _DRIFT, _SKEWS = "drift, Lemma B.2", "skews"
 _CURVED, _AVERAGES, _FACTORS = "convexity and smoothness", "Jensen, AM-GM", "coefficients, induction"
 
 
-def _kind(equation: str, reason: str) -> str:
-    if equation.startswith(("(37)", "(53)")):
-        return _DRIFT
-    if equation.startswith(("(54)", "(55)")):
-        return _SKEWS
-    if "convexity" in reason or "B.1" in reason or "smoothness" in reason:
-        return _CURVED
-    return _FACTORS if "coefficient" in reason or equation.startswith(("(66)", "(7)")) else _AVERAGES
-
-
-LABELS = [f"{equation}  {reason}" for equation, reason in proof.INEQUALITIES]
-KINDS = [_kind(*step) for step in proof.INEQUALITIES]
 FRAME = ("(67)  smoothness, F - F* by L/2 |w - w*|^2", "(66)  induction", "(7)  sum for the maximum")
+
+
+def _kind(step: str) -> str:
+    if step.startswith(("(37)", "(53)")):
+        return _DRIFT
+    if step.startswith(("(54)", "(55)")):
+        return _SKEWS
+    if any(word in step for word in ("convexity", "B.1", "smoothness")):
+        return _CURVED
+    return _FACTORS if "coefficient" in step or step in FRAME else _AVERAGES
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
     """Follow both strategies and carry the losses of all inequalities along."""
+    import _cohorts
     import xarray
 
     import fedtheory as ft
@@ -116,8 +115,9 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     return xarray.concat(parts, dim="strategy").assign_coords(strategy=list(rounds))
 
 
-def _followed(problem: _cohorts.Run, strategy: Any, rounds: Any) -> "Dataset":
+def _followed(problem: "_cohorts.Run", strategy: Any, rounds: Any) -> "Dataset":
     """Carry the losses from step to step, and compare every step with the library's one-step bound."""
+    import _proof_of_theorem_31 as proof
     import xarray
 
     from fedtheory.plotting.style import log_places
@@ -136,12 +136,18 @@ def _followed(problem: _cohorts.Run, strategy: Any, rounds: Any) -> "Dataset":
             "mismatch": ledger.mismatch,
             "skew": ("which", [known.rho_bar, known.rho_tilde]),
         },
-        coords={"step": shown, "inequality": LABELS, "which": ["rho_bar", "rho_tilde"]},
+        coords={
+            "step": shown,
+            "inequality": [f"{equation}  {reason}" for equation, reason in proof.INEQUALITIES],
+            "which": ["rho_bar", "rho_tilde"],
+        },
         attrs={"half_L": fed.smoothness / 2, "half_curvature": float(fed.weights @ fed.curvatures) / 2, "G2": known.G2},
     )
 
 
-def _constants(problem: _cohorts.Run, strategy: Any) -> proof.Constants:
+def _constants(problem: "_cohorts.Run", strategy: Any) -> "proof.Constants":
+    import _proof_of_theorem_31 as proof
+
     import fedtheory as ft
 
     skews = ft.exact.selection_skew(problem.fed, strategy, num_models=100)
@@ -149,8 +155,10 @@ def _constants(problem: _cohorts.Run, strategy: Any) -> proof.Constants:
     return proof.Constants(problem.local_steps, problem.num_selected, G2, skews.rho_bar.lower, skews.rho_tilde.upper)
 
 
-def _unrolled(problem: _cohorts.Run, known: proof.Constants, shown: Any) -> dict[str, Any]:
+def _unrolled(problem: "_cohorts.Run", known: "proof.Constants", shown: Any) -> dict[str, Any]:
     """Bounds on the squared distance by (65) and (66), and on the gap by (7)."""
+    import _proof_of_theorem_31 as proof
+
     from fedtheory.bounds import power_of_choice as poc
 
     fed, mu, L = problem.fed, problem.fed.strong_convexity, problem.fed.smoothness
@@ -165,7 +173,7 @@ def _unrolled(problem: _cohorts.Run, known: proof.Constants, shown: Any) -> dict
     return {"unrolled": np.array(distances)[shown], "induction": psi / (shown + gamma), "printed": closed}
 
 
-def _expected(problem: _cohorts.Run, strategy: Any, shown: Any) -> Any:
+def _expected(problem: "_cohorts.Run", strategy: Any, shown: Any) -> Any:
     """Exact gap by the moment recursion at the ends of rounds, NaN elsewhere: a second road for rand."""
     import fedtheory as ft
     from fedtheory.exact.frequencies import StateIndependent
@@ -190,14 +198,14 @@ def _levels(here: "Dataset") -> Any:
     return np.array([here.attrs["half_curvature"] * distance2, *(half_L * after), *ends])
 
 
-_STEPS = [FRAME[0], *LABELS, *FRAME[1:]]
-_KINDS = [_CURVED, *KINDS, _FACTORS, _FACTORS]
+def _steps(data: "Dataset") -> list[str]:
+    return [FRAME[0], *map(str, data["inequality"].values), *FRAME[1:]]
 
 
 def table(data: "Dataset") -> study.Table:
     """One row per inequality, in the order of the proof."""
     last = data.isel(step=-1)
-    rows: list[dict[str, Any]] = [{"inequality": step} for step in _STEPS]
+    rows: list[dict[str, Any]] = [{"inequality": step} for step in _steps(data)]
     for name in data["strategy"].values:
         levels = _levels(last.sel(strategy=name))
         for row, before, after in zip(rows, levels[:-1], levels[1:], strict=True):
@@ -225,7 +233,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
     ordered = bool((data["printed"] >= data.attrs["half_L"] * data["induction"] * (1 - 1e-9)).all()) and bool(
         (data["induction"] >= data["unrolled"] * (1 - 1e-9)).all()
     )
-    false_step = [label for label in LABELS if label.startswith("(54)")]
+    false_step = [label for label in _steps(data) if label.startswith("(54)")]
     return {
         "the inequalities of every step add up to (64)": study.Check(mismatch < 1e-9, f"relative error {mismatch:.1e}"),
         "the losses carried along add up to the unrolled bound": study.Check(
@@ -245,13 +253,13 @@ def waterfall_figure(data: "Dataset") -> "Figure":
     from fedtheory.plotting.style import appearance, legend_below
     from fedtheory.plotting.waterfalls import waterfall
 
-    last = data.isel(step=-1)
+    last, steps = data.isel(step=-1), _steps(data)
     names = data["strategy"].values
     with appearance():
         figure, panels = plt.subplots(1, len(names), figsize=(5.6 * len(names), 7.4), sharey=True)
         for axes, name in zip(panels, names, strict=True):
             levels = _levels(last.sel(strategy=name))
-            waterfall(axes, levels, _STEPS, groups=_KINDS)
+            waterfall(axes, levels, steps, groups=list(map(_kind, steps)))
             axes.axvline(np.log10(levels[0]), color="black", linestyle=":", label="error F - F*")
             axes.set_xlabel("log10 of the bound on E F(w) - F*")
             rho_bar, rho_tilde = map(float, last.sel(strategy=name)["skew"])
@@ -271,8 +279,8 @@ def over_time_figure(data: "Dataset") -> "Figure":
         figure, panels = plt.subplots(1, data.sizes["strategy"], figsize=(11, 4), sharey=True)
         for axes, name in zip(panels, data["strategy"].values, strict=True):
             here = later.sel(strategy=name)
-            for kind, color, marker in zip(dict.fromkeys(_KINDS), COLORS, MARKERS, strict=False):
-                chosen = [label for label, own in zip(LABELS, KINDS, strict=True) if own == kind]
+            for kind, color, marker in zip(dict.fromkeys(map(_kind, _steps(data))), COLORS, MARKERS, strict=False):
+                chosen = [label for label in data["inequality"].values if _kind(label) == kind]
                 share = here["carried"].sel(inequality=chosen).sum("inequality") / here["distance2"]
                 axes.plot(here["step"], share, color=color, marker=marker, markevery=12, label=kind)
             log_log(axes, xlabel="local steps t", ylabel="loss carried to t / E |w - w*|^2")

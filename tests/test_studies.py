@@ -142,3 +142,38 @@ def test_wrong_speedups_and_shares_are_caught(quick_data) -> None:
     assert first in failing(found, data.assign(speedup=1 / data["speedup"]))
     shifted = data.assign(share=data["share"].roll(client=1))
     assert "rand follows the data shares" in failing(found, shifted)
+
+
+@pytest.mark.parametrize("quick_data", ["selection_skew"], indirect=True)
+def test_wrong_skews_are_caught(quick_data) -> None:
+    found, data = quick_data
+    assert failing(found, data) == set()
+    bar, diagonal = (data["skew"] == name for name in ("rho_bar", "rho_diagonal"))
+    growing = data.assign(bounds=data["bounds"].where(~bar, 1.5))
+    assert "rho_bar is below 1 and falls with d" in failing(found, growing)
+    narrow = data.assign(bounds=data["bounds"].where(~diagonal, 2.0))
+    assert "no sampled model leaves an interval" in failing(found, narrow)
+    noisy = data.assign(estimate=data["estimate"] + 0.5 * (data["number"] == "value"))
+    assert failing(found, noisy) == {"the estimator is the sample's skew up to noise"}
+
+
+@pytest.mark.parametrize("quick_data", ["error_floor"], indirect=True)
+def test_wrong_floors_are_caught(quick_data) -> None:
+    found, data = quick_data
+    assert failing(found, data) == set()
+    higher = failing(found, data.assign(floor=1.3 * data["floor"]))
+    assert {"the simulated error is the floor", "the mean field settles at the floor"} <= higher
+    assert "no bias term is below the floor" in failing(found, data.assign(bias=0.2 * data["bias"]))
+    assert "more candidates, higher floor" in failing(found, data.assign(floor=data["floor"].roll(share=1)))
+
+
+@pytest.mark.parametrize("quick_data", ["proof_slack"], indirect=True)
+def test_a_chain_with_a_gap_is_caught(quick_data) -> None:
+    found, data = quick_data
+    assert failing(found, data) == set()
+    lost = "the losses carried along add up to the unrolled bound"
+    assert lost in failing(found, data.assign(carried=data["carried"].isel(inequality=slice(1, None))))
+    assert failing(found, data.assign(expected=1.01 * data["expected"])) == {
+        "the law of rand is that of the moment recursion"
+    }
+    assert "no inequality but (54) is false" in failing(found, data.assign(smallest=-abs(data["smallest"])))

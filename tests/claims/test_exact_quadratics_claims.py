@@ -14,6 +14,7 @@ from fedtheory.claims._instances import opposite_clients
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact.floor import error_floor
 from fedtheory.exact.interval import Interval, SelectionSkew
+from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.selection._moments import CoefficientMoments
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.verification.catalogue import known_claims
@@ -63,7 +64,7 @@ def shifted(skew: SelectionSkew, name: str, by: float) -> SelectionSkew:
 
 
 def test_a_rho_tilde_that_is_too_small_by_a_hundredth_is_caught(monkeypatch):
-    honest = skews.selection_skew
+    honest = selection_skew
     monkeypatch.setattr(
         skews, "selection_skew", lambda *given, **options: shifted(honest(*given, **options), "rho_tilde", -0.01)
     )
@@ -157,7 +158,7 @@ def test_the_minimizer_of_the_objective_is_not_where_pow_d_settles(monkeypatch):
 
 
 def test_the_bias_without_the_skew_at_the_minimizer_is_too_small(monkeypatch):
-    honest = exact.selection_skew
+    honest = selection_skew
 
     def smaller(*given, **options):
         skew = honest(*given, **options)

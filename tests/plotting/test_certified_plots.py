@@ -1,0 +1,65 @@
+"""Intervals and waterfalls show the numbers they are given."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from fedtheory.plotting.intervals import certified
+from fedtheory.plotting.waterfalls import waterfall
+
+mpl.use("Agg")
+
+
+@pytest.fixture
+def axes():
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots()
+    yield axes
+    plt.close(figure)
+
+
+def test_both_sides_of_an_interval_are_drawn_and_named_once(axes):
+    certified(axes, [1, 2, 3], [0.1, 0.2, 0.3], [0.4, 0.5, 0.6], label="rho")
+    drawn = sorted(tuple(line.get_ydata()) for line in axes.lines)
+    assert drawn == [(0.1, 0.2, 0.3), (0.4, 0.5, 0.6)]
+    assert axes.get_legend_handles_labels()[1] == ["rho"]
+    assert len(axes.collections) == 1
+
+
+def test_a_lower_side_of_zero_is_left_out_on_a_logarithmic_axis(axes):
+    axes.set_yscale("log")
+    certified(axes, [1, 2], [0.0, 0.2], [0.4, 0.5], label="rho")
+    (lower,) = (line for line in axes.lines if line.get_label() != "rho")
+    assert np.isnan(lower.get_ydata()[0])
+    assert lower.get_ydata()[1] == 0.2
+
+
+def test_bars_lead_from_one_level_to_the_next_and_markers_show_what_is_added(axes):
+    # 1 -> 10 -> 1000 -> 100: adds 9, then 990, takes 900 away
+    waterfall(axes, [1.0, 10.0, 1000.0, 100.0], ["a", "b", "c"], groups=["up", "up", "down"])
+    bars = [(bar.get_x(), bar.get_width()) for bar in axes.patches if bar.get_width()]
+    np.testing.assert_allclose(bars, [(0, 1), (1, 2), (3, -1)], atol=1e-12)
+    own = {line.get_label(): 10.0 ** np.asarray(line.get_xdata()) for line in axes.lines}
+    np.testing.assert_allclose(own["added by itself"], [9, 990])
+    np.testing.assert_allclose(own["taken away"], [900])
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b", "c"]
+    assert axes.get_legend_handles_labels()[1].count("up") == 1
+
+
+def test_the_first_step_stands_on_top(axes):
+    waterfall(axes, [1.0, 2.0, 3.0], ["first", "second"])
+    bottom, top = axes.get_ylim()
+    assert bottom > top
+
+
+@pytest.mark.parametrize(
+    ("levels", "message"),
+    [
+        ([1.0, 0.0], "levels must be finite and positive, got 0.0 at index 1"),
+        ([1.0, 2.0, 3.0], "one entry per step, 2"),
+    ],
+)
+def test_levels_that_cannot_be_drawn_are_refused(axes, levels, message):
+    with pytest.raises(ValueError, match=message):
+        waterfall(axes, levels, ["only"])

@@ -1,0 +1,152 @@
+"""The sides of the proof of Theorem 3.1 in the study of its slack, against cohorts followed one by one."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls, ignore-missing-imports
+
+import importlib
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.proportional import Proportional
+from tests.environment import ROOT
+
+K, M, TAU = 4, 2, 3
+
+
+@pytest.fixture(scope="module")
+def modules():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "studies"))
+        yield importlib.import_module("_cohorts"), importlib.import_module("_proof_of_theorem_31")
+
+
+@pytest.fixture(scope="module")
+def run(modules):
+    fed = ft.datasets.power_of_choice_quadratics(num_clients=K, dim=2, rng=5)
+    etas = 1 / (fed.strong_convexity * np.arange(3 * TAU) + 4 * fed.smoothness)
+    return modules[0].Run(fed, M, TAU, etas, np.array([3.0, -2.0]))
+
+
+def local_models(fed, u, cohort, etas):
+    models = np.tile(u, (len(cohort), 1))
+    for eta in etas:
+        models = models - eta * np.array([fed.gradients(w)[k] for k, w in zip(cohort, models, strict=True)])
+    return models
+
+
+def literal_values(fed, u, law, etas) -> dict[str, float]:
+    """Every expectation from its definition: a loop over cohorts, one after the other."""
+    total: dict[str, float] = {}
+    frequencies = sum(chance * np.bincount(cohort, minlength=K) / M for cohort, chance in law)
+    for cohort, chance in law:
+        models = local_models(fed, u, cohort, etas)
+        average = models.mean(axis=0)
+        gradients = np.array([fed.gradients(w)[k] for k, w in zip(cohort, models, strict=True)])
+        at_average = fed.gradients(average)[list(cohort)]
+        excess = [fed.losses(w)[k] - fed.minima[k] for k, w in zip(cohort, models, strict=True)]
+        apart = models - fed.minimizer
+        values = {
+            "distance2": np.sum((average - fed.minimizer) ** 2),
+            "spread": np.mean(np.sum((models - average) ** 2, axis=1)),
+            "gradient2": np.mean(np.sum(gradients**2, axis=1)),
+            "mean_gradient2": np.sum(gradients.mean(axis=0) ** 2),
+            "gradient2_at_average": np.mean(np.sum(at_average**2, axis=1)),
+            "pull": (average - fed.minimizer) @ gradients.mean(axis=0),
+            "local_pull": np.mean(np.sum(apart * gradients, axis=1)),
+            "cross": np.mean(np.sum(at_average * (models - average), axis=1)),
+            "excess": np.mean(excess),
+            "excess_at_average": np.mean((fed.losses(average) - fed.minima)[list(cohort)]),
+            "excess_of_others": frequencies @ (fed.losses(average) - fed.minima),
+            "excess_at_minimizer": np.mean((fed.losses(fed.minimizer) - fed.minima)[list(cohort)]),
+        }
+        for name, value in values.items():
+            total[name] = total.get(name, 0.0) + chance * float(value)
+    return total
+
+
+def with_replacement(weights) -> list[tuple[tuple[int, ...], float]]:
+    return [(cohort, math.prod(float(weights[k]) for k in cohort)) for cohort in itertools.product(range(K), repeat=M)]
+
+
+def assert_values(values: Any, literal: dict[str, float]) -> None:
+    assert values._asdict() == pytest.approx(literal, rel=1e-11, abs=1e-12)
+
+
+def test_the_values_of_the_first_round_of_random_selection_are_those_of_the_cohorts_one_by_one(modules, run):
+    values, etas = next(modules[0].exact_rounds(run))
+    law = with_replacement(run.fed.weights)
+    for step, at in enumerate(values):
+        assert_values(at, literal_values(run.fed, run.initial, law, etas[:step]))
+
+
+def test_the_second_round_of_random_selection_averages_over_all_ends_of_the_first(modules, run):
+    fed, law = run.fed, with_replacement(run.fed.weights)
+    first, second, _ = run.rounds
+    ends = [(local_models(fed, run.initial, cohort, first).mean(axis=0), chance) for cohort, chance in law]
+    rounds = modules[0].exact_rounds(run)
+    next(rounds)
+    values, _ = next(rounds)
+    for step, at in enumerate(values):
+        literal = [literal_values(fed, u, law, second[:step]) for u, _ in ends]
+        mean = {name: sum(c * one[name] for (_, c), one in zip(ends, literal, strict=True)) for name in literal[0]}
+        assert_values(at, mean)
+
+
+def test_rounds_of_pow_d_from_given_models_are_those_of_the_cohorts_one_by_one(modules, run):
+    from fedtheory.sampling.cohorts import cohort_law
+
+    strategy = PowerOfChoice(M, 3)
+    starts = np.random.default_rng(1).normal(size=(3, 3, 2))
+    for t, (values, etas) in enumerate(modules[0].rounds_from(run, strategy, starts)):
+        for step, at in enumerate(values):
+            literal = []
+            for u in starts[:, t]:
+                chances = cohort_law(run.fed.weights, run.fed.losses(u), M, 3)
+                literal.append(literal_values(run.fed, u, [(tuple(c), p) for c, p in chances.items()], etas[:step]))
+            assert_values(at, {name: np.mean([one[name] for one in literal]) for name in literal[0]})
+
+
+def known_constants(proof):
+    return proof.Constants(local_steps=TAU, num_selected=M, G2=1e4, rho_bar=0.5, rho_tilde=2.0)
+
+
+def test_the_losses_of_a_step_lead_from_the_exact_distance_to_the_one_step_bound_and_all_but_one_are_losses(
+    modules, run
+):
+    cohorts, proof = modules
+    known = known_constants(proof)
+    for values, etas in cohorts.exact_rounds(run):
+        losses = proof.losses_of_round(run.fed, known, values, etas)
+        distances = np.array([at.distance2 for at in values])
+        np.testing.assert_allclose(
+            distances[1:] + losses.sum(axis=1), proof.one_step(run.fed, known, distances[:-1], etas), rtol=1e-12
+        )
+        equations = [equation for equation, _ in proof.INEQUALITIES]
+        assert len(equations) == losses.shape[1]
+        negative = {equations[j] for j in np.flatnonzero((losses < -1e-10).any(axis=0))}
+        assert negative == {"(54)"}
+
+
+def test_carried_losses_and_exact_distances_add_up_to_the_unrolled_recursion(modules, run):
+    cohorts, proof = modules
+    known = known_constants(proof)
+    starts = ft.fedavg(
+        run.fed, Proportional(M), num_rounds=3, local_steps=TAU, step_size=run.etas, initial=run.initial,
+        num_replicates=5, record=("models",), num_threads=1,
+    ).models  # fmt: skip
+    for rounds, sampled in (
+        (cohorts.exact_rounds(run), False),
+        (cohorts.rounds_from(run, PowerOfChoice(M, 3), starts), True),
+    ):
+        ledger = proof.carry(run.fed, known, run.etas, rounds)
+        bound = ledger.distance2[0]
+        for t, eta in enumerate(run.etas):
+            assert ledger.distance2[t] + ledger.sampling[t] + ledger.carried[t].sum() == pytest.approx(bound, rel=1e-12)
+            bound = float(proof.one_step(run.fed, known, bound, eta))
+        # models of another run are not where the rounds before led to
+        assert bool(np.abs(ledger.sampling).max() > 1e-9) == sampled
