@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
     from fedtheory._validate import Array
-    from fedtheory.selection._rules import Strategy
+    from fedtheory.selection.rules import Strategy
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from xarray import Dataset
 
-    from fedtheory.selection._rules import Strategy
+    from fedtheory.selection.rules import Strategy
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from fedtheory.engine.rounds import Family, LocalWork, Recording, Server, Slots,
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import RECORDABLE, Trajectory
 from fedtheory.federation._federation import Federation
-from fedtheory.selection._rules import Rules, Strategy
+from fedtheory.selection.rules import Rules, Strategy
 
 __all__ = ["fedavg"]
 

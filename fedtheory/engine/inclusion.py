@@ -10,8 +10,8 @@ import numpy.typing as npt
 from fedtheory._validate import Array
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.federation.prioritized import Prioritized
-from fedtheory.selection._rules import Rules
 from fedtheory.selection.loss_matching import LossMatching, matches
+from fedtheory.selection.rules import Rules
 
 __all__ = ["Inclusions", "inclusions"]
 
@@ -89,7 +89,7 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
         raise ValueError(message)
     fed = aligned.federation
     objective_weights = np.array(fed.weights)
-    losses = fed.losses(run.models[:, :-1])
+    losses = np.stack([fed.losses(models) for models in run.models[:, :-1]])  # one by one, to save memory
     num_rounds = losses.shape[1]
     rules = strategy.rules(objective_weights, num_rounds)
     seeds = _seeds(run.config).spawn(losses.shape[0])

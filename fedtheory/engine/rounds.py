@@ -1,6 +1,6 @@
 """The round loop, written once: select, local steps, weigh, aggregate, observe, record.
 
-It calls the strategy's rules (see ``fedtheory.selection._rules``) and the problem family's kernels through first-class
+It calls the strategy's rules (see ``fedtheory.selection.rules``) and the problem family's kernels through first-class
 function slots. A slot is resolved at run time, so that the loop is compiled and cached once per family and never runs a
 stale rule; it costs a few nanoseconds, so that a slot is called per round or per client, never per sample.
 

@@ -1,7 +1,7 @@
 """Compiled draws that the rules share: by weight, with or without replacement, and the largest of some values."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/_rules.py says)
+# (compiled rules take what selection/rules.py says)
 
 import numpy as np
 

@@ -1,7 +1,7 @@
 """Active federated learning: clients drawn by the losses they had when they last took part."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/_rules.py says)
+# (compiled rules take what selection/rules.py says)
 
 from dataclasses import dataclass
 from typing import final
@@ -14,7 +14,7 @@ from fedtheory._compile import compiled
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
 from fedtheory.selection._draw import keep_largest
-from fedtheory.selection._rules import Rules
+from fedtheory.selection.rules import Rules
 
 __all__ = ["ActiveFederated"]
 

@@ -1,7 +1,7 @@
 """Who is there: groups that take turns, independent coins, and two-state Markov chains."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/_rules.py says)
+# (compiled rules take what selection/rules.py says)
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, final
@@ -17,7 +17,7 @@ __all__ = ["AlternatingGroups", "Attendance", "Availability", "BernoulliAvailabi
 
 
 class Attendance(NamedTuple):
-    """The attend rule (see ``fedtheory.selection._rules``), its constants, and its state before round 0."""
+    """The attend rule (see ``fedtheory.selection.rules``), its constants, and its state before round 0."""
 
     rule: Any
     table: Array
@@ -144,6 +144,6 @@ def _step_chains(round_index, table, memory, rng, present):
         else:
             chance = table[2 * num_clients + k]
         present[k] = rng.random() < chance
-        memory[k] = float(present[k])
+        memory[k] = 1.0 if present[k] else 0.0
         here += present[k]
     return here

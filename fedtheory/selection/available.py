@@ -6,8 +6,8 @@ from typing import final
 from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
-from fedtheory.selection._rules import Rules, Strategy
 from fedtheory.selection.availability import Availability
+from fedtheory.selection.rules import Rules, Strategy
 
 __all__ = ["Available"]
 

@@ -1,7 +1,7 @@
 """Every client takes part in every round."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/_rules.py says)
+# (compiled rules take what selection/rules.py says)
 
 from dataclasses import dataclass
 from typing import final
@@ -12,7 +12,7 @@ from fedtheory._compile import compiled
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
 from fedtheory.selection._moments import CoefficientMoments
-from fedtheory.selection._rules import Rules
+from fedtheory.selection.rules import Rules
 
 __all__ = ["Full"]
 

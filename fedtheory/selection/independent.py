@@ -1,7 +1,7 @@
 """Independent sampling of updates: each client decides by its own coin whether to send (Optimal Client Sampling)."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/_rules.py says)
+# (compiled rules take what selection/rules.py says)
 
 from dataclasses import dataclass
 from typing import final
@@ -15,7 +15,7 @@ from fedtheory.paper import Scheme
 from fedtheory.sampling._arguments import checked_budget
 from fedtheory.sampling._newton import LANES, write_approximate, write_optimal
 from fedtheory.selection._moments import CoefficientMoments
-from fedtheory.selection._rules import Rules
+from fedtheory.selection.rules import Rules
 
 __all__ = ["Independent"]
 

@@ -1,7 +1,7 @@
 """FedALIGN: the priority clients, and those others whose loss is close to the priority clients' mean loss."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/_rules.py says)
+# (compiled rules take what selection/rules.py says)
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
@@ -14,8 +14,8 @@ from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
 from fedtheory.selection._draw import alias_table, draw_by_weight
-from fedtheory.selection._rules import Rules
 from fedtheory.selection.participation import Everyone, Participation
+from fedtheory.selection.rules import Rules
 from fedtheory.selection.threshold_schedules import thresholds
 
 __all__ = ["LossMatching", "Matches", "matches"]

@@ -1,7 +1,7 @@
 """What Power-of-Choice may rank its candidates by instead of their losses: clipped and q-fair losses."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/_rules.py says)
+# (compiled rules take what selection/rules.py says)
 
 from dataclasses import dataclass
 from typing import Protocol, final

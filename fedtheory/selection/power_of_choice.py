@@ -1,7 +1,7 @@
 """Power-of-Choice: among d candidates drawn by weight, the m with the largest losses."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/_rules.py says)
+# (compiled rules take what selection/rules.py says)
 
 from dataclasses import dataclass
 from typing import final
@@ -13,9 +13,9 @@ from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
 from fedtheory.selection._draw import alias_table, draw_without_replacement, keep_largest
-from fedtheory.selection._rules import Rules
 from fedtheory.selection.candidate_schedules import CandidateSchedule
 from fedtheory.selection.loss_transforms import LossTransform, transform
+from fedtheory.selection.rules import Rules
 
 __all__ = ["HighestLoss", "PowerOfChoice"]
 

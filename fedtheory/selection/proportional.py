@@ -1,7 +1,7 @@
 """pi_rand of Power-of-Choice: clients drawn with replacement, proportional to their weight."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (compiled rules take what selection/_rules.py says)
+# (compiled rules take what selection/rules.py says)
 
 from dataclasses import dataclass
 from typing import final
@@ -14,7 +14,7 @@ from fedtheory._validate import Array
 from fedtheory.paper import Scheme
 from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection._moments import CoefficientMoments
-from fedtheory.selection._rules import Rules
+from fedtheory.selection.rules import Rules
 
 __all__ = ["Proportional"]
 

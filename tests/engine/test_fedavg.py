@@ -11,10 +11,10 @@ import fedtheory as ft
 from fedtheory.engine.schedule import Halving, InverseTime, step_sizes
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.exact.moments import expected_gap
-from fedtheory.selection._rules import Rules
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.rules import Rules
 from fedtheory.selection.uniform import Uniform
 
 WELLS = ("tilt", "wells")

@@ -12,10 +12,10 @@ from fedtheory.datasets.client_data import FederatedData
 from fedtheory.engine import _softmax_blocks as blocks
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._cross_entropy import residuals, sample_losses
-from fedtheory.selection._rules import Rules
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.rules import Rules
 
 EPS = np.finfo(np.float64).eps
 

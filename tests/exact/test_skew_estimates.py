@@ -14,10 +14,10 @@ from fedtheory.exact.skew_estimates import estimated_selection_skew, sampled_mod
 from fedtheory.exact.skews import skew
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.paper import Scheme
-from fedtheory.selection._rules import Rules
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.rules import Rules
 from fedtheory.selection.uniform import Uniform
 
 
@@ -193,7 +193,7 @@ def test_a_position_taken_for_a_client_is_seen_in_the_skew():
 
 @pytest.mark.parametrize("changes", [(("candidate_loss", "minibatch"),), (("weigh", _own_weights),)])
 def test_strategies_that_the_definition_does_not_cover_are_refused(changes):
-    with pytest.raises(ValueError, match="strategy must select by exact losses"):
+    with pytest.raises(ValueError, match="strategy must select among all by exact losses"):
         selection_skew_at(FED, Plain(changes), [0.0, 0.0], [1.0, 0.0], num_draws=5)
 
 

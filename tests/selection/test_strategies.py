@@ -22,7 +22,7 @@ EXAMPLE = {"num_selected": 3, "num_candidates": 5}
 
 
 def strategies():
-    found = members(fedtheory.selection, lambda value: isinstance(value, type) and hasattr(value, "rules"))
+    found = members(fedtheory.selection, lambda value: dataclasses.is_dataclass(value) and hasattr(value, "rules"))
     for _, kind in found:
         needed = [f.name for f in dataclasses.fields(kind) if f.default is dataclasses.MISSING]
         if set(needed) <= set(EXAMPLE):
