@@ -2,15 +2,12 @@
 
 It calls the strategy's rules (see ``fedtheory.selection.rules``) and the problem family's kernels through first-class
 function slots. A slot is resolved at run time, so that the loop is compiled and cached once per family and never runs a
-stale rule; it costs a few nanoseconds, so that a slot is called per round or per client, never per sample.
+stale rule; it costs a few nanoseconds, so that a slot is called per round, never per step or per sample.
 
-============ ======================================================================================= ==============
-family slot  arguments                                                                               returns
-============ ======================================================================================= ==============
-losses       (problem, model, candidates, batch_size, rng, losses)                                   nothing
-train        (problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses)   nothing
-excess       (problem, model)                                                                        F(w) - reference
-============ ======================================================================================= ==============
+- ``losses(problem, model, candidates, batch_size, rng, losses)`` writes the candidates' losses;
+- ``train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses)`` lets the chosen take
+  their local steps and writes a row of ``updates`` and a mean loss for each;
+- ``excess(problem, model)`` returns F(w) minus the family's reference.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
