@@ -1,0 +1,261 @@
+"""Nobody absent is ever selected, and those present by the strategy's law among them; mutants are caught."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import njit
+
+import fedtheory as ft
+from fedtheory.sampling.inclusion import power_of_choice_inclusion
+from fedtheory.selection.active_federated import ActiveFederated
+from fedtheory.selection.availability import AlternatingGroups, Attendance, BernoulliAvailability, MarkovAvailability
+from fedtheory.selection.available import Available
+from fedtheory.selection.full import Full
+from fedtheory.selection.independent import Independent
+from fedtheory.selection.power_of_choice import HighestLoss, PowerOfChoice
+from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.rules import Rules
+from fedtheory.selection.uniform import Uniform
+
+WEIGHTS = np.array([0.3, 0.25, 0.2, 0.15, 0.1])
+FED = ft.QuadraticFederation([1.0, 2.0, 3.0, 4.0, 5.0], np.eye(5), WEIGHTS)
+
+
+class Fixed:
+    """The same clients are there in every round."""
+
+    def __init__(self, *present):
+        self.present = present
+
+    def attendance(self, num_clients):
+        table = np.zeros(num_clients)
+        table[list(self.present)] = 1.0
+        return Attendance(read_table, table, np.empty(0))
+
+
+@njit
+def read_table(round_index, table, memory, rng, present):
+    for k in range(table.size):
+        present[k] = table[k] == 1.0
+    return int(table.sum())
+
+
+def presences(availability, num_clients, num_rounds, seed=0):
+    rule, table, memory = availability.attendance(num_clients)
+    rng, present, memory = np.random.default_rng(seed), np.ones(num_clients, dtype=np.bool_), memory.copy()
+    rows, counts = [], []
+    for t in range(num_rounds):
+        counts.append(rule(t, table, memory, rng, present))
+        rows.append(present.copy())
+    np.testing.assert_array_equal(counts, np.sum(rows, axis=1))
+    return np.array(rows)
+
+
+STRATEGIES = [
+    Proportional(3),
+    Uniform(2),
+    Uniform(2, "weighted"),
+    Full(),
+    HighestLoss(2),
+    PowerOfChoice(1, 2),
+    PowerOfChoice(2, 3, loss="last"),
+    ActiveFederated(2, (10, 20, 30, 40, 50)),
+    Independent(1.5),
+    Independent(1.5, "approximate"),
+    Independent(1.5, "uniform"),
+]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
+@pytest.mark.parametrize("present", [(), (3,), (0, 4), (1, 2, 3), (0, 1, 2, 3, 4)], ids=str)
+def test_the_absent_are_never_selected(strategy, present):
+    run = ft.fedavg(
+        FED,
+        Available(strategy, Fixed(*present), "allow"),
+        num_rounds=60,
+        step_size=0.01,
+        record=("models", "broadcasts"),
+    )
+    absent = np.setdiff1d(np.arange(5), present)
+    assert run.counts[0, absent].sum() == 0
+    assert (run.counts[0].sum() > 0) == (len(present) > 0)
+    if not present:  # nobody is there: the model stays, nothing is sent
+        assert (run.models == run.models[:, :1]).all()
+        assert run.recorded("broadcasts")[0, -1] == 0
+
+
+@pytest.mark.parametrize("strategy", [*STRATEGIES, PowerOfChoice(2, 4)], ids=repr)
+def test_with_everybody_there_the_run_has_the_bits_of_the_bare_strategy(strategy):
+    arguments = {"num_rounds": 30, "step_size": 0.01, "gradient_noise": 1.0, "num_replicates": 2, "rng": 4}
+    bare = ft.fedavg(FED, strategy, **arguments)
+    wrapped = ft.fedavg(FED, Available(strategy, BernoulliAvailability(1.0)), **arguments)
+    assert bare.gap.tobytes() == wrapped.gap.tobytes()
+    np.testing.assert_array_equal(bare.counts, wrapped.counts)
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [PowerOfChoice(1, 2), PowerOfChoice(2, 2), PowerOfChoice(1, 3), Uniform(2), Proportional(2), HighestLoss(1)],
+    ids=repr,
+)
+def test_those_present_are_selected_by_the_law_among_them(strategy):
+    here, count = [0, 2, 4], 8000
+    # One round each: the losses are those at the initial model.
+    start = np.full(5, 0.7)
+    run = ft.fedavg(
+        FED, Available(strategy, Fixed(*here)), num_rounds=1, step_size=0.01, num_replicates=count, initial=start
+    )
+    p = WEIGHTS[here] / WEIGHTS[here].sum()
+    # HighestLoss is Power-of-Choice among as many candidates as there are clients, here the three present.
+    law = strategy.inclusion_probabilities(p, FED.losses(start)[here])
+    copies = 2 if isinstance(strategy, Proportional) else 1
+    spread = np.sqrt(np.maximum(law * (copies - law / copies), 0) / count)
+    assert (np.abs(run.counts.mean(axis=0)[here] - law) <= 5 * spread + 1e-12).all()
+
+
+def test_weights_kept_from_before_would_be_seen():
+    # the defect: candidates drawn with the weights of all, and the absent crossed out afterwards
+    here, count = [0, 2, 4], 2000
+
+    class Careless:
+        def rules(self, weights, num_rounds):
+            table = np.cumsum(weights)
+            return Rules(draw_among_all, max_selected=1, table=table)
+
+    careless = ft.fedavg(
+        FED, Available(Careless(), Fixed(*here), "allow"), num_rounds=1, step_size=0.01, num_replicates=400
+    )
+    assert careless.counts[:, [1, 3]].sum() == 0  # even then nobody absent is selected,
+    assert abs(careless.counts.sum() / 400 - 0.6) < 5 * np.sqrt(0.24 / 400)  # but two fifths of the rounds are lost
+    proper = ft.fedavg(
+        FED, Available(Proportional(1), Fixed(*here)), num_rounds=1, step_size=0.01, num_replicates=count
+    )
+    assert proper.counts.sum() == count
+
+
+def draw_among_all(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    chosen[0] = np.searchsorted(table, rng.random() * table[-1])
+    return 1
+
+
+def test_uniform_with_weights_is_unbiased_for_the_present():
+    here = [0, 2, 4]
+    runs = [
+        ft.fedavg(FED, Available(strategy, Fixed(*here), "allow"), num_rounds=1, step_size=0.1, num_replicates=4000,
+                  record=("models",), initial=np.zeros(5)).models[:, 1]
+        for strategy in (Uniform(2, "weighted"), Full())
+    ]  # fmt: skip
+    exact = runs[1][0]
+    p = WEIGHTS[here] / WEIGHTS[here].sum()
+    # one step of size 0.1 from zero: sum of p_k 0.1 h_k c_k
+    np.testing.assert_allclose(exact[here], 0.1 * p * np.array([1.0, 3.0, 5.0]), rtol=1e-12)
+    error = runs[0].std(axis=0, ddof=1)[here] / np.sqrt(4000)
+    assert (np.abs(runs[0].mean(axis=0)[here] - exact[here]) < 5 * error).all()
+
+
+def test_groups_take_turns_and_exactly_a_tenth_drops_out():
+    rows = presences(AlternatingGroups(dropout=0.1), 40, 4000)
+    assert (rows[::2, 20:] == 0).all()
+    assert (rows[1::2, :20] == 0).all()
+    assert (rows.sum(axis=1) == 18).all()
+    # each member is there in nine tenths of its rounds: standard deviation sqrt(0.09 / 2000)
+    assert np.abs(rows[::2, :20].mean(axis=0) - 0.9).max() < 5 * np.sqrt(0.09 / 2000)
+    # all 190 pairs drop out equally often
+    pairs = dict.fromkeys(itertools.combinations(range(20), 2), 0)
+    for row in rows[::2, :20]:
+        pairs[tuple(np.flatnonzero(~row))] += 1
+    expected = 2000 / 190
+    assert max(abs(n - expected) for n in pairs.values()) < 5.5 * np.sqrt(expected)
+
+
+def test_groups_of_ones_own():
+    rows = presences(AlternatingGroups(dropout=0.0, groups=[2, 0, 1, 0]), 4, 6)
+    np.testing.assert_array_equal(rows[:3], [[0, 1, 0, 1], [0, 0, 1, 0], [1, 0, 0, 0]])
+    np.testing.assert_array_equal(rows[3:], rows[:3])
+
+
+def test_coins_have_their_probabilities_and_no_memory():
+    p = np.array([0.0, 0.2, 0.9, 1.0])
+    rows = presences(BernoulliAvailability(p), 4, 20_000).astype(float)
+    assert (np.abs(rows.mean(axis=0) - p) <= 5 * np.sqrt(p * (1 - p) / 20_000)).all()
+    together = (rows[1:, 1] * rows[:-1, 1]).mean()
+    assert abs(together - 0.04) < 5 * np.sqrt(0.04 * 0.96 / 20_000)
+
+
+def test_markov_chains_start_stationary_and_step_by_their_probabilities():
+    leave, join = 0.2, 0.3  # stationary: there with probability 0.6
+    chain = MarkovAvailability(leave, join)
+    starts = np.array([presences(chain, 3, 1, seed)[0] for seed in range(3000)])
+    assert abs(starts.mean() - 0.6) < 5 * np.sqrt(0.24 / 9000)
+    rows = presences(chain, 1, 40_000)[:, 0]
+    left, came = ~rows[1:][rows[:-1]], rows[1:][~rows[:-1]]
+    assert abs(left.mean() - leave) < 5 * np.sqrt(leave * (1 - leave) / left.size)
+    assert abs(came.mean() - join) < 5 * np.sqrt(join * (1 - join) / came.size)
+
+
+@given(st.integers(0, 5), st.integers(1, 9), st.floats(0, 1), st.floats(0, 1))
+def test_present_counts_are_right_for_any_parameters(seed, num_clients, first, second):
+    for availability in (
+        AlternatingGroups(first), BernoulliAvailability(first), MarkovAvailability(first, second)
+    ):  # fmt: skip
+        presences(availability, num_clients, 5, seed)
+
+
+def test_strategies_with_one_seed_meet_the_same_clients():
+    runs = [
+        ft.fedavg(FED, Available(s, BernoulliAvailability(0.5), "allow"), num_rounds=50, step_size=1e-3, rng=9)
+        for s in (Full(), HighestLoss(5))
+    ]
+    np.testing.assert_array_equal(runs[0].counts, runs[1].counts)
+
+
+def test_a_shortfall_is_refused_unless_allowed():
+    arguments = {"num_rounds": 3, "step_size": 0.01}
+    with pytest.raises(
+        ValueError, match=r"at least 3 clients must be available in every round .* got fewer in round 0"
+    ):
+        ft.fedavg(FED, Available(PowerOfChoice(3, 4), Fixed(0, 1)), **arguments)
+    with pytest.raises(ValueError, match="at least 1 clients must be available"):
+        ft.fedavg(FED, Available(Proportional(1), Fixed()), **arguments)
+    run = ft.fedavg(FED, Available(PowerOfChoice(3, 4), Fixed(0, 1), "allow"), **arguments)
+    np.testing.assert_array_equal(run.counts, [[3, 3, 0, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Available(Full(), Fixed(0), "maybe"), "shortfall must be one of 'refuse', 'allow', got 'maybe'"),
+        (lambda: Available(Available(Full(), Fixed(0)), Fixed(1)).rules(WEIGHTS, 1), "availability of its own"),
+        (lambda: AlternatingGroups(1.5).attendance(4), r"dropout must be in \[0, 1\], got 1.5"),
+        (lambda: AlternatingGroups(groups=[0, 1]).attendance(4), r"groups must have shape \(4,\), got \(2,\)"),
+        (lambda: BernoulliAvailability([0.5, -0.1]).attendance(2), r"probability must be in \[0, 1\], got -0.1"),
+        (lambda: MarkovAvailability(0.1, np.nan).attendance(2), "join must be finite, got nan"),
+    ],
+)
+def test_bad_arguments_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_bound_that_speaks_about_the_strategy_refuses_it_among_the_available():
+    scheme = Available(Proportional(2), Fixed(0)).scheme
+    assert scheme.selection == "multinomial among the available"
+    assert not any(s.accepts(scheme) for s in [_statement()])
+
+
+def _statement():
+    from fedtheory.paper import Paper, Statement
+
+    paper = Paper("x", "x", "x", 2000)
+    return Statement(paper, "1", schemes=(Proportional(2).scheme,))
+
+
+def test_inclusion_law_used_here_is_that_of_the_renormalized_weights():
+    # 3 present clients, d = 2 of them, the larger loss wins: p_a p_b (1/(1-p_a) + 1/(1-p_b)) for each pair, by hand
+    p = WEIGHTS[[0, 2, 4]] / WEIGHTS[[0, 2, 4]].sum()  # 1/2, 1/3, 1/6
+    pair = lambda a, b: p[a] * p[b] * (1 / (1 - p[a]) + 1 / (1 - p[b]))  # noqa: E731
+    by_hand = [0.0, pair(0, 1), pair(0, 2) + pair(1, 2)]
+    np.testing.assert_allclose(power_of_choice_inclusion(p, np.array([1.0, 2.0, 3.0]), 1, 2), by_hand, rtol=1e-12)
