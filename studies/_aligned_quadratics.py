@@ -1,0 +1,133 @@
+"""What the study of FedALIGN on quadratics measures for one threshold in one world."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from fedtheory._validate import Array
+    from fedtheory.federation.prioritized import Prioritized
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """One world with the constants that the bounds share."""
+
+    config: Any
+    aligned: "Prioritized"
+    initial: "Array"
+    step_sizes: "Array"
+    constants: dict[str, Any]
+    gamma: float
+
+
+def prepared(config: Any, *, pooled: bool) -> Setting:
+    """Make one world, its step sizes, and the constants that its bounds share."""
+    import fedtheory as ft
+    from fedtheory.bounds import fedalign as fa
+
+    aligned = _federation(config, pooled=pooled)
+    fed = aligned.federation
+    mu, L, tau = fed.strong_convexity, fed.smoothness, config.local_steps
+    initial = fed.minimizer + 2.0
+    sizes = fa.decaying_step_sizes(config.num_rounds * tau, mu=mu, L=L, local_steps=tau)
+    region = ft.federation.gradient_bound(fed, initial, sizes, gradient_noise=config.gradient_noise)
+    constants = {
+        "mu": mu,
+        "L": L,
+        "local_steps": tau,
+        "G2": region.G2,
+        "sigma2": config.gradient_noise,
+        "objective_gap": aligned.objective_gap,
+        "initial_distance2": float(np.sum((initial - fed.minimizer) ** 2)),
+    }
+    return Setting(config, aligned, initial, sizes, constants, max(8 * L / mu, tau))
+
+
+def _federation(config: Any, *, pooled: bool) -> "Prioritized":
+    import fedtheory as ft
+
+    rng = np.random.default_rng(np.random.SeedSequence(config.seed).spawn(1)[0])
+    first, others, dim = config.num_priority, config.num_others, config.dim
+    curvatures = rng.uniform(0.5, 1.5, (first + others, dim))
+    centers = config.spread * rng.standard_normal((first, dim))
+    priority = ft.QuadraticFederation(curvatures[:first], centers, np.full(first, 1 / first))
+    directions = rng.standard_normal((others, dim))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    away = priority.minimizer + np.linspace(0, config.farthest, others)[:, None] * directions
+    minima = np.concatenate([np.zeros(first), np.full(others, priority.minimum if pooled else 0.0)])
+    sizes = np.full(first + others, 1 / (first + others))
+    fed = ft.QuadraticFederation(curvatures, np.vstack([centers, away]), sizes, minima)
+    return ft.federation.prioritize(fed, np.arange(first + others) < first)
+
+
+def measurements(setting: Setting, threshold: Any) -> dict[str, Any]:
+    """Measured error, what was included, theta and rho with limits, and bounds, at the end of every round."""
+    import fedtheory as ft
+    from fedtheory.engine.inclusion import inclusions
+    from fedtheory.verification.alignment import alignment_terms
+
+    config, aligned = setting.config, setting.aligned
+    strategy = ft.selection.LossMatching(aligned.priority, aligned.shares, threshold)
+    run_of: dict[str, Any] = {
+        "num_rounds": config.num_rounds,
+        "local_steps": config.local_steps,
+        "step_size": setting.step_sizes,
+        "initial": setting.initial,
+        "record": ("gap", "models"),
+    }
+    seed = np.random.SeedSequence([config.seed, 1])
+    replicates = {"gradient_noise": config.gradient_noise, "num_replicates": config.num_replicates}
+    trajectory = ft.fedavg(aligned.federation, strategy, **run_of, **replicates, rng=seed)
+    found = inclusions(aligned, strategy, trajectory)
+    known = {name: setting.constants[name] for name in ("mu", "L", "local_steps")}
+    terms = alignment_terms(found, **known, gamma=setting.gamma)
+    printed = alignment_terms(found, **known, gamma=setting.gamma, first_step=1)
+    silent = ft.fedavg(aligned.federation, strategy, **run_of)
+    return {
+        "error": np.stack(trajectory.band("gap"))[:, 1:],
+        "theta": np.stack(terms.theta),
+        "rho": np.stack(terms.rho),
+        "bound": _bounds(setting, found, terms, printed),
+        "num_included": found.included[..., ~aligned.priority].sum(axis=-1).mean(axis=0),
+        "noise_free": silent.gap[0, -1],
+        **_floor(setting, inclusions(aligned, strategy, silent).included[0, -1], strategy),
+    }
+
+
+def _bounds(setting: Setting, found: Any, terms: Any, printed: Any) -> "Array":
+    from fedtheory.bounds import fedalign as fa
+    from fedtheory.bounds.recursion import unrolled_gap
+    from fedtheory.verification import student_mean
+
+    config, known = setting.config, setting.constants
+    horizons = config.local_steps * np.arange(1, config.num_rounds + 1)
+
+    def per_step(samples: "Array", limit: float = np.inf) -> "Array":
+        return np.repeat(np.minimum(student_mean(samples).upper, limit), config.local_steps)
+
+    recursion = unrolled_gap(
+        fa.refined_one_step,
+        step_sizes=setting.step_sizes,
+        priority_weight=per_step(found.priority_weights, 1.0),
+        included_gap=per_step(found.included_gaps),
+        squared_weights=per_step(np.sum(found.weights**2, axis=-1), 1.0),
+        **known,
+    )
+    corrected = fa.full_participation_gap(horizons, theta=terms.theta.upper, rho=terms.rho.upper, **known)
+    as_printed = fa.full_participation_gap.printed(horizons, theta=printed.theta.upper, rho=printed.rho.upper, **known)
+    return np.stack([recursion[horizons], corrected, as_printed])
+
+
+def _floor(setting: Setting, included: Any, strategy: Any) -> dict[str, Any]:
+    """Where a run ends that includes these clients forever, and whether it would include them there."""
+    import fedtheory as ft
+    from fedtheory.selection.loss_matching import matches
+
+    fed, config, aligned = setting.aligned.federation, setting.config, setting.aligned
+    limit = ft.QuadraticFederation(fed.curvatures, fed.centers, aligned.shares * included, normalize=True).minimizer
+    last = strategy.thresholds(config.num_rounds)[-1:]
+    there = matches(fed.losses(limit)[None], fed.weights, last).matched[0]
+    settled = np.array_equal(there[~aligned.priority], included[~aligned.priority])
+    return {"floor": float(fed.excess(limit)), "settled": settled}
