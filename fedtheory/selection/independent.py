@@ -186,22 +186,17 @@ def _write_norms(weights, chosen, updates, norms):
 
 @compiled
 def _norm(update):
-    square = 0.0
-    for j in range(update.size):
-        square += update[j] * update[j]
-    if 1e-250 < square < 1e250:
-        return np.sqrt(square)
-    # Far from 1 squares lose digits, vanish or overflow: measure against the largest entry.
-    largest, total = 0.0, 0.0
+    largest = 0.0
     for j in range(update.size):
         largest = max(largest, abs(update[j]))
-        total += update[j] * 0.0
-    if largest == 0.0 or total != 0.0:
-        return largest + total
+    # Far from 1 squares lose digits, vanish or overflow: measure against the largest entry.
+    unit = 1.0 if 1e-120 < largest < 1e120 else largest
+    if not 0.0 < unit < np.inf:
+        return unit if np.isfinite(update).all() else np.inf
     square = 0.0
     for j in range(update.size):
-        square += (update[j] / largest) * (update[j] / largest)
-    return largest * np.sqrt(square)
+        square += (update[j] / unit) * (update[j] / unit)
+    return unit * np.sqrt(square)
 
 
 @compiled
