@@ -1,0 +1,84 @@
+"""Stragglers and noisy returns: each client by itself, against runs in which all are alike."""
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory.datasets.client_data import FederatedData
+from fedtheory.selection.full import Full
+from fedtheory.selection.power_of_choice import PowerOfChoice
+
+FED = ft.QuadraticFederation([1.0, 2.0, 3.0], [[1.0, 0.0], [0.0, 2.0], [3.0, 3.0]], [0.5, 0.3, 0.2])
+
+
+def alone(k, steps, eta=0.1):
+    """Model of client k after some steps from zero: (1 - (1 - eta h)^steps) c."""
+    h = float(FED.curvatures[k])
+    return (1 - (1 - eta * h) ** steps) * FED.centers[k]
+
+
+def test_each_client_takes_its_own_number_of_steps():
+    steps = np.array([4, 1, 2])
+    run = ft.fedavg(FED, Full(), num_rounds=1, local_steps=steps, step_size=0.1, record=("models",))
+    wanted = sum(p * alone(k, n) for k, (p, n) in enumerate(zip(FED.weights, steps, strict=True)))
+    np.testing.assert_allclose(run.models[0, 1], wanted, rtol=1e-14)
+    assert run.config["local_steps"] == [4, 1, 2]
+
+
+def test_those_who_stop_early_take_the_first_steps_of_the_round():
+    etas = np.array([0.1, 0.2, 0.05, 0.3])
+    run = ft.fedavg(FED, Full(), num_rounds=2, local_steps=[2, 1, 1], step_size=etas, record=("models",))
+    # client 1 takes step 0.1 in the first round and 0.05 in the second
+    w = run.models[0]
+    for t, (first, second) in enumerate([(0.1, 0.2), (0.05, 0.3)]):
+        one = [w[t] - first * FED.curvatures[k] * (w[t] - FED.centers[k]) for k in range(3)]
+        one[0] = one[0] - second * FED.curvatures[0] * (one[0] - FED.centers[0])
+        np.testing.assert_allclose(w[t + 1], FED.weights @ np.array(one), rtol=1e-13)
+
+
+def test_equal_numbers_of_steps_give_the_bits_of_one_number():
+    data = FederatedData.from_clients([(np.eye(4) * (k + 1), [0, 1, 1, 0]) for k in range(3)])
+    for fed, batch in ((FED, None), (ft.SoftmaxFederation(data), 2)):
+        runs = [
+            ft.fedavg(fed, PowerOfChoice(2, 3), num_rounds=8, local_steps=steps, step_size=0.1, gradient_noise=0.1,
+                      batch_size=batch, record=("models",))
+            for steps in (3, [3, 3, 3])
+        ]  # fmt: skip
+        assert runs[0].models.tobytes() == runs[1].models.tobytes()
+
+
+def test_returned_models_have_noise_of_the_given_variance_per_parameter():
+    variances = np.array([0.0, 1.0, 4.0])
+    run = ft.fedavg(
+        FED, Full(), num_rounds=1, step_size=0.1, returned_noise=variances, num_replicates=6000, record=("models",)
+    )
+    clean = ft.fedavg(FED, Full(), num_rounds=1, step_size=0.1, record=("models",)).models[0, 1]
+    off = run.models[:, 1] - clean
+    variance = FED.weights**2 @ variances  # of the weighted sum, in each coordinate
+    assert (np.abs(off.mean(axis=0)) < 5 * np.sqrt(variance / 6000)).all()
+    assert (np.abs(off.var(axis=0) / variance - 1) < 5 * np.sqrt(2 / 6000)).all()
+    # the same number for all, and coordinates that do not know of each other
+    assert abs(np.corrcoef(off.T)[0, 1]) < 5 / np.sqrt(6000)
+
+
+def test_noise_on_returns_of_nobody_is_no_noise():
+    runs = [
+        ft.fedavg(FED, Full(), num_rounds=3, step_size=0.1, gradient_noise=1.0, returned_noise=noise).gap
+        for noise in (0.0, np.zeros(3))
+    ]
+    assert runs[0].tobytes() == runs[1].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"local_steps": [1, 2]}, ValueError, r"local_steps must have shape \(3,\), got \(2,\)"),
+        ({"local_steps": [1, 0, 2]}, ValueError, "local_steps must be at least 1, got 0 at index 1"),
+        ({"local_steps": [1.0, 2.0, 3.0]}, TypeError, "local_steps must hold whole numbers, got an array of float64"),
+        ({"returned_noise": -1.0}, ValueError, "returned_noise must be finite and at least 0, got -1.0"),
+        ({"returned_noise": [1.0, 2.0]}, ValueError, r"returned_noise must have shape \(3,\), got \(2,\)"),
+    ],
+)
+def test_bad_arguments_are_refused(change, error, message):
+    with pytest.raises(error, match=message):
+        ft.fedavg(FED, Full(), **{"num_rounds": 1, "step_size": 0.1, **change})
