@@ -61,7 +61,13 @@ def theory(axes: "Axes", x: npt.ArrayLike, values: npt.ArrayLike, *, label: str,
 
 
 def bound_versus_error(
-    axes: "Axes", x: npt.ArrayLike, error: tuple[Any, Any, Any], bounds: Mapping[str, npt.ArrayLike]
+    axes: "Axes",
+    x: npt.ArrayLike,
+    error: tuple[Any, Any, Any],
+    bounds: Mapping[str, npt.ArrayLike],
+    *,
+    exact: npt.ArrayLike | None = None,
+    floor: float | None = None,
 ) -> "Axes":
     """Draw a measured error under the bounds on it; return the Axes.
 
@@ -74,10 +80,18 @@ def bound_versus_error(
     bounds
         At most three bounds by label, tightest first, each of shape (n,). One that is infinite everywhere is named in
         the corner of the panel instead.
+    exact
+        The error without simulation, shape (n,), a thin black line; NaN where it is not known.
+    floor
+        Error at which small steps settle, a dotted black line.
     """
     for rank, (label, values) in enumerate(bounds.items()):
         theory(axes, x, values, label=label, rank=rank)
     measured(axes, x, *error, label="measured mean, 95% band")
+    if exact is not None and not np.isnan(exact).all():
+        axes.plot(np.asarray(x), np.asarray(exact), color="black", linewidth=0.9, label="exact expectation")
+    if floor is not None:
+        axes.axhline(floor, color="black", linewidth=1.1, linestyle=":", label="error floor, small steps")
     vacuous = [label for label, values in bounds.items() if not np.isfinite(values).any()]
     if vacuous:
         note = "\n".join(f"{label}: infinite" for label in vacuous)

@@ -86,3 +86,14 @@ def test_every_function_returns_the_axes(axes):
     assert theory(axes, X, MEAN, label="a") is axes
     assert measured(axes, X, MEAN, MEAN, MEAN, label="b") is axes
     assert bound_versus_error(axes, X, (MEAN, MEAN, MEAN), {}) is axes
+
+
+def test_what_is_known_without_simulation_is_black_and_drawn_only_where_it_is_known(axes):
+    bound_versus_error(axes, X, (MEAN, MEAN, MEAN), {"a": 2 * MEAN}, exact=1.1 * MEAN, floor=0.05)
+    known = {label: line(axes, label) for label in ("exact expectation", "error floor, small steps")}
+    assert np.array_equal(known["exact expectation"].get_ydata(), 1.1 * MEAN)
+    assert set(known["error floor, small steps"].get_ydata()) == {0.05}
+    assert {drawn.get_color() for drawn in known.values()} == {"black"}
+    bare = axes.figure.add_subplot()
+    bound_versus_error(bare, X, (MEAN, MEAN, MEAN), {"a": 2 * MEAN}, exact=np.full(X.size, np.nan))
+    assert "exact expectation" not in bare.get_legend_handles_labels()[1]
