@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
-from fedtheory._compile import inlined
+from fedtheory._compile import compiled
 from fedtheory._validate import Array
 
 __all__ = ["Fleet", "keep_present", "noise_variances", "own_steps", "train_cohort", "update_presence"]
@@ -55,7 +55,7 @@ def noise_variances(variance: Any, num_clients: int) -> Array:
     return _validate.array("returned_noise", variances, shape=(num_clients,))
 
 
-@inlined
+@compiled
 def update_presence(round_index, attend, fleet, weights, rng):
     """Ask who is there, write the weights of the round (-1 for the absent), and say whether they are enough."""
     here = attend(round_index, fleet.table, fleet.memory, rng, fleet.present)
@@ -69,11 +69,9 @@ def update_presence(round_index, attend, fleet, weights, rng):
     return here >= fleet.min_present
 
 
-@inlined
+@compiled
 def keep_present(clients, size, fleet):
     """Drop the absent from the first ``size`` clients; return how many are left."""
-    if not fleet.attends:
-        return size
     kept = 0
     for i in range(size):
         clients[kept] = clients[i]
@@ -81,7 +79,7 @@ def keep_present(clients, size, fleet):
     return kept
 
 
-@inlined
+@compiled
 def train_cohort(problem, train, chosen, model, step_sizes, work, fleet, rng, velocity, updates, mean_losses):
     """Let the chosen clients train, each its own number of steps, and blur what they return."""
     if fleet.local_steps.size == 0:

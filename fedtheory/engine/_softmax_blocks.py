@@ -23,17 +23,19 @@ _TAYLOR = tuple(1 / factorial(i) for i in range(14))
 
 @compiled
 def take(rows, first, size, batch):
-    # The last row again fills up to a multiple of eight.
+    """Copy row numbers; the last one again fills up to a multiple of eight."""
     for s in range(-(-size // LANES) * LANES):
         batch[s] = rows[first + min(s, size - 1)]
 
 
 @compiled_with_reordering
 def to_logits(features, batch, size, weights, block):
+    """Write the logits of the first ``size`` rows named by ``batch``."""
     for s in range(0, size, 2):
-        x, y = features[batch[s]], features[batch[s + 1]]
+        x, y = features[np.uint64(batch[s])], features[np.uint64(batch[s + 1])]
         for c in range(0, weights.shape[0], GROUP):
-            w0, w1, w2, w3, w4 = weights[c], weights[c + 1], weights[c + 2], weights[c + 3], weights[c + 4]
+            w = weights[c : c + GROUP]
+            w0, w1, w2, w3, w4 = w[0], w[1], w[2], w[3], w[4]
             x0 = x1 = x2 = x3 = x4 = y0 = y1 = y2 = y3 = y4 = 0.0
             for j in range(x.size):
                 x0 += w0[j] * x[j]
@@ -46,9 +48,9 @@ def to_logits(features, batch, size, weights, block):
                 y2 += w2[j] * y[j]
                 y3 += w3[j] * y[j]
                 y4 += w4[j] * y[j]
-            block[c, s], block[c + 1, s], block[c + 2, s], block[c + 3, s], block[c + 4, s] = x0, x1, x2, x3, x4
-            block[c, s + 1], block[c + 1, s + 1], block[c + 2, s + 1] = y0, y1, y2
-            block[c + 3, s + 1], block[c + 4, s + 1] = y3, y4
+            z = block[c : c + GROUP]
+            z[0, s], z[1, s], z[2, s], z[3, s], z[4, s] = x0, x1, x2, x3, x4
+            z[0, s + 1], z[1, s + 1], z[2, s + 1], z[3, s + 1], z[4, s + 1] = y0, y1, y2, y3, y4
 
 
 @compiled_with_reordering
@@ -99,7 +101,7 @@ def power(x):
 
 @compiled_with_reordering
 def to_residuals(block, labels, batch, num_classes, size):
-    # q - e_y, and 0 for the rows that only fill up
+    """Turn powers into q - e_y, and into 0 for the rows that only fill up."""
     sums = block[-1]
     filled = -(-size // LANES) * LANES
     for s in range(filled):
@@ -116,6 +118,7 @@ def to_residuals(block, labels, batch, num_classes, size):
 
 @compiled_with_reordering
 def add_gradient(features, batch, size, block, num_classes, gradient):
+    """Add the sum over the samples of residual times features."""
     for s in range(0, size, LANES):
         x0, x1, x2, x3 = features[batch[s]], features[batch[s + 1]], features[batch[s + 2]], features[batch[s + 3]]
         x4, x5, x6, x7 = features[batch[s + 4]], features[batch[s + 5]], features[batch[s + 6]], features[batch[s + 7]]

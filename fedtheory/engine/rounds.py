@@ -130,6 +130,8 @@ def run_rounds(
     model, counts, candidates, losses, chosen, coefficients, updates, velocity, mean_losses = space
     uplink, broadcasts, evaluations = 0.0, 0.0, 0.0
     num_rounds = step_sizes.size // local_steps
+    # Asked once: the usual fleet is present and alike, and handing its arrays around costs a tenth of a round.
+    attends, differs = fleet.attends, fleet.local_steps.size + fleet.returned_noise.size > 0
     for t in range(num_rounds + 1):
         if t % recording.every == 0:
             excess = excess_of(problem, model)
@@ -138,19 +140,24 @@ def run_rounds(
             _record(recording, t // recording.every, excess, model, uplink, broadcasts, evaluations)
         if t == num_rounds:
             break
-        if fleet.attends and not update_presence(t, attend, fleet, weights, attendance_rng):
+        if attends and not update_presence(t, attend, fleet, weights, attendance_rng):
             return -2 - t
         asked = 0
         if candidates.size > 0:
             asked = propose(t, table, memory, weights, selection_rng, candidates)
-            asked = keep_present(candidates, asked, fleet)
+            if attends:
+                asked = keep_present(candidates, asked, fleet)
             losses_of(problem, model, candidates[:asked], candidate_batch, training_rng, losses)
         size = select(t, table, memory, weights, candidates[:asked], losses[:asked], selection_rng, chosen)
-        size = keep_present(chosen, size, fleet)
+        if attends:
+            size = keep_present(chosen, size, fleet)
         steps = step_sizes[t * local_steps : (t + 1) * local_steps]
-        train_cohort(
-            problem, train, chosen[:size], model, steps, work, fleet, training_rng, velocity, updates, mean_losses
-        )
+        if differs:
+            train_cohort(
+                problem, train, chosen[:size], model, steps, work, fleet, training_rng, velocity, updates, mean_losses
+            )
+        else:
+            train(problem, chosen[:size], model, steps, work, training_rng, velocity, updates, mean_losses)
         extra = 0.0
         if weighs:
             extra = weigh(t, table, memory, weights, chosen[:size], updates[:size], selection_rng, coefficients)
