@@ -68,12 +68,15 @@ def _textbook_loss(fed: SoftmaxFederation, k: int, w: Any) -> Any:
 def _gradient(rng: np.random.Generator) -> Finding:
     fed, w, direction, instance = _draw(rng)
     slopes = fed.gradients(w) @ direction
+    # A gradient is a mean of terms of this size, which may cancel: only they tell how far rounding reaches.
+    terms = float(np.abs(fed.data.features).max() + 1) * float(np.abs(direction).sum())
     return worst_of(
         # The imaginary part at a tiny imaginary step is the derivative, without cancellation.
         equal_to(
             float(slopes[k]),
             float(_textbook_loss(fed, k, w + 1j * _IMAGINARY * direction).imag / _IMAGINARY),
             instance={**instance, "k": k},
+            scale=terms,
         )
         for k in range(fed.num_clients)
     )

@@ -191,23 +191,36 @@ def at_least(
 
 
 def equal_to(
-    measured: Any, predicted: Any, *, instance: Mapping[str, Any] | None = None, rtol: float = ROUNDING
+    measured: Any,
+    predicted: Any,
+    *,
+    instance: Mapping[str, Any] | None = None,
+    rtol: float = ROUNDING,
+    scale: float = 0.0,
 ) -> Finding:
-    """Compare ``measured == predicted``.
+    """Compare ``measured == predicted``; ``scale`` is the size of the terms where both sides are sums that may cancel.
 
     >>> equal_to(0.1 + 0.2, 0.3).holds, equal_to(Fraction(1, 3), Fraction(333, 1000)).holds
     (True, False)
+    >>> equal_to(1.0 - 1.0, 1e-17).holds, equal_to(1.0 - 1.0, 1e-17, scale=1.0).holds
+    (False, True)
     """
-    return _compared((measured, "==", predicted), abs(measured - predicted), instance, rtol)
+    return _compared((measured, "==", predicted), abs(measured - predicted), instance, rtol, scale)
 
 
-def _compared(statement: tuple[Any, str, Any], excess: Any, instance: Mapping[str, Any] | None, rtol: float) -> Finding:
+def _compared(
+    statement: tuple[Any, str, Any],
+    excess: Any,
+    instance: Mapping[str, Any] | None,
+    rtol: float,
+    scale: float = 0.0,
+) -> Finding:
     measured, relation, predicted = statement
     exact = all(isinstance(side, int | Fraction) for side in (measured, predicted))
     if not exact and any(math.isnan(side) for side in (measured, predicted)):
         message = f"both sides of a comparison must be numbers, got {measured} {relation} {predicted}"
         raise ValueError(message)
-    slack: Any = 0 if exact else rtol * max(abs(measured), abs(predicted))
+    slack: Any = 0 if exact else rtol * max(abs(measured), abs(predicted), scale)
     holds = measured == predicted or bool(excess <= slack)
     return Finding(measured, predicted, relation, holds, "exact" if exact else "floating point", dict(instance or {}))
 
