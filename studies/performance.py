@@ -13,6 +13,10 @@ Workloads, each in a module beside this one:
   two local steps, the gap recorded in every round; time per round and replicate. Peers: a NumPy loop over rounds, NumPy
   batched over replicates, JAX (scan over rounds, vmap over replicates, double precision) where it is installed, and
   ours on two threads.
+- pow-d on softmax regression: Synthetic(1, 1), 30 clients, 60 features, 10 classes, m = 3, d = 6, 30 local steps on
+  batches of 50, the global loss in every round; time per round. Peers: NumPy, NumPy batched over the clients of a
+  round, and, where they are installed, JAX (compiled, double precision, batches with replacement) and torch with
+  autograd.
 - optimal sampling probabilities of n log-normal norms with a budget of n / 10; time per call, checks of the arguments
   included. Peers: the closed form with NumPy's sort, without checks, and the solver Clarabel, once.
 
@@ -52,6 +56,8 @@ class Config:
     """Rounds of the batched peers."""
     repetitions: int = 7
     """Interleaved repetitions."""
+    softmax_rounds: int = 40
+    """Rounds of a run of softmax regression."""
     sampling_sizes: tuple[int, ...] = (100, 10_000, 1_000_000)
     """Numbers of norms."""
     solved_size: int = 10_000
@@ -69,6 +75,7 @@ QUICK = Config(
     loop_rounds=400,
     batched_rounds=400,
     repetitions=2,
+    softmax_rounds=8,
     sampling_sizes=(100, 1_000),
     solved_size=100,
     sampling_repetitions=3,
@@ -79,8 +86,9 @@ def workloads() -> tuple[Any, ...]:
     """Return the modules that hold a workload each: its ``records`` and its ``GOALS``."""
     import _performance_quadratic
     import _performance_sampling
+    import _performance_softmax
 
-    return _performance_quadratic, _performance_sampling
+    return _performance_quadratic, _performance_softmax, _performance_sampling
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
