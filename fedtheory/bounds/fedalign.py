@@ -95,7 +95,7 @@ def _printed_full_participation_gap(
 
     It fails for E = 1, where step 0 makes up the whole first round, and is true for E >= 2.
 
-    With mu = L = E = 1, |w_0 - w*|^2 = 4, rho = 1 and T = 8: 16/16 + 1.
+    With mu = L = E = 1, a squared distance of 4, rho = 1 and T = 8: 16/16 + 1.
 
     >>> full_participation_gap.printed(8, mu=1.0, L=1.0, local_steps=1, G2=1.0, sigma2=0.0, objective_gap=0.0,
     ...                                initial_distance2=4.0, theta=1.0, rho=1.0)
@@ -175,7 +175,7 @@ def full_participation_gap(
 
     Examples
     --------
-    With mu = L = E = 1, |w_0 - w*|^2 = 4, rho = 1 and T = 8: (8/2) 4/16 + 1.
+    With mu = L = E = 1, a squared distance of 4, rho = 1 and T = 8: (8/2) 4/16 + 1.
 
     >>> full_participation_gap(8, mu=1.0, L=1.0, local_steps=1, G2=1.0, sigma2=0.0, objective_gap=0.0,
     ...                        initial_distance2=4.0, theta=1.0, rho=1.0)
