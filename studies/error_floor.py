@@ -227,7 +227,7 @@ def floor_figure(data: "Dataset") -> "Figure":
             bottom.set_xlabel("candidates d")
         panels[0, 0].set_ylabel("(F - F*) / Gamma")
         panels[1, 0].set_ylabel("ratio to the predicted floor")
-        return legend_below(figure, num_columns=4)
+        return legend_below(figure, num_columns=min(4, 2 * columns))
 
 
 def _found(axes: Any, here: "Dataset", unit: Any) -> None:

@@ -17,8 +17,9 @@ also computed exactly, which splits the bias of the estimator into that of the s
 **Reading.** First row: :math:`\bar\rho`. It is 1 for random selection (dotted), and for pow-d it lies *below* 1 and
 *falls* with d: by definition the models w and w' are chosen against each other, and w' can be put where the clients
 selected at w are nearly optimal. The estimator lies above the interval, by a factor of up to five, because a sample
-hardly ever finds such a w'; noise matters only where d = m. Second row: so :math:`\tilde\rho/\bar\rho` is larger than
-estimated. Third row: the diagonal skew, which is what the corrected theorem needs, does grow with d and exceeds 1.
+hardly ever finds such a w'; with few models, as in the small size of this study, it may even exceed 1. Noise matters
+only where d = m. Second row: so :math:`\tilde\rho/\bar\rho` is larger than estimated. Third row: the diagonal skew,
+which is what the corrected theorem needs, does grow with d and exceeds 1.
 
 **Where this differs from the paper.** Figure 3 reports :math:`\bar\rho > 1`, growing with d. By definition (6) it is
 neither; both are true of the diagonal skew.
@@ -224,7 +225,7 @@ def skew_figure(data: "Dataset") -> "Figure":
                 if row == 0:
                     axes.set_title(f"K = {size} clients, m = {int(here['selected'])} selected")
             panels[2, column].set_xlabel("candidates d")
-        return legend_below(figure, num_columns=4)
+        return legend_below(figure, num_columns=min(4, 2 * columns))
 
 
 def _sides(here: "Dataset", name: str) -> tuple[Any, Any]:

@@ -132,6 +132,38 @@ def test_the_losses_of_a_step_lead_from_the_exact_distance_to_the_one_step_bound
         assert negative == {"(54)"}
 
 
+def literal_drift_sides(fed, u, etas, G2) -> list[float]:
+    """Sides (15), (16), (19), (20) and (23) of the proof of Lemma B.2, pair by pair; (15) at the last step."""
+    sides = np.zeros(4)
+    for cohort, chance in with_replacement(fed.weights):
+        local = [local_models(fed, u, cohort, etas[:i]) for i in range(len(etas) + 1)]
+        steps = [np.array([fed.gradients(w)[k] for k, w in zip(cohort, at, strict=True)]) for at in local[:-1]]
+        for i, j in itertools.permutations(range(M), 2):
+            moved = sum(eta * (g[j] - g[i]) for eta, g in zip(etas, steps, strict=True))
+            bounded = 2 * sum(np.sum(g[j] ** 2) + np.sum(g[i] ** 2) for g in steps)
+            sides += chance / M**2 * np.array([
+                np.sum((local[-1][j] - local[-1][i]) ** 2),
+                np.sum(moved**2),
+                etas[0] ** 2 * len(etas) * bounded,
+                etas[0] ** 2 * len(etas) ** 2 * 4 * G2,
+            ])  # fmt: skip
+    return [*sides, 16 * etas[-1] ** 2 * len(etas) ** 2 * G2]
+
+
+def test_the_losses_of_lemma_b2_are_those_of_its_proof_pair_by_pair(modules, run):
+    cohorts, proof = modules
+    known = known_constants(proof)
+    values, etas = next(cohorts.exact_rounds(run))
+    at_end, whole, split, by_constant, last = literal_drift_sides(run.fed, run.initial, etas, known.G2)
+    assert at_end == pytest.approx(whole, rel=1e-12)  # without noise the models differ by what their gradients did
+    first = [equation for equation, _ in proof.INEQUALITIES].index("(37) (13)-(16)")
+    for again in (first, first + 11):
+        found = proof.losses_of_round(run.fed, known, values, etas)[-1][again : again + 4]
+        spread = values[TAU - 1].spread
+        expected = [whole - spread, split - whole, by_constant - split, last - by_constant]
+        np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
 def test_carried_losses_and_exact_distances_add_up_to_the_unrolled_recursion(modules, run):
     cohorts, proof = modules
     known = known_constants(proof)
