@@ -98,6 +98,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
         "loss": ("instance", "scenario", "strategy", "round"),
         "accuracy": ("instance", "scenario", "strategy", "round"),
         "num_included": ("instance", "scenario", "strategy"),
+        "num_willing": ("instance", "scenario", "strategy"),
         "own_classes": ("instance", "who", "model"),
     }
     variables = {name: (own, [result[name] for result in results]) for name, own in dims.items()}
@@ -120,7 +121,7 @@ def _instance(config: Config, number: int) -> dict[str, Any]:
         [_trained(config, data, scenario, eps, _fresh(run_seed)) for eps in (0.0, config.threshold, np.inf)]
         for scenario in SCENARIOS
     ]
-    names = ("loss", "accuracy", "num_included")
+    names = ("loss", "accuracy", "num_included", "num_willing")
     collected: dict[str, Any] = {name: [[one[name] for one in row] for row in found] for name in names}
     return {**collected, "own_classes": _local_models(config, data, found[0][1], _fresh(run_seed))}
 
@@ -156,12 +157,14 @@ def _trained(config: Config, data: Any, scenario: Scenario, eps: float, seed: np
         rng=seed,
         record=("loss", "models"),
     )
-    included = inclusions(aligned, strategy, trajectory, with_gaps=False).included[0]
+    found = inclusions(aligned, strategy, trajectory, with_gaps=False)
+    included, willing = found.included[0], found.willing[0]
     models = trajectory.models[0]
     return {
         "loss": trajectory.loss[0],
         "accuracy": _accuracy(data, models, _classes(data, range(first))),
         "num_included": included[warmup:, first:].sum(axis=1).mean(),
+        "num_willing": willing[warmup:, first:].sum(axis=1).mean(),
         "included": included[-1],
         "model": models[-1],
     }
@@ -222,6 +225,7 @@ def table(data: "Dataset") -> study.Table:
         for strategy in STRATEGIES:
             here = data.sel(scenario=scenario, strategy=strategy)
             row: dict[str, Any] = {"scenario": str(scenario), "strategy": strategy}
+            row["others willing"] = float(here["num_willing"].mean())
             row["others included"] = float(here["num_included"].mean())
             row[f"loss, round {last}"] = float(here["loss"].isel(round=last).mean())
             for at in (soon, last):

@@ -105,6 +105,26 @@ class LossMatching:
         eps[: self.warmup_rounds] = 0.0
         return eps
 
+    def inclusion_probabilities(self, weights: Array, losses: Array) -> Array:
+        """Exact expected number of copies of each client in a round after the warm-up, shape (K,).
+
+        Raises
+        ------
+        TypeError
+            If threshold or attendance change from round to round.
+        """
+        mask = np.array(self.priority)
+        attendance = self.participation.attendances(mask.size, 2)
+        if np.ndim(self.threshold) or callable(getattr(self.threshold, "thresholds", None)) or len(attendance) > 1:
+            message = "threshold and attendance must be the same in all rounds for inclusion probabilities, got changes"
+            raise TypeError(message)
+        mode, first, others = self.participation.sizes(int(mask.sum()), int((~mask).sum()))
+        eps = thresholds(self.threshold, 1)
+        matched = matches(np.asarray(losses)[None], weights, eps, self.comparison).matched[0]
+        chances = np.array(self.shares) * first if mode == _DRAWS else np.full(mask.size, first / mask.sum())
+        attending = attendance[0] * others / max(int((~mask).sum()), 1)
+        return np.where(mask, chances, attending * matched)
+
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules for a federation whose objective counts the priority clients only."""
         mask, p = np.array(self.priority), np.array(self.shares)

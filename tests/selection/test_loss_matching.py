@@ -175,6 +175,31 @@ def test_a_pattern_of_attendance_is_followed_and_coins_have_their_probability():
     assert np.all(deviation < 5 * np.sqrt(0.21 / 3000))
 
 
+@pytest.mark.parametrize("participation", [Everyone(0.3), PriorityDraws(2, 0.6), UniformFraction(0.5)])
+def test_inclusion_probabilities_are_the_frequencies_of_a_run_that_stands_still(participation):
+    aligned = aligned_federation(8)
+    losses = aligned.federation.losses(np.full(2, 3.0))
+    middle = float(np.median(np.abs(losses - losses @ aligned.federation.weights)[~aligned.priority]))
+    strategy = LossMatching(aligned.priority, aligned.shares, middle, participation=participation)
+    run = run_of(aligned, strategy, num_rounds=4000, local_steps=1, step_size=1e-12)
+    expected = strategy.inclusion_probabilities(aligned.federation.weights, losses)
+    assert 0 < np.count_nonzero(expected[~aligned.priority]) < 4
+    # A count of draws has at most the variance of its mean.
+    assert np.all(np.abs(run.counts[0] / 4000 - expected) <= 5 * np.sqrt(expected / 4000))
+
+
+def test_inclusion_probabilities_of_changing_rules_are_refused():
+    aligned = aligned_federation(8)
+    for change in (
+        {"threshold": AnnealedThreshold(1.0)},
+        {"threshold": (1.0, 2.0)},
+        {"participation": Everyone(np.ones((2, 7)))},
+    ):
+        strategy = LossMatching(**{"priority": aligned.priority, "shares": aligned.shares, **change})
+        with pytest.raises(TypeError, match="same in all rounds"):
+            strategy.inclusion_probabilities(aligned.federation.weights, np.ones(7))
+
+
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 1000), eps=st.floats(0, 3))
 def test_the_replay_gives_what_the_models_say(seed, eps):
