@@ -177,3 +177,26 @@ def test_a_chain_with_a_gap_is_caught(quick_data) -> None:
         "the law of rand is that of the moment recursion"
     }
     assert "no inequality but (54) is false" in failing(found, data.assign(smallest=-abs(data["smallest"])))
+
+
+@pytest.mark.parametrize("quick_data", ["selection_costs"], indirect=True)
+def test_wrong_costs_are_caught(quick_data) -> None:
+    found, data = quick_data
+    assert failing(found, data) == set()
+    silent = "rpow-d evaluates nothing and sends one number per selected client"
+    asked = data.assign(costs=data["costs"] + (data["cost"] == "losses evaluated"))
+    assert silent in failing(found, asked)
+    unreported = data.assign(costs=data["costs"].where(data["cost"] != "floats up", 0.0))
+    assert silent in failing(found, unreported)
+    unsent = data.assign(costs=data["costs"].where(data["cost"] != "models down", 3.0))
+    assert "asking candidates sends them the model" in failing(found, unsent)
+
+
+@pytest.mark.parametrize("quick_data", ["power_of_choice_synthetic"], indirect=True)
+def test_a_strategy_that_is_slow_or_never_comes_down_is_caught(quick_data) -> None:
+    found, data = quick_data
+    assert failing(found, data) == set()
+    swapped = data.assign(loss=data["loss"].isel(strategy=[3, 2, 1, 0]).assign_coords(strategy=data["strategy"]))
+    assert any(name.startswith("with one client") for name in failing(found, swapped))
+    stuck = data.assign(loss=data["loss"].where(data["strategy"] != "adapow-d", 2.0))
+    assert "adapow-d ends below the floor of most candidates" in failing(found, stuck)
