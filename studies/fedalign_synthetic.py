@@ -18,8 +18,8 @@ strategies are compared on the same instances, so that differences are paired.
 after the warm-up it is 22 to 24% below that of the priority clients alone at low noise, and 11 to 12% at medium and
 high noise, where just the one clean client matches; all 95% intervals but one exclude zero (threshold 0.2 at high noise
 just misses). Everybody together is worse than the priority clients alone, by 70% at medium and 100% at high noise.
-Unlike in the paper the *test accuracy* gains nothing that 12 instances could show: at most half a percent, with
-intervals around zero, while everybody together loses one to two percent at medium and high noise. The threshold hardly
+Unlike in the paper the *test accuracy* gains nothing that 12 instances could show: at most half a point, with
+intervals around zero, while everybody together loses one to two points at medium and high noise. The threshold hardly
 matters, since clean copies of the pooled data have the pooled loss and the others are far from it. What helps is the
 averaging of mini-batch noise over more samples: in trials with full batches the gain lasted for some rounds after the
 warm-up and was gone in the end.
