@@ -8,7 +8,7 @@ import numpy as np
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 
-__all__ = ["alias_table", "draw_by_weight", "draw_present", "draw_without_replacement", "keep_largest"]
+__all__ = ["alias_table", "draw_by_weight", "draw_present", "keep_largest", "scan_for_the_rest"]
 
 
 def alias_table(weights: Array) -> Array:
@@ -55,32 +55,16 @@ def draw_present(table, start, weights, rng):
 @compiled
 def _scan_present(weights, rng):
     taken, drawn = np.zeros(weights.size), np.full(1, -1)
-    _scan_for_the_rest(weights, 1.0, taken, rng, 0, 1, drawn)
+    scan_for_the_rest(weights, 1.0, taken, rng, 0, 1, drawn)
     return drawn[0]
 
 
-@inlined
-def draw_without_replacement(table, start, weights, size, stamp, taken, rng, drawn):
-    """Draw ``size`` different clients one after the other, each proportional to weight among those left.
-
-    ``taken[k] == stamp`` marks the clients drawn; those of negative weight are absent. Rejection from the alias table
-    while it pays, a scan of the rest once rejections abound; either way the next client has its exact law given those
-    drawn before. Returns how many were drawn: fewer than ``size`` when no client of positive weight is left.
-    """
-    filled, tries = 0, 0
-    while filled < size and tries < 4 * size + 16:
-        k = draw_by_weight(table, start, weights.size, rng)
-        drawn[np.uint64(filled)] = k
-        filled += (taken[k] != stamp) & (weights[k] > 0.0)
-        taken[k] = stamp
-        tries += 1
-    if filled < size:
-        filled = _scan_for_the_rest(weights, stamp, taken, rng, filled, size, drawn)
-    return filled
-
-
 @compiled
-def _scan_for_the_rest(weights, stamp, taken, rng, filled, size, drawn):
+def scan_for_the_rest(weights, stamp, taken, rng, filled, size, drawn):
+    """Draw clients ``filled .. size - 1`` one after the other, each by weight among those left; return how many exist.
+
+    ``taken[k] == stamp`` marks the clients drawn; those of negative weight are absent.
+    """
     for j in range(filled, size):
         left = 0.0
         for k in range(weights.size):

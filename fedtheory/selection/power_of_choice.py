@@ -12,7 +12,7 @@ from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
-from fedtheory.selection._draw import alias_table, draw_without_replacement, keep_largest
+from fedtheory.selection._draw import alias_table, draw_by_weight, keep_largest, scan_for_the_rest
 from fedtheory.selection.candidate_schedules import CandidateSchedule
 from fedtheory.selection.loss_transforms import LossTransform, transform
 from fedtheory.selection.rules import Rules
@@ -144,20 +144,6 @@ _ALIAS = 3
 
 
 @inlined
-def _draw_candidates(round_index, table, memory, weights, rng, candidates):
-    num_clients = weights.size
-    first_count = _ALIAS + 2 * num_clients
-    size = int(table[first_count + min(round_index, table.size - first_count - 1)])
-    if size < num_clients:
-        return draw_without_replacement(table, _ALIAS, weights, size, float(round_index), memory, rng, candidates)
-    filled = 0
-    for k in range(num_clients):
-        candidates[filled] = k
-        filled += weights[k] >= 0.0  # below 0 it is absent
-    return filled
-
-
-@inlined
 def _keep_ranked(table, weights, candidates, losses, rng, chosen):
     size = min(int(table[0]), candidates.size)
     if table[1] != 0.0:
@@ -169,7 +155,26 @@ def _keep_ranked(table, weights, candidates, losses, rng, chosen):
 
 @compiled
 def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
-    return _draw_candidates(round_index, table, memory, weights, rng, candidates)
+    num_clients = weights.size
+    first_count = _ALIAS + 2 * num_clients
+    size = int(table[first_count + min(round_index, table.size - first_count - 1)])
+    filled, tries, stamp = 0, 0, float(round_index)
+    if size == num_clients:
+        for k in range(num_clients):
+            candidates[filled] = k
+            filled += weights[k] >= 0.0  # below 0 it is absent
+        return filled
+    # Without replacement: rejection from the alias table while it pays, a scan of the rest once rejections abound.
+    # Either way the next client has its exact law given those drawn before, which memory[k] == stamp marks.
+    while filled < size and tries < 4 * size + 16:
+        k = draw_by_weight(table, _ALIAS, num_clients, rng)
+        candidates[np.uint64(filled)] = k
+        filled += (memory[k] != stamp) & (weights[k] > 0.0)
+        memory[k] = stamp
+        tries += 1
+    if filled < size:
+        filled = scan_for_the_rest(weights, stamp, memory, rng, filled, size, candidates)
+    return filled
 
 
 @compiled
@@ -180,7 +185,7 @@ def _select_largest(round_index, table, memory, weights, candidates, losses, rng
 @compiled
 def _select_by_memory(round_index, table, memory, weights, candidates, losses, rng, chosen):
     drawn, reports = np.empty(weights.size, dtype=np.int64), np.empty(weights.size)
-    size = _draw_candidates(round_index, table, memory, weights, rng, drawn)
+    size = _propose_by_weight(round_index, table, memory, weights, rng, drawn)
     for j in range(size):
         reports[j] = memory[weights.size + drawn[j]]
     return _keep_ranked(table, weights, drawn[:size], reports[:size], rng, chosen)

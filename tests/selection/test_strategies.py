@@ -9,7 +9,7 @@ import pytest
 import fedtheory.selection
 from fedtheory._discover import members
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
-from fedtheory.selection._draw import alias_table, draw_without_replacement, keep_largest
+from fedtheory.selection._draw import alias_table, keep_largest
 from fedtheory.selection.candidate_schedules import DecayingCandidates, HalfTimeCandidates, HalvingCandidates
 from fedtheory.selection.power_of_choice import HighestLoss, PowerOfChoice
 from fedtheory.selection.proportional import Proportional
@@ -146,10 +146,11 @@ def test_draws_without_replacement_exhaust_weights_over_eight_decades():
     # rejection cannot find the light clients: the scan must take over, and with the right law
     weights = np.array([1.0, 1e-4, 1e-8, 2e-8])
     weights /= weights.sum()
-    rng, drawn, taken = np.random.default_rng(0), np.zeros(3, dtype=np.int64), np.full(4, -1.0)
+    rules, rng, drawn = PowerOfChoice(3, 3).rules(weights, 6000), np.random.default_rng(0), np.zeros(3, dtype=np.int64)
+    assert rules.propose
     thirds = []
     for t in range(6000):
-        draw_without_replacement(alias_table(weights), 0, weights, 3, float(t), taken, rng, drawn)
+        assert rules.propose(t, rules.table, rules.memory, weights, rng, drawn) == 3
         assert len(set(drawn)) == 3
         thirds.append(drawn[2])
     # after clients 0 and 1, almost surely first, client 3 is twice as likely as client 2
