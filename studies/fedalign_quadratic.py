@@ -22,7 +22,8 @@ confidence limits, the bounds with their upper ends, and the *floor*: where the 
 the minimizer of the included clients' weighted objective, computed exactly.
 
 Noise, distances and the schedule were chosen, after a few trials, so that both sides of the trade-off show: in a trial
-of the private world with noise variance 20 and distances up to 5 no fixed threshold was ahead at the horizons looked at, and annealing from 16 instead of 2 ends 3% higher.
+of the private world with noise variance 20 and distances up to 5 no fixed threshold was ahead at the horizons looked
+at, and annealing from 16 instead of 2 ends 3% higher.
 
 **Reading.** In the pooled world a small threshold lowers the early error by a third, because more clients average the
 noise, and costs a small floor. Large thresholds stop at floors ten times the error of the priority clients alone; the
