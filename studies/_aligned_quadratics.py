@@ -59,7 +59,8 @@ def _federation(config: Any, *, pooled: bool) -> "Prioritized":
     minima = np.concatenate([np.zeros(first), np.full(others, priority.minimum if pooled else 0.0)])
     sizes = np.full(first + others, 1 / (first + others))
     fed = ft.QuadraticFederation(curvatures, np.vstack([centers, away]), sizes, minima)
-    return ft.federation.prioritize(fed, np.arange(first + others) < first)
+    world: Prioritized = ft.federation.prioritize(fed, np.arange(first + others) < first)
+    return world
 
 
 def measurements(setting: Setting, threshold: Any) -> dict[str, Any]:
@@ -125,7 +126,8 @@ def _floor(setting: Setting, included: Any, strategy: Any) -> dict[str, Any]:
     import fedtheory as ft
     from fedtheory.selection.loss_matching import matches
 
-    fed, config, aligned = setting.aligned.federation, setting.config, setting.aligned
+    config, aligned = setting.config, setting.aligned
+    fed: Any = aligned.federation
     limit = ft.QuadraticFederation(fed.curvatures, fed.centers, aligned.shares * included, normalize=True).minimizer
     last = strategy.thresholds(config.num_rounds)[-1:]
     there = matches(fed.losses(limit)[None], fed.weights, last).matched[0]

@@ -13,6 +13,7 @@ from fedtheory.claims import fedalign as theorems
 from fedtheory.claims import fedalign_lemmas as lemmas
 from fedtheory.claims._aligned_runs import draw_alignment
 from fedtheory.claims._instances import short_steps
+from fedtheory.verification import selections
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claim import at_least, at_most, worst_of
 from fedtheory.verification.counterexamples import search
@@ -134,7 +135,7 @@ def test_uniform_draws_of_unequal_priority_clients_are_biased(monkeypatch):
         share = Q(1, len(shares))
         return honest([share] * len(shares), num_draws)
 
-    honest = runs.with_replacement
+    honest = selections.with_replacement
     monkeypatch.setattr(runs, "with_replacement", uniform)
     assert refuted(lemmas.LEMMA_A7, lemmas.LEMMA_A7.check)
 
