@@ -1,0 +1,68 @@
+"""Broken variants are caught by the claims about their laws."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from fedtheory.claims import power_of_choice_variants as variants
+from fedtheory.selection import active_federated, power_of_choice
+from fedtheory.selection.availability import AlternatingGroups, Attendance
+from fedtheory.verification.verdicts import examine
+
+RULES = power_of_choice.PowerOfChoice.rules
+
+
+@pytest.mark.parametrize("name", variants.__all__)
+def test_the_claim_holds(name):
+    verdict = examine(getattr(variants, name), rng=2)
+    assert verdict.verdict == "holds"
+    assert verdict.num_applicable == verdict.num_instances
+
+
+def starting_at_zero(self, weights, num_rounds):
+    rules = RULES(self, weights, num_rounds)
+    return dataclasses.replace(rules, memory=np.where(np.isinf(rules.memory), 0.0, rules.memory))
+
+
+def exact_losses(self, weights, num_rounds):
+    return dataclasses.replace(RULES(self, weights, num_rounds), candidate_loss="exact")
+
+
+def smallest(self, weights, num_rounds):
+    rules = RULES(self, weights, num_rounds)
+    select = rules.select
+
+    def take_smallest(t, table, memory, weights, candidates, losses, rng, chosen):
+        return select(t, table, memory, weights, candidates, -losses, rng, chosen)
+
+    return dataclasses.replace(rules, select=take_smallest)
+
+
+@pytest.mark.parametrize(
+    ("claim", "mutant"),
+    [(variants.RPOW_D, starting_at_zero), (variants.CPOW_D, exact_losses), (variants.CPOW_D, smallest)],
+    ids=lambda value: getattr(value, "key", getattr(value, "__name__", "")),
+)
+def test_a_wrong_law_is_caught(monkeypatch, claim, mutant):
+    monkeypatch.setattr(power_of_choice.PowerOfChoice, "rules", mutant)
+    assert examine(claim, rng=2).verdict == "fails"
+
+
+def test_a_late_group_is_caught(monkeypatch):
+    honest = AlternatingGroups.attendance
+
+    def late(self, num_clients):
+        rule, table, memory = honest(self, num_clients)
+
+        def one_round_late(t, table, memory, rng, present):
+            return rule(t + 1, table, memory, rng, present)
+
+        return Attendance(one_round_late, table, memory)
+
+    monkeypatch.setattr(AlternatingGroups, "attendance", late)
+    assert examine(variants.AVAILABILITY, rng=2).verdict == "fails"
+
+
+def test_the_strategies_claimed_about_include_active_federated_learning():
+    assert any(isinstance(s, active_federated.ActiveFederated) for s in variants._strategies(3))
