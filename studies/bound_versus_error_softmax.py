@@ -18,8 +18,8 @@ without looking closer, and the theorem wants a positive one.
 **Reading.** Nothing is refuted, and the distances are those of the quadratics: after 20,000 steps the recursion lies
 four to five powers of ten above the error of random selection, the closed form six to seven. The blame is the drift
 again: G2 = 161 has to cover every sample and every model of a ball, while no client's squared gradient exceeds a
-twentieth of that at the start or at the minimizer. The variance is bounded by 3.9, only three times what it is. pow-d is
-ahead for the first hundreds of steps and ends thirty to fifty times as far from the minimum as random selection: its
+twentieth of that at the start or at the minimizer. The variance is bounded by 3.9, only three times what it is. pow-d
+is ahead for the first hundreds of steps and ends thirty to fifty times as far from the minimum as random selection: its
 error floor.
 """
 
