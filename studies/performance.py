@@ -56,7 +56,7 @@ class Config:
     """Rounds of the batched peers."""
     repetitions: int = 7
     """Interleaved repetitions."""
-    softmax_rounds: int = 40
+    softmax_rounds: int = 100
     """Rounds of a run of softmax regression."""
     sampling_sizes: tuple[int, ...] = (100, 10_000, 1_000_000)
     """Numbers of norms."""

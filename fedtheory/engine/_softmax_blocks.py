@@ -101,7 +101,7 @@ def power(x):
 
 @compiled_with_reordering
 def to_residuals(block, labels, batch, num_classes, size):
-    """Turn powers into q - e_y, and into 0 for the rows that only fill up."""
+    """Turn powers into q - e_y."""
     sums = block[-1]
     filled = -(-size // LANES) * LANES
     for s in range(filled):
@@ -110,8 +110,6 @@ def to_residuals(block, labels, batch, num_classes, size):
         q = block[c]
         for s in range(filled):
             q[s] *= sums[s]
-        for s in range(size, filled):
-            q[s] = 0.0
     for s in range(size):
         block[labels[batch[s]], s] -= 1.0
 
@@ -119,7 +117,8 @@ def to_residuals(block, labels, batch, num_classes, size):
 @compiled_with_reordering
 def add_gradient(features, batch, size, block, num_classes, gradient):
     """Add the sum over the samples of residual times features."""
-    for s in range(0, size, LANES):
+    whole = size // 8 * 8
+    for s in range(0, whole, 8):
         x0, x1, x2, x3 = features[batch[s]], features[batch[s + 1]], features[batch[s + 2]], features[batch[s + 3]]
         x4, x5, x6, x7 = features[batch[s + 4]], features[batch[s + 5]], features[batch[s + 6]], features[batch[s + 7]]
         for c in range(num_classes):
@@ -128,3 +127,9 @@ def add_gradient(features, batch, size, block, num_classes, gradient):
             for j in range(g.size):
                 four = r0 * x0[j] + r1 * x1[j] + r2 * x2[j] + r3 * x3[j]
                 g[j] += four + r4 * x4[j] + r5 * x5[j] + r6 * x6[j] + r7 * x7[j]
+    for s in range(whole, size):
+        x0 = features[batch[s]]
+        for c in range(num_classes):
+            g, r0 = gradient[c], block[c, s]
+            for j in range(g.size):
+                g[j] += r0 * x0[j]
