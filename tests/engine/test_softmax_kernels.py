@@ -244,6 +244,8 @@ def test_gap_is_measured_from_the_minimum_and_descends_to_zero():
     assert 0 <= run.gap[0, -1] <= 64 * EPS
 
 
+# Compiled code overflows in silence; without numba NumPy's scalars warn.
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
 def test_overflowing_logits_are_a_divergence():
     fed = federation(l2=3.0)
     run = ft.fedavg(fed, Proportional(1), num_rounds=500, step_size=1e3, record=("loss",))
