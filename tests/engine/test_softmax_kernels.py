@@ -262,6 +262,7 @@ def test_power_is_the_exponential_up_to_the_rounding_of_its_argument(values):
     assert (np.abs(ours - exact) <= (np.abs(x) + 4) * EPS * exact).all()
 
 
+@pytest.mark.filterwarnings("ignore:invalid value")
 def test_power_keeps_nan_and_minus_infinity():
     assert np.isnan(blocks.power(np.nan))
     assert blocks.power(-np.inf) == blocks.power(-708.0) < 1e-307
