@@ -147,7 +147,7 @@ def _federation(config: Config, concentration: float, partition: Any) -> Any:
         labels, config.num_clients, concentration, min_samples=fewest, rng=np.random.default_rng(deal)
     )
     return ft.SoftmaxFederation(
-        ft.datasets.FederatedData.from_partition(images, labels, parts, test_fraction=0.1, rng=hold_out)
+        ft.federation.FederatedData.from_partition(images, labels, parts, test_fraction=0.1, rng=hold_out)
     )
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from fedtheory._validate import Array
 from fedtheory.bounds.power_of_choice import PAPER
 from fedtheory.claims._instances import whole
-from fedtheory.datasets.client_data import FederatedData
 from fedtheory.engine.fedavg import fedavg
+from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.federation.softmax import SoftmaxFederation
 from fedtheory.paper import Statement

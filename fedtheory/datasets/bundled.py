@@ -6,9 +6,9 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Array
-from fedtheory.datasets.client_data import FederatedData, Labels
 from fedtheory.datasets.least_squares import least_squares_federation
 from fedtheory.datasets.partition import dirichlet_partition, power_law_partition, shard_partition
+from fedtheory.federation.client_data import FederatedData, Labels
 from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["breast_cancer", "diabetes", "digits", "wine"]

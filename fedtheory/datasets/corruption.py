@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._validate import Array
-from fedtheory.datasets.client_data import FederatedData, Labels
+from fedtheory.federation.client_data import FederatedData, Labels
 
 __all__ = ["add_irrelevant_samples", "flip_labels", "noise_levels", "shift_labels", "with_misaligned_clients"]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Array
-from fedtheory.datasets.client_data import Labels
+from fedtheory.federation.client_data import Labels
 
 __all__ = ["read_idx", "read_idx_pair"]
 

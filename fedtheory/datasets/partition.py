@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._validate import Array
-from fedtheory.datasets.client_data import FederatedData, Labels
+from fedtheory.federation.client_data import FederatedData, Labels
 
 __all__ = ["Heterogeneity", "dirichlet_partition", "heterogeneity", "power_law_partition", "shard_partition"]
 

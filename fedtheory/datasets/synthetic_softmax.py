@@ -16,7 +16,7 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Array
-from fedtheory.datasets.client_data import FederatedData, Labels
+from fedtheory.federation.client_data import FederatedData, Labels
 
 __all__ = ["SyntheticClients", "synthetic", "synthetic_clients"]
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from fedtheory._validate import Array
-from fedtheory.datasets.client_data import Labels
+from fedtheory.federation.client_data import Labels
 
 __all__ = ["CrossEntropy", "class_probabilities", "residuals", "sample_losses"]
 

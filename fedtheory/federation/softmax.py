@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._validate import Array
-from fedtheory.datasets.client_data import FederatedData, Labels
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._cross_entropy import CrossEntropy, residuals, sample_losses
 from fedtheory.federation._newton import Interval, infimum, minimizer
+from fedtheory.federation.client_data import FederatedData, Labels
 
 __all__ = ["SoftmaxFederation"]
 

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fedtheory.datasets.client_data import FederatedData
 from fedtheory.datasets.corruption import (
     add_irrelevant_samples,
     flip_labels,
@@ -11,6 +10,7 @@ from fedtheory.datasets.corruption import (
     with_misaligned_clients,
 )
 from fedtheory.datasets.synthetic_softmax import synthetic
+from fedtheory.federation.client_data import FederatedData
 
 LEVEL = 1e-6
 MANY = 20_000

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fedtheory.datasets import partition
-from fedtheory.datasets.client_data import FederatedData
 from fedtheory.datasets.partition import dirichlet_partition, heterogeneity, power_law_partition, shard_partition
+from fedtheory.federation.client_data import FederatedData
 
 LEVEL = 1e-6
 SPLITS = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.datasets.client_data import FederatedData
+from fedtheory.federation.client_data import FederatedData
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
 

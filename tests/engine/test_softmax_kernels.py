@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fedtheory as ft
-from fedtheory.datasets.client_data import FederatedData
 from fedtheory.engine import _softmax_blocks as blocks
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._cross_entropy import residuals, sample_losses
+from fedtheory.federation.client_data import FederatedData
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional

@@ -8,11 +8,11 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from fedtheory.datasets.bundled import wine
-from fedtheory.datasets.client_data import FederatedData
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.federation import _newton
 from fedtheory.federation._cross_entropy import CrossEntropy, sample_losses
 from fedtheory.federation._federation import Federation
+from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.softmax import SoftmaxFederation
 
 EPS = float(np.finfo(np.float64).eps)

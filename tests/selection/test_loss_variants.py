@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.datasets.client_data import FederatedData
+from fedtheory.federation.client_data import FederatedData
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.selection.loss_transforms import ClippedLoss, FairLoss
 from fedtheory.selection.power_of_choice import PowerOfChoice

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fedtheory.datasets.client_data import FederatedData
+from fedtheory.federation.client_data import FederatedData
 
 PAIRS = [([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]], [0, 1, 1]), ([[3.0, 5.0]], [0])]
 
