@@ -7,7 +7,7 @@ import numpy as np
 from fedtheory._validate import Array
 from fedtheory.federation.quadratic import QuadraticFederation
 
-__all__ = ["LocalWork", "Spectra", "local_work", "spectra"]
+__all__ = ["LocalWork", "Spectra", "applied", "local_work", "rotated", "spectra"]
 
 
 class Spectra(NamedTuple):
@@ -20,12 +20,22 @@ class Spectra(NamedTuple):
 class LocalWork(NamedTuple):
     """All clients' tau steps, ``w_k - w = D_k (c_k - w) + noise``.
 
-    ``pull`` holds the D_k and ``covariance`` the noise covariances per unit of gradient variance, shape (K, v) for
-    diagonal curvatures and (K, v, v) for full ones.
+    The covariance of the noise is diagonal in the eigenvectors of H_k. Its diagonal is ``sigma^2 variance_k +
+    response_k y^2``, y^2 the squared coordinates of ``w - c_k`` along the eigenvectors.
+
+    Attributes
+    ----------
+    pull
+        The D_k, shape (K, v) for diagonal curvatures and (K, v, v) for full ones.
+    variance
+        Variances per unit of sigma^2 along each eigenvector, shape (K, v).
+    response
+        What the relative noise M adds, shape (K, v, v), or None if M = 0.
     """
 
     pull: Array
-    covariance: Array
+    variance: Array
+    response: Array | None
 
 
 def spectra(fed: QuadraticFederation) -> Spectra:
@@ -36,22 +46,34 @@ def spectra(fed: QuadraticFederation) -> Spectra:
     return Spectra(values, vectors)
 
 
-def local_work(spectra: Spectra, step_sizes: Array) -> LocalWork:
-    """Run tau steps with the given step sizes, shape (tau,).
+def local_work(spectra: Spectra, step_sizes: Array, relative_noise: float = 0.0) -> LocalWork:
+    """Run tau steps with the given step sizes, shape (tau,), and noise of variance ``sigma^2 + M |grad F_k|^2``.
 
     D is ``I - prod_s (I - eta_s H)``, accumulated as such so that small steps do not cancel. The noise of a step has
-    covariance ``eta^2 / v I`` per unit of total variance and passes through the steps after it.
+    covariance ``eta^2 / v I`` per unit of total variance and passes through the steps after it; the gradients that set
+    the relative noise are those of the mean path and of the noise so far.
     """
-    pull, covariance = np.zeros_like(spectra.values), np.zeros_like(spectra.values)
-    dim = spectra.values.shape[1]
+    values, dim = spectra.values, spectra.values.shape[1]
+    pull, variance = np.zeros_like(values), np.zeros_like(values)
+    response = np.zeros((*values.shape, dim)) if relative_noise else None
     for eta in step_sizes:
-        pull = pull + eta * spectra.values * (1.0 - pull)
-        covariance = (1.0 - eta * spectra.values) ** 2 * covariance + eta**2 / dim
-    if spectra.vectors is None:
-        return LocalWork(pull, covariance)
-    return LocalWork(_rotated(pull, spectra.vectors), _rotated(covariance, spectra.vectors))
+        kept, spread = (1.0 - eta * values) ** 2, eta**2 / dim
+        of_noise = relative_noise * (values**2 * variance).sum(axis=1, keepdims=True)
+        variance = kept * variance + spread * (1.0 + of_noise)
+        if response is not None:
+            gradient2 = (values * (1.0 - pull)) ** 2 + np.einsum("ki,kij->kj", values**2, response)
+            response = kept[:, :, None] * response + spread * relative_noise * gradient2[:, None, :]
+        pull = pull + eta * values * (1.0 - pull)
+    return LocalWork(pull if spectra.vectors is None else rotated(pull, spectra.vectors), variance, response)
 
 
-def _rotated(diagonal: Array, vectors: Array) -> Array:
-    matrices: Array = (vectors * diagonal[:, None, :]) @ vectors.transpose(0, 2, 1)
+def applied(matrices: Array, x: Array) -> Array:
+    """Products of one matrix per client, or one diagonal (K, v), with one vector per client, shape (K, v)."""
+    result: Array = matrices * x if matrices.ndim == 2 else np.einsum("kij,kj->ki", matrices, x)
+    return result
+
+
+def rotated(diagonals: Array, vectors: Array) -> Array:
+    """Matrices with the given eigenvalues (..., v) and eigenvectors (..., v, v)."""
+    matrices: Array = (vectors * diagonals[..., None, :]) @ np.swapaxes(vectors, -1, -2)
     return matrices

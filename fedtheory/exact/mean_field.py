@@ -9,7 +9,7 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.engine.schedule import Schedule, step_sizes
-from fedtheory.exact._local_work import local_work, spectra
+from fedtheory.exact._local_work import applied, local_work, spectra
 from fedtheory.exact._quadratic import quadratic
 from fedtheory.exact.frequencies import RanksByLoss, StateIndependent, selection_frequencies
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -73,14 +73,9 @@ def mean_field_gap(
         if t == 0 or not np.array_equal(steps, etas[t - 1]):
             work = local_work(eigen, steps)
         frequencies = _frequencies(_at_round(strategy, candidates, t), fed, model, known)
-        model = model + scale * frequencies @ _pulled(work.pull, fed.centers - model)
+        model = model + scale * frequencies @ applied(work.pull, fed.centers - model)
         gaps.append(fed.excess(model))
     return np.array(gaps)
-
-
-def _pulled(pull: Array, offsets: Array) -> Array:
-    result: Array = pull * offsets if pull.ndim == 2 else np.einsum("kij,kj->ki", pull, offsets)
-    return result
 
 
 def _candidate_counts(strategy: Any, num_clients: int, num_rounds: int) -> Array | None:

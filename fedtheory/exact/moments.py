@@ -14,8 +14,9 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.engine.schedule import Schedule, step_sizes
-from fedtheory.exact._local_work import LocalWork, local_work, spectra
+from fedtheory.exact._local_work import applied, local_work, spectra
 from fedtheory.exact._quadratic import quadratic
+from fedtheory.exact._round_noise import RoundNoise, round_noise
 from fedtheory.exact.frequencies import StateIndependent
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection._moments import CoefficientMoments
@@ -32,6 +33,7 @@ def expected_gap(
     initial: npt.ArrayLike,
     gradient_noise: float = 0.0,
     *,
+    relative_noise: float = 0.0,
     server_step_size: float = 1.0,
     aggregation: str = "difference",
 ) -> Array:
@@ -49,8 +51,9 @@ def expected_gap(
         A number, one number per local step, shape (num_rounds * local_steps,), or a schedule.
     initial
         Initial model, shape (v,).
-    gradient_noise
-        Total variance of the noise in each local gradient, the same in all directions.
+    gradient_noise, relative_noise
+        Noise in each local gradient has the total variance ``sigma^2 + M |grad F_k|^2``, an equal share of it in each
+        direction; ``gradient_noise`` is sigma^2, ``relative_noise`` is M, and the client's own model counts.
     server_step_size
         Factor of the aggregated difference.
     aggregation
@@ -73,8 +76,10 @@ def expected_gap(
     -----
     With ``E omega_k = u_k``, ``E omega_k omega_l = alpha u_k u_l``, ``E omega_k^2 = alpha u_k^2 + delta_k`` and
     ``y_k = D_k (c_k - w)``, ``y = sum_k u_k y_k``, the second moment is that of ``w + y`` plus
-    ``(alpha - 1) E y y' + sum_k delta_k E y_k y_k' + sum_k kappa_k N_k``. A round costs O(K v^3) for full curvatures
-    and O(K (v + tau)) for diagonal ones, whose coordinates do not interact; O(v) while the step size stays the same.
+    ``(alpha - 1) E y y' + sum_k delta_k E y_k y_k' + sum_k kappa_k N_k``. The covariance N_k of the client's noise is a
+    constant plus, with relative noise, a linear function of ``E (w - c_k)(w - c_k)'``, so that the recursion stays
+    closed. A round costs O(K v^3) for full curvatures and O(K v tau) for diagonal ones, whose coordinates do not
+    interact; O(v) while the step size stays the same. With relative noise diagonal ones cost O(K v^2 tau).
 
     Examples
     --------
@@ -84,19 +89,27 @@ def expected_gap(
     >>> fed = QuadraticFederation([1.0], [[0.0]], [1.0])
     >>> expected_gap(fed, Full(), num_rounds=1, local_steps=1, step_size=0.5, initial=[1.0], gradient_noise=1.0)
     array([0.5 , 0.25])
+
+    Noise of variance ``grad^2 = w^2`` instead: ``E w^2`` becomes ``1/4 + 1/4`` of itself in each round.
+
+    >>> expected_gap(fed, Full(), num_rounds=2, local_steps=1, step_size=0.5, initial=[1.0], relative_noise=1.0)
+    array([0.5  , 0.25 , 0.125])
     """
     fed = quadratic(fed)
     moments = _state_independent(strategy).coefficient_moments(fed.weights)
     num_rounds, local_steps = _validate.horizon("num_rounds", num_rounds), _validate.count("local_steps", local_steps)
     etas = step_sizes(step_size, num_rounds, local_steps).reshape(num_rounds, local_steps)
     start = _validate.array("initial", initial, shape=(fed.dim,)) - fed.minimizer
-    variance = float(_validate.nonnegative("gradient_noise", gradient_noise))
+    noise = _Noise(
+        float(_validate.nonnegative("gradient_noise", gradient_noise)),
+        float(_validate.nonnegative("relative_noise", relative_noise)),
+    )
     scale = float(_validate.positive("server_step_size", server_step_size))
     by_model = _validate.choice("aggregation", aggregation, ("difference", "model")) == "model"
     if by_model and scale != 1.0:
         message = f"server_step_size must be 1 when models are aggregated, got {scale}"
         raise ValueError(message)
-    rounds = _rounds(fed, _scaled(moments, scale), etas, variance, by_model=by_model)
+    rounds = _rounds(fed, _scaled(moments, scale), etas, noise, by_model=by_model)
     with np.errstate(over="ignore", invalid="ignore"):
         gaps = _diagonal_gaps(fed, start, rounds) if fed.is_diagonal else _full_gaps(fed, start, rounds)
     return np.where(np.isfinite(gaps), gaps, np.inf)
@@ -118,10 +131,17 @@ def _scaled(moments: CoefficientMoments, scale: float) -> CoefficientMoments:
     )
 
 
+class _Noise(NamedTuple):
+    """Variance of a local gradient, ``sigma2 + relative |grad F_k|^2``."""
+
+    sigma2: float
+    relative: float
+
+
 class _Round(NamedTuple):
     """``x+ = keep x + shift + sum_k omega_k (G_k x + g_k)`` + noise, x measured from w*; see CoefficientMoments.
 
-    ``slopes`` holds the G_k, (K, v) if diagonal, else (K, v, v); ``offsets`` the g_k, (K, v); ``noise`` the covariance.
+    ``slopes`` holds the G_k, (K, v) if diagonal, else (K, v, v); ``offsets`` the g_k, (K, v).
     """
 
     keep: float
@@ -129,30 +149,25 @@ class _Round(NamedTuple):
     slopes: Array
     offsets: Array
     moments: CoefficientMoments
-    noise: Array
+    noise: RoundNoise
 
 
 def _rounds(
-    fed: QuadraticFederation, moments: CoefficientMoments, etas: Array, variance: float, *, by_model: bool
+    fed: QuadraticFederation, moments: CoefficientMoments, etas: Array, noise: _Noise, *, by_model: bool
 ) -> Iterator[_Round]:
-    eigen = spectra(fed)
+    eigen, centers = spectra(fed), fed.centers - fed.minimizer
     for t, steps in enumerate(etas):
         if t == 0 or not np.array_equal(steps, etas[t - 1]):
-            work = local_work(eigen, steps)
-            current = (
-                _by_model(fed, moments, work, variance) if by_model else _by_difference(fed, moments, work, variance)
-            )
+            work = local_work(eigen, steps, noise.relative)
+            of_noise = round_noise(eigen, work, moments.noise, noise.sigma2, centers)
+            pulled = applied(work.pull, centers)
+            current = _Round(1.0, np.zeros(fed.dim), -work.pull, pulled, moments, of_noise)
+            if by_model:
+                current = _by_model(fed, current)
         yield current
 
 
-def _by_difference(fed: QuadraticFederation, moments: CoefficientMoments, work: LocalWork, variance: float) -> _Round:
-    pulled = _applied(work.pull, fed.centers - fed.minimizer)
-    noise = variance * np.tensordot(moments.noise, work.covariance, 1)
-    return _Round(1.0, np.zeros(fed.dim), -work.pull, pulled, moments, noise)
-
-
-def _by_model(fed: QuadraticFederation, moments: CoefficientMoments, work: LocalWork, variance: float) -> _Round:
-    step = _by_difference(fed, moments, work, variance)
+def _by_model(fed: QuadraticFederation, step: _Round) -> _Round:
     identity = 1.0 if fed.is_diagonal else np.eye(fed.dim)
     # w_k = x + G_k x + g_k + w* is measured from the origin, and the sum from w* again
     return step._replace(
@@ -160,13 +175,8 @@ def _by_model(fed: QuadraticFederation, moments: CoefficientMoments, work: Local
     )
 
 
-def _applied(slopes: Array, x: Array) -> Array:
-    result: Array = slopes * x if slopes.ndim == 2 else np.einsum("kij,kj->ki", slopes, x)
-    return result
-
-
 def _diagonal_gaps(fed: QuadraticFederation, start: Array, rounds: Iterator[_Round]) -> Array:
-    """Coordinates do not interact: first and second moments of each, shape (v,)."""
+    """First and second moments of each coordinate, shape (v,); only relative noise makes coordinates interact."""
     curvature = fed.weights @ fed.diagonals
     mean, second = start, start**2
     gaps = [0.5 * curvature @ second]
@@ -176,14 +186,17 @@ def _diagonal_gaps(fed: QuadraticFederation, start: Array, rounds: Iterator[_Rou
             known, map_ = step, _diagonal_map(step)
         mean, second = (
             map_.slope * mean + map_.offset,
-            map_.second_second * second + map_.second_mean * mean + map_.second_one,
+            map_.second_second * second
+            + map_.second_mean * mean
+            + map_.second_one
+            + step.noise.covariance(mean, second),
         )
         gaps.append(0.5 * curvature @ second)
     return np.array(gaps)
 
 
 class _DiagonalMap(NamedTuple):
-    """``mean+ = slope mean + offset``; ``second+`` is the combination of second, mean and 1 with these coefficients."""
+    """``mean+ = slope mean + offset``; ``second+``, but for noise, combines second, mean and 1 by the other three."""
 
     slope: Array
     offset: Array
@@ -201,7 +214,7 @@ def _diagonal_map(step: _Round) -> _DiagonalMap:
         total_offset,
         total_slope**2 + (alpha - 1) * slope**2 + delta @ step.slopes**2,
         2 * (total_slope * total_offset + (alpha - 1) * slope * offset + delta @ (step.slopes * step.offsets)),
-        total_offset**2 + (alpha - 1) * offset**2 + delta @ step.offsets**2 + step.noise,
+        total_offset**2 + (alpha - 1) * offset**2 + delta @ step.offsets**2,
     )
 
 
@@ -223,7 +236,7 @@ def _full_round(step: _Round, mean: Array, second: Array) -> tuple[Array, Array]
         _image(total_slope, total_offset, mean, second)
         + (alpha - 1) * _image(slope, offset, mean, second)
         + _weighted_images(delta, step.slopes, step.offsets, mean, second)
-        + step.noise
+        + step.noise.covariance(mean, second)
     )
     return total_slope @ mean + total_offset, 0.5 * (after + after.T)
 
