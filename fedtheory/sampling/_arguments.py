@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy import ndarray
 
 from fedtheory import _validate
 from fedtheory._validate import Array
@@ -22,7 +23,7 @@ _FLOAT64 = np.dtype(np.float64)
 def is_plain(norms: Any) -> bool:
     """Whether compiled code can read this value as it is: a float64 vector with entries and without gaps."""
     return (
-        type(norms) is np.ndarray
+        type(norms) is ndarray
         and norms.dtype is _FLOAT64
         and norms.ndim == 1
         and norms.flags.c_contiguous
@@ -45,8 +46,8 @@ def refuse_norms(norms: Array) -> None:
 
 def checked_budget(expected_size: Any, num_clients: int) -> float:
     """Return the expected number of sampled clients as a float in (0, num_clients]."""
-    if type(expected_size) in (int, float) and 0 < expected_size <= num_clients:
-        return float(expected_size)
+    if type(expected_size) is float and 0.0 < expected_size <= num_clients:
+        return expected_size
     budget = _validate.positive("expected_size", expected_size)
     if np.ndim(budget) != 0:
         message = f"expected_size must be one number, got shape {np.shape(budget)}"

@@ -14,6 +14,7 @@ from fedtheory._validate import Array
 __all__ = [
     "LANES",
     "NO_LIMIT",
+    "SMALLEST_SUM",
     "fill_approximate",
     "fill_optimal",
     "saturate",
@@ -24,51 +25,61 @@ __all__ = [
     "write_optimal",
 ]
 
-LANES = 32
-LARGEST = np.finfo(np.float64).max
+LANES = 16
+_ROWS = 8
 NO_LIMIT = 2**62
+SMALLEST_SUM = 2.0**-900
+
+# Sums over clients run in LANES independent lanes, _ROWS rows at a time: such loops become SIMD without any licence to
+# reorder, so that the bits do not depend on the machine. Counts are integers, which comparisons add to at no cost.
 
 
 @compiled
-def survey(norms: Array, work: Array) -> tuple[float, float, float]:
-    """Sum of the norms, how many are positive, and how many are legal (finite and at least 0)."""
-    work[:] = 0.0
-    sums, positive, legal = work[0], work[1], work[2]
-    for first in range(0, norms.size, LANES):
-        row = norms[first : first + LANES]
-        for j in range(row.size):
-            sums[j] += row[j]
-            positive[j] += 1.0 * (row[j] > 0.0)
-            legal[j] += (1.0 * (row[j] >= 0.0)) * (1.0 * (row[j] <= LARGEST))
+def survey(norms: Array, work: Array) -> tuple[float, int, int]:
+    """Sum of the norms, how many are positive, and how many are at least 0 (NaN is not)."""
+    sums, positive, legal = work[0], work[1].view(np.int64), work[2].view(np.int64)
+    sums[:], positive[:], legal[:] = 0.0, 0, 0
+    whole = norms.size - norms.size % (_ROWS * LANES)
+    for first in range(0, whole, _ROWS * LANES):
+        for j in range(LANES):
+            total, above, at_least = 0.0, 0, 0
+            for row in range(_ROWS):
+                t = norms[first + row * LANES + j]
+                total += t
+                above += t > 0.0
+                at_least += t >= 0.0
+            sums[j] += total
+            positive[j] += above
+            legal[j] += at_least
+    for first in range(whole, norms.size, LANES):
+        rest = norms[first : first + LANES]
+        for j in range(rest.size):
+            sums[j] += rest[j]
+            positive[j] += rest[j] > 0.0
+            legal[j] += rest[j] >= 0.0
     return sums.sum(), positive.sum(), legal.sum()
 
 
 @compiled
-def _below(norms: Array, x: float, work: Array) -> tuple[float, float]:
-    # Sum and number of the norms below x. Independent lanes instead of one running sum: the loop becomes SIMD without
-    # any licence to reorder, so the bits do not depend on the machine. Four rows at a time save loads and stores.
-    work[:] = 0.0
-    sums, counts = work[0], work[1]
-    lanes = sums.size
-    whole = norms.size - norms.size % (4 * lanes)
-    for first in range(0, whole, 4 * lanes):
-        row0 = norms[first : first + lanes]
-        row1 = norms[first + lanes : first + 2 * lanes]
-        row2 = norms[first + 2 * lanes : first + 3 * lanes]
-        row3 = norms[first + 3 * lanes : first + 4 * lanes]
-        for j in range(lanes):
-            b0 = 1.0 * (row0[j] < x)
-            b1 = 1.0 * (row1[j] < x)
-            b2 = 1.0 * (row2[j] < x)
-            b3 = 1.0 * (row3[j] < x)
-            sums[j] += (row0[j] * b0 + row1[j] * b1) + (row2[j] * b2 + row3[j] * b3)
-            counts[j] += (b0 + b1) + (b2 + b3)
-    for first in range(whole, norms.size, lanes):
-        row = norms[first : first + lanes]
-        for j in range(row.size):
-            b = 1.0 * (row[j] < x)
-            sums[j] += row[j] * b
-            counts[j] += b
+def _below(norms: Array, x: float, work: Array) -> tuple[float, int]:
+    # Sum and number of the norms below x.
+    sums, counts = work[0], work[1].view(np.int64)
+    sums[:], counts[:] = 0.0, 0
+    whole = norms.size - norms.size % (_ROWS * LANES)
+    for first in range(0, whole, _ROWS * LANES):
+        for j in range(LANES):
+            total, count = 0.0, 0
+            for row in range(_ROWS):
+                t = norms[first + row * LANES + j]
+                total += t if t < x else 0.0
+                count += t < x
+            sums[j] += total
+            counts[j] += count
+    for first in range(whole, norms.size, LANES):
+        rest = norms[first : first + LANES]
+        for j in range(rest.size):
+            sums[j] += rest[j] if rest[j] < x else 0.0
+            counts[j] += rest[j] < x
     return sums.sum(), counts.sum()
 
 
@@ -98,8 +109,8 @@ def saturate(
 @compiled
 def start(norms: Array, budget: float, total: float, max_rescalings: int, work: Array) -> tuple[float, float, int]:
     """Iterate from the threshold ``total / budget``; returns as ``saturate``."""
-    if total == 0.0:
-        return 0.0, budget, 0
+    if total == 0.0 or not total < np.inf:
+        return total, budget, 0
     return saturate(norms, budget, (total, budget), max_rescalings, work)
 
 
@@ -115,39 +126,44 @@ def write(norms: Array, rest: float, room: float, probabilities: Array) -> None:
 
 
 @compiled
-def fill_optimal(norms: Array, budget: float, probabilities: Array) -> tuple[float, float, float]:
-    """Write the optimal probabilities; returns (sum of the rest, how many norms are positive, how many are legal).
+def fill_optimal(norms: Array, budget: float, probabilities: Array) -> int:
+    """Write the optimal probabilities and return how many norms are positive.
 
-    The first value is infinite, or tiny, when the norms leave the range where the arithmetic is accurate.
+    The answer is -1 if somebody has to look closer: a norm is negative or not finite, or the norms leave the range
+    where the arithmetic is accurate.
     """
-    return write_optimal(norms, budget, np.empty((3, LANES)), probabilities)
+    rest, positive, legal = write_optimal(norms, budget, np.empty((3, LANES)), probabilities)
+    is_safe = legal == norms.size and rest < np.inf and (rest > SMALLEST_SUM or positive <= budget)
+    return positive if is_safe else -1
 
 
 @compiled
-def write_optimal(norms: Array, budget: float, work: Array, probabilities: Array) -> tuple[float, float, float]:
-    """Do as ``fill_optimal`` without allocating; ``work`` has shape (3, LANES)."""
+def write_optimal(norms: Array, budget: float, work: Array, probabilities: Array) -> tuple[float, int, int]:
+    """Write the optimal probabilities; returns (sum of the rest, how many norms are positive, how many are >= 0).
+
+    The first value is not finite if a norm is not, and infinite or tiny if the arithmetic was not accurate; ``work``
+    has shape (3, LANES).
+    """
     total, positive, legal = survey(norms, work)
     if positive <= budget:
         for i in range(norms.size):
             probabilities[i] = 1.0 * (norms[i] > 0.0)
-        return 1.0, positive, legal
+        return total, positive, legal
     rest, room, _ = start(norms, budget, total, NO_LIMIT, work)
     write(norms, rest, room, probabilities)
     return rest, positive, legal
 
 
 @compiled
-def fill_approximate(
-    norms: Array, budget: float, max_rescalings: int, probabilities: Array
-) -> tuple[float, int, float]:
-    """Write the law after some rescalings; returns (sum of the rest, rescalings made, how many norms are legal)."""
+def fill_approximate(norms: Array, budget: float, max_rescalings: int, probabilities: Array) -> tuple[float, int, int]:
+    """Write the law after some rescalings; returns (sum of the rest, rescalings made, how many norms are >= 0)."""
     return write_approximate(norms, budget, max_rescalings, np.empty((3, LANES)), probabilities)
 
 
 @compiled
 def write_approximate(
     norms: Array, budget: float, max_rescalings: int, work: Array, probabilities: Array
-) -> tuple[float, int, float]:
+) -> tuple[float, int, int]:
     """Do as ``fill_approximate`` without allocating; ``work`` has shape (3, LANES)."""
     total, _, legal = survey(norms, work)
     rest, room, num_rescalings = start(norms, budget, total, max_rescalings, work)

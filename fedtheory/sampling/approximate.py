@@ -11,7 +11,7 @@ from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.sampling import _newton
 from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, is_plain, numbers, refuse_norms
-from fedtheory.sampling.optimal import LARGEST_SUM, SMALLEST_SUM, rescale
+from fedtheory.sampling.optimal import rescale
 
 __all__ = ["Approximation", "approximate_probabilities", "approximation", "approximation_path"]
 
@@ -98,9 +98,9 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
     probabilities = np.empty(t.size)
     # One rescaling beyond the limit tells whether the limit was what stopped the iteration.
     rest, made, num_legal = _newton.fill_approximate(t, budget, limit + 1, probabilities)
-    if num_legal < t.size:
+    if num_legal < t.size or not rest < np.inf:
         refuse_norms(t)
-    far = not SMALLEST_SUM < rest < LARGEST_SUM and t.any()
+    far = not _newton.SMALLEST_SUM < rest < np.inf and t.any()
     if far:
         made = rescale(t, budget, limit + 1, probabilities)
     if made > limit:

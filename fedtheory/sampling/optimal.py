@@ -12,8 +12,6 @@ from fedtheory.sampling._arguments import checked_budget, checked_norms, is_plai
 
 __all__ = ["optimal_probabilities"]
 
-SMALLEST_SUM = 2.0**-900
-LARGEST_SUM = float("inf")
 TOP = 900
 SATURATED = 2.0**1000
 
@@ -67,19 +65,24 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms
     array([0.5, 0.5, 1. ])
     """
     t: Any = norms if is_plain(norms) else checked_norms(norms)
-    num_clients = t.size
-    budget = checked_budget(expected_size, num_clients)
-    probabilities = np.empty(num_clients)
-    rest, num_positive, num_legal = _newton.fill_optimal(t, budget, probabilities)
-    if num_legal < num_clients:
-        refuse_norms(t)
-    if not SMALLEST_SUM < rest < LARGEST_SUM:
-        rescale(t, budget, _newton.NO_LIMIT, probabilities)
+    budget = checked_budget(expected_size, t.size)
+    probabilities = np.empty(t.size)
+    num_positive = _newton.fill_optimal(t, budget, probabilities)
+    if num_positive < 0:
+        num_positive = _look_closer(t, budget, probabilities)
     if zero_norms != "drop":
         _validate.choice("zero_norms", zero_norms, ("drop", "spread"))
         if num_positive < budget:
             probabilities[t == 0] = (budget - num_positive) / (t.size - num_positive)
     return probabilities
+
+
+def _look_closer(norms: Array, budget: float, probabilities: Array) -> int:
+    refuse_norms(norms)
+    num_positive = int(np.count_nonzero(norms))
+    if num_positive > budget:
+        rescale(norms, budget, _newton.NO_LIMIT, probabilities)
+    return num_positive
 
 
 def rescale(norms: Array, budget: float, max_rescalings: int, probabilities: Array) -> int:

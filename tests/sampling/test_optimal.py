@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.sampling import certificate, optimal_probabilities, rational_probabilities
+from fedtheory.sampling import approximate_probabilities, certificate, optimal_probabilities, rational_probabilities
 from fedtheory.sampling._newton import NO_LIMIT
 from fedtheory.sampling.optimal import rescale
 
-# Sums in 32 lanes and one division: a few units in the last place for the sizes tested here.
+# Sums in 16 lanes and one division: a few units in the last place for the sizes tested here.
 ROUNDING = 64 * np.finfo(np.float64).eps
 TINY = 1e-300  # below this a probability may lose digits or vanish
 
@@ -250,6 +250,18 @@ def test_the_caller_keeps_the_norms_and_they_may_be_read_only_or_strided() -> No
 def test_bad_inputs_are_refused_in_one_sentence(norms, m, error, message) -> None:
     with pytest.raises(error, match=message):
         optimal_probabilities(norms, m)
+
+
+@pytest.mark.parametrize("program", [optimal_probabilities, approximate_probabilities])
+@pytest.mark.parametrize("size", [4, 100, 1000])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, -1.0, -5e-324])
+def test_one_bad_norm_is_found_wherever_it_stands_and_whatever_the_budget(program, size, bad) -> None:
+    for place in (0, size // 2, size - 1):
+        t = np.ones(size)
+        t[place] = bad
+        for m in (0.5, 2.0, size - 1.0, float(size)):
+            with pytest.raises(ValueError, match=f"norms must be finite.*, got {bad} at index {place}"):
+                program(t, m)
 
 
 def test_an_unknown_word_for_zero_norms_is_refused() -> None:
