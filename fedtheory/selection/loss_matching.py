@@ -13,7 +13,7 @@ from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
-from fedtheory.selection._draw import alias_table, draw_by_weight
+from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection.participation import Everyone, Participation
 from fedtheory.selection.rules import Rules
 from fedtheory.selection.threshold_schedules import thresholds
@@ -66,7 +66,8 @@ class LossMatching:
     FedALIGN (Ravi, Shomorony), section 3.1 and Appendix A.4. Indicators are frozen at the round's start and evaluated
     at the server's model (the paper's eq. (19) evaluates them at local models and at the current step, which breaks
     ``w_{t+1} = w_t - eta g_t`` at round ends). The server needs F(w), so that in every round after the warm-up all
-    clients are asked for their losses.
+    clients are asked for their losses. Among clients that may be absent (``Available``), F counts the priority clients
+    that are there; in a round without any of them nobody is included.
     """
 
     priority: tuple[bool, ...] | Any
@@ -198,61 +199,83 @@ def _propose_everyone(round_index, table, memory, weights, rng, candidates):
 
 @compiled
 def _select_matching(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    size = _take_priority(table, memory, weights, rng, chosen)
     num_clients = weights.size
     first = int(table[_HEAD + num_clients : _HEAD + 2 * num_clients].sum())
-    attending = int(table[_OTHERS])
-    if table[_MODE] == _SUBSETS:
-        _shuffle(memory, first, attending, rng)
-    objective = 0.0
-    for j in range(candidates.size):
-        objective += weights[candidates[j]] * losses[j]
+    size = _take_priority(table, memory[:first], weights, rng, chosen)
+    others = memory[first:]
+    attending = _shuffle(others, int(table[_OTHERS]), weights, rng) if table[_MODE] == _SUBSETS else others.size
+    gaps = _gaps(weights, candidates, losses)
     eps = _HEAD + 2 * num_clients
     row = eps + int(table[_THRESHOLDS]) + num_clients * min(round_index, int(table[_ROWS]) - 1)
     for j in range(attending):
-        k = int(memory[first + j])
+        k = int(others[j])
         chance = table[row + k]
         # The coin falls in every round, so that runs with other thresholds or warm-ups see the same attendance.
         attends = chance >= 1.0 or (chance > 0.0 and rng.random() < chance)
-        if candidates.size > 0 and attends:
-            gap = abs(losses[k] - objective)
-            limit = table[eps + round_index]
-            if gap < limit or (gap == limit and table[_INCLUSIVE] > 0.0):
-                chosen[size] = k
-                size += 1
+        limit = table[eps + round_index]
+        if attends and (gaps[k] < limit or (gaps[k] == limit and table[_INCLUSIVE] > 0.0)):
+            chosen[size] = k
+            size += 1
     return size
 
 
 @compiled
+def _gaps(weights, candidates, losses):
+    """``|F_k(w) - F(w)|``, NaN for those not asked: the absent, all in the warm-up, or if F(w) is nobody's mean."""
+    gaps = np.full(weights.size, np.nan)
+    objective, known = 0.0, False
+    for j in range(candidates.size):
+        objective += weights[candidates[j]] * losses[j]
+        known = known or weights[candidates[j]] > 0.0
+    for j in range(candidates.size):
+        if known:
+            gaps[candidates[j]] = abs(losses[j] - objective)
+    return gaps
+
+
+@compiled
 def _take_priority(table, memory, weights, rng, chosen):
-    size = int(table[_FIRST])
-    if table[_MODE] == _SUBSETS:
-        num_clients = weights.size
-        _shuffle(memory[: int(table[_HEAD + num_clients : _HEAD + 2 * num_clients].sum())], 0, size, rng)
-    for i in range(size):
-        if table[_MODE] == _DRAWS:
-            chosen[i] = draw_by_weight(table, int(table[_ALIAS]), weights.size, rng)
-        else:
-            chosen[i] = int(memory[i])
+    size = 0
+    if table[_MODE] == _DRAWS:
+        for _ in range(int(table[_FIRST])):
+            k = draw_present(table, int(table[_ALIAS]), weights, rng)
+            if k >= 0:
+                chosen[size] = k
+                size += 1
+        return size
+    taken = _shuffle(memory, int(table[_FIRST]), weights, rng) if table[_MODE] == _SUBSETS else memory.size
+    for i in range(taken):
+        chosen[size] = int(memory[i])
+        size += weights[int(memory[i])] >= 0.0  # below 0 it is absent
     return size
 
 
 @inlined
-def _shuffle(memory, first, size, rng):
-    # A uniform subset of memory[first:] comes to its front.
-    for i in range(first, first + size):
-        j = i + int(rng.random() * (memory.size - i))
-        memory[i], memory[j] = memory[j], memory[i]
+def _shuffle(memory, size, weights, rng):
+    # In a random order the first ones that are there are a uniform subset of them; it ends where this points.
+    end = 0
+    while size > 0 and end < memory.size:
+        j = end + int(rng.random() * (memory.size - end))
+        memory[end], memory[j] = memory[j], memory[end]
+        size -= weights[int(memory[end])] >= 0.0
+        end += 1
+    return end
 
 
 @compiled
 def _renormalize(round_index, table, memory, weights, chosen, updates, rng, coefficients):
     num_clients = weights.size
+    all_shares, present_shares = 0.0, 0.0
+    for k in range(num_clients):
+        share = table[_HEAD + k] * table[_HEAD + num_clients + k]
+        all_shares += share
+        present_shares += share if weights[k] >= 0.0 else 0.0
     total = 0.0
     for i in range(chosen.size):
         k = chosen[i]
         drawn = table[_MODE] == _DRAWS and table[_HEAD + num_clients + k] > 0.0
-        coefficients[i] = 1.0 / table[_FIRST] if drawn else table[_HEAD + k]
+        # The draws stand for the priority clients that are there.
+        coefficients[i] = present_shares / all_shares / table[_FIRST] if drawn else table[_HEAD + k]
         total += coefficients[i]
     for i in range(chosen.size):
         coefficients[i] /= total

@@ -114,6 +114,28 @@ def test_losses_are_asked_for_after_the_warm_up_only():
     assert run.uplink[0, -1] == 12 * 3 * 2 + 8 * 7
 
 
+@pytest.mark.parametrize("aligned", [aligned_federation(1), aligned_federation(3)])
+def test_among_the_available_the_losses_are_those_of_the_clients_that_are_there(aligned):
+    fed, groups = aligned.federation, np.array([0, 1, 0, 1, 0, 1, 1])
+    eps, w = 1.5, np.full(2, 3.0)
+    present = ft.selection.AlternatingGroups(dropout=0.0, groups=groups)
+    strategy = ft.selection.Available(LossMatching(aligned.priority, aligned.shares, eps), present, shortfall="allow")
+    run = run_of(aligned, strategy)
+    for t in range(12):
+        here = groups == t % 2
+        first = fed.weights * here
+        # Without a priority client there is no objective to compare with, and nobody is included.
+        objective = fed.losses(w) @ first / first.sum() if first.any() else np.inf
+        taken = here & (aligned.priority | (np.abs(fed.losses(w) - objective) < eps))
+        local = np.repeat(w[None], 7, axis=0)
+        for _ in range(2):
+            local = local - 0.1 * np.stack([fed.gradients(x)[k] for k, x in enumerate(local)])
+        shares = aligned.shares * taken
+        w = w + shares @ (local - w) / shares.sum() if taken.any() else w
+        assert run.models[0, t + 1] == pytest.approx(w, rel=1e-12)
+    assert run.counts[0, ~aligned.priority].any()
+
+
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 1000), eps=st.floats(0, 3), draws=st.integers(1, 4))
 def test_coefficients_sum_to_one_for_every_participation(seed, eps, draws):
