@@ -278,5 +278,6 @@ def _renormalize(round_index, table, memory, weights, chosen, updates, rng, coef
         coefficients[i] = present_shares / all_shares / table[_FIRST] if drawn else table[_HEAD + k]
         total += coefficients[i]
     for i in range(chosen.size):
-        coefficients[i] /= total
+        # The clients without a share may be alone.
+        coefficients[i] /= total if total > 0.0 else 1.0
     return 0.0

@@ -1,0 +1,139 @@
+"""FedALIGN's rule among the clients that are there is its rule on the federation of these clients."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fedtheory as ft
+from fedtheory.selection.availability import BernoulliAvailability
+from fedtheory.selection.available import Available
+from fedtheory.selection.loss_matching import LossMatching
+from fedtheory.selection.participation import Everyone, PriorityDraws, UniformFraction
+
+# Clients 0, 2 and 5 have priority; the shares of the others are relative to the priority clients' data.
+PRIORITY = np.array([True, False, True, False, False, True])
+SHARES = np.array([0.5, 0.25, 0.3, 0.4, 0.1, 0.2])
+CENTERS = np.array([[0.0, 1.0], [4.0, 0.0], [1.0, 1.0], [0.5, 0.5], [6.0, 1.0], [2.0, 0.0]])
+START = np.array([3.0, 3.0])
+EVERYONE = tuple(range(6))
+CASES = (Everyone(), PriorityDraws(2), UniformFraction(0.5))
+
+
+def federation(clients=EVERYONE):
+    """Those of the clients that are there, the weights of the priority ones divided by their sum."""
+    rows = list(clients)
+    weights = np.where(PRIORITY, SHARES, 0.0)[rows]
+    return ft.QuadraticFederation(1.0 + np.arange(6)[rows] / 4, CENTERS[rows], weights / weights.sum())
+
+
+def matching(eps, participation=CASES[0], clients=EVERYONE, **more):
+    rows = list(clients)
+    total = SHARES[rows][PRIORITY[rows]].sum()
+    return LossMatching(PRIORITY[rows], SHARES[rows] / total, eps, participation=participation, **more)
+
+
+def run_of(fed, strategy, num_rounds=8, **more):
+    known = {"local_steps": 2, "step_size": 0.1, "initial": START, "record": ("models", "evaluations")}
+    return ft.fedavg(fed, strategy, num_rounds=num_rounds, **{**known, **more})
+
+
+def only(*clients):
+    """The same clients are there in every round."""
+    return BernoulliAvailability([float(k in clients) for k in EVERYONE])
+
+
+def among(strategy, clients):
+    return Available(strategy, only(*clients), "allow")
+
+
+some = st.sets(st.sampled_from(EVERYONE)).map(lambda clients: tuple(sorted(clients)))
+
+
+@pytest.mark.parametrize("participation", CASES, ids=repr)
+@given(here=some, eps=st.sampled_from([0.0, 1.0, 4.0, np.inf]), warmup=st.integers(0, 2))
+@settings(max_examples=20, deadline=None)
+def test_the_absent_are_never_selected_and_without_priority_clients_nobody_is(participation, here, eps, warmup):
+    run = run_of(federation(), among(matching(eps, participation, warmup_rounds=warmup), here), num_replicates=3)
+    assert run.counts[:, np.setdiff1d(EVERYONE, here)].sum() == 0
+    # Without a priority client nobody knows the objective that losses are compared with.
+    assert (run.counts.sum() > 0) == PRIORITY[list(here)].any()
+    assert np.isfinite(run.models).all()
+
+
+@pytest.mark.parametrize("eps", [1.0, 4.0, np.inf])
+@pytest.mark.parametrize(
+    "here", [(2,), (0, 1), (3, 5), (2, 3, 4), (1, 3, 5), (0, 1, 4, 5), (1, 2, 3, 4, 5), EVERYONE], ids=str
+)
+def test_a_run_among_those_present_is_the_run_of_their_own_federation(here, eps):
+    among_all = run_of(federation(), among(matching(eps, warmup_rounds=2), here))
+    alone = run_of(federation(here), matching(eps, clients=here, warmup_rounds=2))
+    np.testing.assert_allclose(among_all.models, alone.models, rtol=1e-12)
+    np.testing.assert_array_equal(among_all.counts[:, list(here)], alone.counts)
+    np.testing.assert_array_equal(among_all.recorded("evaluations"), alone.recorded("evaluations"))
+
+
+def test_the_cases_tell_matched_clients_from_others():
+    included = {
+        tuple(run_of(federation(), among(matching(eps), here), num_rounds=1).counts[0].tolist())
+        for eps in (0.0, 1.0, 4.0, np.inf)
+        for here in (EVERYONE, (2, 3, 4), (1, 3, 5))
+    }
+    assert len(included) > 6
+
+
+@pytest.mark.parametrize("eps", [0.0, 4.0, np.inf])
+@pytest.mark.parametrize("here", [(0, 2, 3, 4), (1, 2, 3, 5), EVERYONE], ids=str)
+def test_priority_clients_are_drawn_by_their_weights_among_those_present(here, eps):
+    count, rows = 6000, list(here)
+    strategy = matching(eps, PriorityDraws(2))
+    run = run_of(federation(), among(strategy, here), num_rounds=1, num_replicates=count)
+    own = matching(eps, PriorityDraws(2), here)
+    law = own.inclusion_probabilities(federation(here).weights, federation(here).losses(START))
+    # Two draws: the variance of a number of copies is 2 p (1 - p) with p half of its mean.
+    spread = np.where(PRIORITY[rows], np.sqrt(law * (1 - law / 2) / count), 0.0)
+    assert (np.abs(run.counts.mean(axis=0)[rows] - law) <= 5 * spread + 1e-12).all()
+    # Copies of a client return the same model, and the mean over the draws is that of all taking part.
+    all_take_part = run_of(federation(here), matching(eps, clients=here), num_rounds=1).models[0, -1]
+    error = run.models[:, -1].std(axis=0) / np.sqrt(count)
+    assert (np.abs(run.models[:, -1].mean(axis=0) - all_take_part) <= 5 * error + 1e-12).all()
+
+
+@pytest.mark.parametrize("here", [(0, 2, 3, 4), (0, 1, 2, 3, 4, 5), (1, 2, 3, 4), (0, 3, 5)], ids=str)
+def test_uniform_subsets_are_uniform_among_those_present(here):
+    # round(0.5 * 3) = 2 of the priority clients and 2 of the others, or all that are there.
+    count, rows = 6000, np.array(here)
+    run = run_of(federation(), among(matching(np.inf, UniformFraction(0.5)), here), num_rounds=1, num_replicates=count)
+    for group in (rows[PRIORITY[rows]], rows[~PRIORITY[rows]]):
+        size = min(2, group.size)
+        found, counts = np.unique(run.counts[:, group], axis=0, return_counts=True)
+        assert (found.sum(axis=1) == size).all()
+        subsets = len(list(itertools.combinations(group, size)))
+        assert len(found) == subsets
+        spread = np.sqrt((1 - 1 / subsets) / subsets / count)
+        assert (np.abs(counts / count - 1 / subsets) <= 5 * spread).all()
+
+
+@pytest.mark.parametrize("participation", [Everyone(0.5), PriorityDraws(2, 0.5), UniformFraction(0.5)], ids=repr)
+def test_with_everybody_there_the_run_has_the_bits_of_the_bare_strategy(participation):
+    strategy = matching(4.0, participation)
+    bare = run_of(federation(), strategy, num_replicates=3, gradient_noise=1.0)
+    wrapped = run_of(
+        federation(), Available(strategy, BernoulliAvailability(1.0)), num_replicates=3, gradient_noise=1.0
+    )
+    assert bare.models.tobytes() == wrapped.models.tobytes()
+    np.testing.assert_array_equal(bare.counts, wrapped.counts)
+
+
+def test_clients_without_a_share_change_nothing_when_they_are_alone():
+    fed = ft.QuadraticFederation(np.ones(2), [[0.0], [2.0]], [1.0, 0.0])
+    strategy = Available(LossMatching([True, True], [1.0, 0.0]), BernoulliAvailability([0.0, 1.0]), "allow")
+    run = ft.fedavg(fed, strategy, num_rounds=3, step_size=0.1, initial=[1.0], record=("models",))
+    np.testing.assert_array_equal(run.models, np.ones((1, 4, 1)))
+
+
+def test_a_shortfall_is_refused_unless_allowed():
+    with pytest.raises(ValueError, match="at least 6 clients must be available in every round"):
+        run_of(federation(), Available(matching(1.0), only(0, 1)))
