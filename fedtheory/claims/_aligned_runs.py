@@ -5,16 +5,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
-import numpy as np
-
-from fedtheory.claims._instances import constant_law, draw_model, federation_in_words, in_words, pick, whole
+from fedtheory.claims._instances import constant_law
 from fedtheory.verification.rational import RationalQuadratics, Vector, combination, difference, norm2
-from fedtheory.verification.runs import Noise, RationalRun, Snapshot, expected, no_noise, two_point_noise
+from fedtheory.verification.runs import Noise, RationalRun, Snapshot, expected
 from fedtheory.verification.selections import Selection, with_replacement
 
-__all__ = ["AlignedRound", "AlignedRun", "DrawnAlignment", "align", "decaying", "draw_alignment", "drawn_averages"]
+__all__ = ["AlignedRound", "AlignedRun", "drawn_averages"]
 
 
 class AlignedRound(NamedTuple):
@@ -99,18 +97,18 @@ class AlignedRun:
         models = {self.initial: Fraction(1)}
         for number, eps in enumerate(self.thresholds):
             beginnings = tuple(
-                AlignedRound(probability, self.included(w, eps), self._round(number, w, eps))
+                AlignedRound(probability, included, self._round(number, w, included))
                 for w, probability in models.items()
+                for included in [self.included(w, eps)]
             )
             yield beginnings
             models = self._ends(beginnings)
 
-    def _round(self, number: int, w: Vector, eps: Fraction) -> RationalRun:
-        chosen = (*self.priority, *self.included(w, eps))
+    def _round(self, number: int, w: Vector, included: tuple[int, ...]) -> RationalRun:
         first = number * self.local_steps
         return RationalRun(
             federation=self.federation,
-            select=constant_law((Selection(Fraction(1), chosen),)),
+            select=constant_law((Selection(Fraction(1), (*self.priority, *included)),)),
             local_steps=self.local_steps + 1,  # the round stays open, so that its local models can be seen
             step_size=lambda step: self.step_size(first + step),
             initial=w,
@@ -215,94 +213,3 @@ def drawn_averages(run: AlignedRun, at: Snapshot) -> list[tuple[Fraction, Vector
         parts = [(together / run.num_draws, at.local[place]) for place in drawn] + others
         law.append((chance, combination([weight for weight, _ in parts], [w for _, w in parts])))
     return law
-
-
-class DrawnAlignment(NamedTuple):
-    """A run with the numbers that define it, in words."""
-
-    run: AlignedRun
-    instance: dict[str, Any]
-
-    @property
-    def constants(self) -> dict[str, Any]:
-        """What the bounds call the constants of the federation and of the noise."""
-        fed = self.run.federation
-        return {
-            "mu": fed.strong_convexity,
-            "L": fed.smoothness,
-            "sigma2": self.run.sigma2,
-            "objective_gap": fed.objective_gap,
-        }
-
-
-def align(curvatures: Any, centers: Any, shares: Vector, num_priority: int, minima: Vector) -> RationalQuadratics:
-    """Make the federation whose first clients are the priority clients, with weights p_k; the others have weight 0."""
-    weights = tuple(share if k < num_priority else Fraction(0) for k, share in enumerate(shares))
-    return RationalQuadratics(curvatures, centers, weights, minima)
-
-
-def decaying(fed: RationalQuadratics, local_steps: int) -> Callable[[int], Fraction]:
-    """Step sizes ``2/(mu (t + gamma))`` with ``gamma = max(8 L/mu, E)``."""
-    gamma = max(8 * fed.smoothness / fed.strong_convexity, Fraction(local_steps))
-    return lambda step: 2 / (fed.strong_convexity * (step + gamma))
-
-
-StepSizes = Callable[[RationalQuadratics, int], Callable[[int], Fraction]]
-
-
-def draw_alignment(
-    rng: np.random.Generator,
-    *,
-    step_size: StepSizes = decaying,
-    shortest_round: int = 1,
-    longest_round: int = 4,
-    most_draws: int = 0,
-    thresholds: tuple[Fraction, ...] = (Fraction(0), Fraction(1, 4), Fraction(1), Fraction(4), Fraction(1000)),
-) -> DrawnAlignment:
-    """Draw one or two priority clients, one or two others, and a run of one to three rounds."""
-    num_priority, num_others, dim = whole(rng, 1, 2), whole(rng, 1, 2), whole(rng, 1, 2)
-    num_clients = num_priority + num_others
-    sizes = [whole(rng, 1, 4) for _ in range(num_clients)]
-    centers = [draw_model(rng, dim) for _ in range(num_clients)]
-    fed = align(
-        tuple(tuple(Fraction(2) ** whole(rng, -1, 1) for _ in range(dim)) for _ in range(num_clients)),
-        tuple(centers[:1] * num_clients if whole(rng, 0, 5) == 0 else centers),
-        shares := tuple(Fraction(size, sum(sizes[:num_priority])) for size in sizes),
-        num_priority,
-        tuple(Fraction(whole(rng, 0, 2)) for _ in range(num_clients)),
-    )
-    local_steps, num_rounds = whole(rng, shortest_round, longest_round), whole(rng, 1, 3)
-    noisy = num_clients * local_steps <= 4 and num_rounds == 1
-    run = AlignedRun(
-        federation=fed,
-        shares=shares,
-        thresholds=tuple(pick(rng, list(thresholds)) for _ in range(num_rounds)),
-        local_steps=local_steps,
-        step_size=step_size(fed, local_steps),
-        # From the minimizer nothing contracts: only noise, drift and the included clients are left to bound.
-        initial=fed.minimizer if whole(rng, 0, 2) == 0 else draw_model(rng, dim),
-        noise=_draw_noise(rng, dim) if noisy else no_noise(dim),
-        num_draws=whole(rng, 1, most_draws) if most_draws else 0,
-    )
-    return DrawnAlignment(run, _words(run))
-
-
-def _draw_noise(rng: np.random.Generator, dim: int) -> Noise:
-    size = whole(rng, 0, 3)
-    if not size:
-        return no_noise(dim)
-    return two_point_noise((Fraction(size), *(Fraction(0),) * (dim - 1)), Fraction(whole(rng, 1, 2)))
-
-
-def _words(run: AlignedRun) -> dict[str, Any]:
-    return {
-        **federation_in_words(run.federation),
-        "shares": in_words(run.shares),
-        "thresholds": in_words(run.thresholds),
-        "num_draws": run.num_draws,
-        "local_steps": run.local_steps,
-        "num_steps": run.num_steps,
-        "first_step_size": str(run.step_size(0)),
-        "initial": in_words(run.initial),
-        "noise": "; ".join(f"{in_words(value)} with probability {chance}" for chance, value in run.noise),
-    }

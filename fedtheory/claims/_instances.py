@@ -20,10 +20,13 @@ __all__ = [
     "MEAN_LAWS",
     "WEIGHTED_LAWS",
     "Drawn",
+    "StepSizes",
     "constant_law",
+    "constants_of",
     "decaying",
     "draw_federation",
     "draw_model",
+    "draw_noise",
     "draw_run",
     "federation_in_words",
     "fixed_step",
@@ -48,13 +51,18 @@ class Drawn(NamedTuple):
     @property
     def constants(self) -> dict[str, Any]:
         """What the bounds call the constants of the federation and of the noise."""
-        fed = self.run.federation
-        return {
-            "mu": fed.strong_convexity,
-            "L": fed.smoothness,
-            "sigma2": self.run.sigma2,
-            "objective_gap": fed.objective_gap,
-        }
+        return constants_of(self.run)
+
+
+def constants_of(run: Any) -> dict[str, Any]:
+    """Return the constants of a run's federation and of its noise, by the names that bounds give them."""
+    fed = run.federation
+    return {
+        "mu": fed.strong_convexity,
+        "L": fed.smoothness,
+        "sigma2": run.sigma2,
+        "objective_gap": fed.objective_gap,
+    }
 
 
 def whole(rng: np.random.Generator, low: int, high: int) -> int:
@@ -175,7 +183,7 @@ def draw_run(
     select = _LAWS[name](fed, num_selected, num_candidates)
     # From the minimizer nothing contracts: only noise, drift and bias are left to bound.
     initial = fed.minimizer if whole(rng, 0, 3) == 0 else draw_model(rng, fed.dim)
-    noise = _draw_noise(rng, fed.dim) if num_selected * local_steps <= 4 else no_noise(fed.dim)
+    noise = draw_noise(rng, fed.dim) if num_selected * local_steps <= 4 else no_noise(fed.dim)
     per_round = len(select(initial)) * len(noise) ** (num_selected * local_steps)
     longest = max(1, _MOST_STEPS // local_steps)
     num_rounds = 1 + sum(per_round**rounds <= _MOST_PATHS and rounds <= longest for rounds in (2, 3))
@@ -192,7 +200,8 @@ def draw_run(
     return Drawn(run, num_selected, _words(run, name, num_selected, num_candidates))
 
 
-def _draw_noise(rng: np.random.Generator, dim: int) -> Noise:
+def draw_noise(rng: np.random.Generator, dim: int) -> Noise:
+    """Draw a noise of two values in the first coordinate, or none."""
     size = whole(rng, 0, 4)
     if not size:
         return no_noise(dim)

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.claims._aligned_runs import AlignedRun, DrawnAlignment, StepSizes, draw_alignment
+from fedtheory.claims._aligned_runs import AlignedRun
+from fedtheory.claims._alignment_instances import Delay, DrawnAlignment, decaying, delay, draw_alignment
 from fedtheory.claims._instances import short_steps
 from fedtheory.claims.fedalign_lemmas import two_parabolas
 from fedtheory.paper import Bound
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, worst_of
-from fedtheory.verification.rational import RationalQuadratics, difference, norm2
+from fedtheory.verification.rational import difference, norm2
 
 _FROM_TWO_STEPS_ON = ("local_steps >= 2", "E |g_k|^2 <= G2 at w* and at the first model, too")
 
@@ -48,24 +49,26 @@ LEMMA_A6_REFINED = Claim(
 )
 
 
-def _one_step(rng: np.random.Generator, most_draws: int) -> Finding:
-    drawn = draw_alignment(rng, most_draws=most_draws)
-    run, findings = drawn.run, []
-    known = {**drawn.constants, "local_steps": run.local_steps, "G2": run.gradient_bound()}
-    if most_draws:
-        known["num_draws"] = run.num_draws
-    bound = fa.partial_one_step if most_draws else fa.one_step
-    for step in range(run.num_steps):
-        number = step // run.local_steps
-        predicted = bound(
-            run.distance2(step),
-            step_size=run.step_size(step),
-            priority_weight=run.priority_weight(number),
-            included_gap=run.included_gap(number),
-            **known,
-        )
-        findings.append(at_most(run.distance2(step + 1), predicted, instance={**drawn.instance, "step": step}))
-    return worst_of(findings)
+def decaying_one_step(bound: Bound, **sizes: Any) -> Callable[[np.random.Generator], Finding]:
+    """Make the check that compares every step of a run with decaying steps with a one-step bound."""
+
+    def check(rng: np.random.Generator) -> Finding:
+        drawn = draw_alignment(rng, **sizes)
+        run, known, findings = drawn.run, theorem_constants(drawn), []
+        del known["initial_distance2"]
+        for step in range(run.num_steps):
+            number = step // run.local_steps
+            predicted = bound(
+                run.distance2(step),
+                step_size=run.step_size(step),
+                priority_weight=run.priority_weight(number),
+                included_gap=run.included_gap(number),
+                **known,
+            )
+            findings.append(at_most(run.distance2(step + 1), predicted, instance={**drawn.instance, "step": step}))
+        return worst_of(findings)
+
+    return check
 
 
 LEMMA_A6 = Claim(
@@ -73,7 +76,7 @@ LEMMA_A6 = Claim(
     title="One step of E |w_t - w*|^2, eq. (30), with decaying step sizes",
     statement=fa.one_step.statement,
     kind="inequality",
-    check=lambda rng: _one_step(rng, 0),
+    check=decaying_one_step(fa.one_step),
     bound=fa.one_step,
 )
 
@@ -82,7 +85,7 @@ EQUATION_59 = Claim(
     title="One step of E |w'_t - w*|^2 when K priority clients are drawn, with the constant 4",
     statement=fa.partial_one_step.statement,
     kind="inequality",
-    check=lambda rng: _one_step(rng, 2),
+    check=decaying_one_step(fa.partial_one_step, most_draws=2),
     bound=fa.partial_one_step,
 )
 
@@ -121,41 +124,15 @@ def expected_gaps(drawn: DrawnAlignment, bound: Bound, gamma: Fraction, first_st
 
 
 def against_theorem(
-    bound: Bound, *, first_step: int = 0, most_draws: int = 0, shortest_round: int = 1, longest_round: int = 4
+    bound: Bound, *, first_step: int = 0, gamma_of: Delay = delay, **sizes: Any
 ) -> Callable[[np.random.Generator], Finding]:
-    """Make the check that compares exact expected gaps with a form of one of the theorems."""
+    """Make the check that compares exact expected gaps with a form of one of the theorems; sizes of the runs drawn."""
 
     def check(rng: np.random.Generator) -> Finding:
-        drawn = draw_alignment(
-            rng,
-            step_size=decaying_with(delay),
-            most_draws=most_draws,
-            shortest_round=shortest_round,
-            longest_round=longest_round,
-        )
-        fed = drawn.run.federation
-        return expected_gaps(drawn, bound, delay(fed, drawn.run.local_steps), first_step)
+        drawn = draw_alignment(rng, step_size=decaying(gamma_of), **sizes)
+        return expected_gaps(drawn, bound, gamma_of(drawn.run.federation, drawn.run.local_steps), first_step)
 
-    delay = _printed_delay if bound is fa.partial_participation_gap.printed else _delay
     return check
-
-
-def _delay(fed: RationalQuadratics, local_steps: int) -> Fraction:
-    return max(8 * fed.smoothness / fed.strong_convexity, Fraction(local_steps))
-
-
-def _printed_delay(fed: RationalQuadratics, _: int) -> Fraction:
-    return 8 * fed.smoothness / fed.strong_convexity
-
-
-def decaying_with(delay: Callable[[RationalQuadratics, int], Fraction]) -> StepSizes:
-    """Step sizes ``2/(mu (t + gamma))`` for a rule that says what gamma is."""
-
-    def step_sizes(fed: RationalQuadratics, local_steps: int) -> Callable[[int], Fraction]:
-        gamma = delay(fed, local_steps)
-        return lambda step: 2 / (fed.strong_convexity * (step + gamma))
-
-    return step_sizes
 
 
 THEOREM_1 = Claim(
@@ -250,7 +227,12 @@ THEOREM_A9_PRINTED = Claim(
     statement=fa.partial_participation_gap.printed.statement,
     kind="inequality",
     check=against_theorem(
-        fa.partial_participation_gap.printed, first_step=1, most_draws=2, shortest_round=2, longest_round=12
+        fa.partial_participation_gap.printed,
+        first_step=1,
+        gamma_of=lambda fed, _: 8 * fed.smoothness / fed.strong_convexity,
+        most_draws=2,
+        shortest_round=2,
+        longest_round=12,
     ),
     hypotheses=(
         *(hypothesis.text for hypothesis in fa.partial_participation_gap.printed.hypotheses),

@@ -1,24 +1,27 @@
 """FedALIGN: what theta_T and rho_T are, and what the paper says about them."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.claims._aligned_runs import AlignedRun, align, draw_alignment
+from fedtheory.claims._aligned_runs import AlignedRun
+from fedtheory.claims._alignment_instances import delay, draw_alignment
 from fedtheory.claims._instances import in_words, pick, whole
 from fedtheory.claims.fedalign import per_round
 from fedtheory.paper import Statement
+from fedtheory.selection.loss_matching import matches
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, equal_to, worst_of
-from fedtheory.verification.rational import combination, vector
+from fedtheory.verification.rational import combination
+from fedtheory.verification.runs import no_noise
 
 _AFTER_THEOREM_1 = "Section 3.2"
 
 
-def _gamma(run: AlignedRun) -> Fraction:
-    fed = run.federation
-    return max(8 * fed.smoothness / fed.strong_convexity, Fraction(run.local_steps))
+def _sums(run: AlignedRun) -> dict[str, Any]:
+    return {"gamma": delay(run.federation, run.local_steps), "local_steps": run.local_steps}
 
 
 def _range(rng: np.random.Generator) -> Finding:
@@ -26,7 +29,7 @@ def _range(rng: np.random.Generator) -> Finding:
     weights, _ = per_round(run)
     findings = []
     for first_step in (0, 1):
-        for theta in fa.theta(weights, gamma=_gamma(run), local_steps=run.local_steps, first_step=first_step):
+        for theta in fa.theta(weights, first_step=first_step, **_sums(run)):
             findings += [
                 at_most(theta, Fraction(1), instance=instance),
                 at_least(theta, Fraction(0), instance=instance),
@@ -71,23 +74,14 @@ THETA_FALLS = Claim(
 
 def _nobody(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, thresholds=(Fraction(0),))
+    fed, horizon, sums = run.federation, run.num_steps, _sums(run)
     weights, gaps = per_round(run)
-    fed = run.federation
-    known: dict[str, Any] = {
-        "mu": fed.strong_convexity,
-        "L": fed.smoothness,
-        "gamma": _gamma(run),
-        "local_steps": run.local_steps,
-    }
-    horizon = run.num_steps
+    rho = fa.rho(gaps, mu=fed.strong_convexity, L=fed.smoothness, **sums)[-1]
+    theta = fa.theta(weights, **sums)[-1]
     return worst_of(
         [
-            equal_to(fa.rho(gaps, **known)[-1], Fraction(0), instance=instance),
-            equal_to(
-                fa.theta(weights, gamma=_gamma(run), local_steps=run.local_steps)[-1],
-                horizon / (horizon + _gamma(run) - 2),
-                instance=instance,
-            ),
+            equal_to(rho, Fraction(0), instance=instance),
+            equal_to(theta, horizon / (horizon + sums["gamma"] - 2), instance=instance),
         ]
     )
 
@@ -121,13 +115,10 @@ THETA_ONE = Claim(
 
 def _twin_at_zero(_: np.random.Generator) -> Finding:
     # A non-priority client with the very data of the priority client matches with threshold 0 if <= is meant.
-    one = vector(1)
-    fed = align((one, one), (one, one), vector(1, 1), 1, vector(0, 0))
-    losses = fed.losses(vector(3))
-    included = Fraction(int(abs(losses[1] - losses[0]) <= 0))
-    return equal_to(
-        1 / (1 + included), Fraction(1), instance={"clients": "(w - 1)^2/2 twice, one has priority", "threshold": "0"}
-    )
+    losses = [(3 - 1) ** 2 / 2] * 2
+    included = int(matches([losses], [1, 0], [0], "<=").matched[0, 1])
+    instance = {"clients": "(w - 1)^2/2 twice, one has priority", "w": "3", "threshold": "0"}
+    return equal_to(included, 0, instance=instance)
 
 
 COMPARISON = Claim(
@@ -142,13 +133,15 @@ COMPARISON = Claim(
 )
 
 
+def _rho_of_one_step(included_gap: Fraction) -> Fraction:
+    return Fraction(fa.rho([included_gap], mu=Fraction(1), L=Fraction(1), gamma=Fraction(8), local_steps=1)[-1])
+
+
 def _one_more(_: np.random.Generator) -> Finding:
     # Shares 1 and 1, Gamma_k 1 and 0: the included gap goes from 1/2 to 1/3.
-    before, after = Fraction(1) / 2, Fraction(1) / 3
-    known: dict[str, Any] = {"mu": Fraction(1), "L": Fraction(1), "gamma": Fraction(8), "local_steps": 1}
     return at_least(
-        fa.rho([after], **known)[-1],
-        fa.rho([before], **known)[-1],
+        _rho_of_one_step(Fraction(1, 3)),
+        _rho_of_one_step(Fraction(1, 2)),
         instance={"shares": "1 (Gamma_k = 1), then one more of share 1 (Gamma_k = 0)", "mu = L": "1", "num_steps": 1},
     )
 
@@ -172,7 +165,7 @@ def _included_gap_changes(rng: np.random.Generator) -> Finding:
     new_gap = before + Fraction(whole(rng, 0, 6), 2) * pick(rng, [Fraction(0), Fraction(1)])
     after = (share * gap + new_share * new_gap) / (1 + share + new_share)
     instance = {"share": str(share), "Gamma": str(gap), "new share": str(new_share), "new Gamma_k": str(new_gap)}
-    return at_least(after, before, instance=instance)
+    return at_least(_rho_of_one_step(after), _rho_of_one_step(before), instance=instance)
 
 
 OPPOSITE_WAYS_CORRECTED = Claim(
@@ -187,20 +180,18 @@ OPPOSITE_WAYS_CORRECTED = Claim(
 
 def _priority_alone(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, thresholds=(Fraction(0),))
-    fed, first = run.federation, len(run.priority)
-    w = run.initial
-    # Federated averaging on the priority clients alone, written out, without noise.
-    if len(run.noise) > 1:
-        return equal_to(run.priority_weight(0), Fraction(1), instance=instance)
+    run = replace(run, noise=no_noise(run.federation.dim))
+    fed, first, w = run.federation, len(run.priority), run.initial
+    # Federated averaging on the priority clients alone, written out.
     for number in range(len(run.thresholds)):
         local = [w] * first
         for step in range(number * run.local_steps, (number + 1) * run.local_steps):
-            eta = run.step_size(step)
+            gradients = [fed.gradient(k, at) for k, at in enumerate(local)]
             local = [
-                tuple(x - eta * g for x, g in zip(at, fed.gradient(k, at), strict=True)) for k, at in enumerate(local)
+                combination((Fraction(1), -run.step_size(step)), pair) for pair in zip(local, gradients, strict=True)
             ]
         w = combination(fed.weights[:first], local)
-    return equal_to(run.gap(run.num_steps), fed.gap(w), instance=instance)
+    return equal_to(run.gap(run.num_steps), fed.gap(w), instance={**instance, "noise": "none"})
 
 
 PRIORITY_ALONE = Claim(

@@ -5,7 +5,8 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.claims._aligned_runs import AlignedRun, align, draw_alignment, drawn_averages
+from fedtheory.claims._aligned_runs import AlignedRun, drawn_averages
+from fedtheory.claims._alignment_instances import align, draw_alignment
 from fedtheory.claims._instances import draw_federation, draw_model, federation_in_words, in_words
 from fedtheory.paper import Statement
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, equal_to, worst_of
