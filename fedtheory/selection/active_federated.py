@@ -113,26 +113,25 @@ def _present(weights):
 
 @compiled
 def _draw_by_valuation(memory, sharpness, best, size, rng, drawn):
-    # Relative to the largest valuation no power overflows.
-    top = -np.inf
-    for k in best:
-        top = max(top, memory[k])
     shares = np.empty(best.size)
-    for j in range(best.size):
-        shares[j] = np.exp(sharpness * (memory[best[j]] - top))
     for i in range(size):
-        total = 0.0
-        for j in range(best.size):
+        left = best.size - i
+        # Relative to the largest valuation that is left no power overflows, and they do not all vanish.
+        top, total = -np.inf, 0.0
+        for j in range(left):
+            top = max(top, memory[best[j]])
+        for j in range(left):
+            shares[j] = np.exp(sharpness * (memory[best[j]] - top))
             total += shares[j]
         target, last = rng.random() * total, 0
-        for j in range(best.size):
+        for j in range(left):
             if shares[j] > 0.0:
                 last = j
                 target -= shares[j]
                 if target < 0.0:
                     break
-        shares[last] = 0.0
         drawn[i] = best[last]
+        best[last] = best[left - 1]
 
 
 @compiled

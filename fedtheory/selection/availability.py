@@ -41,8 +41,8 @@ class AlternatingGroups:
     dropout
         ``round(dropout n)`` of the group's n clients, drawn uniformly and anew in each round, are absent, too.
     groups
-        Group of each client, whole numbers 0..G-1, shape (K,); by default the first half of the clients (rounded up)
-        and the second.
+        Group of each client, whole numbers 0..G-1 with G <= K, shape (K,); by default the first half of the clients
+        (rounded up) and the second.
 
     Notes
     -----
@@ -58,7 +58,7 @@ class AlternatingGroups:
         if self.groups is None:
             groups = (np.arange(num_clients) >= (num_clients + 1) // 2).astype(np.float64)
         else:
-            whole = _validate.count("groups", np.asarray(self.groups), 0)
+            whole = _validate.count("groups", np.asarray(self.groups), 0, num_clients - 1)
             groups = _validate.array("groups", whole, shape=(num_clients,))
         sizes = np.bincount(groups.astype(np.int64))
         absent = np.floor(dropout * sizes + 0.5)

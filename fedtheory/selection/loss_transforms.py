@@ -38,8 +38,8 @@ class ClippedLoss:
 class FairLoss:
     """``p_k F_k^(q + 1) / (q + 1)``, client k's share of the q-fair objective (Li et al. 2019), for losses at least 0.
 
-    Without the factor p_k the transform would be increasing, and select the same clients as the losses do. The larger
-    q, the less the weights count; q = 0 ranks by ``p_k F_k``.
+    A negative loss ends the run with a ValueError. Without the factor p_k the transform would be increasing, and select
+    the same clients as the losses do. The larger q, the less the weights count; q = 0 ranks by ``p_k F_k``.
     """
 
     power: float = 1.0
@@ -57,4 +57,6 @@ def transform(kind, parameter, weights, candidates, losses):
             losses[j] = min(losses[j], parameter)
     elif kind == _FAIR:
         for j in range(candidates.size):
+            if losses[j] < 0.0:
+                raise ValueError("losses must be at least 0 to be ranked by FairLoss, got a negative one")
             losses[j] = weights[candidates[j]] * losses[j] ** (parameter + 1.0) / (parameter + 1.0)

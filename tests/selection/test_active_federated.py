@@ -114,6 +114,14 @@ def test_huge_valuations_do_not_overflow():
     assert agree(drawn, np.array([0.5, 0.5, 0, 0, 0]))
 
 
+def test_valuations_that_vanish_beside_the_largest_still_count_among_themselves():
+    # exp(-1e4) is 0: after client 0 was drawn the shares of the others have to be those of e^0 : e^1 : e^0.
+    valuations = np.array([1e4, 0.0, 1.0, 0.0, -1e4])
+    drawn = cohorts(ActiveFederated(2, COUNTS, 0.2, 1.0, 0.0).rules(WEIGHTS, 10), valuations, 20_000)
+    assert all(len(set(row)) == 2 for row in drawn)
+    assert agree(drawn, np.array([1, 1 / (2 + np.e), np.e / (2 + np.e), 1 / (2 + np.e), 0]))
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -232,6 +232,7 @@ def test_a_shortfall_is_refused_unless_allowed():
         (lambda: Available(Available(Full(), Fixed(0)), Fixed(1)).rules(WEIGHTS, 1), "availability of its own"),
         (lambda: AlternatingGroups(1.5).attendance(4), r"dropout must be in \[0, 1\], got 1.5"),
         (lambda: AlternatingGroups(groups=[0, 1]).attendance(4), r"groups must have shape \(4,\), got \(2,\)"),
+        (lambda: AlternatingGroups(groups=[0, 10**9]).attendance(2), "groups must be in 0..1, got 1000000000"),
         (lambda: BernoulliAvailability([0.5, -0.1]).attendance(2), r"probability must be in \[0, 1\], got -0.1"),
         (lambda: MarkovAvailability(0.1, np.nan).attendance(2), "join must be finite, got nan"),
     ],

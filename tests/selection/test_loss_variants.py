@@ -154,6 +154,13 @@ def test_fair_losses_weigh_with_p_and_their_power():
         assert run.counts[0].argmax() == best
 
 
+@pytest.mark.parametrize("q", [0.5, 1.0])
+def test_negative_losses_are_not_ranked_by_a_fair_loss(q):
+    fed = ft.QuadraticFederation(np.ones(4), CENTERS, WEIGHTS, minima=[-5.0, -1.0, 0.0, 0.0])
+    with pytest.raises(ValueError, match="losses must be at least 0 to be ranked by FairLoss, got a negative one"):
+        ft.fedavg(fed, PowerOfChoice(2, 4, transform=FairLoss(q)), num_rounds=1, step_size=0.1)
+
+
 def test_the_exact_law_is_not_claimed_for_variants():
     for strategy in (PowerOfChoice(1, 2, "last"), PowerOfChoice(1, 2, transform=ClippedLoss(1.0))):
         with pytest.raises(TypeError, match="inclusion probabilities need exact losses and no transform"):
