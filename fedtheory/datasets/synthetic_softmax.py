@@ -16,7 +16,7 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Array
-from fedtheory.federation.client_data import FederatedData, Labels
+from fedtheory.federation.client_data import FederatedData, Labels, training_count
 
 __all__ = ["SyntheticClients", "synthetic", "synthetic_clients"]
 
@@ -116,7 +116,7 @@ def synthetic(
     for k, child in enumerate(streams["samples"].spawn(num_clients)):
         x, y = _samples(clients, k, np.random.default_rng(child))
         # The samples of a client are independent and identically distributed: the last ones are a random share.
-        kept = max(1, int((1 - share) * len(y)))
+        kept = training_count(len(y), share)
         train.append((x[:kept], y[:kept]))
         test.append((x[kept:], y[kept:]))
     return FederatedData.from_clients(train, test=test, num_classes=num_classes)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._validate import Array
 
-__all__ = ["FederatedData", "Labels"]
+__all__ = ["FederatedData", "Labels", "training_count"]
 
 Labels = npt.NDArray[np.int64]
 
@@ -111,18 +111,19 @@ class FederatedData:
     ) -> Self:
         """Give client k the pooled samples ``parts[k]``; of each client's samples a random share is held out.
 
-        A client of n samples keeps ``max(1, floor((1 - test_fraction) n))`` of them for training.
+        A client of n samples keeps ``max(1, floor((1 - test_fraction) n))`` of them for training. No sample may be
+        given twice: it could be held out and trained on. Samples may be left over.
         """
-        x, y = _validate.array("features", features, ndim=2), np.asarray(labels)
+        x = _validate.array("features", features, ndim=2)
+        y = _whole("labels", labels, shape=(len(x),))
         share = _validate.fraction("test_fraction", test_fraction)
         shuffle = _validate.generator(rng)
         train, test = [], []
-        for k, part in enumerate(parts):
-            rows = _validate.count(f"part {k}", np.asarray(part), 0, len(x) - 1)
-            rows = shuffle.permutation(rows) if share else rows
-            kept = max(1, int((1 - share) * rows.size))
-            train.append((x[np.sort(rows[:kept])], y[np.sort(rows[:kept])]))
-            test.append((x[np.sort(rows[kept:])], y[np.sort(rows[kept:])]))
+        for rows in _disjoint(parts, len(x)):
+            order = shuffle.permutation(rows) if share else rows
+            kept, held_out = (np.sort(half) for half in np.split(order, [training_count(rows.size, share)]))
+            train.append((x[kept], y[kept]))
+            test.append((x[held_out], y[held_out]))
         classes = int(np.max(y, initial=1)) + 1 if num_classes is None else num_classes
         return cls.from_clients(train, test=test if share else None, num_classes=classes)
 
@@ -164,7 +165,7 @@ class FederatedData:
 
     def take(self, clients: Sequence[int]) -> Self:
         """Federation of some of the clients, in the given order; a client named twice is there twice."""
-        chosen = [int(_validate.count("clients", int(k), 0, self.num_clients - 1)) for k in clients]
+        chosen = [int(_validate.count("clients", k, 0, self.num_clients - 1)) for k in clients]
         return type(self).from_clients(
             [self.client(k) for k in chosen],
             test=[self.test_client(k) for k in chosen],
@@ -177,6 +178,27 @@ class FederatedData:
             f"num_features={self.num_features}, num_classes={self.num_classes}, "
             f"num_test_samples={self.test_labels.size})"
         )
+
+
+def training_count(num_samples: int, test_fraction: float) -> int:
+    """``max(1, floor((1 - test_fraction) n))``, the samples of a client that are not held out.
+
+    >>> training_count(10, 0.25), training_count(10, 0.8), training_count(1, 0.5)
+    (7, 2, 1)
+    """
+    # The nudge keeps floor(0.2 * 10) at 2 for fractions that are not binary.
+    return max(1, int((1 - test_fraction) * num_samples + 1e-9))
+
+
+def _disjoint(parts: Sequence[npt.ArrayLike], num_samples: int) -> list[Labels]:
+    # An empty list has no type of its own.
+    arrays = [np.asarray(part) if np.size(part) else np.empty(0, np.int64) for part in parts]
+    rows = [_validate.count(f"part {k}", part, 0, num_samples - 1).ravel() for k, part in enumerate(arrays)]
+    counts = np.bincount(np.concatenate([np.empty(0, np.int64), *rows]), minlength=num_samples)
+    if counts.max(initial=0) > 1:
+        message = f"parts must be disjoint, got row {np.argmax(counts > 1)} more than once"
+        raise ValueError(message)
+    return rows
 
 
 def _samples(prefix: str, features: Any, labels: Any, offsets: Any) -> tuple[Array, Labels, Labels]:
@@ -217,9 +239,9 @@ def _stacked(name: str, clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]) 
     if len(clients) == 0:
         message = f"{name} must hold at least one client, got none"
         raise ValueError(message)
-    features = [_validate.array(f"features of client {k}", x) for k, (x, _) in enumerate(clients)]
+    features = [_validate.array(f"features of client {k}", x, ndim=2) for k, (x, _) in enumerate(clients)]
     labels = [_validate.array(f"labels of client {k}", y, ndim=1) for k, (_, y) in enumerate(clients)]
-    width = features[0].shape[-1]
+    width = features[0].shape[1]
     for k, (x, y) in enumerate(zip(features, labels, strict=True)):
         if x.shape != (y.size, width):
             message = f"features of client {k} must have shape {(y.size, width)}, got {x.shape}"

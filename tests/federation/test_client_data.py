@@ -75,16 +75,46 @@ def test_bad_tables_are_refused_in_one_sentence(arguments, error, text):
         FederatedData(*arguments)
 
 
+@pytest.mark.parametrize(("share", "kept"), [(0.8, 2), (0.9, 1), (0.7, 3), (0.3, 7), (0.1, 9), (1.0, 1), (0.0, 10)])
+def test_the_training_share_of_ten_samples_is_exact(share, kept):
+    # 1 - 0.8 is a little less than 1/5 in binary.
+    data = FederatedData.from_partition(np.zeros((10, 1)), np.zeros(10), [np.arange(10)], test_fraction=share)
+    assert data.num_samples == kept
+
+
 def test_a_partition_of_other_rows_is_refused():
     for part, error in (([0, 2], ValueError), ([-1], ValueError), ([0.5], TypeError)):
         with pytest.raises(error, match="part 0 must"):
             FederatedData.from_partition([[0.0], [1.0]], [0, 1], [part])
 
 
+@pytest.mark.parametrize(
+    ("labels", "parts", "error", "text"),
+    [
+        ([0], [[0, 1]], ValueError, r"labels must have shape \(2,\), got \(1,\)"),
+        ([0, 1, 0], [[0, 1]], ValueError, r"labels must have shape \(2,\), got \(3,\)"),
+        ([0, np.nan], [[0, 1]], ValueError, "labels must be finite, got nan at index 1"),
+        ([0, 0.5], [[0, 1]], ValueError, "labels must be whole numbers, got 0.5 at index 1"),
+        (["a", "b"], [[0, 1]], TypeError, "labels must hold real numbers"),
+        ([0, 1], [[0, 1], [1]], ValueError, "parts must be disjoint, got row 1 more than once"),
+        ([0, 1], [[0, 0]], ValueError, "parts must be disjoint, got row 0 more than once"),
+        ([0, 1], [[0, 1], []], ValueError, "every client must own at least one sample, got client 1 without any"),
+        ([0, 1], [], ValueError, "clients must hold at least one client, got none"),
+    ],
+)
+def test_pooled_samples_that_do_not_fit_are_refused(labels, parts, error, text):
+    with pytest.raises(error, match=text):
+        FederatedData.from_partition([[0.0], [1.0]], labels, parts, test_fraction=0.5)
+
+
 def test_clients_of_unequal_widths_and_no_clients_are_refused():
     with pytest.raises(ValueError, match=r"features of client 1 must have shape \(1, 2\), got \(1, 3\)"):
         FederatedData.from_clients([PAIRS[1], ([[1.0, 2.0, 3.0]], [0])])
+    with pytest.raises(ValueError, match="features of client 0 must have 2 dimensions, got shape"):
+        FederatedData.from_clients([(3.0, [0])])
     with pytest.raises(ValueError, match="at least one client, got none"):
         FederatedData.from_clients([])
+    with pytest.raises(TypeError, match=r"clients must be a whole number, got 0\.5"):
+        FederatedData.from_clients(PAIRS).take([0.5])
     with pytest.raises(ValueError, match=r"clients must be in 0..1, got 2"):
         FederatedData.from_clients(PAIRS).take([2])
