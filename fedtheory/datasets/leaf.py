@@ -125,12 +125,7 @@ def _samples(file: Path, user: str, entry: Any, count: Any) -> _Samples:
                 file, f"hold rows of equal length for user {user!r}, got {row.size} after {flat[0].size} in row {i}"
             )
     for i, label in enumerate(labels):
-        if (
-            isinstance(label, bool)
-            or not isinstance(label, int | float)
-            or not 0 <= label <= _LARGEST_LABEL
-            or label % 1
-        ):
+        if not _is_label(label):
             raise _broken(
                 file, f"hold whole labels in 0..{_LARGEST_LABEL} for user {user!r}, got {label!r:.60} in row {i}"
             )
@@ -147,11 +142,17 @@ def _row(file: Path, user: str, i: int, row: Any) -> np.ndarray[Any, Any]:
         numbers = np.asarray(row)
     except ValueError:
         numbers = np.asarray(None)
-    if numbers.ndim == 0 or numbers.dtype.kind not in "iuf" or numbers.size == 0:
+    # NumPy takes true for 1 where it stands among numbers.
+    if numbers.ndim == 0 or numbers.size == 0 or not _types(row) <= {int, float}:
         raise _broken(file, f"hold a row of numbers per sample, got {row!r:.60} in row {i} of user {user!r}")
     if not np.isfinite(numbers).all():
         raise _broken(file, f"hold finite numbers, got {row!r:.60} in row {i} of user {user!r}")
     return numbers.ravel()
+
+
+def _types(row: list[Any]) -> set[type]:
+    found = set(map(type, row))
+    return found if list not in found else set().union(*map(_types, row))
 
 
 def _parsed(file: Path) -> Any:

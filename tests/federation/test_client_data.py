@@ -115,6 +115,6 @@ def test_clients_of_unequal_widths_and_no_clients_are_refused():
     with pytest.raises(ValueError, match="at least one client, got none"):
         FederatedData.from_clients([])
     with pytest.raises(TypeError, match=r"clients must be a whole number, got 0\.5"):
-        FederatedData.from_clients(PAIRS).take([0.5])
+        FederatedData.from_clients(PAIRS).take([0.5])  # type: ignore[list-item]
     with pytest.raises(ValueError, match=r"clients must be in 0..1, got 2"):
         FederatedData.from_clients(PAIRS).take([2])
