@@ -11,6 +11,7 @@ import numpy.typing as npt
 __all__ = [
     "Array",
     "Domain",
+    "Mask",
     "array",
     "boolean",
     "choice",
@@ -19,6 +20,7 @@ __all__ = [
     "fraction",
     "generator",
     "horizon",
+    "mask",
     "nonnegative",
     "positive",
     "probability_vector",
@@ -26,6 +28,7 @@ __all__ = [
 ]
 
 Array = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 
 def finite(name: str, value: Any) -> Any:
@@ -124,7 +127,17 @@ def array(name: str, value: Any, *, ndim: int | None = None, shape: tuple[int | 
     return clean
 
 
-def _matches(name: str, value: Array, shape: tuple[int | None, ...]) -> None:
+def mask(name: str, value: Any, shape: tuple[int | None, ...]) -> Mask:
+    """Return a fresh array of booleans; numbers are refused."""
+    raw = np.asarray(value)
+    if raw.dtype != np.bool_:
+        message = f"{name} must hold booleans, got an array of {raw.dtype}"
+        raise TypeError(message)
+    _matches(name, raw, shape)
+    return raw.copy()
+
+
+def _matches(name: str, value: npt.NDArray[Any], shape: tuple[int | None, ...]) -> None:
     fits = value.ndim == len(shape) and all(want in (None, got) for want, got in zip(shape, value.shape, strict=True))
     if not fits:
         wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"

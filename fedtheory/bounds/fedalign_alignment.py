@@ -1,5 +1,6 @@
 """FedALIGN: from the renormalized weights p'_k of a run to its theta_T and rho_T (notation of fedalign)."""
 
+import itertools
 from fractions import Fraction
 from typing import Any
 
@@ -37,15 +38,10 @@ def renormalized_weights(shares: npt.ArrayLike, priority: npt.ArrayLike, include
     array([[0.5, 0.5, 0. ]])
     """
     p = _validate.nonnegative("shares", _validate.array("shares", shares, ndim=1))
-    mask, chosen = np.asarray(priority), np.asarray(included)
-    for name, value in (("priority", mask), ("included", chosen)):
-        if value.dtype != np.bool_:
-            message = f"{name} must hold booleans, got an array of {value.dtype}"
-            raise TypeError(message)
-        if value.shape[-1:] != p.shape:
-            message = f"{name} must have {p.size} entries along the last axis, got shape {value.shape}"
-            raise ValueError(message)
-    taken = p * (mask | chosen)
+    rounds = (None,) * (np.ndim(included) - 1)
+    taken = p * (
+        _validate.mask("priority", priority, p.shape) | _validate.mask("included", included, (*rounds, p.size))
+    )
     result: Array = taken / taken.sum(axis=-1, keepdims=True)
     return result
 
@@ -56,7 +52,8 @@ def priority_weights(weights: npt.ArrayLike, priority: npt.ArrayLike) -> Array:
     >>> priority_weights([[0.5, 0.5, 0.0]], [True, False, False])
     array([0.5])
     """
-    result: Array = _validate.array("weights", weights) @ np.asarray(priority, dtype=np.float64)
+    shares = _validate.array("weights", weights)
+    result: Array = shares @ _validate.mask("priority", priority, shares.shape[-1:]).astype(np.float64)
     return result
 
 
@@ -75,8 +72,9 @@ def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: 
     >>> included_gaps([[0.5, 0.5, 0.0]], [True, False, False], [9.0, 3.0, 7.0])
     array([1.5])
     """
-    gaps = _validate.nonnegative("client_gaps", _validate.array("client_gaps", client_gaps, ndim=1))
-    result: Array = _validate.array("weights", weights) @ np.where(priority, 0.0, gaps)
+    shares = _validate.array("weights", weights)
+    gaps = _validate.array("client_gaps", _validate.nonnegative("client_gaps", client_gaps), shape=shares.shape[-1:])
+    result: Array = shares @ np.where(_validate.mask("priority", priority, gaps.shape), 0.0, gaps)
     return result
 
 
@@ -108,7 +106,7 @@ def theta(priority_weights: Any, *, gamma: Any, local_steps: int, first_step: in
     >>> theta([1.0, 0.5], gamma=8.0, local_steps=2, first_step=1)
     array([0.125, 0.2  ])
     """
-    return _averaged(priority_weights, gamma, local_steps, first_step)
+    return _averaged("priority_weights", priority_weights, gamma, local_steps, first_step)
 
 
 def rho(included_gaps: Any, *, mu: Any, L: Any, gamma: Any, local_steps: int, first_step: int = 0) -> Any:
@@ -131,21 +129,22 @@ def rho(included_gaps: Any, *, mu: Any, L: Any, gamma: Any, local_steps: int, fi
     >>> rho([3.5, 0.0], mu=1.0, L=1.0, gamma=8.0, local_steps=1)
     array([1.   , 0.875])
     """
-    mean = _averaged(included_gaps, gamma, local_steps, first_step)
+    mean = _averaged("included_gaps", included_gaps, gamma, local_steps, first_step)
     L, mu = _validate.positive("L", L), _validate.positive("mu", mu)
     return [2 * value * L / mu for value in mean] if isinstance(mean, list) else 2 * mean * L / mu
 
 
-def _averaged(values: Any, gamma: Any, local_steps: int, first_step: int) -> Any:
+def _averaged(name: str, values: Any, gamma: Any, local_steps: int, first_step: int) -> Any:
     steps = _validate.count("local_steps", local_steps)
     skipped = _validate.count("first_step", first_step, 0, 1)
     if not gamma > 2:
         message = f"gamma must be more than 2, got {gamma}"
         raise ValueError(message)
     if isinstance(values, list | tuple) and all(isinstance(value, int | Fraction) for value in values):
-        totals = [steps * sum(values[: i + 1], Fraction(0)) - skipped * values[0] for i in range(len(values))]
-        return [total / (steps * (i + 1) + gamma - 2) for i, total in enumerate(totals)]
-    rounds = _validate.nonnegative("values", _validate.array("values", values))
+        sums = itertools.accumulate(_validate.nonnegative(name, value) for value in values)
+        totals = [steps * total - skipped * values[0] for total in sums]
+        return [Fraction(total) / (steps * number + gamma - 2) for number, total in enumerate(totals, start=1)]
+    rounds = _validate.array(name, _validate.nonnegative(name, values))
     totals = steps * np.cumsum(rounds, axis=-1) - skipped * rounds[..., :1]
     horizons = steps * np.arange(1, rounds.shape[-1] + 1)
     result: Array = totals / (horizons + gamma - 2)

@@ -188,11 +188,11 @@ class AlignedRun:
         steps = range(first, self.num_steps if last is None else last)
         return max(Fraction(expected(self.standing(step), squares)) + self.sigma2 for step in steps)
 
-    def gradient_bound(self) -> Fraction:
-        """Return the smallest G2 of Assumption 4 at the models of active clients, at w* and at the first model."""
+    def gradient_bound(self, fixed: tuple[Vector, ...] = ()) -> Fraction:
+        """Return the smallest G2 of Assumption 4 for active clients at their models and for all at fixed models."""
         fed = self.federation
-        fixed = [norm2(fed.gradient(k, w)) for k in range(fed.num_clients) for w in (fed.minimizer, self.initial)]
-        return max(*fixed, *(self._active_gradients()))
+        elsewhere = (norm2(fed.gradient(k, w)) + self.sigma2 for k in range(fed.num_clients) for w in fixed)
+        return max(itertools.chain(elsewhere, self._active_gradients()))
 
     def _active_gradients(self) -> Iterator[Fraction]:
         fed = self.federation

@@ -96,13 +96,14 @@ def per_round(run: AlignedRun) -> tuple[list[Fraction], list[Fraction]]:
     return [run.priority_weight(r) for r in numbers], [run.included_gap(r) for r in numbers]
 
 
-def theorem_constants(drawn: DrawnAlignment) -> dict[str, Any]:
+def theorem_constants(drawn: DrawnAlignment, *, printed: bool = False) -> dict[str, Any]:
     """Constants that every form of the theorems takes, G2 the smallest for which the hypotheses hold on the run."""
     run = drawn.run
     known = {
         **drawn.constants,
         "local_steps": run.local_steps,
-        "G2": run.gradient_bound(),
+        # Only the printed forms need the gradients at w* and at the first model.
+        "G2": run.gradient_bound((run.federation.minimizer, run.initial) if printed else ()),
         "initial_distance2": norm2(difference(run.initial, run.federation.minimizer)),
     }
     return {**known, "num_draws": run.num_draws} if run.num_draws else known
@@ -110,7 +111,7 @@ def theorem_constants(drawn: DrawnAlignment) -> dict[str, Any]:
 
 def expected_gaps(drawn: DrawnAlignment, bound: Bound, gamma: Fraction, first_step: int) -> Finding:
     """Compare ``E F(w_T) - F*`` with a form of a theorem at the end of every round, with its own sums."""
-    run, known = drawn.run, theorem_constants(drawn)
+    run, known = drawn.run, theorem_constants(drawn, printed=first_step > 0)
     weights, gaps = per_round(run)
     sums: dict[str, Any] = {"gamma": gamma, "local_steps": run.local_steps, "first_step": first_step}
     thetas = fa.theta(weights, **sums)

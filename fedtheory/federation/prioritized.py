@@ -9,12 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._validate import Array, Mask
 from fedtheory.federation._federation import Federation
 
 __all__ = ["Prioritized", "prioritize"]
-
-Mask = npt.NDArray[np.bool_]
 
 
 @final
@@ -95,13 +93,7 @@ def prioritize(fed: Any, priority: npt.ArrayLike) -> Prioritized:
     >>> aligned.objective_gap, aligned.client_gaps
     (0.5, array([ 0.5,  0.5, 18. ]))
     """
-    mask = np.asarray(priority)
-    if mask.dtype != np.bool_:
-        message = f"priority must hold booleans, got an array of {mask.dtype}"
-        raise TypeError(message)
-    if mask.shape != (fed.num_clients,):
-        message = f"priority must have shape ({fed.num_clients},), got {mask.shape}"
-        raise ValueError(message)
+    mask = _validate.mask("priority", priority, (fed.num_clients,))
     if not mask.any():
         message = "priority must name at least one priority client, got none"
         raise ValueError(message)
@@ -112,6 +104,5 @@ def prioritize(fed: Any, priority: npt.ArrayLike) -> Prioritized:
         raise ValueError(message)
     shares = weights / weights[mask].sum()
     shares.setflags(write=False)
-    mask = mask.copy()
     mask.setflags(write=False)
     return Prioritized(dataclasses.replace(fed, weights=np.where(mask, shares, 0.0)), mask, shares)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
-from fedtheory._validate import Array
+from fedtheory._validate import Array, Mask
 from fedtheory.paper import Scheme
 from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection.participation import Everyone, Participation
@@ -19,8 +19,6 @@ from fedtheory.selection.rules import Rules
 from fedtheory.selection.threshold_schedules import thresholds
 
 __all__ = ["LossMatching", "Matches", "matches"]
-
-Mask = npt.NDArray[np.bool_]
 
 # The table begins with eight numbers: mode, size of the priority part and of the others, inclusive, warm-up rounds,
 # numbers of thresholds and of attendance rows, place of the alias table. Then: shares (K), priority (K), thresholds,
@@ -78,10 +76,7 @@ class LossMatching:
     comparison: str = "<"
 
     def __post_init__(self) -> None:
-        mask = np.asarray(self.priority)
-        if mask.dtype != np.bool_ or mask.ndim != 1:
-            message = f"priority must be a row of booleans, got shape {mask.shape} of {mask.dtype}"
-            raise TypeError(message)
+        mask = _validate.mask("priority", self.priority, (None,))
         if not mask.any():
             message = "priority must name at least one priority client, got none"
             raise ValueError(message)

@@ -308,6 +308,32 @@ def test_bad_inclusions_are_refused(arguments, error):
         fa.renormalized_weights(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: fa.priority_weights([[0.5, 0.5]], [1, 0]), TypeError, "priority must hold booleans, got .* int64"),
+        (lambda: fa.priority_weights([[0.5, 0.5]], [True]), ValueError, r"priority must have shape \(2,\), got \(1,\)"),
+        (lambda: fa.included_gaps([0.5, 0.5], [0.0, 1.0], [1.0, 2.0]), TypeError, "priority must hold booleans"),
+        (lambda: fa.included_gaps([0.5, 0.5], [True], [1.0, 2.0]), ValueError, r"priority must have shape \(2,\)"),
+        (lambda: fa.included_gaps([0.5, 0.5], [True, False], [1.0]), ValueError, r"client_gaps must have shape \(2,\)"),
+        (
+            lambda: fa.theta([-1.0], gamma=8.0, local_steps=1),
+            ValueError,
+            "priority_weights must be finite and at least 0",
+        ),
+        (
+            lambda: fa.theta([Q(-1)], gamma=8, local_steps=1),
+            ValueError,
+            "priority_weights must be finite and at least 0",
+        ),
+        (lambda: fa.rho([-1.0], mu=1.0, L=1.0, gamma=8.0, local_steps=1), ValueError, "included_gaps must be finite"),
+    ],
+)
+def test_bad_masks_and_negative_terms_are_refused_by_name(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
 def test_bad_sequences_and_delays_are_refused():
     with pytest.raises(ValueError, match="gamma must be more than 2"):
         fa.theta([1.0], gamma=2.0, local_steps=1)

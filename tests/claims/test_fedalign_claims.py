@@ -30,7 +30,7 @@ LOOSENESS = {
     "fedalign:lemma-a4-refined": 1.05,
     "fedalign:lemma-a6": 1.05,
     "fedalign:lemma-a6-refined": 1.05,
-    "fedalign:lemma-a8": 2,
+    "fedalign:lemma-a8": 1.1,
     "fedalign:opposite-ways-corrected": 1.01,
     "fedalign:theorem-1": 1.5,
     "fedalign:theorem-1-printed": 30,
