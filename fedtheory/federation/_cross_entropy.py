@@ -123,4 +123,5 @@ class CrossEntropy:
         gram = scaled.T @ scaled if scaled.shape[0] >= scaled.shape[1] else scaled @ scaled.T
         # Entries of the Gram matrix are off by n eps trace at most, its eigenvalues by d times that.
         slack = (sum(scaled.shape) + 8) * np.finfo(np.float64).eps * np.trace(gram)
-        return float(0.5 * (np.linalg.eigvalsh(gram)[-1] + slack) + self.l2)
+        bound = 0.5 * (np.linalg.eigvalsh(gram)[-1] + slack) + self.l2
+        return float(np.nextafter(bound, np.inf))  # the last sum may have been rounded down

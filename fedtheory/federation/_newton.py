@@ -14,6 +14,7 @@ GRADIENT_TOLERANCE = 1e-10
 _MAX_STEPS, _MAX_HALVINGS = 200, 40
 _DENSE = 2000
 _RADIUS = 1e6
+_EPS = float(np.finfo(np.float64).eps)
 _RIDGES = (1e-2, 1e-4, 1e-6, 1e-8)
 
 
@@ -33,7 +34,7 @@ def minimizer(objective: CrossEntropy, start: Array) -> Array:
     Raises
     ------
     OracleError
-        If rounding keeps the gradient above the tolerance (features of very large scale).
+        If rounding keeps the gradient above the tolerance or hides the ridge term (features of very large scale).
     """
     w = np.array(start)
     gradient = objective.gradient(w)
@@ -58,9 +59,13 @@ def minimizer(objective: CrossEntropy, start: Array) -> Array:
 
 def _newton_step(objective: CrossEntropy, w: Array, gradient: Array, norm: float) -> Array:
     if objective.dim <= _DENSE:
-        from scipy.linalg import cho_factor, cho_solve
+        from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-        step: Array = cho_solve(cho_factor(objective.hessian(w), overwrite_a=True), -gradient)
+        try:
+            step: Array = cho_solve(cho_factor(objective.hessian(w), overwrite_a=True), -gradient)
+        except LinAlgError as error:
+            message = f"the Hessian must be positive definite, got: {error}: scale the features, or raise l2"
+            raise OracleError(message) from error
         return step
     from scipy.sparse.linalg import LinearOperator, cg
 
@@ -72,26 +77,28 @@ def _newton_step(objective: CrossEntropy, w: Array, gradient: Array, norm: float
 def infimum(objective: CrossEntropy, start: Array) -> Interval:
     """Interval that holds the infimum of the objective, attained or not.
 
-    With a ridge term: F at the minimizer w, less ``||grad F(w)||^2 / (2 l2)``. Without one: the upper end is the loss
-    of a minimizer with a tiny ridge term. The lower end is a dual value: as ``logsumexp(z) >= q.z + entropy(q)``,
+    Both ends allow for rounding. With a ridge term: F at the minimizer w, and less ``||grad F(w)||^2 / (2 l2)``. Without
+    one: the upper end is the loss of a minimizer with a tiny ridge term. The lower end is a dual value: as
+    ``logsumexp(z) >= q.z + entropy(q)``,
 
         F(W) >= sum_i a_i entropy(q_i)   for all W   if   sum_i a_i (q_i - e_{y_i}) x_i' = 0 and every q_i is a law,
 
-    and the softmax at the upper end becomes such a q by one Newton step. Rounding leaves the sum at a norm r > 0, which
-    costs at most ``r ||W||``: the lower end takes that off for ``||W|| = 1e6``. Where the step leaves the simplex
-    (samples that are nearly separable) the lower end is 0, which bounds every cross-entropy.
+    and the softmax at the upper end becomes such a q by one Newton step. Rounding leaves the sum at a norm r > 0, its
+    own rounding included, which costs at most ``r ||W||``: the lower end takes that off for ``||W|| = 1e6``. Where the
+    step leaves the simplex (samples that are nearly separable) the lower end is 0, which bounds every cross-entropy.
     """
     if objective.l2 > 0:
         w = minimizer(objective, start)
-        value = float(objective.loss(w))
-        return Interval(value - float(np.sum(objective.gradient(w) ** 2)) / (2 * objective.l2), value)
-    lower, upper, w = 0.0, float(objective.loss(start)), start
+        value, slack = float(objective.loss(w)), _rounding(objective, w)
+        short = _largest_gradient(objective, w) ** 2 / (2 * objective.l2)
+        return Interval(max(0.0, value - short - slack), value + slack)
+    lower, upper, w = 0.0, float(objective.loss(start)) + _rounding(objective, start), start
     for l2 in _RIDGES:
         try:
             w = minimizer(objective.with_l2(l2), w)
         except OracleError:
             break
-        upper = min(upper, float(objective.loss(w)))
+        upper = min(upper, float(objective.loss(w)) + _rounding(objective, w))
         lower = max(lower, _dual_value(objective, w))
     return Interval(min(lower, upper), upper)
 
@@ -103,10 +110,32 @@ def _dual_value(objective: CrossEntropy, w: Array) -> float:
     # Equal shifts of all classes change nothing: the Hessian is singular, and the gradient lies in its range.
     step = np.linalg.lstsq(objective.hessian(w), -gradient, rcond=1e-13)[0]
     q = class_probabilities(objective.logits(w)) + objective.probability_change(w, step)
-    missing = (objective.sample_weights[:, None] * (q - np.eye(objective.num_classes)[objective.labels])).T
     if q.min() < 0:
         return 0.0
     from scipy.special import entr
 
-    cost = _RADIUS * np.linalg.norm(missing @ objective.features)
-    return float(objective.sample_weights @ entr(q).sum(axis=1) - cost)
+    q /= q.sum(axis=1, keepdims=True)
+    r = q - np.eye(objective.num_classes)[objective.labels]
+    missing = np.linalg.norm((objective.sample_weights[:, None] * r).T @ objective.features)
+    # A row of q sums to 1 up to rounding, too.
+    sizes = (np.linalg.norm(r, axis=1) + np.linalg.norm(q, axis=1)) * np.linalg.norm(objective.features, axis=1)
+    cost = _RADIUS * (missing + _num_roundings(objective) * _EPS * (objective.sample_weights @ sizes))
+    return float(objective.sample_weights @ entr(q).sum(axis=1) - cost - _rounding(objective, w))
+
+
+def _num_roundings(objective: CrossEntropy) -> int:
+    # Sums over samples, features and classes, and a few functions.
+    return sum(objective.features.shape) + objective.num_classes + 8
+
+
+def _rounding(objective: CrossEntropy, w: Array) -> float:
+    """How far the computed loss at w, or an entropy of the samples, can be from the true one."""
+    model = np.abs(w.reshape(objective.num_classes, -1))
+    logits = objective.sample_weights @ (np.abs(objective.features) @ model.T).max(axis=1)
+    return float(_num_roundings(objective) * _EPS * (1 + 2 * logits + objective.loss(w)))
+
+
+def _largest_gradient(objective: CrossEntropy, w: Array) -> float:
+    """Norm of the computed gradient at w, and how far it can be from the true one."""
+    terms = 2 * objective.sample_weights @ np.linalg.norm(objective.features, axis=1) + objective.l2 * np.linalg.norm(w)
+    return float(np.linalg.norm(objective.gradient(w)) + _num_roundings(objective) * _EPS * terms)

@@ -16,6 +16,8 @@ from fedtheory.federation.client_data import FederatedData, Labels
 
 __all__ = ["SoftmaxFederation"]
 
+_LARGEST_FEATURE = 1e100
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,7 @@ class SoftmaxFederation:
     Raises
     ------
     ValueError
-        If l2 is negative or the weights are not a probability vector.
+        If l2 is negative, the weights are not a probability vector, or a feature is above 1e100 in absolute value.
     TypeError
         If ``data`` is no FederatedData.
 
@@ -70,6 +72,12 @@ class SoftmaxFederation:
         if not isinstance(data, FederatedData):
             message = f"data must be a FederatedData, got {type(data).__name__}"
             raise TypeError(message)
+        if np.abs(data.features).max() > _LARGEST_FEATURE:
+            message = (
+                f"features must be at most {_LARGEST_FEATURE:g} in absolute value, so that their squares stay finite, "
+                f"got {np.abs(data.features).max():g}"
+            )
+            raise ValueError(message)
         chosen: Any = self.weights
         given = self.data.weights if chosen is None else chosen
         weights = _validate.probability_vector("weights", given, size=self.data.num_clients)
@@ -222,7 +230,8 @@ class SoftmaxFederation:
 
         With M = sqrt(2) max_i ||x_i||, a step of size at most 1/l2 maps the ball of radius
         ``R = max(||initial||, M / l2)`` about 0 into itself, and so does averaging; in the ball
-        ``E ||g_k||^2 <= (sqrt(2/n_k sum_i ||x_i||^2) + l2 R)^2``. Needs l2 > 0, no momentum, no added noise.
+        ``E ||g_k||^2 <= (sqrt(2/n_k sum_i ||x_i||^2) + l2 R)^2``. Needs l2 > 0, no proximal term, no momentum, no added
+        noise, and a server that averages (weights of sum 1, steps of at most 1).
         """
         self._needs_ridge("a bound of the gradients")
         model = _validate.array("initial", initial, shape=(self.dim,))

@@ -1,5 +1,7 @@
 import itertools
+from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -132,6 +134,16 @@ def test_smoothness_is_attained_and_a_smaller_constant_fails():
     assert fed.smoothness == pytest.approx(0.5 * 10 + 0.25, rel=1e-12)
     top = np.linalg.eigvalsh(fed._objective.hessian(np.zeros(4)))[-1]
     assert fed.smoothness * 0.99 < top <= fed.smoothness
+
+
+@given(st.integers(-(2**30), 2**30), st.integers(0, 20), st.floats(0, 1e12))
+@few
+def test_smoothness_is_not_rounded_below_that_of_one_sample(numerator, power, l2):
+    t = numerator / 2**power
+    fed = SoftmaxFederation(tight_client(t), l2)
+    # Exactly 1/2 (t^2 + 1) + l2.
+    assert Fraction(fed.smoothness) >= (Fraction(t) ** 2 + 1) / 2 + Fraction(l2)
+    assert fed.smoothness <= (0.5 * (t**2 + 1) + l2) * (1 + 20 * EPS)
 
 
 def test_smoothness_with_fewer_samples_than_features_is_the_same_bound():
@@ -313,14 +325,22 @@ def test_without_a_ridge_term_what_needs_it_is_refused_and_training_is_not():
     assert fed.loss(w) < np.log(3)
 
 
+def frequencies(ones, zeros):
+    """Samples without features that tell them apart: the best model predicts the shares, its loss is their entropy."""
+    labels = [1] * ones + [0] * zeros
+    return SoftmaxFederation(FederatedData.from_clients([(np.zeros((ones + zeros, 1)), labels)]))
+
+
 def test_the_infimum_of_mere_frequencies_is_their_entropy():
-    # Without features that tell them apart, the best model predicts the shares 2/3 and 1/3.
-    fed = SoftmaxFederation(FederatedData.from_clients([([[0.0], [0.0]], [0, 0]), ([[0.0]], [1])]))
-    lower, upper = fed.infimum
-    entropy = np.log(3) - 2 / 3 * np.log(2)
-    assert lower - 4 * EPS <= entropy <= upper + 4 * EPS
-    # The dual point is feasible to a few eps, which is charged for models of norm 1e6.
-    assert upper - lower < 1e6 * 20 * EPS
+    for ones, zeros in itertools.product(range(1, 9), repeat=2):
+        lower, upper = frequencies(ones, zeros).infimum
+        n = ones + zeros
+        with mpmath.workdps(40):
+            entropy = sum(mpmath.mpf(c) / n * mpmath.log(mpmath.mpf(n) / c) for c in (ones, zeros))
+            # Certified: no slack for rounding.
+            assert lower <= entropy <= upper
+        # The dual point is feasible to n + 12 roundings of terms below 2, which is charged for models of norm 1e6.
+        assert upper - lower < 1e6 * (n + 12) * 2 * EPS
 
 
 def test_the_infimum_of_separable_samples_is_between_zero_and_almost_zero():
@@ -344,8 +364,20 @@ def test_the_infimum_lies_between_its_certified_bounds(seed):
 def test_with_a_ridge_term_the_infimum_is_the_minimum():
     fed, _ = random_federation(0)
     lower, upper = fed.infimum
-    assert lower <= fed.minimum <= upper + 4 * EPS
-    assert upper - lower <= 1e-20 / (2 * fed.l2) + 4 * EPS
+    assert lower <= fed.minimum <= upper
+    # 10 samples, 3 columns, 3 classes and 8 more roundings, on both sides, of 1 + F + 2 max |W||x|, which is below 16.
+    assert upper - lower <= 1e-20 / fed.l2 + 2 * 24 * 16 * EPS
+
+
+@pytest.mark.parametrize("scale", [1e6, 1e100])
+def test_features_of_very_large_scale_give_honest_answers(scale):
+    fed = SoftmaxFederation(FederatedData.from_clients([([[scale], [-scale]], [0, 1])]), l2=1e-6)
+    with pytest.raises(OracleError, match="scale the features"):
+        _ = fed.minimizer
+    # Separable samples: without a ridge term the infimum is 0. The zero model's loss is log 2 < 1, up to 14 roundings.
+    lower, upper = SoftmaxFederation(fed.data).infimum
+    assert lower == 0
+    assert 0 < upper <= np.log(2) + 14 * 2 * EPS
 
 
 def test_accuracy_is_the_share_of_largest_logits_at_the_labels():
@@ -387,6 +419,11 @@ def test_zero_weights_leave_clients_out_of_the_objective_but_keep_their_losses()
     [
         (lambda d: SoftmaxFederation(d, -0.1), ValueError, "l2 must be finite and at least 0, got -0.1"),
         (lambda d: SoftmaxFederation(d, np.nan), ValueError, "l2 must be finite"),
+        (
+            lambda _: SoftmaxFederation(tight_client(-1e200)),
+            ValueError,
+            r"at most 1e\+100 in .* got 1e\+200",
+        ),
         (lambda d: SoftmaxFederation([[1.0]]), TypeError, "data must be a FederatedData, got list"),  # type: ignore[arg-type]
         (lambda d: SoftmaxFederation(d, weights=[0.5, 0.5]), ValueError, r"weights must have shape \(3,\)"),  # type: ignore[arg-type]
         (lambda d: SoftmaxFederation(d, weights=[0.5, 0.5, 0.5]), ValueError, "weights must sum to 1"),  # type: ignore[arg-type]
