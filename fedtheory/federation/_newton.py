@@ -77,8 +77,8 @@ def _newton_step(objective: CrossEntropy, w: Array, gradient: Array, norm: float
 def infimum(objective: CrossEntropy, start: Array) -> Interval:
     """Interval that holds the infimum of the objective, attained or not.
 
-    Both ends allow for rounding. With a ridge term: F at the minimizer w, and less ``||grad F(w)||^2 / (2 l2)``. Without
-    one: the upper end is the loss of a minimizer with a tiny ridge term. The lower end is a dual value: as
+    Both ends allow for rounding. With a ridge term: F at the minimizer w, and ``||grad F(w)||^2 / (2 l2)`` less.
+    Without one: the upper end is the loss of a minimizer with a tiny ridge term. The lower end is a dual value: as
     ``logsumexp(z) >= q.z + entropy(q)``,
 
         F(W) >= sum_i a_i entropy(q_i)   for all W   if   sum_i a_i (q_i - e_{y_i}) x_i' = 0 and every q_i is a law,
