@@ -105,7 +105,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
         {name: ((*dims, *last[name]), values.reshape(*shape, *values.shape[1:])) for name, values in arrays.items()},
         coords={
             "concentration": list(config.concentrations),
-            "strategy": list(_strategies(config, np.ones(config.num_clients, dtype=int))),
+            "strategy": list(_strategies(config, np.ones(config.num_clients, dtype=int), num_classes=2)),
             "round": np.arange(arrays["accuracy"].shape[-1]) * config.record_every,
             "cost": list(COSTS),
         },
@@ -113,7 +113,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     )
 
 
-def _strategies(config: Config, sample_counts: Any) -> "dict[str, Strategy]":
+def _strategies(config: Config, sample_counts: Any, num_classes: int) -> "dict[str, Strategy]":
     from fedtheory.selection.active_federated import ActiveFederated
     from fedtheory.selection.power_of_choice import PowerOfChoice
     from fedtheory.selection.proportional import Proportional
@@ -126,7 +126,7 @@ def _strategies(config: Config, sample_counts: Any) -> "dict[str, Strategy]":
         f"pow-d, d = {d}": PowerOfChoice(m, d),
         f"cpow-d, d = {d}": PowerOfChoice(m, d, loss="minibatch"),
         f"rpow-d, d = {remembered}": PowerOfChoice(m, remembered, loss="last"),
-        "afl": ActiveFederated(m, sample_counts, initial_loss=float(np.log(10))),
+        "afl": ActiveFederated(m, sample_counts, initial_loss=float(np.log(num_classes))),
     }
 
 
@@ -156,7 +156,7 @@ def _instance(config: Config, concentration: float, index: int) -> dict[str, Any
 
     partition, training = np.random.SeedSequence([config.seed, index]).spawn(2)
     fed = _federation(config, concentration, partition)
-    strategies = _strategies(config, fed.sample_counts).values()
+    strategies = _strategies(config, fed.sample_counts, fed.data.num_classes).values()
     runs = [curves(fed, strategy, config, training) for strategy in strategies]
     return {
         "accuracy": [100 * one.accuracy.mean(axis=0) for one in runs],

@@ -1,0 +1,178 @@
+"""The studies of softmax regression: they notice wrong results, and images of one's own can be studied."""
+
+import dataclasses
+import struct
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray
+
+from fedtheory import study
+from tests.environment import ROOT
+from tests.test_studies import _siblings_can_be_imported, failing, loaded  # noqa: F401 (a fixture)
+
+
+def of(name: str) -> study.Study:
+    return loaded(ROOT / "studies" / f"{name}.py")
+
+
+def idx(array: Any) -> bytes:
+    """Bytes in the layout of MNIST's files."""
+    return struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape) + array.astype("u1").tobytes()
+
+
+def test_images_of_ones_own_are_dealt_to_clients_and_studied(tmp_path) -> None:
+    rng, found = np.random.default_rng(0), of("selection_costs")
+    labels = rng.integers(3, size=600)
+    # Each class lights up a row of its own.
+    images = 200 * (np.arange(3)[:, None] == labels[:, None, None]) + rng.integers(50, size=(600, 3, 2))
+    files = {"images": tmp_path / "images", "labels": tmp_path / "labels"}
+    for name, array in (("images", images), ("labels", labels)):
+        files[name].write_bytes(idx(array))
+    config = dataclasses.replace(
+        found.quick, **{name: str(file) for name, file in files.items()}, num_clients=12, num_remembered=6,
+        num_rounds=40, halve_at=(30,), step_size=0.1, num_instances=2, concentrations=(2.0,),
+    )  # fmt: skip
+    data = found.run(config, study.silent)
+    assert data.sizes["instance"] == 2
+    # Random guessing has a third right.
+    assert float(data["accuracy"].isel(round=-1).min()) > 90
+    # A model of zeros has the loss log C in every client, which is what active federated learning begins with.
+    strategies = vars(sys.modules[found.run.__module__])["_strategies"](config, np.ones(12, int), 3)
+    assert strategies["afl"].initial_loss == pytest.approx(np.log(3))
+    with pytest.raises(ValueError, match="images and labels must be given together"):
+        found.run(dataclasses.replace(config, labels=None), study.silent)
+
+
+def falling(rate: Any, floor: Any, rounds: Any) -> Any:
+    return floor + (2.3 - floor) * np.exp(-np.asarray(rate)[..., None] * rounds)
+
+
+def figure_four(speeds: tuple[float, ...], floors: tuple[float, ...]) -> xarray.Dataset:
+    """Losses that fall to their floors, the same on three data sets, for one and three clients per round."""
+    rounds = np.arange(0, 402, 2)
+    curves = np.array([falling(speed / 50, floor, rounds) for speed, floor in zip(speeds, floors, strict=True)])
+    losses = np.broadcast_to(curves[None, None, :, None], (3, 2, len(speeds), 2, rounds.size)).copy()
+    names = ["rand", "pow-d, d = 2m", "pow-d, d = 10m", "adapow-d"]
+    return xarray.Dataset(
+        {"loss": (("instance", "num_selected", "strategy", "replicate", "round"), losses)},
+        coords={"num_selected": [1, 3], "strategy": names, "round": rounds},
+        attrs={"threshold": 0.7, "record_every": 2},
+    )
+
+
+def test_wrong_speeds_and_floors_on_synthetic_data_are_caught() -> None:
+    found = of("power_of_choice_synthetic")
+    assert failing(found, figure_four((1, 1.5, 2, 2), (0.3, 0.32, 0.5, 0.3))) == set()
+    assert failing(found, figure_four((1, 0.9, 2, 2), (0.3, 0.32, 0.5, 0.3))) == {
+        "with one client per round every variant reaches the threshold sooner than rand"
+    }
+    assert failing(found, figure_four((1, 1.5, 9, 2), (0.3, 0.32, 0.5, 0.3))) == {
+        "no speed-up over the data sets reaches 3 on average"
+    }
+    assert failing(found, figure_four((1, 1.5, 2, 2), (0.3, 0.32, 0.5, 0.6))) == {
+        "adapow-d ends below the floor of most candidates"
+    }
+    # Who never gets there has no speed-up.
+    slow = figure_four((1, 1.5, 2, 2), (0.3, 0.32, 0.9, 0.3))
+    assert "with one client per round every variant reaches the threshold sooner than rand" in failing(found, slow)
+    assert "reached in 0 of 3" in str(found.table(slow).rows)
+
+
+def figure_eight(turns: float, lead: float, loss: float) -> xarray.Dataset:
+    """Accuracies that end at 90%, less what taking turns costs, more for all but random selection."""
+    rounds = np.arange(0, 105, 5)
+    shape = (1, 3, 2, 2, rounds.size)
+    accuracy = np.full(shape, 90.0) - turns * np.array([0, 1])[:, None, None] + lead * np.array([0, 1])[:, None]
+    losses = np.linspace(2.3, loss, rounds.size) * np.ones(shape)
+    dims = ("concentration", "instance", "availability", "strategy", "round")
+    return xarray.Dataset(
+        {"accuracy": (dims, accuracy), "loss": (dims, losses)},
+        coords={
+            "concentration": [0.3],
+            "availability": ["always there", "groups take turns"],
+            "strategy": ["rand", "pow-d, d = 6"],
+            "round": rounds,
+        },
+    )
+
+
+def test_wrong_accuracies_among_clients_that_take_turns_are_caught() -> None:
+    found = of("client_availability")
+    assert failing(found, figure_eight(0.2, 1.0, 0.3)) == set()
+    assert failing(found, figure_eight(6.0, 1.0, 0.3)) == {"taking turns costs at most five points"}
+    assert failing(found, figure_eight(0.2, 12.0, 0.3)) == {"nobody ends ten points above rand"}
+    assert failing(found, figure_eight(0.2, 1.0, 2.0)) == {"every strategy learns"}
+
+
+def table_one(costs: dict[str, tuple[float, float, float]], accuracies: tuple[float, ...]) -> xarray.Dataset:
+    rounds = np.arange(0, 42, 2)
+    size = len(costs)
+    accuracy = np.broadcast_to(np.array(accuracies)[:, None], (1, 2, size, rounds.size))
+    return xarray.Dataset(
+        {
+            "accuracy": (("concentration", "instance", "strategy", "round"), accuracy.copy()),
+            "costs": (
+                ("concentration", "instance", "strategy", "cost"),
+                np.broadcast_to(list(costs.values()), (1, 2, size, 3)).copy(),
+            ),
+            "seconds": (("concentration", "instance", "strategy"), np.ones((1, 2, size))),
+        },
+        coords={
+            "concentration": [0.3],
+            "strategy": list(costs),
+            "round": rounds,
+            "cost": ["floats up", "models down", "losses evaluated"],
+        },
+        attrs={"target": 85.0},
+    )
+
+
+def test_wrong_costs_and_accuracies_of_selection_are_caught() -> None:
+    found = of("selection_costs")
+    # Models of 100 floats; 3 clients selected, 10 in the first row; 6 candidates.
+    costs: dict[str, tuple[float, float, float]] = {
+        "rand, m = 10": (1000, 10, 0),
+        "rand, m = 3": (300, 3, 0),
+        "pow-d, d = 6": (306, 6, 6),
+        "cpow-d, d = 6": (306, 6, 6),
+        "rpow-d, d = 50": (303, 3, 0),
+        "afl": (303, 3, 3),
+    }
+    level = (90.0,) * 6
+    silent = "rpow-d evaluates nothing and sends one number per selected client"
+    assert failing(found, table_one(costs, level)) == set()
+    assert failing(found, table_one({**costs, "rpow-d, d = 50": (303, 3, 3)}, level)) == {silent}
+    assert failing(found, table_one({**costs, "rpow-d, d = 50": (350, 3, 0)}, level)) == {silent}
+    assert failing(found, table_one({**costs, "cpow-d, d = 6": (306, 3, 6)}, level)) == {
+        "asking candidates sends them the model"
+    }
+    assert failing(found, table_one(costs, (90.0,) * 5 + (75.0,))) == {"final accuracies lie within ten points"}
+
+
+def bounds(error: float, recursion: float, closed: float) -> xarray.Dataset:
+    steps = np.array([0, 10, 100])
+    errors = np.broadcast_to(np.array([2.3, 1.0, error]), (1, 2, 3, 3))
+    return xarray.Dataset(
+        {
+            "error": (("l2", "strategy", "side", "step"), errors.copy()),
+            "bound": (("l2", "form", "step"), np.array([[[20, 20, recursion], [20, 20, closed]]], dtype=float)),
+        },
+        coords={
+            "l2": [0.1],
+            "strategy": ["rand", "pow-d, d = 6"],
+            "side": ["mean", "low", "high"],
+            "form": ["recursion", "corrected"],
+            "step": steps,
+        },
+    )
+
+
+def test_errors_above_their_bounds_and_gaps_that_stay_are_caught() -> None:
+    found = of("bound_versus_error_softmax")
+    assert failing(found, bounds(0.1, 10, 20)) == set()
+    assert failing(found, bounds(0.1, 0.05, 20)) == {"the error stays below the unrolled recursion"}
+    assert failing(found, bounds(0.1, 10, 9)) == {"unrolling never loses against the closed form"}
+    assert failing(found, bounds(2.0, 10, 20)) == {"the gaps fall"}
