@@ -38,7 +38,7 @@ def skews_in_one_dimension(fed: QuadraticFederation, forms: Forms, law: RankingL
     Where just two losses tie, the frequencies are the mean of those on both sides and cannot be extreme; where more
     tie, they are looked at as well. Crossings closer than 1e-11 of the range of models count as one.
     """
-    excess = fed.losses(fed.minimizer) - fed.minima
+    excess = fed.excesses(fed.minimizer)
     rho_bar, at_minimizer, rho_diagonal = np.inf, -np.inf, np.inf
     for cell in _all_cells(fed, law):
         rho_bar = min(rho_bar, float(np.linalg.eigvalsh(forms.mixture(cell.frequencies))[0]))

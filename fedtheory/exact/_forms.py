@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+import numpy.typing as npt
 
 from fedtheory._validate import Array
 from fedtheory.federation.quadratic import QuadraticFederation
 
-__all__ = ["Forms", "forms", "is_homogeneous", "without_idle_clients"]
+__all__ = ["Forms", "forms", "is_homogeneous", "smallest_of_sums", "without_idle_clients"]
 
 _FARTHEST = 1e9
 
@@ -36,11 +37,6 @@ class Forms:
         """Matrix of the skew with these frequencies, ``sum_k q_k N_k``."""
         mixed: Array = np.tensordot(frequencies, self.matrices, 1)
         return mixed
-
-    def ratios(self, z: Array) -> Array:
-        """``(F_k - F_k*) / D`` at the unit vector z, shape (K,)."""
-        result: Array = np.einsum("i,kij,j->k", z, self.matrices, z)
-        return result
 
     def model(self, z: Array) -> Array:
         """Model of z; one far away in the same direction if z is infinite."""
@@ -77,6 +73,15 @@ def forms(fed: QuadraticFederation) -> Forms:
     matrices[:, -1, :-1] = matrices[:, :-1, -1]
     matrices[:, -1, -1] = 0.5 * np.einsum("ki,ki->k", pulls, offsets) / fed.objective_gap
     return Forms(matrices, fed.minimizer, directions, fed.objective_gap)
+
+
+def smallest_of_sums(matrices: Array, sets: npt.NDArray[np.int64]) -> Array:
+    """Smallest eigenvalue of the sum of the matrices (K, n, n) over each set, a row of ``sets``; shape (num_sets,)."""
+    sums = np.zeros((len(sets), *matrices.shape[1:]))
+    for column in sets.T:
+        sums += matrices[column]
+    smallest: Array = np.linalg.eigvalsh(sums)[:, 0]
+    return smallest
 
 
 def without_idle_clients(fed: QuadraticFederation) -> QuadraticFederation:

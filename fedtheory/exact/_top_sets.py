@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._validate import Array
-from fedtheory.exact._forms import Forms
+from fedtheory.exact._forms import Forms, smallest_of_sums
 from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["TopSets", "is_tractable", "least_over_top_sets"]
@@ -47,7 +47,7 @@ def is_tractable(fed: QuadraticFederation, m: int) -> bool:
 def least_over_top_sets(fed: QuadraticFederation, forms: Forms, m: int, upper: float) -> TopSets:
     """Go through the sets with a smaller infimum than ``upper``, in increasing order, until one cannot be excluded."""
     sets = np.array(list(combinations(range(fed.num_clients), m)))
-    infima = _infima(forms, sets)
+    infima = smallest_of_sums(forms.matrices, sets) / m
     candidates = np.flatnonzero(infima < upper)
     scale = float(np.linalg.norm(fed.centers - fed.minimizer, axis=1).max())
     losses = _scaled_losses(fed, scale)
@@ -63,14 +63,6 @@ def least_over_top_sets(fed: QuadraticFederation, forms: Forms, m: int, upper: f
     is_complete = candidates.size <= _MOST_PROGRAMS
     lower = upper if is_complete else float(np.sort(infima[candidates])[_MOST_PROGRAMS])
     return TopSets(max(lower, 0.0), models)
-
-
-def _infima(forms: Forms, sets: npt.NDArray[np.int64]) -> Array:
-    sums = np.zeros((len(sets), *forms.matrices.shape[1:]))
-    for column in sets.T:
-        sums += forms.matrices[column]
-    smallest: Array = np.linalg.eigvalsh(sums)[:, 0] / sets.shape[1]
-    return smallest
 
 
 def _scaled_losses(fed: QuadraticFederation, scale: float) -> _Losses:

@@ -5,6 +5,7 @@ subgradients of the convex function ``N(w) = max_{q in B} sum_k q_k F_k(w)``, an
 settles at the minimizer of N. Its dual, ``max_{q in B} min_w sum_k q_k F_k(w)``, certifies how close a point is.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -100,11 +101,7 @@ def error_floor(
 
 def _minimizer(fed: QuadraticFederation, q: Array) -> Array:
     """Minimizer of ``sum_k q_k F_k``."""
-    if fed.is_diagonal:
-        result: Array = (q @ (fed.diagonals * fed.centers)) / (q @ fed.diagonals)
-        return result
-    pull = np.einsum("k,kij,kj->i", q, fed.matrices, fed.centers)
-    return np.linalg.solve(np.tensordot(q, fed.matrices, 1), pull)
+    return replace(fed, weights=q / q.sum()).minimizer
 
 
 def _best_frequencies(

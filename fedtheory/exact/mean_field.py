@@ -66,30 +66,24 @@ def mean_field_gap(
     scale = float(_validate.positive("server_step_size", server_step_size))
     model = _validate.array("initial", initial, shape=(fed.dim,))
     eigen = spectra(fed)
-    candidates = _candidate_counts(strategy, fed.num_clients, num_rounds)
+    by_round = _by_round(strategy, fed.num_clients, num_rounds)
     known: dict[bytes, Array] = {}
     gaps = [fed.excess(model)]
     for t, steps in enumerate(etas):
         if t == 0 or not np.array_equal(steps, etas[t - 1]):
             work = local_work(eigen, steps)
-        frequencies = _frequencies(_at_round(strategy, candidates, t), fed, model, known)
+        frequencies = _frequencies(by_round[t], fed, model, known)
         model = model + scale * frequencies @ applied(work.pull, fed.centers - model)
         gaps.append(fed.excess(model))
     return np.array(gaps)
 
 
-def _candidate_counts(strategy: Any, num_clients: int, num_rounds: int) -> Array | None:
+def _by_round(strategy: Any, num_clients: int, num_rounds: int) -> list[Any]:
+    """Strategy of each round: a schedule of candidates is one pow-d after the other."""
     if not isinstance(strategy, PowerOfChoice) or isinstance(strategy.num_candidates, int | np.integer):
-        return None
-    return strategy.candidate_counts(num_clients, num_rounds)
-
-
-def _at_round(strategy: Any, candidates: Array | None, t: int) -> Any:
-    return (
-        strategy
-        if candidates is None
-        else replace(strategy, num_candidates=int(candidates[min(t, len(candidates) - 1)]))
-    )
+        return [strategy] * num_rounds
+    counts = strategy.candidate_counts(num_clients, num_rounds)
+    return [replace(strategy, num_candidates=int(d)) for d in np.broadcast_to(counts, num_rounds)]
 
 
 def _frequencies(strategy: Any, fed: QuadraticFederation, model: Array, known: dict[bytes, Array]) -> Array:

@@ -128,7 +128,7 @@ def _rho_tilde(fed: QuadraticFederation, numerator: Callable[[Array], Interval])
     """Divide an interval for ``sup_w sum_k q_k(w) (F_k(w*) - F_k*)`` by the objective gap."""
     if is_homogeneous(fed):
         return Interval(0.0, float("inf"), _UNDEFINED, _UNDEFINED)
-    known = numerator(fed.losses(fed.minimizer) - fed.minima)
+    known = numerator(fed.excesses(fed.minimizer))
     gap = fed.objective_gap
     return Interval(known.lower / gap, known.upper / gap, known.lower_by, known.upper_by)
 
@@ -181,7 +181,7 @@ def _rho_diagonal(problem: _Problem) -> tuple[Interval, Array]:
     bound = diagonal_bound(ranked_matrices(forms, fed.minima, law), law)
 
     def ratio(w: Array) -> float:
-        excess = fed.losses(w) - fed.minima
+        excess = fed.excesses(w)
         total = float(fed.weights @ excess)
         return float(problem.frequencies(w) @ excess) / total if total > 0 else np.inf
 

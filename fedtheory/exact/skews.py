@@ -48,18 +48,13 @@ def skew(fed: QuadraticFederation, frequencies: npt.ArrayLike, w: npt.ArrayLike)
     """
     fed = quadratic(fed)
     q = _validate.probability_vector("frequencies", frequencies, size=fed.num_clients)
-    excess = _excesses(fed, _validate.array("w", w))
+    excess = fed.excesses(w)
     total = excess @ fed.weights
     if np.any(total <= 0):
         message = "the skew needs a positive sum_k p_k (F_k(w) - F_k*), got 0/0 at a model that every client prefers"
         raise AssumptionViolated(message)
     result: Array = np.asarray(excess @ q / total)[()]
     return result
-
-
-def _excesses(fed: QuadraticFederation, w: Array) -> Array:
-    """``F_k(w) - F_k*`` without cancellation, shape (..., K)."""
-    return QuadraticFederation(fed.curvatures, fed.centers, fed.weights).losses(w)
 
 
 def skew_extremes(fed: QuadraticFederation, frequencies: npt.ArrayLike) -> tuple[float, float]:
@@ -119,7 +114,7 @@ def _isotropic_extremes(fed: QuadraticFederation, q: Array) -> tuple[float, floa
 
 def _homogeneous_extremes(fed: QuadraticFederation, q: Array) -> tuple[float, float]:
     """With shared minimizer w*: the pencil of the curvatures; a selected idle client may lie elsewhere."""
-    at_minimizer = _excesses(fed, fed.minimizer)
+    at_minimizer = fed.excesses(fed.minimizer)
     sizes = 0.5 * np.einsum("ki,kij,kj->k", fed.centers, fed.matrices, fed.centers)
     elsewhere = q @ np.where(at_minimizer > 1e-24 * sizes, at_minimizer, 0.0)
     if elsewhere == 0:
@@ -133,7 +128,7 @@ def _infimum_with_idle_clients(fed: QuadraticFederation, q: Array) -> float:
     mixed_curvature = np.tensordot(q, fed.matrices, 1)
     pull = np.einsum("k,kij,kj->i", q, fed.matrices, fed.centers - fed.minimizer)
     shift = np.linalg.solve(mixed_curvature, pull)
-    gap_q = q @ _excesses(fed, fed.minimizer + shift)
+    gap_q = q @ fed.excesses(fed.minimizer + shift)
     if gap_q <= 0:
         return 0.0
     # about its own minimizer N is 1/2 y'H_q y + tau^2 gap_q, and x = y + tau shift

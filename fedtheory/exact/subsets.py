@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._compile import compiled
 from fedtheory._validate import Array
-from fedtheory.exact._forms import forms, is_homogeneous
+from fedtheory.exact._forms import forms, is_homogeneous, smallest_of_sums
 from fedtheory.exact._quadratic import quadratic
 from fedtheory.federation.quadratic import QuadraticFederation
 
@@ -78,14 +78,8 @@ def _best_splits(left: Array, right: Array) -> Array:
 
 def _general_sums(fed: QuadraticFederation, group: npt.NDArray[np.int64]) -> Array:
     matrices = forms(fed).matrices[group]
-    smallest = []
-    for n in range(1, group.size + 1):
-        subsets = np.array(list(combinations(range(group.size), n)))
-        sums = np.zeros((len(subsets), *matrices.shape[1:]))
-        for column in subsets.T:
-            sums += matrices[column]
-        smallest.append(np.linalg.eigvalsh(sums)[:, 0].min())
-    return np.array(smallest)
+    sizes = range(1, group.size + 1)
+    return np.array([smallest_of_sums(matrices, np.array([*combinations(range(group.size), n)])).min() for n in sizes])
 
 
 def _isotropic_sums(fed: QuadraticFederation, group: npt.NDArray[np.int64]) -> Array:

@@ -140,8 +140,12 @@ class QuadraticFederation:
 
     def losses(self, w: npt.ArrayLike) -> Array:
         """All F_k at models of shape (..., v); returns shape (..., K)."""
+        return self.excesses(w) + self.minima
+
+    def excesses(self, w: npt.ArrayLike) -> Array:
+        """All ``F_k(w) - F_k*`` at models of shape (..., v), without cancellation; returns shape (..., K)."""
         offsets = self._offsets(w)
-        result: Array = 0.5 * np.einsum("...ki,...ki->...k", offsets, self._curve(offsets)) + self.minima
+        result: Array = 0.5 * np.einsum("...ki,...ki->...k", offsets, self._curve(offsets))
         return result
 
     def loss(self, w: npt.ArrayLike) -> Array:

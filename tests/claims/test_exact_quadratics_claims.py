@@ -174,6 +174,15 @@ def test_the_floor_of_another_number_of_candidates_is_not_the_error_of_a_long_ru
     assert [finding.holds for finding in exact.long_run_findings(wrong)] == [False]
 
 
+def test_the_mean_field_of_another_number_of_candidates_is_not_the_error_of_a_run(monkeypatch):
+    def with_fewer(fed, strategy, **known):
+        return honest(fed, replace(strategy, num_candidates=strategy.num_candidates - 1), **known)
+
+    honest = exact.mean_field_gap
+    monkeypatch.setattr(exact, "mean_field_gap", with_fewer)
+    assert examine(exact.MEAN_FIELD).verdict == "fails"
+
+
 def test_the_claims_about_exact_quadratics_all_hold_by_theory():
     expected = {claim.expected for key, claim in known_claims().items() if key.startswith("exact-quadratics:")}
     assert expected == {"holds"}

@@ -1,5 +1,6 @@
 # mypy: allow-untyped-calls, disable-error-code="arg-type"
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 
@@ -282,3 +283,13 @@ def diagonal_by_search(fed, law):
         return float(skew(fed, law.frequencies(fed.losses(w)), w))
 
     return smallest_over_models(ratio, fed, np.random.default_rng(0), 1500).value
+
+
+@pytest.mark.parametrize("dim", [1, 3])
+@pytest.mark.parametrize("strategy", [PowerOfChoice(2, 4), Uniform(2)], ids=repr)
+def test_a_large_common_minimum_costs_no_digits(strategy, dim):
+    fed = power_of_choice_quadratics(num_clients=6, dim=dim, rng=3)
+    lifted = replace(fed, minima=np.full(6, 1e9))
+    for low, high in zip(*(selection_skew(each, strategy, num_models=50) for each in (fed, lifted)), strict=True):
+        # Losses about 1e9 rank the clients just as well, but differences of them are wrong by 1e-7.
+        assert list(high) == pytest.approx(list(low), rel=1e-12)
