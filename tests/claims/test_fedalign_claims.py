@@ -170,6 +170,39 @@ def test_uniform_draws_of_unequal_priority_clients_are_biased(monkeypatch):
     assert refuted(lemmas.LEMMA_A7, lemmas.LEMMA_A7.check)
 
 
+@pytest.mark.parametrize(
+    ("key", "home", "name", "wrong"),
+    [
+        (
+            "lemma-a5",
+            fa,
+            "gradient_variance",
+            lambda honest: _with_printed(honest, changed(honest, ["noise"], Q(9, 10))),
+        ),
+        ("threshold-zero", fa, "theta", lambda honest: lambda *a, **k: [value * Q(9, 10) for value in honest(*a, **k)]),
+        ("threshold-zero", fa, "rho", lambda honest: lambda *a, **k: [value + Q(1, 10) for value in honest(*a, **k)]),
+        (
+            "priority-alone",
+            runs.AlignedRun,
+            "weights",
+            lambda _: lambda run, chosen: (Q(1, len(chosen)),) * len(chosen),
+        ),
+        ("priority-alone", runs.AlignedRun, "included", lambda _: lambda run, *_: (run.federation.num_clients - 1,)),
+        ("theta-range", fa, "theta", lambda honest: lambda *a, **k: [2 * value for value in honest(*a, **k)]),
+        ("opposite-ways-corrected", fa, "rho", lambda honest: lambda *a, **k: [-value for value in honest(*a, **k)]),
+    ],
+)
+def test_what_a_claim_is_about_cannot_change_unseen(key, home, name, wrong, monkeypatch):
+    monkeypatch.setattr(home, name, wrong(getattr(home, name)))
+    claim = CLAIMS[f"fedalign:{key}"]
+    assert refuted(claim, claim.check)
+
+
+def _with_printed(honest, mutant):
+    mutant.printed = honest.printed
+    return mutant
+
+
 def test_the_corrected_theorem_with_sums_from_one_is_refuted():
     check = theorems.against_theorem(fa.full_participation_gap, first_step=1, longest_round=1)
     assert refuted(theorems.THEOREM_1, check, 400)
