@@ -20,7 +20,7 @@ def compiled(function: Function) -> Function:
 
 def inlined(function: Function) -> Function:
     """Compile a small function into each of its callers, which spares the passing of arrays."""
-    dispatcher: Function = _never_stale(numba.njit(cache=True, nogil=True, forceinline=True)(function))
+    dispatcher: Function = _never_stale(numba.njit(cache=True, nogil=True, inline="always")(function))
     return dispatcher
 
 

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.engine._fleet import Fleet, noise_variances, own_steps
-from fedtheory.engine.rounds import Family, LocalWork, Recording, Server, Slots, Workspace, prepared_loop, rule_slots
+from fedtheory.engine._slots import BoundLoop, bound_loop
+from fedtheory.engine.rounds import Family, LocalWork, Recording, Server, Workspace
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import RECORDABLE, Trajectory
 from fedtheory.federation._federation import Federation
@@ -126,7 +127,6 @@ def fedavg(
     job = _Job(
         family=family,
         rules=rules,
-        slots=rule_slots(rules),
         weights=np.array(fed.weights),
         work=work,
         initial=model,
@@ -164,7 +164,6 @@ class _Job:
 
     family: Family
     rules: Rules
-    slots: Slots
     weights: Array
     work: LocalWork
     initial: Array
@@ -192,7 +191,7 @@ def _run_all(
     job: _Job, seeds: list[np.random.SeedSequence], num_threads: int | None, progress: Callable[[int], Any] | None
 ) -> list[_Replicate]:
     num_threads = _validate.count("num_threads", os.cpu_count() or 1 if num_threads is None else num_threads)
-    loop = prepared_loop(job.family, _server(job), _workspace(job), _recording(job), job.work, _fleet(job))
+    loop = bound_loop(job.family, job.rules)
     with ThreadPoolExecutor(min(num_threads, len(seeds))) as pool:
         futures = [pool.submit(_run_one, loop, job, seed) for seed in seeds]
         for finished, _ in enumerate(as_completed(futures), start=1):
@@ -201,14 +200,12 @@ def _run_all(
     return [future.result() for future in futures]
 
 
-def _run_one(loop: Any, job: _Job, seed: np.random.SeedSequence) -> _Replicate:
+def _run_one(loop: BoundLoop, job: _Job, seed: np.random.SeedSequence) -> _Replicate:
     # Three streams, so that a strategy's draws change neither the noise of training nor who is there.
     rngs = [np.random.default_rng(child) for child in seed.spawn(3)]
     server, space, recording = _server(job), _workspace(job), _recording(job)
-    family, slots = job.family, job.slots
     ended = loop(
-        family.own_arrays(), family.losses, family.train, family.excess, *slots,
-        server, space, recording, job.work, _fleet(job),
+        job.family.own_arrays(), server, space, recording, job.work, _fleet(job),
         job.work.batch_size if job.rules.candidate_loss == "minibatch" else 0,
         job.step_sizes, job.local_steps, job.server_step_size, *rngs,
     )  # fmt: skip

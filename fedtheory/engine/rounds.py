@@ -1,8 +1,7 @@
 """The round loop, written once: select, local steps, weigh, aggregate, observe, record.
 
-It calls the strategy's rules (see ``fedtheory.selection.rules``) and the problem family's kernels through first-class
-function slots. A slot is resolved at run time, so that the loop is compiled and cached once per family and never runs a
-stale rule; it costs a few nanoseconds, so that a slot is called per round, never per step or per sample.
+It calls the strategy's rules (see ``fedtheory.selection.rules``) and the problem family's kernels through slots, which
+``_slots`` fills. Such a call costs a few nanoseconds, so that a slot is called per round, never per step or per sample.
 
 - ``losses(problem, model, candidates, batch_size, rng, losses)`` writes the candidates' losses;
 - ``train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses)`` lets the chosen take
@@ -17,29 +16,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import typeof, types
 
-from fedtheory._compile import compiled, inlined, is_compiled
+from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
-from fedtheory.engine._bridges import BRIDGES
-from fedtheory.engine._fleet import Fleet, keep_present, train_cohort, update_presence
+from fedtheory.engine._fleet import keep_present, train_cohort, update_presence
 
-__all__ = ["Family", "LocalWork", "Recording", "Server", "Slots", "Workspace", "prepared_loop", "rule_slots"]
-
-_VECTOR, _MATRIX, _CLIENTS, _RNG = (
-    types.float64[::1],
-    types.float64[:, ::1],
-    types.int64[::1],
-    typeof(np.random.default_rng(0)),
-)
-_STATE = (types.int64, _VECTOR, _VECTOR, _VECTOR)
-_RULES = (
-    types.int64(*_STATE, _RNG, _CLIENTS),
-    types.int64(*_STATE, _CLIENTS, _VECTOR, _RNG, _CLIENTS),
-    types.float64(*_STATE, _CLIENTS, _MATRIX, _RNG, _VECTOR),
-    types.void(*_STATE, _CLIENTS, _VECTOR, _VECTOR),
-    types.int64(types.int64, _VECTOR, _VECTOR, _RNG, types.boolean[::1]),
-)
+__all__ = ["Family", "LocalWork", "Recording", "Server", "Workspace", "run_rounds"]
 
 
 class LocalWork(NamedTuple):
@@ -85,16 +67,6 @@ class Workspace(NamedTuple):
     updates: Array
     velocity: Array
     mean_losses: Array
-
-
-class Slots(NamedTuple):
-    """A strategy's rules, all present."""
-
-    propose: Any
-    select: Any
-    weigh: Any
-    observe: Any
-    attend: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,61 +182,3 @@ def _is_finite(model):
     for j in range(model.size):
         total += model[j] * 0.0
     return total == 0.0
-
-
-@compiled
-def ask_nobody(round_index, table, memory, weights, rng, candidates):
-    """Propose no candidates."""
-    return 0
-
-
-@compiled
-def plain_mean(round_index, table, memory, weights, chosen, updates, rng, coefficients):
-    """Weigh every update with 1/m."""
-    for i in range(chosen.size):
-        coefficients[i] = 1.0 / chosen.size
-    return 0.0
-
-
-@compiled
-def forget(round_index, table, memory, weights, chosen, coefficients, mean_losses):
-    """Observe nothing."""
-
-
-@compiled
-def everyone(round_index, table, memory, rng, present):
-    """Find all clients there."""
-    return present.size
-
-
-def rule_slots(rules: Any) -> Slots:
-    """Fill the missing rules with the defaults and make plain Python rules callable from compiled code."""
-    defaults: dict[str, Any] = {"propose": ask_nobody, "weigh": plain_mean, "observe": forget, "attend": everyone}
-    given = {name: getattr(rules, name) or defaults[name] for name in Slots._fields}
-    if not is_compiled(plain_mean):  # numba is switched off: everything is plain Python
-        return Slots(**given)
-    return Slots(**{name: rule if is_compiled(rule) else BRIDGES[name](rule) for name, rule in given.items()})
-
-
-def prepared_loop(
-    family: Family, server: Server, space: Workspace, recording: Recording, work: LocalWork, fleet: Fleet
-) -> Any:
-    """Return the loop, compiled for this family's record of arrays (from numba's cache when it is there)."""
-    if not is_compiled(run_rounds):
-        return run_rounds
-    problem, work_type = typeof(family.arrays), typeof(work)
-    kernels = (
-        types.void(problem, _VECTOR, _CLIENTS, types.int64, _RNG, _VECTOR),
-        types.void(problem, _CLIENTS, _VECTOR, _VECTOR, work_type, _RNG, _VECTOR, _MATRIX, _VECTOR),
-        types.float64(problem, _VECTOR),
-    )
-    slots = (types.FunctionType(signature) for signature in (*kernels, *_RULES))
-    records = (typeof(record) for record in (server, space, recording, work, fleet))
-    signature = (problem, *slots, *records, types.int64, _VECTOR, types.int64, types.float64, *3 * (_RNG,))
-    loop: Any = run_rounds
-    if signature not in loop.signatures:
-        # Without disable_compile a call would compile the loop anew for the very rule in the slot, and never cache it.
-        loop.disable_compile(False)
-        loop.compile(signature)
-        loop.disable_compile()
-    return loop

@@ -35,11 +35,11 @@ def alias_table(weights: Array) -> Array:
 def draw_by_weight(table, start, num_clients, rng):
     """One client, from the alias table that begins at ``table[start]``; one uniform number gives column and level."""
     position = rng.random() * num_clients
-    column = np.uint64(position)
+    column = np.int64(position)
     # Arithmetic instead of a branch: the comparison is a coin toss, which the processor would mispredict. Unsigned
-    # indices spare the test for negative ones.
-    aliased = position - column >= table[np.uint64(start) + column]
-    return np.uint64(column + aliased * table[np.uint64(start + num_clients) + column])
+    # indices spare the test for negative ones; signed numbers are quicker to make of a float, and back.
+    aliased = position - column >= table[np.uint64(start + column)]
+    return np.uint64(column + np.int64(aliased * table[np.uint64(start + num_clients + column)]))
 
 
 @inlined
@@ -111,7 +111,7 @@ def _compact_by_rank(candidates, values, size):
         above = 0
         for i in range(values.size):
             above += values[i] > values[j]
-        candidates[filled] = candidates[j]
+        candidates[np.uint64(filled)] = candidates[j]
         filled += above < size
     return filled
 

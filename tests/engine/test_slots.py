@@ -1,0 +1,64 @@
+# mypy: allow-untyped-calls
+
+import gc
+import sys
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory._compile import compiled, is_compiled
+from fedtheory.engine._slots import bound_loop
+from fedtheory.engine.kernels_quadratic import family
+from fedtheory.engine.rounds import LocalWork
+from fedtheory.selection.rules import Rules
+
+PLAIN = LocalWork(0.0, 0.0, 0.0, 0.0, 0, track_losses=False)
+needs_numba = pytest.mark.skipif(
+    not is_compiled(family.__globals__["_isotropic_losses"]), reason="numba is switched off"
+)
+
+
+def federation():
+    return ft.QuadraticFederation([1.0, 2.0], [[0.0], [1.0]], [0.5, 0.5])
+
+
+def first_two(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    chosen[0], chosen[1] = 0, 1
+    return 2
+
+
+def forgetful(table, memory, weights, candidates, losses, rng, chosen):
+    return 0
+
+
+def silent(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    chosen[0] = 0
+
+
+@needs_numba
+@pytest.mark.parametrize("rule", [forgetful, silent])
+def test_a_rule_of_the_wrong_shape_is_refused_by_name_before_the_first_round(rule) -> None:
+    with pytest.raises(TypeError, match=rf"the rule select must follow fedtheory.selection.rules, got {rule.__name__}"):
+        bound_loop(family(federation(), PLAIN), Rules(select=compiled(rule), max_selected=2))
+
+
+class TwoFirst:
+    """A strategy with a rule and a table of its own."""
+
+    def __init__(self, rule, table=None):
+        self.rule = rule
+        self.table = np.empty(0) if table is None else table
+
+    def rules(self, weights, num_rounds):
+        return Rules(select=self.rule, max_selected=2, table=self.table)
+
+
+def test_a_run_leaves_the_references_to_what_it_was_lent_as_they_were() -> None:
+    strategy = TwoFirst(compiled(first_two), table=np.ones(3))
+    before = sys.getrefcount(strategy.table)
+    for _ in range(3):
+        ft.fedavg(federation(), strategy, num_rounds=5, step_size=0.1, num_replicates=3)
+    gc.collect()
+    after = sys.getrefcount(strategy.table)
+    assert after == before
