@@ -19,6 +19,8 @@ class Curves(NamedTuple):
 
 def curves(fed: Any, strategy: Any, config: Any, seed: np.random.SeedSequence) -> Curves:
     """Run one strategy with the configuration's rounds, steps, batches and halvings."""
+    from _repeated import fresh
+
     import fedtheory as ft
     from fedtheory.engine.schedule import Halving
 
@@ -27,28 +29,7 @@ def curves(fed: Any, strategy: Any, config: Any, seed: np.random.SeedSequence) -
         fed, strategy, num_rounds=config.num_rounds, local_steps=config.local_steps, batch_size=config.batch_size,
         step_size=Halving(config.step_size, config.halve_at), num_replicates=config.num_replicates,
         record=("loss", "models", *costs), record_every=config.record_every,
-        rng=np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key),
+        rng=fresh(seed),
     )  # fmt: skip
     per_round = [run.recorded(name)[:, -1].mean() / run.rounds[-1] for name in costs]
     return Curves(run.rounds, fed.accuracy(run.models), run.loss, np.array(per_round))
-
-
-def mean_and_limits(values: Any) -> tuple[float, float, float]:
-    """Mean with 95% Student-t limits."""
-    from scipy.special import stdtrit
-
-    values = np.asarray(values, dtype=np.float64)
-    margin = float(stdtrit(values.size - 1, 0.975)) * values.std(ddof=1) / np.sqrt(values.size)
-    return float(values.mean()), float(values.mean() - margin), float(values.mean() + margin)
-
-
-def with_limits(values: Any, digits: int = 1, *, signed: bool = False) -> str:
-    """Mean and 95% limits as words."""
-    sign = "+" if signed else ""
-    mean, low, high = mean_and_limits(values)
-    return f"{mean:{sign}.{digits}f} [{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"
-
-
-def band(values: Any) -> Any:
-    """Mean and limits over the first axis of (instance, place), shape (3, place)."""
-    return np.array([mean_and_limits(column) for column in np.asarray(values).T]).T

@@ -100,6 +100,8 @@ def _strategy(config: Any, name: str) -> Any:
 
 
 def _simulated(setting: Setting, name: str, step: float) -> dict[str, Any]:
+    from _repeated import mean_and_limits
+
     import fedtheory as ft
     from fedtheory.sampling import relative_improvement_factor
 
@@ -125,10 +127,10 @@ def _simulated(setting: Setting, name: str, step: float) -> dict[str, Any]:
     thirds = np.array_split(trajectory.gap, 3, axis=1)
     return {
         "gap": np.stack(trajectory.band("gap")),
-        "third": [_band(part.mean(axis=1, keepdims=True))[:, 0] for part in thirds],
+        "third": [mean_and_limits(part.mean(axis=1, keepdims=True))[:, 0] for part in thirds],
         "exact": exact,
         "bits": FLOAT_BITS * trajectory.uplink.mean(axis=0),
-        "bounded": _band(_bounded_by_theorem(setting, trajectory)),
+        "bounded": mean_and_limits(_bounded_by_theorem(setting, trajectory)),
         "bound": _bound(setting, step, gamma),
         "alpha": alpha,
         "gamma": gamma,
@@ -145,14 +147,6 @@ def _bounded_by_theorem(setting: Setting, trajectory: Any) -> Array:
     averages = np.cumsum(squares, axis=1)[:, :-1] / np.arange(1, squares.shape[1])
     # Before the first round there is nothing to average.
     return np.concatenate([squares[:, :1], averages], axis=1)
-
-
-def _band(values: Array) -> Array:
-    from scipy.special import stdtrit
-
-    mean, count = values.mean(axis=0), values.shape[0]
-    margin = stdtrit(count - 1, 0.975) * values.std(axis=0, ddof=1) / np.sqrt(count)
-    return np.stack([mean, mean - margin, mean + margin])
 
 
 def _improvement_factors(setting: Setting, name: str, step: float, models: Array) -> Array:

@@ -154,7 +154,7 @@ def _early(data: "Dataset") -> Any:
 
 def table(data: "Dataset") -> study.Table:
     """One row per concentration, availability and strategy."""
-    from _accuracy_runs import with_limits
+    from _repeated import with_limits
 
     final, early, rows = _final(data), _early(data), []
     for concentration in data["concentration"].values:
@@ -199,7 +199,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 def accuracy_figure(data: "Dataset") -> "Figure":
     """Figure 8 of the paper in kind: test accuracy when groups take turns, and the lead over random selection."""
     import matplotlib.pyplot as plt
-    from _accuracy_runs import band
+    from _repeated import mean_and_limits
 
     from fedtheory.plotting.bound import measured
     from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
@@ -215,7 +215,7 @@ def accuracy_figure(data: "Dataset") -> "Figure":
             for axes, quantity in zip(panels[:, column], (accuracy, lead), strict=True):
                 for name, color, marker in zip(data["strategy"].values, COLORS, MARKERS, strict=False):
                     values = quantity.sel(concentration=concentration, strategy=name)
-                    measured(axes, data["round"], *band(values), label=str(name), color=color, marker=marker)
+                    measured(axes, data["round"], *mean_and_limits(values), label=str(name), color=color, marker=marker)
             panels[0, column].set_title(f"concentration {concentration:g}")
             panels[1, column].set_xlabel("communication round")
         panels[0, 0].set_ylabel("test accuracy [%]")

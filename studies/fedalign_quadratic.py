@@ -90,13 +90,12 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     from _aligned_quadratics import measurements, prepared
 
     strategies = _thresholds(config)
-    records: list[list[dict[str, Any]]] = []
-    cases = iter(progress([(world, name) for world in WORLDS for name in strategies], "thresholds"))
-    for world in WORLDS:
-        setting = prepared(config, pooled=world == "pooled")
-        records.append([measurements(setting, strategies[next(cases)[1]]) for _ in strategies])
-    next(cases, None)  # so that the progress bar ends
-    return _assembled(config, list(strategies), records)
+    settings = {world: prepared(config, pooled=world == "pooled") for world in WORLDS}
+    cases = [(world, name) for world in WORLDS for name in strategies]
+    found = {
+        (world, name): measurements(settings[world], strategies[name]) for world, name in progress(cases, "thresholds")
+    }
+    return _assembled(config, list(strategies), [[found[world, name] for name in strategies] for world in WORLDS])
 
 
 def _thresholds(config: Config) -> dict[str, Any]:

@@ -115,22 +115,19 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 
 
 def _instance(config: Config, number: int) -> dict[str, Any]:
+    from _repeated import fresh
+
     import fedtheory as ft
 
     data_seed, run_seed = np.random.SeedSequence([config.seed, number]).spawn(2)
     data = ft.datasets.digits(config.num_clients, data_seed, partition="shards", test_fraction=config.test_fraction)
     found = [
-        [_trained(config, data, scenario, eps, _fresh(run_seed)) for eps in (0.0, config.threshold, np.inf)]
+        [_trained(config, data, scenario, eps, fresh(run_seed)) for eps in (0.0, config.threshold, np.inf)]
         for scenario in SCENARIOS
     ]
     names = ("loss", "accuracy", "num_included", "num_willing")
     collected: dict[str, Any] = {name: [[one[name] for one in row] for row in found] for name in names}
-    return {**collected, "own_classes": _local_models(config, data, found[0][1], _fresh(run_seed))}
-
-
-def _fresh(seed: np.random.SeedSequence) -> np.random.SeedSequence:
-    # A seed sequence remembers what was spawned from it.
-    return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
+    return {**collected, "own_classes": _local_models(config, data, found[0][1], fresh(run_seed))}
 
 
 def _trained(config: Config, data: Any, scenario: Scenario, eps: float, seed: np.random.SeedSequence) -> dict[str, Any]:
@@ -186,6 +183,8 @@ def _accuracy(data: Any, models: Any, classes: Any) -> Any:
 
 def _local_models(config: Config, data: Any, aligned: dict[str, Any], seed: np.random.SeedSequence) -> Any:
     """Mean accuracy on own classes of the common and of the local model, for clients included last and the others."""
+    from _repeated import fresh
+
     import fedtheory as ft
 
     first = SCENARIOS[0].num_priority
@@ -198,7 +197,7 @@ def _local_models(config: Config, data: Any, aligned: dict[str, Any], seed: np.r
             local_steps=SCENARIOS[0].local_steps,
             step_size=config.step_size,
             batch_size=config.batch_size,
-            rng=_fresh(seed),
+            rng=fresh(seed),
             record=("models",),
             record_every=config.num_rounds,
         )
@@ -209,18 +208,10 @@ def _local_models(config: Config, data: Any, aligned: dict[str, Any], seed: np.r
     return [group.mean(axis=0) if len(group) else np.full(2, np.nan) for group in groups]
 
 
-def _difference(data: "Dataset", scenario: str, strategy: str, name: str, at: int) -> str:
-    """Mean paired difference to the priority clients alone with its 95% limits."""
-    from fedtheory.verification import student_mean
-
-    here = data[name].sel(scenario=scenario).isel(round=at)
-    paired = (here.sel(strategy=strategy) - here.sel(strategy=STRATEGIES[0])).values
-    low, high = student_mean(paired)
-    return f"{paired.mean():+.3f} [{low:+.3f}, {high:+.3f}]"
-
-
 def table(data: "Dataset") -> study.Table:
-    """One row per scenario and strategy."""
+    """One row per scenario and strategy; differences to the priority clients alone are paired."""
+    from _repeated import with_limits
+
     soon, last = 2 * int(data.attrs["warmup"]), int(data.sizes["round"]) - 1
     rows = []
     for scenario in data["scenario"].values:
@@ -229,10 +220,13 @@ def table(data: "Dataset") -> study.Table:
             row: dict[str, Any] = {"scenario": str(scenario), "strategy": strategy}
             row["others willing"] = float(here["num_willing"].mean())
             row["others included"] = float(here["num_included"].mean())
+            lead = (data["accuracy"] - data["accuracy"].sel(strategy=STRATEGIES[0])).sel(
+                scenario=scenario, strategy=strategy
+            )
             row[f"loss, round {last}"] = float(here["loss"].isel(round=last).mean())
             for at in (soon, last):
                 row[f"accuracy, round {at}"] = float(here["accuracy"].isel(round=at).mean())
-                row[f"minus priority, {at}"] = _difference(data, scenario, strategy, "accuracy", at)
+                row[f"minus priority, {at}"] = with_limits(lead.isel(round=at), 3, signed=True)
             rows.append(row)
     own = data["own_classes"].mean("instance", skipna=True)
     parts = [

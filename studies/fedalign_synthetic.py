@@ -98,6 +98,8 @@ def _thresholds(config: Config) -> dict[str, float]:
 
 def _instance(config: Config, number: int) -> list[dict[str, dict[str, Any]]]:
     """Return what every strategy did at every noise level of one instance."""
+    from _repeated import fresh
+
     import fedtheory as ft
 
     data_seed, noise_seed, run_seed = np.random.SeedSequence([config.seed, number]).spawn(3)
@@ -107,7 +109,7 @@ def _instance(config: Config, number: int) -> list[dict[str, dict[str, Any]]]:
     found: list[dict[str, dict[str, Any]]] = []
     for skew in config.skews:
         # A seed sequence remembers what was spawned from it: every use gets a fresh copy.
-        noise = {"label_noise_skew": skew, "irrelevant_skew": skew, "rng": _fresh(noise_seed)}
+        noise = {"label_noise_skew": skew, "irrelevant_skew": skew, "rng": fresh(noise_seed)}
         data = ft.datasets.with_misaligned_clients(first, config.num_others, **noise)
         priority = np.arange(data.num_clients) < config.num_priority
         aligned = ft.federation.prioritize(ft.SoftmaxFederation(data), priority)
@@ -115,13 +117,9 @@ def _instance(config: Config, number: int) -> list[dict[str, dict[str, Any]]]:
         for name, eps in _thresholds(config).items():
             # The priority clients alone do not see the noise of the others.
             known = found and name == PRIORITY
-            results[name] = found[0][name] if known else _trained(config, aligned, eps, _fresh(run_seed))
+            results[name] = found[0][name] if known else _trained(config, aligned, eps, fresh(run_seed))
         found.append(results)
     return found
-
-
-def _fresh(seed: np.random.SeedSequence) -> np.random.SeedSequence:
-    return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
 
 
 def _trained(config: Config, aligned: Any, eps: float, seed: np.random.SeedSequence) -> dict[str, Any]:
@@ -148,18 +146,13 @@ def _trained(config: Config, aligned: Any, eps: float, seed: np.random.SeedSeque
     }
 
 
-def _interval(samples: Any) -> tuple[float, float, float]:
-    from fedtheory.verification import student_mean
-
-    low, high = student_mean(samples)
-    return float(np.mean(samples)), float(low), float(high)
-
-
-def _against_priority(data: "Dataset", level: str, strategy: str, name: str) -> tuple[float, float, float]:
+def _against_priority(data: "Dataset", level: str, strategy: str, name: str) -> Any:
     """Mean paired difference to the priority clients alone, and its 95% limits over instances."""
+    from _repeated import mean_and_limits
+
     # A mini-batch run jumps from round to round: what counts is the mean over the rounds after the warm-up.
     here = data[name].sel(level=level).isel(round=slice(int(data.attrs["warmup"]) + 1, None)).mean("round")
-    return _interval((here.sel(strategy=strategy) - here.sel(strategy=PRIORITY)).values)
+    return mean_and_limits((here.sel(strategy=strategy) - here.sel(strategy=PRIORITY)).values)
 
 
 def table(data: "Dataset") -> study.Table:

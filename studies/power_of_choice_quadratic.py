@@ -124,6 +124,8 @@ def _instance(config: Config, num_clients: int, index: int) -> dict[str, Any]:
 
 
 def _simulate(config: Config, fed: Any, strategy: "Strategy", initial: Any, selection: Any) -> _Curves:
+    from _repeated import fresh
+
     import fedtheory as ft
 
     trajectory = ft.fedavg(
@@ -134,7 +136,7 @@ def _simulate(config: Config, fed: Any, strategy: "Strategy", initial: Any, sele
         step_size=config.step_size,
         initial=initial,
         num_replicates=config.num_replicates,
-        rng=np.random.SeedSequence(selection.entropy, spawn_key=selection.spawn_key),
+        rng=fresh(selection),
     )
     gap = trajectory.gap
     below = gap[:, None, :] <= np.asarray(config.thresholds)[:, None] * gap[0, 0]
@@ -179,23 +181,14 @@ def _assemble(config: Config, num_clients: int, instances: list[dict[str, Any]])
     )
 
 
-def _interval(speedups: Any) -> tuple[float, float, float]:
-    """Geometric mean over instances with 95% limits; NaN if some replicate of some instance never arrived."""
-    from scipy.special import stdtrit
-
-    logs = np.log(np.asarray(speedups, dtype=np.float64))
-    if logs.size < 2:
-        return float(np.exp(logs.mean())), 0.0, np.inf
-    margin = stdtrit(logs.size - 1, 0.975) * logs.std(ddof=1) / np.sqrt(logs.size)
-    mean, low, high = np.exp(logs.mean() + margin * np.array([0.0, -1.0, 1.0]))
-    return float(mean), float(low), float(high)
-
-
 def _speedup_cell(speedups: Any) -> str:
-    mean, low, high = _interval(speedups)
+    """Geometric mean over instances with its limits, if all replicates of all instances arrived."""
+    from _repeated import mean_and_limits
+
     arrived = int(np.isfinite(speedups).sum())
     if arrived < len(speedups):
         return f"reached in {arrived} of {len(speedups)}"
+    mean, low, high = np.exp(mean_and_limits(np.log(speedups)))
     return f"{mean:.2f} [{low:.2f}, {high:.2f}]"
 
 

@@ -110,6 +110,8 @@ def _strategies(config: Config, m: int) -> "dict[str, Strategy]":
 
 
 def _instance(config: Config, index: int) -> Any:
+    from _repeated import fresh
+
     import fedtheory as ft
     from fedtheory.engine.schedule import Halving
 
@@ -123,7 +125,7 @@ def _instance(config: Config, index: int) -> Any:
             fed, strategy, num_rounds=config.num_rounds, local_steps=config.local_steps,
             step_size=Halving(config.step_size, config.halve_at), batch_size=config.batch_size,
             num_replicates=config.num_replicates, record=("loss",), record_every=config.record_every,
-            rng=np.random.SeedSequence(training.entropy, spawn_key=training.spawn_key),
+            rng=fresh(training),
         ).loss  # fmt: skip
 
     return [[losses(strategy) for strategy in _strategies(config, m).values()] for m in config.num_selected]
@@ -148,32 +150,27 @@ def _floors(data: "Dataset") -> Any:
     return data["loss"].where(last, drop=True).mean(["round", "replicate"])
 
 
-def _interval(values: Any) -> tuple[float, float, float]:
-    """Mean with 95% Student-t limits; NaN if a value is missing."""
-    from scipy.special import stdtrit
-
-    values = np.asarray(values, dtype=np.float64)
-    margin = float(stdtrit(values.size - 1, 0.975)) * values.std(ddof=1) / np.sqrt(values.size)
-    return float(values.mean()), float(values.mean() - margin), float(values.mean() + margin)
-
-
 def _speedup_cell(gains: Any) -> str:
+    from _repeated import mean_and_limits
+
     arrived = int(np.isfinite(gains).sum())
     if arrived < gains.size:
         return f"reached in {arrived} of {gains.size}"
-    mean, low, high = np.exp(_interval(gains))
+    mean, low, high = np.exp(mean_and_limits(gains))
     return f"{mean:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def table(data: "Dataset") -> study.Table:
     """One row per number of selected clients and strategy."""
+    from _repeated import mean_and_limits
+
     log_rounds, floors = _log_rounds(data), _floors(data)
     rows = []
     for m in data["num_selected"].values:
         for name in data["strategy"].values:
             here, base = ({"num_selected": m, "strategy": which} for which in (name, RAND))
             reached = log_rounds.sel(here).values
-            floor, low, high = _interval(floors.sel(here).values - floors.sel(base).values)
+            floor, low, high = mean_and_limits(floors.sel(here).values - floors.sel(base).values)
             rows.append(
                 {
                     "m": int(m),
@@ -222,6 +219,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 def loss_figure(data: "Dataset") -> "Figure":
     """Figure 4 of the paper: global loss against rounds, one panel per m."""
     import matplotlib.pyplot as plt
+    from _repeated import mean_and_limits
 
     from fedtheory.plotting.bound import measured
     from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
@@ -233,8 +231,7 @@ def loss_figure(data: "Dataset") -> "Figure":
         for axes, m in zip(panels[0], data["num_selected"].values, strict=True):
             for name, color, marker in zip(data["strategy"].values, COLORS, MARKERS, strict=False):
                 curves = smooth.sel(num_selected=m, strategy=name).values
-                band = np.array([_interval(values) for values in curves.T]).T
-                measured(axes, smooth["round"], *band, label=str(name), color=color, marker=marker)
+                measured(axes, smooth["round"], *mean_and_limits(curves), label=str(name), color=color, marker=marker)
             axes.axhline(data.attrs["threshold"], color="black", linestyle=":", label="threshold")
             axes.set_yscale("log")
             axes.set_title(f"m = {m}")

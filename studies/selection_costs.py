@@ -190,7 +190,7 @@ def _final(data: "Dataset") -> Any:
 
 def table(data: "Dataset") -> study.Table:
     """One row per concentration and strategy."""
-    from _accuracy_runs import with_limits
+    from _repeated import with_limits
 
     rounds, final, rows = _rounds_to_target(data), _final(data), []
     milliseconds = 1e3 * data["seconds"].median("instance")
@@ -248,7 +248,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 def accuracy_figure(data: "Dataset") -> "Figure":
     """Test accuracy against rounds, and against floats sent up."""
     import matplotlib.pyplot as plt
-    from _accuracy_runs import band
+    from _repeated import mean_and_limits
 
     from fedtheory.plotting.bound import measured
     from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
@@ -259,7 +259,7 @@ def accuracy_figure(data: "Dataset") -> "Figure":
         for row, concentration in zip(panels, data["concentration"].values, strict=True):
             for name, color, marker in zip(data["strategy"].values, COLORS, MARKERS, strict=False):
                 here = data.sel(concentration=concentration, strategy=name)
-                curve = band(here["accuracy"])[:, 1:]
+                curve = mean_and_limits(here["accuracy"])[:, 1:]
                 sent = float(here["costs"].sel(cost=COSTS[0]).mean())
                 for axes, scale in zip(row, (1.0, sent), strict=True):
                     axes.set_xscale("log")

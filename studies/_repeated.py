@@ -1,0 +1,25 @@
+"""What studies of repeated runs share: means with confidence limits, and seeds that serve more than once."""
+
+from typing import Any
+
+import numpy as np
+
+
+def mean_and_limits(samples: Any) -> Any:
+    """Mean over the first axis with 95% Student-t limits, shape (3, ...) for samples of shape (R, ...)."""
+    from fedtheory.verification import student_mean
+
+    values = np.asarray(samples, dtype=np.float64)
+    return np.stack([values.mean(axis=0), *student_mean(values)])
+
+
+def with_limits(samples: Any, digits: int = 1, *, signed: bool = False) -> str:
+    """Mean and limits as words."""
+    sign = "+" if signed else ""
+    mean, low, high = mean_and_limits(samples)
+    return f"{mean:{sign}.{digits}f} [{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"
+
+
+def fresh(seed: np.random.SeedSequence) -> np.random.SeedSequence:
+    """Copy a seed sequence that remembers nothing of what was spawned from it."""
+    return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
