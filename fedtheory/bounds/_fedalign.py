@@ -75,22 +75,16 @@ FROZEN_INDICATORS = Hypothesis(
 HALVING = Hypothesis("step sizes do not increase, and at most halve within a round")
 PRIORITY_DRAWS = Hypothesis("num_draws priority clients are drawn with replacement, client k with probability p_k")
 WEIGHTS = Hypothesis("renormalized weights p'_k I_k >= 0 of sum 1")
-SHORT_STEPS = Hypothesis(
-    "step_size <= 1/(4 L)", lambda step_size, L: (step_size * 4 * L, "<=", 1 if _exact(step_size, L) else _ROUNDING)
-)
-ALIGNMENT = Hypothesis("theta <= 1", lambda theta: (theta, "<=", 1 if _exact(theta) else _ROUNDING))
-PRIORITY_WEIGHT = Hypothesis(
-    "priority_weight <= 1", lambda priority_weight: (priority_weight, "<=", 1 if _exact(priority_weight) else _ROUNDING)
-)
-SQUARED_WEIGHTS = Hypothesis(
-    "squared_weights <= 1", lambda squared_weights: (squared_weights, "<=", 1 if _exact(squared_weights) else _ROUNDING)
-)
+SHORT_STEPS = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: _at_most(step_size * 4 * L, 1))
+ALIGNMENT = Hypothesis("theta <= 1", lambda theta: _at_most(theta, 1))
+PRIORITY_WEIGHT = Hypothesis("priority_weight <= 1", lambda priority_weight: _at_most(priority_weight, 1))
+SQUARED_WEIGHTS = Hypothesis("squared_weights <= 1", lambda squared_weights: _at_most(squared_weights, 1))
 
 THEOREM = (CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, ALIGNMENT)
 
 
-def _exact(*numbers: Any) -> bool:
-    return all(isinstance(number, int | Fraction) for number in numbers)
+def _at_most(value: Any, limit: Any) -> tuple[Any, str, Any]:
+    return value, "<=", limit if isinstance(value, int | Fraction) else limit * _ROUNDING
 
 
 def delay(*, mu: Any, L: Any, local_steps: Any) -> Any:

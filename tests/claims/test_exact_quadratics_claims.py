@@ -14,6 +14,7 @@ from fedtheory.claims._instances import opposite_clients
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact.floor import error_floor
 from fedtheory.exact.interval import Interval, SelectionSkew
+from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.selection._moments import CoefficientMoments
 from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -176,9 +177,8 @@ def test_the_floor_of_another_number_of_candidates_is_not_the_error_of_a_long_ru
 
 def test_the_mean_field_of_another_number_of_candidates_is_not_the_error_of_a_run(monkeypatch):
     def with_fewer(fed, strategy, **known):
-        return honest(fed, replace(strategy, num_candidates=strategy.num_candidates - 1), **known)
+        return mean_field_gap(fed, replace(strategy, num_candidates=strategy.num_candidates - 1), **known)
 
-    honest = exact.mean_field_gap
     monkeypatch.setattr(exact, "mean_field_gap", with_fewer)
     assert examine(exact.MEAN_FIELD).verdict == "fails"
 
