@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fedtheory.exact._diagonal as diagonal_module
@@ -89,15 +89,27 @@ def test_unequal_minima_keep_rho_tilde_below_its_rearrangement_bound():
     assert two.lower == pytest.approx(float(everywhere))
 
 
+def crossings(fed):
+    """Models in one dimension where two clients have the same loss."""
+    h, c = fed.curvatures, fed.centers[:, 0]
+    losses = np.stack([h / 2, -h * c, h * c**2 / 2 + fed.minima], axis=1)
+    roots = [np.roots(losses[i] - losses[j]) for i in range(h.size) for j in range(i)]
+    return np.array([root.real for root in np.concatenate(roots) if root.imag == 0])
+
+
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 6), st.sampled_from([0.0, 3.0]))
+@example(1193, 2, 3.0)
 def test_in_one_dimension_a_fine_grid_of_models_comes_close_and_never_beyond(seed, num_clients, minima):
     fed = federation(seed, num_clients, 1, minima)
     rng = np.random.default_rng(seed)
     d = int(rng.integers(1, num_clients + 1))
     m = int(rng.integers(1, d + 1))
     rho_bar, rho_tilde, rho_diagonal = selection_skew(fed, PowerOfChoice(m, d))
-    models = np.concatenate([np.linspace(-6, 6, 300), np.geomspace(6, 1e4, 60), -np.geomspace(6, 1e4, 60)])
+    # The extremes may lie where two losses cross, beside cells narrower than any grid, or between close centers.
+    walls, reach = crossings(fed), float(np.abs(fed.centers - fed.minimizer).max())
+    near, far = fed.minimizer + reach * np.linspace(-3, 3, 300), np.geomspace(1.0, 1e4, 60)
+    models = np.concatenate([np.linspace(-6, 6, 300), near, far, -far, walls - 1e-9, walls + 1e-9])
     bar, tilde, diagonal = skews_on_a_grid(fed, m, d, models[:, None])
     assert rho_bar.lower == rho_bar.upper
     assert rho_bar.lower <= bar + 1e-12
