@@ -25,7 +25,7 @@ __all__ = ["BoundLoop", "bound_loop"]
 
 _VECTOR, _MATRIX, _CLIENTS = types.float64[::1], types.float64[:, ::1], types.int64[::1]
 _RNG = typeof(np.random.default_rng(0))
-_WORK = typeof(LocalWork(0.0, 0.0, 0.0, 0.0, 0, track_losses=False))
+_WORK = typeof(LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False))
 _STATE = (types.int64, _VECTOR, _VECTOR, _VECTOR)
 
 

@@ -34,6 +34,7 @@ def fedavg(
     num_replicates: int = 1,
     rng: Any = 0,
     batch_size: int | None = None,
+    batches: str = "step",
     gradient_noise: float = 0.0,
     relative_noise: float = 0.0,
     server_step_size: float = 1.0,
@@ -65,8 +66,10 @@ def fedavg(
     num_replicates, rng
         Independent replicates, and the seed (or SeedSequence, Generator) they are spawned from. Selection and training
         draw from separate streams, so that strategies compared with one seed share their gradient noise.
-    batch_size
-        Samples per local step; None takes all of them (quadratics have no samples).
+    batch_size, batches
+        Samples per local step, drawn without replacement; None takes all of them (quadratics have no samples). They are
+        drawn from all samples of the client for every ``step``, or in each ``epoch`` from those it has not seen: a new
+        epoch begins with every participation and when fewer than a batch are left.
     gradient_noise, relative_noise
         Gaussian noise added to each local gradient has the total variance ``sigma^2 + M |grad F_k|^2``, an equal share
         of it in each coordinate: ``gradient_noise`` is sigma^2, ``relative_noise`` is M, and the gradient is that of
@@ -115,6 +118,7 @@ def fedavg(
         proximal_weight=float(_validate.nonnegative("proximal_weight", proximal_weight)),
         momentum=_validate.fraction("momentum", momentum),
         batch_size=0 if batch_size is None else int(_validate.count("batch_size", batch_size)),
+        by_epoch=_validate.choice("batches", batches, ("step", "epoch")) == "epoch",
         track_losses=rules.observe is not None,
     )
     if rules.candidate_loss == "minibatch" and not work.batch_size:
@@ -138,8 +142,6 @@ def fedavg(
         record=recorded,
         every=_validate.count("record_every", record_every),
     )
-    if "gap" in job.record:
-        _ = fed.minimum  # a family that does not know it says so now, not after the run
     sequence = _validate.seed_sequence(rng)
     seeds = sequence.spawn(_validate.count("num_replicates", num_replicates))
     replicates = _run_all(job, seeds, num_threads, progress)
@@ -152,7 +154,8 @@ def fedavg(
         "num_replicates": len(seeds),
         "entropy": str(sequence.entropy),
         "spawn_key": list(sequence.spawn_key),
-        **{name: value for name, value in work._asdict().items() if name != "track_losses"},
+        "batches": batches,
+        **{name: value for name, value in work._asdict().items() if name not in ("by_epoch", "track_losses")},
         "server_step_size": job.server_step_size,
     }
     return _collect(job, replicates, minimum, config)

@@ -32,7 +32,7 @@ def family(fed: QuadraticFederation, work: LocalWork) -> Family:
     if work.batch_size:
         message = f"batch_size must be None for a federation without samples, got {work.batch_size}"
         raise ValueError(message)
-    plain = work == LocalWork(0.0, 0.0, 0.0, 0.0, 0, track_losses=False)
+    plain = work == LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)
     slots: tuple[Any, Any, Any]
     if fed.curvatures.ndim == 1 and plain:
         curvatures, slots = fed.curvatures[:, None], (_isotropic_losses, _isotropic_descend, _diagonal_excess)

@@ -1,7 +1,7 @@
 """Kernels of softmax regression: losses of some clients, mini-batch steps of one client, loss of a model.
 
-A mini-batch is drawn without replacement, anew for every local step (not once per epoch). Losses have an absolute error
-of a few roundings of the largest logit: what is far below that is 0 here.
+A mini-batch is drawn without replacement, from all samples of the client or from those its epoch has not seen. Losses
+have an absolute error of a few roundings of the largest logit: what is far below that is 0 here.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -139,11 +139,13 @@ def _train_one(problem, client, server_model, step_sizes, work, rng, velocity, u
     _pad(server_model, width, start)
     speed.fill(0.0)
     rows, size = (problem.order, work.batch_size) if work.batch_size > 0 else (problem.rows, count)
-    total_loss = 0.0
+    total_loss, begin = 0.0, 0
     for s in range(step_sizes.size):
         if work.batch_size > 0:
-            _draw_batch(problem.order, first, count, size, rng)
-        loss = _mean_gradient(problem, rows, first, size, num_classes, work.track_losses)
+            # Samples before ``begin`` have been seen in this epoch, which ends when fewer than a batch are left.
+            begin = begin + size if work.by_epoch and s > 0 and begin + 2 * size <= count else 0
+            _draw_batch(problem.order, first + begin, count - begin, size, rng)
+        loss = _mean_gradient(problem, rows, first + begin, size, num_classes, work.track_losses)
         total_loss += loss
         if work.gradient_noise > 0.0 or work.relative_noise > 0.0:
             _add_noise(gradient, num_classes, width, work, rng)

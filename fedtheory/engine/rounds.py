@@ -25,13 +25,17 @@ __all__ = ["Family", "LocalWork", "Recording", "Server", "Workspace", "run_round
 
 
 class LocalWork(NamedTuple):
-    """How a client trains: sigma^2 and M of its gradient noise, FedProx weight, momentum, batch (0 = all)."""
+    """How a client trains: sigma^2 and M of its gradient noise, FedProx weight, momentum, batch (0 = all).
+
+    ``by_epoch`` tells batches that go through the client's samples in turn from those drawn anew for every step.
+    """
 
     gradient_noise: float
     relative_noise: float
     proximal_weight: float
     momentum: float
     batch_size: int
+    by_epoch: bool
     track_losses: bool
 
 

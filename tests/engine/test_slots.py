@@ -13,7 +13,7 @@ from fedtheory.engine.kernels_quadratic import family
 from fedtheory.engine.rounds import LocalWork
 from fedtheory.selection.rules import Rules
 
-PLAIN = LocalWork(0.0, 0.0, 0.0, 0.0, 0, track_losses=False)
+PLAIN = LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)
 needs_numba = pytest.mark.skipif(
     not is_compiled(family.__globals__["_isotropic_losses"]), reason="numba is switched off"
 )

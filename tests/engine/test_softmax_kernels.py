@@ -41,10 +41,11 @@ class Twin:
             np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(1)[0].spawn(2)
         )
 
-    def batch(self, k, size):
+    def batch(self, k, size, seen=0):
         start, stop = self.fed.data.offsets[k : k + 2]
         if size == 0:
             return np.arange(start, stop)
+        start += seen
         for i in range(size):
             j = i + int(self.training.random() * (stop - start - i))
             self.order[[start + i, start + j]] = self.order[[start + j, start + i]]
@@ -56,10 +57,11 @@ class Twin:
         loss = sample_losses(logits, y).mean() + self.fed.l2 / 2 * w @ w
         return loss, (residuals(logits, y).T @ x).ravel() / len(rows) + self.fed.l2 * w
 
-    def train(self, k, w, etas, batch_size, noise=0.0, relative=0.0, proximal=0.0, momentum=0.0):
+    def train(self, k, w, etas, batch_size, batches="step", noise=0.0, relative=0.0, proximal=0.0, momentum=0.0):
         local, velocity, losses = w.copy(), np.zeros(w.size), []
-        for eta in etas:
-            loss, gradient = self.on_batch(local, self.batch(k, batch_size))
+        per_epoch = self.fed.sample_counts[k] // batch_size if batches == "epoch" else 1
+        for s, eta in enumerate(etas):
+            loss, gradient = self.on_batch(local, self.batch(k, batch_size, s % per_epoch * batch_size))
             losses.append(loss)
             variance = noise + relative * gradient @ gradient
             if variance:
@@ -95,22 +97,27 @@ def run_twin(fed, strategy, *, num_rounds, etas, batch_size, seed, initial, serv
 
 
 @pytest.mark.parametrize("shape", [(3, 3), (7, 2), (8, 5), (60, 10), (1, 11)], ids=str)
-@pytest.mark.parametrize("batch_size", [None, 1, 5], ids="batch={}".format)
+@pytest.mark.parametrize(
+    ("batch_size", "batches"),
+    [(None, "step"), (1, "step"), (5, "step"), (2, "epoch"), (5, "epoch")],
+    ids="batch={}".format,
+)
 @pytest.mark.parametrize(
     "extra",
     [{}, {"gradient_noise": 0.3, "momentum": 0.5, "proximal_weight": 0.7, "server_step_size": 0.8}],
     ids=["plain", "all"],
 )
-def test_engine_equals_its_numpy_twin(shape, batch_size, extra):
+def test_engine_equals_its_numpy_twin(shape, batch_size, batches, extra):
     fed = federation((5, 64, 70), *shape, l2=0.125)
     initial = 0.5 * np.random.default_rng(1).standard_normal(fed.dim)
     etas = 0.1 / (1 + np.arange(4 * 6))
     run = ft.fedavg(
         fed, PowerOfChoice(2, 3), num_rounds=6, local_steps=4, step_size=etas, initial=initial, rng=7,
-        batch_size=batch_size, record=("loss", "models"), **extra,
+        batch_size=batch_size, batches=batches, record=("loss", "models"), **extra,
     )  # fmt: skip
     losses, model, _ = run_twin(
         fed, PowerOfChoice(2, 3), num_rounds=6, etas=etas, batch_size=batch_size or 0, seed=7, initial=initial,
+        batches=batches,
         noise=extra.get("gradient_noise", 0.0), momentum=extra.get("momentum", 0.0),
         proximal=extra.get("proximal_weight", 0.0), server=extra.get("server_step_size", 1.0),
     )  # fmt: skip
@@ -119,6 +126,21 @@ def test_engine_equals_its_numpy_twin(shape, batch_size, extra):
     scale = float(np.abs(fed.inputs).sum(axis=1).max() * np.abs(run.models).max())
     np.testing.assert_allclose(run.loss[0], losses, atol=400 * EPS * scale)
     np.testing.assert_allclose(run.models[0, -1], model, atol=400 * EPS * scale)
+
+
+@pytest.mark.parametrize(("batches", "covers"), [("epoch", True), ("step", False)])
+def test_an_epoch_sees_every_sample_once_and_steps_of_their_own_do_not(batches, covers):
+    # With steps so short that the model hardly moves, the mean gradient of the 4 batches is that of all 20 samples.
+    fed, step_size = federation(sizes=(20,)), 1e-7
+    run = ft.fedavg(
+        fed, Full(), num_rounds=1, local_steps=4, step_size=step_size, batch_size=5, batches=batches,
+        num_replicates=30, rng=3, record=("models",),
+    )  # fmt: skip
+    assert run.config["batches"] == batches
+    mean_gradients = (run.models[:, 0] - run.models[:, 1]) / (4 * step_size)
+    apart = np.abs(mean_gradients - fed.gradients(np.zeros(fed.dim))[0]).max(axis=1)
+    # The model moves by less than 4 steps times a gradient below 10, the Hessian is below 10, rounding 1e-15 / 1e-7.
+    assert np.array_equal(apart < 100 * 4 * step_size + 1e-7, np.full(30, covers))
 
 
 def test_relative_noise_follows_the_full_gradient():
