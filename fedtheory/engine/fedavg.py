@@ -1,10 +1,7 @@
 """The door to simulation: federated averaging with any strategy on any problem family."""
 
 import importlib
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,13 +9,13 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._validate import Array
-from fedtheory.engine._fleet import Fleet, noise_variances, own_steps
-from fedtheory.engine._slots import BoundLoop, bound_loop
-from fedtheory.engine.rounds import Family, LocalWork, Recording, Server, Workspace
+from fedtheory.engine._fleet import noise_variances, own_steps
+from fedtheory.engine._replicates import Job, Replicate, run_all
+from fedtheory.engine.rounds import Family, LocalWork
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import RECORDABLE, Trajectory
 from fedtheory.federation._federation import Federation
-from fedtheory.selection.rules import Rules, Strategy
+from fedtheory.selection.rules import Strategy
 
 __all__ = ["fedavg"]
 
@@ -128,7 +125,7 @@ def fedavg(
     recorded = tuple(_validate.choice("record", name, RECORDABLE) for name in record)
     # Asked for before the run: a family may have to refuse, or to work for it.
     minimum = fed.minimum if "gap" in recorded else 0.0
-    job = _Job(
+    job = Job(
         family=family,
         rules=rules,
         weights=np.array(fed.weights),
@@ -144,7 +141,7 @@ def fedavg(
     )
     sequence = _validate.seed_sequence(rng)
     seeds = sequence.spawn(_validate.count("num_replicates", num_replicates))
-    replicates = _run_all(job, seeds, num_threads, progress)
+    replicates = run_all(job, seeds, num_threads, progress)
     config = {
         "strategy": repr(strategy),
         "num_rounds": num_rounds,
@@ -161,118 +158,7 @@ def fedavg(
     return _collect(job, replicates, minimum, config)
 
 
-@dataclass(frozen=True, eq=False)
-class _Job:
-    """All that the replicates share."""
-
-    family: Family
-    rules: Rules
-    weights: Array
-    work: LocalWork
-    initial: Array
-    step_sizes: Array
-    local_steps: int
-    own_steps: npt.NDArray[np.int64]
-    returned_noise: Array
-    server_step_size: float
-    record: tuple[str, ...]
-    every: int
-
-    @property
-    def num_recorded(self) -> int:
-        return len(self.step_sizes) // self.local_steps // self.every + 1
-
-
-@dataclass(frozen=True, eq=False)
-class _Replicate:
-    recording: Recording
-    counts: npt.NDArray[np.int64]
-    diverged_at: int
-
-
-def _run_all(
-    job: _Job, seeds: list[np.random.SeedSequence], num_threads: int | None, progress: Callable[[int], Any] | None
-) -> list[_Replicate]:
-    num_threads = _validate.count("num_threads", os.cpu_count() or 1 if num_threads is None else num_threads)
-    loop = bound_loop(job.family, job.rules)
-    with ThreadPoolExecutor(min(num_threads, len(seeds))) as pool:
-        futures = [pool.submit(_run_one, loop, job, seed) for seed in seeds]
-        for finished, _ in enumerate(as_completed(futures), start=1):
-            if progress is not None:
-                progress(finished)
-    return [future.result() for future in futures]
-
-
-def _run_one(loop: BoundLoop, job: _Job, seed: np.random.SeedSequence) -> _Replicate:
-    # Three streams, so that a strategy's draws change neither the noise of training nor who is there.
-    rngs = [np.random.default_rng(child) for child in seed.spawn(3)]
-    server, space, recording = _server(job), _workspace(job), _recording(job)
-    ended = loop(
-        job.family.own_arrays(), server, space, recording, job.work, _fleet(job),
-        job.work.batch_size if job.rules.candidate_loss == "minibatch" else 0,
-        job.step_sizes, job.local_steps, job.server_step_size, *rngs,
-    )  # fmt: skip
-    if ended < -1:
-        message = (
-            f"at least {job.rules.min_present} clients must be available in every round (shortfall='allow' selects "
-            f"fewer), got fewer in round {-2 - ended}"
-        )
-        raise ValueError(message)
-    return _Replicate(recording, space.counts, int(ended))
-
-
-def _server(job: _Job) -> Server:
-    # the table is only read; memory and weights are this replicate's own
-    return Server(job.rules.table, job.rules.memory.copy(), job.weights.copy(), weighs=job.rules.weigh is not None)
-
-
-def _fleet(job: _Job) -> Fleet:
-    rules, num_clients = job.rules, job.weights.size
-    return Fleet(
-        attends=rules.attend is not None,
-        table=rules.attend_table,
-        memory=rules.attend_memory.copy(),
-        present=np.ones(num_clients, dtype=np.bool_),
-        objective=job.weights,
-        min_present=rules.min_present,
-        local_steps=job.own_steps,
-        returned_noise=job.returned_noise,
-    )
-
-
-def _workspace(job: _Job) -> Workspace:
-    most, dim = job.rules.max_selected, job.initial.size
-    return Workspace(
-        model=job.initial.copy(),
-        counts=np.zeros(job.weights.size, dtype=np.int64),
-        candidates=np.zeros(job.rules.max_candidates, dtype=np.int64),
-        losses=np.zeros(job.rules.max_candidates),
-        chosen=np.zeros(most, dtype=np.int64),
-        coefficients=np.zeros(most),
-        updates=np.zeros((most, dim)),
-        velocity=np.zeros(dim),
-        mean_losses=np.zeros(most),
-    )
-
-
-def _recording(job: _Job) -> Recording:
-    n = job.num_recorded
-
-    def room(*names: str, shape: tuple[int, ...] = (n,)) -> Array:
-        wanted = any(name in job.record for name in names)
-        return np.full(shape if wanted else (0,) * len(shape), np.nan)
-
-    return Recording(
-        every=job.every,
-        excess=room("gap", "loss"),
-        models=room("models", shape=(n, job.initial.size)),
-        uplink=room("uplink"),
-        broadcasts=room("broadcasts"),
-        evaluations=room("evaluations"),
-    )
-
-
-def _collect(job: _Job, replicates: list[_Replicate], minimum: float, config: dict[str, Any]) -> Trajectory:
+def _collect(job: Job, replicates: list[Replicate], minimum: float, config: dict[str, Any]) -> Trajectory:
     def stacked(name: str) -> Array:
         return np.stack([getattr(replicate.recording, name) for replicate in replicates])
 

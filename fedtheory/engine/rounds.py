@@ -69,6 +69,7 @@ class Workspace(NamedTuple):
     chosen: Any
     coefficients: Array
     updates: Array
+    change: Array
     velocity: Array
     mean_losses: Array
 
@@ -103,7 +104,7 @@ def run_rounds(
     Returns the round t in which the model stopped being finite, ``-2 - t`` if too few clients were there, or -1.
     """
     table, memory, weights, weighs = server
-    model, counts, candidates, losses, chosen, coefficients, updates, velocity, mean_losses = space
+    model, counts, candidates, losses, chosen, coefficients, updates, change, velocity, mean_losses = space
     uplink, broadcasts, evaluations = 0.0, 0.0, 0.0
     num_rounds = step_sizes.size // local_steps
     # Asked once: the usual fleet is present and alike, and handing its arrays around costs a tenth of a round.
@@ -139,7 +140,7 @@ def run_rounds(
             extra = weigh(t, table, memory, weights, chosen[:size], updates[:size], selection_rng, coefficients)
         else:
             coefficients[:size] = 1.0 / max(size, 1)
-        sent = _aggregate(model, chosen, coefficients, updates, size, server_step_size, counts)
+        sent = _aggregate(model, chosen, coefficients, updates, size, server_step_size, counts, change)
         if work.track_losses:
             observe(t, table, memory, weights, chosen[:size], coefficients[:size], mean_losses[:size])
         uplink += sent * model.size + asked + extra
@@ -151,17 +152,20 @@ def run_rounds(
 
 
 @inlined
-def _aggregate(model, chosen, coefficients, updates, size, server_step_size, counts):
+def _aggregate(model, chosen, coefficients, updates, size, server_step_size, counts, change):
     for j in range(model.size):
-        change = 0.0
-        for i in range(size):
-            # An update that is not sent may hold anything, so that 0 times it is not added.
-            change += coefficients[i] * updates[i, j] if coefficients[i] != 0.0 else 0.0
-        model[j] += server_step_size * change
+        change[j] = 0.0
     sent = 0
     for i in range(size):
-        sent += coefficients[i] != 0.0
-        counts[chosen[i]] += coefficients[i] != 0.0
+        share = coefficients[i]
+        # An update that is not sent may hold anything, so that 0 times it is not added.
+        if share != 0.0:
+            for j in range(model.size):
+                change[j] += share * updates[i, j]
+            counts[chosen[i]] += 1
+            sent += 1
+    for j in range(model.size):
+        model[j] += server_step_size * change[j]
     return sent
 
 
