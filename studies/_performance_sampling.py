@@ -27,13 +27,13 @@ def records(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
         norms = np.exp(np.random.default_rng(config.seed).normal(size=size))
         # Several calls in a row even at the longest: the memory of one result serves for the next, as in real use.
         budget, calls = size / 10, max(8, 20_000 // size)
+        error = float(np.abs(optimal_probabilities(norms, budget) - numpy_sort(norms, budget)).max())
         ours, sort = (
             partial(_repeat, program, norms, budget, calls) for program in (optimal_probabilities, numpy_sort)
         )
         label = f"n = {size}"
         repetitions = progress(range(config.sampling_repetitions), f"sampling, {label}")
         rows = interleaved(label, ours, calls, {"NumPy sort": (sort, calls)}, repetitions)
-        error = float(np.abs(optimal_probabilities(norms, budget) - numpy_sort(norms, budget)).max())
         found += [row | {"agreement": error / 1e-12} for row in rows]
         if size == config.solved_size:
             start = time.perf_counter()

