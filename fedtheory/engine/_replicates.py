@@ -17,6 +17,8 @@ from fedtheory.selection.rules import Rules
 
 __all__ = ["Job", "Replicate", "run_all"]
 
+_BUNDLES = 64
+
 
 @dataclass(frozen=True, eq=False)
 class Job:
@@ -61,18 +63,27 @@ def run_all(
         If too few clients are available in a round, or the number of threads makes no sense.
     """
     num_threads = _validate.count("num_threads", os.cpu_count() or 1 if num_threads is None else num_threads)
+    workers = min(num_threads, len(seeds))
+    # Thousands of short replicates go to the threads in bundles: handing over each takes as long as running it.
+    size = max(1, len(seeds) // (_BUNDLES * workers))
+    bundles = [seeds[first : first + size] for first in range(0, len(seeds), size)]
     loop = bound_loop(job.family, job.rules)
-    with ThreadPoolExecutor(min(num_threads, len(seeds))) as pool:
-        futures = [pool.submit(_run_one, loop, job, seed) for seed in seeds]
-        for finished, _ in enumerate(as_completed(futures), start=1):
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(lambda some: [_run_one(loop, job, seed) for seed in some], some) for some in bundles]
+        finished = 0
+        for future in as_completed(futures):
+            finished += len(future.result())
             if progress is not None:
                 progress(finished)
-    return [future.result() for future in futures]
+    return [replicate for future in futures for replicate in future.result()]
 
 
 def _run_one(loop: BoundLoop, job: Job, seed: np.random.SeedSequence) -> Replicate:
     # Three streams, so that a strategy's draws change neither the noise of training nor who is there.
-    rngs = [np.random.default_rng(child) for child in seed.spawn(3)]
+    selection, training, attendance = seed.spawn(3)
+    rngs = [np.random.default_rng(selection), np.random.default_rng(training)]
+    # To make a Generator and hand it over takes half as long as a short replicate: none is made that nobody draws from.
+    rngs.append(rngs[0] if job.rules.attend is None else np.random.default_rng(attendance))
     server, space, recording = _server(job), _workspace(job), _recording(job)
     ended = loop(
         job.family.own_arrays(), server, space, recording, job.work, _fleet(job),

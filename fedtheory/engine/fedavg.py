@@ -83,7 +83,7 @@ def fedavg(
     num_threads
         Threads over replicates; the result has the same bits for any number.
     progress
-        Called with the number of finished replicates each time one finishes.
+        Called with the number of finished replicates each time one finishes, or a few of very many.
 
     Returns
     -------

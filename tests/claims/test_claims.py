@@ -44,7 +44,8 @@ def test_no_seed_breaks_a_true_claim(key: str, seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("key", TRUE)
 def test_no_search_breaks_a_true_claim(key: str) -> None:
-    assert search(CLAIMS[key], 300, rng=2).worst.holds is not False
+    claim = CLAIMS[key]  # one that simulates says itself how many instances are worth their time
+    assert search(claim, min(300, claim.instances[1]), rng=2).worst.holds is not False
 
 
 def test_an_erratum_is_exact() -> None:
