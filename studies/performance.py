@@ -178,10 +178,12 @@ def ratio_figure(data: "Dataset") -> "Figure":
         figure, axes = plt.subplots(figsize=(8, 1.2 + 0.4 * len(rows)), layout="constrained")
         axes.barh(places, [row["peer / ours"] for row in rows], color=COLORS[0], label="measured (median)")
         axes.plot([row["goal"] or np.nan for row in rows], places, "D", color="black", label="goal")
+        beside = axes.get_yaxis_transform()  # shares of the width, places of the bars
         for place, row in zip(places, rows, strict=True):
-            axes.annotate(f"{row['peer / ours']:.3g}", (1.08, place), va="center", color="white", weight="bold")
+            axes.text(1.02, place, f"{row['peer / ours']:.3g}", transform=beside, va="center", weight="bold")
         axes.set_xscale("log")
-        axes.set_xlim(1, 3 * max(row["peer / ours"] for row in rows))
+        axes.set_xlim(0.8, 3 * max(row["peer / ours"] for row in rows))
+        axes.axvline(1.0, color="black", linewidth=0.8)
         axes.set_yticks(places, labels)
         axes.set_xlabel("time of the peer / time of ours, one thread")
         axes.legend(loc="upper right")
