@@ -25,8 +25,9 @@ def records(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
     found = []
     for size in config.sampling_sizes:
         norms = np.exp(np.random.default_rng(config.seed).normal(size=size))
-        # Several calls in a row even at the longest: the memory of one result serves for the next, as in real use.
-        budget, calls = size / 10, max(8, 20_000 // size)
+        # Many calls in a row even at the longest: the memory of one result serves for the next, as in real use, and
+        # few of the calls find the caches as the other program left them.
+        budget, calls = size / 10, max(32, 20_000 // size)
         error = float(np.abs(optimal_probabilities(norms, budget) - numpy_sort(norms, budget)).max())
         ours, sort = (
             partial(_repeat, program, norms, budget, calls) for program in (optimal_probabilities, numpy_sort)

@@ -18,17 +18,12 @@ Numbers = npt.ArrayLike | Sequence[Any]
 """A vector that may hold exact rationals."""
 
 _FLOAT64 = np.dtype(np.float64)
+_WITHOUT_GAPS = (8,)
 
 
 def is_plain(norms: Any) -> bool:
     """Whether compiled code can read this value as it is: a float64 vector with entries and without gaps."""
-    return (
-        type(norms) is ndarray
-        and norms.dtype is _FLOAT64
-        and norms.ndim == 1
-        and norms.flags.c_contiguous
-        and norms.size > 0
-    )
+    return type(norms) is ndarray and norms.dtype is _FLOAT64 and norms.strides == _WITHOUT_GAPS and len(norms) > 0
 
 
 def checked_norms(norms: Any) -> Array:

@@ -4,88 +4,93 @@ The threshold x starts at ``sum(t) / m``. Clients with ``t_i >= x`` are saturate
 each), and the rest share what is left: with s the sum of their norms and r the budget left, the next threshold is
 ``s / r``. This is Newton's method for the concave function ``c -> sum_i min(1, c t_i)`` with ``c = 1 / x``: thresholds
 decrease and stop at the solution. No sort, no copy, no branch inside a loop over clients.
+
+Sums over many clients run in LANES independent lanes, ROWS rows at a time, and those over the last few in four: such
+loops become SIMD without any licence to reorder, so that the bits do not depend on the machine. The lanes are kept in
+``scratch``, which needs BLOCK numbers; the array of the answer serves, since it is written last.
 """
 
 import numpy as np
+import numpy.typing as npt
 
-from fedtheory._compile import compiled
+from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 
 __all__ = [
+    "BLOCK",
     "LANES",
+    "LARGEST_SUM",
     "NO_LIMIT",
+    "ROWS",
     "SMALLEST_SUM",
-    "fill_approximate",
-    "fill_optimal",
+    "below",
+    "lanes",
     "saturate",
     "start",
-    "survey",
     "write",
     "write_approximate",
     "write_optimal",
 ]
 
-LANES = 16
-_ROWS = 8
+LANES, ROWS = 16, 8
+BLOCK = LANES * ROWS
 NO_LIMIT = 2**62
-SMALLEST_SUM = 2.0**-900
-
-# Sums over clients run in LANES independent lanes, _ROWS rows at a time: such loops become SIMD without any licence to
-# reorder, so that the bits do not depend on the machine. Counts are integers, which comparisons add to at no cost.
+SMALLEST_SUM, LARGEST_SUM = 2.0**-900, 2.0**960
+_SMALLEST_ROOM = 2.0**-60
 
 
-@compiled
-def survey(norms: Array, work: Array) -> tuple[float, int, int]:
-    """Sum of the norms, how many are positive, and how many are at least 0 (NaN is not)."""
-    sums, positive, legal = work[0], work[1].view(np.int64), work[2].view(np.int64)
-    sums[:], positive[:], legal[:] = 0.0, 0, 0
-    whole = norms.size - norms.size % (_ROWS * LANES)
-    for first in range(0, whole, _ROWS * LANES):
-        for j in range(LANES):
-            total, above, at_least = 0.0, 0, 0
-            for row in range(_ROWS):
-                t = norms[first + row * LANES + j]
-                total += t
-                above += t > 0.0
-                at_least += t >= 0.0
-            sums[j] += total
-            positive[j] += above
-            legal[j] += at_least
-    for first in range(whole, norms.size, LANES):
-        rest = norms[first : first + LANES]
-        for j in range(rest.size):
-            sums[j] += rest[j]
-            positive[j] += rest[j] > 0.0
-            legal[j] += rest[j] >= 0.0
-    return sums.sum(), positive.sum(), legal.sum()
+@inlined
+def lanes(scratch: Array) -> tuple[Array, npt.NDArray[np.int64]]:
+    """Lanes of a sum and of an integer count, all 0, at the beginning of ``scratch``."""
+    sums, counts = scratch[:LANES], scratch[LANES : 2 * LANES].view(np.int64)
+    for j in range(LANES):
+        sums[j] = 0.0
+        counts[j] = 0
+    return sums, counts
 
 
 @compiled
-def _below(norms: Array, x: float, work: Array) -> tuple[float, int]:
-    # Sum and number of the norms below x.
-    sums, counts = work[0], work[1].view(np.int64)
-    sums[:], counts[:] = 0.0, 0
-    whole = norms.size - norms.size % (_ROWS * LANES)
-    for first in range(0, whole, _ROWS * LANES):
+def below(norms: Array, x: float, scratch: Array) -> tuple[float, int]:
+    """Sum of the norms below x, and how many are not below."""
+    total, count = _blocks_below(norms, x, scratch) if norms.size >= BLOCK else (0.0, 0)
+    others = norms[norms.size - norms.size % BLOCK :]
+    for i in range(others.size):
+        count += others[i] >= x
+    return total + _few_below(others, x), count
+
+
+@compiled
+def _blocks_below(norms: Array, x: float, scratch: Array) -> tuple[float, int]:
+    sums, counts = lanes(scratch)
+    for first in range(0, norms.size - norms.size % BLOCK, BLOCK):
         for j in range(LANES):
-            total, count = 0.0, 0
-            for row in range(_ROWS):
+            lane, count = 0.0, 0
+            for row in range(ROWS):
                 t = norms[first + row * LANES + j]
-                total += t if t < x else 0.0
-                count += t < x
-            sums[j] += total
+                lane += t if t < x else 0.0
+                count += t >= x
+            sums[j] += lane
             counts[j] += count
-    for first in range(whole, norms.size, LANES):
-        rest = norms[first : first + LANES]
-        for j in range(rest.size):
-            sums[j] += rest[j] if rest[j] < x else 0.0
-            counts[j] += rest[j] < x
     return sums.sum(), counts.sum()
 
 
 @compiled
+def _few_below(norms: Array, x: float) -> float:
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    whole = norms.size - norms.size % 4
+    for i in range(0, whole, 4):
+        a += norms[i] if norms[i] < x else 0.0
+        b += norms[i + 1] if norms[i + 1] < x else 0.0
+        c += norms[i + 2] if norms[i + 2] < x else 0.0
+        d += norms[i + 3] if norms[i + 3] < x else 0.0
+    for i in range(whole, norms.size):
+        a += norms[i] if norms[i] < x else 0.0
+    return (a + c) + (b + d)
+
+
+@compiled
 def saturate(
-    norms: Array, budget: float, first: tuple[float, float], max_rescalings: int, work: Array
+    norms: Array, budget: float, first: tuple[float, float], max_rescalings: int, scratch: Array
 ) -> tuple[float, float, int]:
     """Repeat from first = (sum of the rest, budget left); returns the last such pair and the rescalings made.
 
@@ -97,75 +102,79 @@ def saturate(
     x = rest / room
     num_rescalings = 0
     while num_rescalings < max_rescalings:
-        below, count = _below(norms, x, work)
-        left = budget - (norms.size - count)
-        if not (below > 0.0 and left > 0.0 and below / left < x):
+        remaining, saturated = below(norms, x, scratch)
+        left = budget - saturated
+        if not (remaining > 0.0 and left > 0.0 and remaining / left < x):
             break
-        rest, room, x = below, left, below / left
+        rest, room, x = remaining, left, remaining / left
         num_rescalings += 1
     return rest, room, num_rescalings
 
 
 @compiled
-def start(norms: Array, budget: float, total: float, max_rescalings: int, work: Array) -> tuple[float, float, int]:
-    """Iterate from the threshold ``total / budget``; returns as ``saturate``."""
+def start(norms: Array, budget: float, max_rescalings: int, scratch: Array) -> tuple[float, float, int]:
+    """Iterate from the threshold ``sum(norms) / budget``; returns as ``saturate``."""
+    total, _ = below(norms, np.inf, scratch)
     if total == 0.0 or not total < np.inf:
         return total, budget, 0
-    return saturate(norms, budget, (total, budget), max_rescalings, work)
+    return saturate(norms, budget, (total, budget), max_rescalings, scratch)
 
 
 @compiled
-def write(norms: Array, rest: float, room: float, probabilities: Array) -> None:
-    """Write ``min(1, room t_i / rest)``, exactly 1 at and above the threshold."""
-    if rest == 0.0:
-        probabilities[:] = 0.0
-        return
-    x = rest / room
+def write(norms: Array, rest: float, room: float, probabilities: Array) -> int:
+    """Write ``min(1, room t_i / rest)``, exactly 1 at and above the threshold.
+
+    Returns how many norms are finite and at least 0, which costs nothing here.
+    """
+    if not (room > _SMALLEST_ROOM and SMALLEST_SUM < rest < LARGEST_SUM):
+        return _write_far(norms, rest, room, probabilities)
+    x, scale, num_legal = rest / room, room / rest, 0
     for i in range(norms.size):
-        probabilities[i] = min(1.0, room * (norms[i] / rest) + 1.0 * (norms[i] >= x))
+        t = norms[i]
+        # Below x the product never exceeds 1: next to x it lies a rounding error above 1 at most, and rounds to 1.
+        probabilities[i] = scale * t if t < x else 1.0
+        num_legal += t < np.inf
+        num_legal -= t < 0.0
+    return num_legal
 
 
 @compiled
-def fill_optimal(norms: Array, budget: float, probabilities: Array) -> int:
-    """Write the optimal probabilities and return how many norms are positive.
+def _write_far(norms: Array, rest: float, room: float, probabilities: Array) -> int:
+    # As write, where the quotient room / rest would lose digits.
+    x, num_legal = rest / room, 0
+    for i in range(norms.size):
+        t = norms[i]
+        share = room * (t / rest) if rest > 0.0 else 0.0
+        probabilities[i] = 1.0 if t >= x and t > 0.0 else min(1.0, share)
+        num_legal += t < np.inf
+        num_legal -= t < 0.0
+    return num_legal
 
-    The answer is -1 if somebody has to look closer: a norm is negative or not finite, or the norms leave the range
+
+@compiled
+def write_optimal(norms: Array, budget: float, probabilities: Array) -> bool:
+    """Write the optimal probabilities.
+
+    The answer is False if somebody has to look closer: a norm is negative or not finite, or the norms leave the range
     where the arithmetic is accurate.
     """
-    rest, positive, legal = write_optimal(norms, budget, np.empty((3, LANES)), probabilities)
-    is_safe = legal == norms.size and rest < np.inf and (rest > SMALLEST_SUM or positive <= budget)
-    return positive if is_safe else -1
-
-
-@compiled
-def write_optimal(norms: Array, budget: float, work: Array, probabilities: Array) -> tuple[float, int, int]:
-    """Write the optimal probabilities; returns (sum of the rest, how many norms are positive, how many are >= 0).
-
-    The first value is not finite if a norm is not, and infinite or tiny if the arithmetic was not accurate; ``work``
-    has shape (3, LANES).
-    """
-    total, positive, legal = survey(norms, work)
-    if positive <= budget:
+    num_positive = 0
+    for i in range(norms.size):
+        num_positive += norms[i] > 0.0
+    if num_positive <= budget:
+        num_legal = 0
         for i in range(norms.size):
             probabilities[i] = 1.0 * (norms[i] > 0.0)
-        return total, positive, legal
-    rest, room, _ = start(norms, budget, total, NO_LIMIT, work)
-    write(norms, rest, room, probabilities)
-    return rest, positive, legal
+            num_legal += (norms[i] >= 0.0) & (norms[i] < np.inf)
+        return num_legal == norms.size
+    rest, room, _ = start(norms, budget, NO_LIMIT, probabilities)
+    num_legal = write(norms, rest, room, probabilities)
+    return num_legal == norms.size and SMALLEST_SUM < rest < LARGEST_SUM
 
 
 @compiled
-def fill_approximate(norms: Array, budget: float, max_rescalings: int, probabilities: Array) -> tuple[float, int, int]:
-    """Write the law after some rescalings; returns (sum of the rest, rescalings made, how many norms are >= 0)."""
-    return write_approximate(norms, budget, max_rescalings, np.empty((3, LANES)), probabilities)
-
-
-@compiled
-def write_approximate(
-    norms: Array, budget: float, max_rescalings: int, work: Array, probabilities: Array
-) -> tuple[float, int, int]:
-    """Do as ``fill_approximate`` without allocating; ``work`` has shape (3, LANES)."""
-    total, _, legal = survey(norms, work)
-    rest, room, num_rescalings = start(norms, budget, total, max_rescalings, work)
-    write(norms, rest, room, probabilities)
-    return rest, num_rescalings, legal
+def write_approximate(norms: Array, budget: float, max_rescalings: int, probabilities: Array) -> tuple[float, int, int]:
+    """Write the law after some rescalings; returns (sum of the rest, rescalings made, number of legal norms)."""
+    rest, room, num_rescalings = start(norms, budget, max_rescalings, probabilities)
+    num_legal = write(norms, rest, room, probabilities)
+    return rest, num_rescalings, num_legal

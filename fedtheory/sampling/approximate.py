@@ -97,14 +97,14 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
         limit = _validate.count("max_iterations", max_iterations)
     probabilities = np.empty(t.size)
     # One rescaling beyond the limit tells whether the limit was what stopped the iteration.
-    rest, made, num_legal = _newton.fill_approximate(t, budget, limit + 1, probabilities)
-    if num_legal < t.size or not rest < np.inf:
+    rest, made, num_legal = _newton.write_approximate(t, budget, limit + 1, probabilities)
+    if num_legal < t.size:
         refuse_norms(t)
-    far = not _newton.SMALLEST_SUM < rest < np.inf and t.any()
+    far = not _newton.SMALLEST_SUM < rest < _newton.LARGEST_SUM and t.any()
     if far:
         made = rescale(t, budget, limit + 1, probabilities)
     if made > limit:
-        rescale(t, budget, limit, probabilities) if far else _newton.fill_approximate(t, budget, limit, probabilities)
+        rescale(t, budget, limit, probabilities) if far else _newton.write_approximate(t, budget, limit, probabilities)
     return Approximation(probabilities, min(int(made), limit), made <= limit)
 
 

@@ -4,11 +4,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy import empty
 
 from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.sampling import _newton
 from fedtheory.sampling._arguments import checked_budget, checked_norms, is_plain, refuse_norms
+from fedtheory.sampling._bracket import fill_optimal, narrowed
 
 __all__ = ["optimal_probabilities"]
 
@@ -66,23 +68,16 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms
     """
     t: Any = norms if is_plain(norms) else checked_norms(norms)
     budget = checked_budget(expected_size, t.size)
-    probabilities = np.empty(t.size)
-    num_positive = _newton.fill_optimal(t, budget, probabilities)
-    if num_positive < 0:
-        num_positive = _look_closer(t, budget, probabilities)
+    probabilities = empty(t.size)
+    if not fill_optimal(t, budget, probabilities):
+        refuse_norms(t)
+        rescale(t, budget, _newton.NO_LIMIT, probabilities)
     if zero_norms != "drop":
         _validate.choice("zero_norms", zero_norms, ("drop", "spread"))
+        num_positive = np.count_nonzero(t)
         if num_positive < budget:
             probabilities[t == 0] = (budget - num_positive) / (t.size - num_positive)
     return probabilities
-
-
-def _look_closer(norms: Array, budget: float, probabilities: Array) -> int:
-    refuse_norms(norms)
-    num_positive = int(np.count_nonzero(norms))
-    if num_positive > budget:
-        rescale(norms, budget, _newton.NO_LIMIT, probabilities)
-    return num_positive
 
 
 def rescale(norms: Array, budget: float, max_rescalings: int, probabilities: Array) -> int:
@@ -95,7 +90,7 @@ def rescale(norms: Array, budget: float, max_rescalings: int, probabilities: Arr
     num_rescalings = 0
     while True:
         scaled = _near_top(norms, saturated)
-        rest, room, made = _level(scaled, budget, saturated, max_rescalings - num_rescalings)
+        rest, room, made = _level(scaled, budget, saturated, max_rescalings - num_rescalings, probabilities)
         num_rescalings += made
         now = scaled >= rest / room
         left = scaled[~now].max(initial=0.0)
@@ -114,12 +109,15 @@ def _near_top(norms: Array, saturated: npt.NDArray[np.bool_]) -> Array:
 
 
 def _level(
-    scaled: Array, budget: float, saturated: npt.NDArray[np.bool_], max_rescalings: int
+    scaled: Array, budget: float, saturated: npt.NDArray[np.bool_], max_rescalings: int, scratch: Array
 ) -> tuple[float, float, int]:
-    work = np.empty((3, _newton.LANES))
     if saturated.any():
-        rest, room, made = _newton.saturate(scaled, budget, (SATURATED, 1.0), max_rescalings, work)
-    else:
-        total, _, _ = _newton.survey(scaled, work)
-        rest, room, made = _newton.start(scaled, budget, total, max_rescalings, work)
+        rest, room, made = _newton.saturate(scaled, budget, (SATURATED, 1.0), max_rescalings, scratch)
+        return float(rest), float(room), int(made)
+    if max_rescalings == _newton.NO_LIMIT:
+        # the same sums in the same order as for norms that need no scaling
+        rest, room = narrowed(scaled, budget, scratch)
+        if rest > 0.0:
+            return float(rest), float(room), 0
+    rest, room, made = _newton.start(scaled, budget, max_rescalings, scratch)
     return float(rest), float(room), int(made)

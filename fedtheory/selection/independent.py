@@ -13,7 +13,7 @@ from fedtheory._compile import compiled
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
 from fedtheory.sampling._arguments import checked_budget
-from fedtheory.sampling._newton import LANES, write_approximate, write_optimal
+from fedtheory.sampling._newton import write_approximate, write_optimal
 from fedtheory.selection._moments import CoefficientMoments
 from fedtheory.selection.rules import Rules
 
@@ -92,9 +92,7 @@ class Independent:
         if self.probabilities == "uniform":
             return Rules(select=_flip_equal_coins, weigh=_weigh_by_share, max_selected=n, table=table)
         weigh = _send_by_optimal_law if self.probabilities == "optimal" else _send_by_approximate_law
-        return Rules(
-            select=_choose_all, weigh=weigh, max_selected=n, table=table, memory=np.zeros(n + _WORK[0] * _WORK[1])
-        )
+        return Rules(select=_choose_all, weigh=weigh, max_selected=n, table=table, memory=np.zeros(n))
 
     def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
         """``m / n`` for every client, shape (n,), for the uniform law; TypeError for those that look at the updates."""
@@ -113,10 +111,6 @@ class Independent:
         if self.probabilities != "uniform":
             message = f"probabilities must be 'uniform' for {wanted} before the updates are known, got {self!r}"
             raise TypeError(message)
-
-
-# The memory of the laws that look at the updates: n norms, then the scratch of the compiled law.
-_WORK = (3, LANES)
 
 
 @compiled
@@ -147,9 +141,9 @@ def _choose_all(round_index, table, memory, weights, candidates, losses, rng, ch
 
 @compiled
 def _send_by_optimal_law(round_index, table, memory, weights, chosen, updates, rng, coefficients):
-    norms, work = memory[: chosen.size], memory[weights.size :].reshape(_WORK)
+    norms = memory[: chosen.size]
     if _write_norms(weights, chosen, updates, norms):
-        write_optimal(norms, table[0], work, coefficients)
+        write_optimal(norms, table[0], coefficients)
     else:
         coefficients[:] = 1.0
     _flip_coins(weights, chosen, rng, coefficients)
@@ -158,10 +152,10 @@ def _send_by_optimal_law(round_index, table, memory, weights, chosen, updates, r
 
 @compiled
 def _send_by_approximate_law(round_index, table, memory, weights, chosen, updates, rng, coefficients):
-    norms, work, limit = memory[: chosen.size], memory[weights.size :].reshape(_WORK), int(table[1])
+    norms, limit = memory[: chosen.size], int(table[1])
     passes = 0
     if _write_norms(weights, chosen, updates, norms):
-        rest, made, _ = write_approximate(norms, table[0], limit, work, coefficients)
+        rest, made, _ = write_approximate(norms, table[0], limit, coefficients)
         passes = min(made + 1, limit) if rest > 0.0 else 0
     else:
         coefficients[:] = 1.0

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.sampling import approximate_probabilities, certificate, optimal_probabilities, rational_probabilities
-from fedtheory.sampling._newton import NO_LIMIT
+from fedtheory.sampling._newton import NO_LIMIT, write
 from fedtheory.sampling.optimal import rescale
 
 # Sums in 16 lanes and one division: a few units in the last place for the sizes tested here.
@@ -170,6 +170,15 @@ def test_the_scaled_path_agrees_with_the_direct_one_on_usual_norms() -> None:
             p = np.empty(t.size)
             rescale(t, m, NO_LIMIT, p)
             assert np.array_equal(p, optimal_probabilities(t, m))
+
+
+def test_at_the_threshold_a_probability_is_exactly_1_and_just_below_never_more() -> None:
+    rng, p = np.random.default_rng(8), np.empty(2)
+    for rest, room in zip(rng.lognormal(0, 3, 2000), rng.uniform(1e-3, 50, 2000), strict=True):
+        x = rest / room
+        write(np.array([x, np.nextafter(x, 0)]), rest, room, p)
+        assert p[0] == 1.0
+        assert 1.0 - 4 * np.finfo(float).eps < p[1] <= 1.0
 
 
 def test_large_federations_agree_with_a_sort_in_numpy() -> None:

@@ -1,0 +1,93 @@
+# mypy: allow-untyped-calls
+
+import math
+
+import numpy as np
+import pytest
+
+from fedtheory.sampling import optimal_probabilities
+from fedtheory.sampling._bracket import fill_optimal, narrowed
+from fedtheory.sampling._newton import LARGEST_SUM, NO_LIMIT, SMALLEST_SUM, start
+
+MANY = 2**15  # from here on the threshold is bracketed first
+SAMPLED = 16  # the first 16 of every 512 norms are the sample
+
+
+def by_sort(t, m):
+    ordered = np.sort(t)
+    sums, room = np.cumsum(ordered), m - t.size + np.arange(1, t.size + 1)
+    last = np.flatnonzero((room > 0) & (room * ordered <= sums))[-1]
+    return np.minimum(1.0, room[last] / sums[last] * t)
+
+
+def is_sampled(n):
+    return np.arange(n) % (32 * SAMPLED) < SAMPLED
+
+
+def misleading(n, rng):
+    t = rng.lognormal(0, 1, n)
+    return np.where(is_sampled(n), t * 1e-3, t), np.where(is_sampled(n), t * 1e3, t)
+
+
+NORMS = {
+    "log-normal": lambda n, rng: rng.lognormal(0, 1, n),
+    "heavy tail": lambda n, rng: rng.pareto(1.1, n),
+    "sorted": lambda n, rng: np.sort(rng.lognormal(0, 1, n)),
+    "many zeros": lambda n, rng: rng.lognormal(0, 1, n) * (rng.random(n) < 0.4),
+    "all equal": lambda n, rng: np.full(n, 3.7),
+    "ties at every threshold": lambda n, rng: rng.integers(0, 5, n).astype(float),
+    "sample too small": lambda n, rng: misleading(n, rng)[0],
+    "sample too large": lambda n, rng: misleading(n, rng)[1],
+    "sample all zero": lambda n, rng: np.where(is_sampled(n), 0.0, rng.lognormal(0, 1, n)),
+    "nothing but the sample": lambda n, rng: np.where(is_sampled(n), rng.lognormal(0, 1, n), 0.0),
+}
+
+
+@pytest.mark.parametrize("kind", NORMS)
+@pytest.mark.parametrize("n", [MANY, MANY + 77])
+def test_a_bracket_from_a_sample_never_changes_the_answer(kind, n) -> None:
+    t = NORMS[kind](n, np.random.default_rng(n))
+    for m in (0.5, 30.0, 0.01 * n, 0.1 * n, 0.3 * n + 0.5, 0.9 * n, float(n)):
+        p = optimal_probabilities(t, m)
+        if np.count_nonzero(t) <= m:
+            assert np.array_equal(p, t > 0)
+        else:
+            np.testing.assert_allclose(p, by_sort(t, m), rtol=n * np.finfo(float).eps, err_msg=f"m = {m}")
+
+
+def test_usual_norms_are_solved_inside_the_bracket_and_misleading_samples_are_not_trusted() -> None:
+    rng, scratch = np.random.default_rng(1), np.empty(10 * MANY)
+    t = rng.lognormal(0, 1, scratch.size)
+    m = 0.1 * t.size
+    rest, room, _ = start(t, m, NO_LIMIT, np.empty(t.size))
+    found = narrowed(t, m, scratch)
+    assert found[1] == room
+    assert found[0] == pytest.approx(rest, rel=1e-13)  # the same norms, summed in another order
+    for wrong in misleading(t.size, rng):
+        assert narrowed(wrong, m, scratch) == (0.0, 1.0)
+    assert narrowed(t[: MANY - 1], 100.0, scratch) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("exponent", [-1000, -500, 500, 900, 1000, 1018])
+def test_scaling_many_norms_by_a_power_of_two_does_not_change_a_bit(exponent) -> None:
+    t = 1.0 + np.random.default_rng(2).pareto(2, MANY + 5).clip(max=30.0)
+    for m in (3.0, 0.1 * t.size, 0.5 * t.size):
+        assert np.array_equal(optimal_probabilities(np.ldexp(t, exponent), m), optimal_probabilities(t, m))
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, -1.0, -5e-324])
+def test_one_bad_norm_among_many_is_found_wherever_it_stands(bad) -> None:
+    usual = np.random.default_rng(3).lognormal(0, 1, MANY + 5)
+    for place in (0, 20, MANY // 2, MANY + 4):
+        t = usual.copy()
+        t[place] = bad
+        assert not fill_optimal(t, 1000.0, np.empty(t.size))
+        with pytest.raises(ValueError, match=f"norms must be finite.*, got {bad} at index {place}"):
+            optimal_probabilities(t, 1000.0)
+
+
+def test_sums_out_of_the_accurate_range_are_not_answered() -> None:
+    t = np.random.default_rng(4).lognormal(0, 1, MANY)
+    assert fill_optimal(t, 1000.0, np.empty(t.size))
+    for scale in (SMALLEST_SUM * 2.0**-40, LARGEST_SUM):
+        assert not fill_optimal(t * scale, 1000.0, np.empty(t.size))
