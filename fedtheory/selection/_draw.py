@@ -8,7 +8,7 @@ import numpy as np
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 
-__all__ = ["alias_table", "draw_by_weight", "draw_present", "keep_largest", "scan_for_the_rest"]
+__all__ = ["alias_table", "client_at", "draw_by_weight", "draw_present", "keep_largest", "scan_for_the_rest"]
 
 
 def alias_table(weights: Array) -> Array:
@@ -33,8 +33,14 @@ def alias_table(weights: Array) -> Array:
 
 @inlined
 def draw_by_weight(table, start, num_clients, rng):
-    """One client, from the alias table that begins at ``table[start]``; one uniform number gives column and level."""
-    position = rng.random() * num_clients
+    """One client, from the alias table that begins at ``table[start]``."""
+    return client_at(table, start, num_clients, rng.random())
+
+
+@inlined
+def client_at(table, start, num_clients, uniform):
+    """Client that a uniform number stands for: it gives a column of the alias table and a level in it."""
+    position = uniform * num_clients
     column = np.int64(position)
     # Arithmetic instead of a branch: the comparison is a coin toss, which the processor would mispredict. Unsigned
     # indices spare the test for negative ones; signed numbers are quicker to make of a float, and back.

@@ -12,7 +12,7 @@ from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
-from fedtheory.selection._draw import alias_table, draw_by_weight, keep_largest, scan_for_the_rest
+from fedtheory.selection._draw import alias_table, client_at, draw_by_weight, keep_largest, scan_for_the_rest
 from fedtheory.selection.candidate_schedules import CandidateSchedule
 from fedtheory.selection.loss_transforms import LossTransform, transform
 from fedtheory.selection.rules import Rules
@@ -158,14 +158,25 @@ def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
     num_clients = weights.size
     first_count = _ALIAS + 2 * num_clients
     size = int(table[first_count + min(round_index, table.size - first_count - 1)])
-    filled, tries, stamp = 0, 0, float(round_index)
+    filled, stamp = 0, float(round_index)
     if size == num_clients:
         for k in range(num_clients):
             candidates[filled] = k
             filled += weights[k] >= 0.0  # below 0 it is absent
         return filled
     # Without replacement: rejection from the alias table while it pays, a scan of the rest once rejections abound.
-    # Either way the next client has its exact law given those drawn before, which memory[k] == stamp marks.
+    # Either way the next client has its exact law given those drawn before, which memory[k] == stamp marks. The first d
+    # tries take place in any case: their numbers are drawn ahead, in the room of candidates not yet found, since a call
+    # of the generator empties the processor's registers.
+    uniforms = candidates.view(np.float64)
+    for j in range(size):
+        uniforms[j] = rng.random()
+    for j in range(size):
+        k = client_at(table, _ALIAS, num_clients, uniforms[j])
+        candidates[np.uint64(filled)] = k
+        filled += (memory[k] != stamp) & (weights[k] > 0.0)
+        memory[k] = stamp
+    tries = size
     while filled < size and tries < 4 * size + 16:
         k = draw_by_weight(table, _ALIAS, num_clients, rng)
         candidates[np.uint64(filled)] = k
