@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory._compile import compiled
+from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 from fedtheory.engine.rounds import Family, LocalWork
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -16,15 +16,12 @@ __all__ = ["QuadraticArrays", "family"]
 
 
 class QuadraticArrays(NamedTuple):
-    """What the kernels read.
+    """What the kernels read: a row of ``rows`` per client, and a last one for the objective F.
 
-    ``clients`` has a row per client: curvature (1 number if isotropic, v if diagonal, v*v if full), then center (v).
-    ``minima`` holds the F_k*. ``objective`` is the curvature of F in the same layout, then the minimizer of F.
+    A row is curvature (1 number if isotropic, v if diagonal, v*v if full), minimum (0 for F), minimizer (v).
     """
 
-    clients: Array
-    minima: Array
-    objective: Array
+    rows: Array
 
 
 def family(fed: QuadraticFederation, work: LocalWork) -> Family:
@@ -35,71 +32,83 @@ def family(fed: QuadraticFederation, work: LocalWork) -> Family:
     plain = work == LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)
     slots: tuple[Any, Any, Any]
     if fed.curvatures.ndim == 1 and plain:
-        curvatures, slots = fed.curvatures[:, None], (_isotropic_losses, _isotropic_descend, _diagonal_excess)
+        curvatures, slots = fed.curvatures[:, None], (_isotropic_losses, _isotropic_descend, _isotropic_excess)
     elif fed.is_diagonal:
         curvatures, slots = fed.diagonals, (_diagonal_losses, _diagonal_train, _diagonal_excess)
     else:
         curvatures, slots = fed.matrices.reshape(fed.num_clients, -1), (_full_losses, _full_train, _full_excess)
-    mean = fed.weights @ fed.diagonals if fed.is_diagonal else fed.mean_curvature.ravel()
-    arrays = QuadraticArrays(
-        clients=np.ascontiguousarray(np.hstack([curvatures, fed.centers])),
-        minima=np.array(fed.minima),
-        objective=np.concatenate([mean, fed.minimizer]),
-    )
+    clients = np.hstack([curvatures, fed.minima[:, None], fed.centers])
     # The excess is measured from the exact minimum, which spares the cancellation in F(w) - F*.
-    return Family(arrays, *slots, reference=fed.minimum)
+    objective = np.concatenate([fed.weights @ curvatures, [0.0], fed.minimizer])
+    return Family(QuadraticArrays(np.vstack([clients, objective])), *slots, reference=fed.minimum)
 
 
 @compiled
 def _isotropic_losses(problem, model, candidates, batch_size, rng, losses):
-    clients = problem.clients
     for j in range(candidates.size):
-        k = np.uint64(candidates[j])
-        square = 0.0
-        for i in range(model.size):
-            offset = model[i] - clients[k, i + 1]
-            square += offset * offset
-        losses[j] = 0.5 * clients[k, 0] * square + problem.minima[k]
+        losses[j] = _isotropic_loss(problem.rows, candidates[j], model)
+
+
+@inlined
+def _isotropic_loss(rows, client, model):
+    k = np.uint64(client)
+    square = 0.0
+    for i in range(model.size):
+        offset = model[i] - rows[k, i + 2]
+        square += offset * offset
+    return 0.5 * rows[k, 0] * square + rows[k, 1]
+
+
+@compiled
+def _isotropic_excess(problem, model):
+    return _isotropic_loss(problem.rows, problem.rows.shape[0] - 1, model)
 
 
 @compiled
 def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
     # Plain gradient descent moves every coordinate the same share of the way to the center.
-    clients = problem.clients
+    rows = problem.rows
     for j in range(chosen.size):
         k = np.uint64(chosen[j])
         share = 0.0
         for s in range(step_sizes.size):
-            share += step_sizes[s] * clients[k, 0] * (1.0 - share)
+            share += step_sizes[s] * rows[k, 0] * (1.0 - share)
         for i in range(server_model.size):
-            updates[j, i] = share * (clients[k, i + 1] - server_model[i])
+            updates[j, i] = share * (rows[k, i + 2] - server_model[i])
 
 
 @compiled
 def _diagonal_losses(problem, model, candidates, batch_size, rng, losses):
-    dim = model.size
-    clients = problem.clients
     for j in range(candidates.size):
-        k = np.uint64(candidates[j])
-        value = 0.0
-        for i in range(dim):
-            offset = model[i] - clients[k, dim + i]
-            value += clients[k, i] * offset * offset
-        losses[j] = 0.5 * value + problem.minima[k]
+        losses[j] = _diagonal_loss(problem.rows[candidates[j]], model)
+
+
+@compiled
+def _diagonal_loss(row, model):
+    dim = model.size
+    value = 0.0
+    for i in range(dim):
+        offset = model[i] - row[dim + 1 + i]
+        value += row[i] * offset * offset
+    return 0.5 * value + row[dim]
+
+
+@compiled
+def _diagonal_excess(problem, model):
+    return _diagonal_loss(problem.rows[-1], model)
 
 
 @compiled
 def _diagonal_train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
     for i in range(chosen.size):
         mean_losses[i] = _diagonal_train_one(
-            problem, chosen[i], server_model, step_sizes, work, rng, velocity, updates[i]
+            problem.rows[chosen[i]], server_model, step_sizes, work, rng, velocity, updates[i]
         )
 
 
 @compiled
-def _diagonal_train_one(problem, client, server_model, step_sizes, work, rng, velocity, update):
+def _diagonal_train_one(row, server_model, step_sizes, work, rng, velocity, update):
     dim = server_model.size
-    clients = problem.clients
     noise = np.sqrt(work.gradient_noise / dim)
     total_loss = 0.0
     for i in range(dim):
@@ -107,12 +116,12 @@ def _diagonal_train_one(problem, client, server_model, step_sizes, work, rng, ve
         velocity[i] = 0.0
     for s in range(step_sizes.size):
         if work.track_losses:
-            total_loss += _diagonal_loss(clients, client, dim, update) + problem.minima[client]
+            total_loss += _diagonal_loss(row, update)
         if work.relative_noise > 0.0:
-            square = _diagonal_gradient2(clients, client, dim, update)
+            square = _diagonal_gradient2(row, update)
             noise = np.sqrt((work.gradient_noise + work.relative_noise * square) / dim)
         for i in range(dim):
-            gradient = clients[client, i] * (update[i] - clients[client, dim + i])
+            gradient = row[i] * (update[i] - row[dim + 1 + i])
             gradient += work.proximal_weight * (update[i] - server_model[i])
             if noise > 0.0:
                 gradient += noise * rng.standard_normal()
@@ -124,65 +133,51 @@ def _diagonal_train_one(problem, client, server_model, step_sizes, work, rng, ve
 
 
 @compiled
-def _diagonal_loss(clients, client, dim, model):
+def _diagonal_gradient2(row, model):
+    dim = model.size
     value = 0.0
     for i in range(dim):
-        offset = model[i] - clients[client, dim + i]
-        value += clients[client, i] * offset * offset
-    return 0.5 * value
-
-
-@compiled
-def _diagonal_gradient2(clients, client, dim, model):
-    value = 0.0
-    for i in range(dim):
-        gradient = clients[client, i] * (model[i] - clients[client, dim + i])
+        gradient = row[i] * (model[i] - row[dim + 1 + i])
         value += gradient * gradient
     return value
 
 
 @compiled
-def _diagonal_excess(problem, model):
+def _full_loss(row, model):
+    # 1/2 (w - c)' H (w - c) + minimum, with H flattened at the beginning of the row and c at its end
     dim = model.size
+    center = row[dim * dim + 1 :]
     value = 0.0
     for i in range(dim):
-        offset = model[i] - problem.objective[dim + i]
-        value += problem.objective[i] * offset * offset
-    return 0.5 * value
-
-
-@compiled
-def _half_square(curvature, center, start, model):
-    # 1/2 (w - c)' H (w - c) with H flattened in curvature[start:] and c in center
-    dim = model.size
-    value = 0.0
-    for i in range(dim):
-        row = 0.0
+        slope = 0.0
         for j in range(dim):
-            row += curvature[start + i * dim + j] * (model[j] - center[j])
-        value += row * (model[i] - center[i])
-    return 0.5 * value
+            slope += row[i * dim + j] * (model[j] - center[j])
+        value += slope * (model[i] - center[i])
+    return 0.5 * value + row[dim * dim]
 
 
 @compiled
 def _full_losses(problem, model, candidates, batch_size, rng, losses):
-    square = model.size * model.size
     for j in range(candidates.size):
-        row = problem.clients[candidates[j]]
-        losses[j] = _half_square(row, row[square:], 0, model) + problem.minima[candidates[j]]
+        losses[j] = _full_loss(problem.rows[candidates[j]], model)
+
+
+@compiled
+def _full_excess(problem, model):
+    return _full_loss(problem.rows[-1], model)
 
 
 @compiled
 def _full_train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
     for i in range(chosen.size):
-        mean_losses[i] = _full_train_one(problem, chosen[i], server_model, step_sizes, work, rng, velocity, updates[i])
+        row = problem.rows[chosen[i]]
+        mean_losses[i] = _full_train_one(row, server_model, step_sizes, work, rng, velocity, updates[i])
 
 
 @compiled
-def _full_train_one(problem, client, server_model, step_sizes, work, rng, velocity, update):
+def _full_train_one(row, server_model, step_sizes, work, rng, velocity, update):
     dim = server_model.size
-    row = problem.clients[client]
-    center = row[dim * dim :]
+    center = row[dim * dim + 1 :]
     noise = np.sqrt(work.gradient_noise / dim)
     gradient = np.empty(dim)
     total_loss = 0.0
@@ -191,7 +186,7 @@ def _full_train_one(problem, client, server_model, step_sizes, work, rng, veloci
         velocity[i] = 0.0
     for s in range(step_sizes.size):
         if work.track_losses:
-            total_loss += _half_square(row, center, 0, update) + problem.minima[client]
+            total_loss += _full_loss(row, update)
         square = 0.0
         for i in range(dim):
             gradient[i] = 0.0
@@ -209,9 +204,3 @@ def _full_train_one(problem, client, server_model, step_sizes, work, rng, veloci
     for i in range(dim):
         update[i] -= server_model[i]
     return total_loss / step_sizes.size
-
-
-@compiled
-def _full_excess(problem, model):
-    square = model.size * model.size
-    return _half_square(problem.objective, problem.objective[square:], 0, model)
