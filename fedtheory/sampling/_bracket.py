@@ -41,11 +41,11 @@ def fill_optimal(norms: Array, budget: float, probabilities: Array) -> bool:
 
 @compiled
 def narrowed(norms: Array, budget: float, scratch: Array) -> tuple[float, float]:
-    """Sum of the rest and budget left at the solution, or (0, 1) if n is small or the bracket fails.
+    """Sum of the rest and budget left at the solution, or (0, 1) if n or the budget is small or the bracket fails.
 
     ``scratch`` has room for n numbers.
     """
-    if norms.size < _MANY:
+    if norms.size < _MANY or budget < _PART:  # less than one client of the sample tells nothing
         return 0.0, 1.0
     low, high = _bracket(norms, budget, scratch)
     return _inside(norms, budget, low, high, scratch) if 0.0 < low < high else (0.0, 1.0)

@@ -50,8 +50,9 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms
     Notes
     -----
     Memory O(n), no sort: clients at the threshold are saturated and the threshold is computed anew until nothing
-    changes, at most ``ceil(m)`` passes (two or three for usual norms). Norms from 5e-324 to 1e308 are handled, and
-    multiplying all of them by a power of two does not change a bit of the answer.
+    changes, at most ``ceil(m)`` passes: two or three for usual norms, and one where so many clients take part (32,768)
+    that a few of them give a bracket of the threshold. Norms from 5e-324 to 1e308 are handled, and multiplying all of
+    them by a power of two does not change a bit of the answer.
 
     References
     ----------

@@ -68,6 +68,11 @@ def test_usual_norms_are_solved_inside_the_bracket_and_misleading_samples_are_no
     assert narrowed(t[: MANY - 1], 100.0, scratch) == (0.0, 1.0)
 
 
+@pytest.mark.parametrize("m", [5e-324, 1e-310, 1e-300, 1e-3])
+def test_the_smallest_budgets_are_shared_in_proportion_among_many(m) -> None:
+    np.testing.assert_allclose(optimal_probabilities(np.ones(MANY), m), m / MANY, rtol=1e-15)
+
+
 @pytest.mark.parametrize("exponent", [-1000, -500, 500, 900, 1000, 1018])
 def test_scaling_many_norms_by_a_power_of_two_does_not_change_a_bit(exponent) -> None:
     t = 1.0 + np.random.default_rng(2).pareto(2, MANY + 5).clip(max=30.0)
