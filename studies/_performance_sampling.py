@@ -29,12 +29,16 @@ def records(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
         # few of the calls find the caches as the other program left them.
         budget, calls = size / 10, max(32, 20_000 // size)
         error = float(np.abs(optimal_probabilities(norms, budget) - numpy_sort(norms, budget)).max())
-        ours, sort = (
-            partial(_repeat, program, norms, budget, calls) for program in (optimal_probabilities, numpy_sort)
+        ours, sort, memory = (
+            partial(_repeat, program, norms, budget, calls)
+            for program in (optimal_probabilities, numpy_sort, sum_and_copy)
         )
+        peers = {"NumPy sort": (sort, calls)}
+        if size == max(config.sampling_sizes):
+            peers["NumPy sum and copy"] = (memory, calls)
         label = f"n = {size}"
         repetitions = progress(range(config.sampling_repetitions), f"sampling, {label}")
-        rows = interleaved(label, ours, calls, {"NumPy sort": (sort, calls)}, repetitions)
+        rows = interleaved(label, ours, calls, peers, repetitions)
         found += [row | {"agreement": error / 1e-12} for row in rows]
         if size == config.solved_size:
             start = time.perf_counter()
@@ -58,3 +62,8 @@ def numpy_sort(norms: Any, budget: float) -> Any:
     room = budget - norms.size + np.arange(1, norms.size + 1)
     last = np.flatnonzero((room > 0) & (room * ordered <= sums))[-1]
     return np.minimum(1.0, room[last] * norms / sums[last])
+
+
+def sum_and_copy(norms: Any, _: float) -> Any:
+    """Read the norms for a threshold, then read them again and write as many numbers: the least that memory allows."""
+    return norms.sum(), norms.copy()

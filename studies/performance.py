@@ -18,7 +18,8 @@ Workloads, each in a module beside this one:
   round, and, where they are installed, JAX (compiled, double precision, batches with replacement) and torch with
   autograd.
 - optimal sampling probabilities of n log-normal norms with a budget of n / 10; time per call, checks of the arguments
-  included. Peers: the closed form with NumPy's sort, without checks, and the solver Clarabel, once.
+  included. Peers: the closed form with NumPy's sort, without checks, and the solver Clarabel, once. For the longest, a
+  sum and a copy in NumPy tell what the memory takes for reading twice and writing once.
 
 **Reading.** A ratio above the goal meets it. Goals were set on a machine with AVX-512; without it those of softmax
 regression are 0.7 of that. Machines differ by tens of percent, which is why speed is shown by this study and never
