@@ -161,12 +161,8 @@ def write_optimal(norms: Array, budget: float, probabilities: Array) -> bool:
     num_positive = 0
     for i in range(norms.size):
         num_positive += norms[i] > 0.0
-    if num_positive <= budget:
-        num_legal = 0
-        for i in range(norms.size):
-            probabilities[i] = 1.0 * (norms[i] > 0.0)
-            num_legal += (norms[i] >= 0.0) & (norms[i] < np.inf)
-        return num_legal == norms.size
+    if num_positive <= budget:  # the threshold 0 saturates every positive norm
+        return write(norms, 0.0, budget, probabilities) == norms.size
     rest, room, _ = start(norms, budget, NO_LIMIT, probabilities)
     num_legal = write(norms, rest, room, probabilities)
     return num_legal == norms.size and SMALLEST_SUM < rest < LARGEST_SUM

@@ -181,18 +181,6 @@ def test_at_the_threshold_a_probability_is_exactly_1_and_just_below_never_more()
         assert 1.0 - 4 * np.finfo(float).eps < p[1] <= 1.0
 
 
-def test_large_federations_agree_with_a_sort_in_numpy() -> None:
-    rng = np.random.default_rng(4)
-    for n in (97, 128, 129, 5000):
-        t = rng.lognormal(0, 2, n)
-        m = n / 10
-        s = np.cumsum(np.sort(t))
-        room = m + np.arange(1, n + 1) - n
-        length = np.flatnonzero((room > 0) & (room * np.sort(t) <= s))[-1]
-        expected = np.minimum(1, room[length] / s[length] * t)
-        np.testing.assert_allclose(optimal_probabilities(t, m), expected, rtol=n * np.finfo(float).eps)
-
-
 def test_nothing_but_the_answer_is_allocated() -> None:
     t = np.random.default_rng(6).lognormal(0, 1, 200_000)
     optimal_probabilities(t, 20_000.0)
