@@ -42,7 +42,7 @@ FULL = (Scheme("loss matching", "renormalized"),)
 PARTIAL = (Scheme("loss matching, priority drawn with replacement", "renormalized"), *FULL)
 
 
-def _sequence(name: str, value: Any) -> Any:
+def _sequence(name: str, value):
     """Return one non-negative number per step, exact rationals as they are."""
     if isinstance(value, tuple | list) and all(isinstance(entry, int | Fraction) for entry in value):
         return tuple(nonnegative(name, entry) for entry in value)
@@ -83,16 +83,16 @@ SQUARED_WEIGHTS = Hypothesis("squared_weights <= 1", lambda squared_weights: _at
 THEOREM = (CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, ALIGNMENT)
 
 
-def _at_most(value: Any, limit: Any) -> tuple[Any, str, Any]:
+def _at_most(value, limit) -> tuple[Any, str, Any]:
     return value, "<=", limit if isinstance(value, int | Fraction) else limit * _ROUNDING
 
 
-def delay(*, mu: Any, L: Any, local_steps: Any) -> Any:
+def delay(*, mu, L, local_steps):
     """Evaluate ``gamma = max(8 L/mu, E)`` of the step sizes ``2/(mu (t + gamma))``."""
     return maximum(8 * L / mu, local_steps)
 
 
-def summed(values: Any, length: Any, factor: Any) -> Any:
+def summed(values, length, factor):
     """Sum ``factor(i) values[i]`` over i = 0, ..., length - 1."""
     if hasattr(values, "free_symbols"):
         from sympy import IndexedBase, Sum, Symbol

@@ -2,7 +2,6 @@
 
 import itertools
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -78,7 +77,7 @@ def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: 
     return result
 
 
-def theta(priority_weights: Any, *, gamma: Any, local_steps: int, first_step: int = 0) -> Any:
+def theta(priority_weights, *, gamma, local_steps: int, first_step: int = 0):
     r"""theta_T of eq. (7) at the end of every round, ``1/(T + gamma - 2) sum_{i < T} 1/(1 + s_i)``.
 
     Parameters
@@ -109,7 +108,7 @@ def theta(priority_weights: Any, *, gamma: Any, local_steps: int, first_step: in
     return _averaged("priority_weights", priority_weights, gamma, local_steps, first_step)
 
 
-def rho(included_gaps: Any, *, mu: Any, L: Any, gamma: Any, local_steps: int, first_step: int = 0) -> Any:
+def rho(included_gaps, *, mu, L, gamma, local_steps: int, first_step: int = 0):
     r"""rho_T of eq. (8) at the end of every round, ``2 L/(mu (T + gamma - 2)) sum_{i < T} (included gap of step i)``.
 
     Parameters
@@ -134,7 +133,7 @@ def rho(included_gaps: Any, *, mu: Any, L: Any, gamma: Any, local_steps: int, fi
     return [2 * value * L / mu for value in mean] if isinstance(mean, list) else 2 * mean * L / mu
 
 
-def _averaged(name: str, values: Any, gamma: Any, local_steps: int, first_step: int) -> Any:
+def _averaged(name: str, values, gamma, local_steps: int, first_step: int):
     steps = _validate.count("local_steps", local_steps)
     skipped = _validate.count("first_step", first_step, 0, 1)
     if not gamma > 2:

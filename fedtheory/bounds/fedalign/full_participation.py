@@ -1,7 +1,5 @@
 """FedALIGN, Theorem 1: all clients take part, and non-priority clients are included when they match."""
 
-from typing import Any
-
 import numpy as np
 
 from fedtheory import _validate
@@ -33,17 +31,7 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
 
 @states(PAPER, "Theorem 1", equation="eq. (6)", assumes=THEOREM, schemes=FULL, domains=DOMAINS)
 def _printed_full_participation_gap(
-    num_steps: Any,
-    *,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    initial_distance2: Any,
-    theta: Any,
-    rho: Any,
+    num_steps, *, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, theta, rho
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*``, eq. (6) as printed; theta and rho with sums from i = 1.
 
@@ -81,17 +69,7 @@ def _printed_full_participation_gap(
     printed=_printed_full_participation_gap,
 )
 def full_participation_gap(
-    num_steps: Any,
-    *,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    initial_distance2: Any,
-    theta: Any,
-    rho: Any,
+    num_steps, *, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, theta, rho
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` when all priority clients take part, for every number of local steps.
 

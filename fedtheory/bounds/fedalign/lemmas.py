@@ -1,7 +1,5 @@
 """FedALIGN, Appendix A: the lemmas (notation of fedalign)."""
 
-from typing import Any
-
 import numpy as np
 
 from fedtheory.bounds.fedalign._words import (
@@ -25,7 +23,7 @@ __all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_var
 
 
 @states(PAPER, "Lemma A.2", equation="eq. (21)", assumes=(CURVATURE,), domains=DOMAINS)
-def gradient_norm(excess: Any, *, L: Any) -> Summands:
+def gradient_norm(excess, *, L) -> Summands:
     """Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
 
     For F_k(w) = (L/2) w^2 it is an equality: with L = 3 and w = 2 both sides are 36.
@@ -37,7 +35,7 @@ def gradient_norm(excess: Any, *, L: Any) -> Summands:
 
 
 @states(PAPER, "Lemma A.3", equation="eq. (23)", assumes=(WEIGHTS,), domains=DOMAINS)
-def aggregated_distance(distances2: Any, *, weights: Any) -> Summands:
+def aggregated_distance(distances2, *, weights) -> Summands:
     r"""Bound on the squared distance of the aggregated model, ``|w_t - w*|^2 <= sum_k p'_k I_k |w_t^k - w*|^2``.
 
     Parameters
@@ -75,7 +73,7 @@ def aggregated_distance(distances2: Any, *, weights: Any) -> Summands:
     assumes=(GRADIENTS, FROZEN_INDICATORS, HALVING),
     domains=DOMAINS,
 )
-def client_drift(step_size: Any, *, local_steps: Any, G2: Any) -> Summands:
+def client_drift(step_size, *, local_steps, G2) -> Summands:
     r"""Bound on ``E sum_k p'_k I_k |w_t^k - w_t|^2``, ``4 eta_t^2 (E - 1)^2 G2``.
 
     The weighted mean of the squared distances from the weighted average is at most that from the round's starting model
@@ -89,7 +87,7 @@ def client_drift(step_size: Any, *, local_steps: Any, G2: Any) -> Summands:
 
 
 @states(PAPER, "Lemma A.5", equation="eq. (27)", assumes=(NOISE, WEIGHTS), domains=DOMAINS)
-def _printed_gradient_variance(sigma2: Any) -> Summands:
+def _printed_gradient_variance(sigma2) -> Summands:
     """Bound on ``E |g_t - mean g_t|^2`` as printed, ``sigma2``.
 
     >>> gradient_variance.printed(3.0)
@@ -107,7 +105,7 @@ def _printed_gradient_variance(sigma2: Any) -> Summands:
     domains=DOMAINS,
     printed=_printed_gradient_variance,
 )
-def gradient_variance(sigma2: Any, *, squared_weights: Any) -> Summands:
+def gradient_variance(sigma2, *, squared_weights) -> Summands:
     """Bound on ``E |g_t - mean g_t|^2``, ``sigma2 E sum_k p'_k^2 I_k``.
 
     It is an equality when every client's noise has the variance sigma2.
@@ -126,7 +124,7 @@ def gradient_variance(sigma2: Any, *, squared_weights: Any) -> Summands:
     schemes=PARTIAL,
     domains=DOMAINS,
 )
-def _printed_sampling_variance(step_size: Any, *, local_steps: Any, num_draws: Any, G2: Any) -> Summands:
+def _printed_sampling_variance(step_size, *, local_steps, num_draws, G2) -> Summands:
     """Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``4 eta^2 E^2 G2/K`` with the round's last step size.
 
     >>> sampling_variance.printed(0.5, local_steps=2, num_draws=4, G2=1.0)
@@ -145,7 +143,7 @@ def _printed_sampling_variance(step_size: Any, *, local_steps: Any, num_draws: A
     domains=DOMAINS,
     printed=_printed_sampling_variance,
 )
-def sampling_variance(elapsed_step_size: Any, *, num_draws: Any, priority_weight: Any, G2: Any) -> Summands:
+def sampling_variance(elapsed_step_size, *, num_draws, priority_weight, G2) -> Summands:
     """Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``(step sizes of the round)^2 G2/(K (1 + s)^2)``.
 
     The K draws are independent, unbiased, and weighted ``1/(K (1 + s))`` each; a draw's variance is at most the mean

@@ -1,7 +1,5 @@
 """FedALIGN, Appendix A.4: convergence when a few priority clients are drawn in each round (notation of fedalign)."""
 
-from typing import Any
-
 from fedtheory.bounds.fedalign._words import DOMAINS, PAPER, PARTIAL, PRIORITY_DRAWS, THEOREM, delay
 from fedtheory.paper import Summands, states
 
@@ -17,18 +15,7 @@ __all__ = ["partial_participation_gap"]
     domains=DOMAINS,
 )
 def _printed_partial_participation_gap(
-    num_steps: Any,
-    *,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    num_draws: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    initial_distance2: Any,
-    theta: Any,
-    rho: Any,
+    num_steps, *, mu, L, local_steps, num_draws, G2, sigma2, objective_gap, initial_distance2, theta, rho
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` with K priority clients drawn per round, eq. (60) as printed; sums from i = 1.
 
@@ -67,18 +54,7 @@ def _printed_partial_participation_gap(
     printed=_printed_partial_participation_gap,
 )
 def partial_participation_gap(
-    num_steps: Any,
-    *,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    num_draws: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    initial_distance2: Any,
-    theta: Any,
-    rho: Any,
+    num_steps, *, mu, L, local_steps, num_draws, G2, sigma2, objective_gap, initial_distance2, theta, rho
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` with K priority clients drawn per round, for every number of local steps.
 

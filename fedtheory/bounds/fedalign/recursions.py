@@ -1,7 +1,5 @@
 """FedALIGN, Appendix A.2: the one-step recursions and their exact solution (notation of fedalign)."""
 
-from typing import Any
-
 from fedtheory.bounds.fedalign._words import (
     CURVATURE,
     DOMAINS,
@@ -28,17 +26,7 @@ _ASSUMES = (CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, PRIORITY_WEIGHT, SHO
 
 @states(PAPER, "Lemma A.6", equation="eqs. (30)-(31)", assumes=(*_ASSUMES, HALVING), schemes=FULL, domains=DOMAINS)
 def one_step(
-    distance2: Any,
-    *,
-    step_size: Any,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    priority_weight: Any,
-    included_gap: Any,
+    distance2, *, step_size, mu, L, local_steps, G2, sigma2, objective_gap, priority_weight, included_gap
 ) -> Summands:
     r"""Bound on ``E |w_{t+1} - w*|^2`` from ``Delta_t = E |w_t - w*|^2``.
 
@@ -93,18 +81,18 @@ def one_step(
     printed=one_step,
 )
 def refined_one_step(
-    distance2: Any,
+    distance2,
     *,
-    step_size: Any,
-    elapsed_step_size: Any,
-    mu: Any,
-    L: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    priority_weight: Any,
-    included_gap: Any,
-    squared_weights: Any = 1,
+    step_size,
+    elapsed_step_size,
+    mu,
+    L,
+    G2,
+    sigma2,
+    objective_gap,
+    priority_weight,
+    included_gap,
+    squared_weights=1,
 ) -> Summands:
     r"""``one_step`` for any step sizes up to 1/(4 L), from the step sizes S that the round has used before.
 
@@ -156,18 +144,7 @@ def refined_one_step(
     domains=DOMAINS,
 )
 def partial_one_step(
-    distance2: Any,
-    *,
-    step_size: Any,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    num_draws: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    priority_weight: Any,
-    included_gap: Any,
+    distance2, *, step_size, mu, L, local_steps, num_draws, G2, sigma2, objective_gap, priority_weight, included_gap
 ) -> Summands:
     r"""Bound on ``E |w'_{t+1} - w*|^2`` with K priority clients drawn: ``one_step`` plus ``4 eta^2 E^2 G2/K``.
 
@@ -209,17 +186,7 @@ def partial_one_step(
     domains=DOMAINS,
 )
 def recursion_gap(
-    num_steps: Any,
-    *,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    initial_distance2: Any,
-    priority_weights: Any,
-    included_gaps: Any,
+    num_steps, *, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, priority_weights, included_gaps
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*``: L/2 times the exact solution of ``one_step`` with step sizes ``2/(mu (t + gamma))``.
 
@@ -262,7 +229,7 @@ def recursion_gap(
     }
 
 
-def _lengths(num_steps: Any, gamma: Any) -> Any:
+def _lengths(num_steps, gamma):
     # sum over i < T of 1 - 1/(i + gamma)
     if hasattr(gamma, "free_symbols") or hasattr(num_steps, "free_symbols"):
         from sympy import Sum, Symbol

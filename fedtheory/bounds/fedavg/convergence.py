@@ -5,8 +5,6 @@ rho_bar = rho_tilde = 1. Their own Theorems 2 and 3 have another form (step size
 other constants, and the client drift and the selection variance apart); it is not evaluated here.
 """
 
-from typing import Any
-
 from fedtheory.bounds.fedavg._words import PAPER
 from fedtheory.paper import Hypothesis, Scheme, Summands, states
 
@@ -29,16 +27,7 @@ _ASSUMES = (
     schemes=(Scheme("multinomial", "mean"),),
 )
 def decaying_steps_gap(
-    num_steps: Any,
-    *,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    num_selected: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    initial_distance2: Any,
+    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, initial_distance2
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` for unbiased selection and step sizes ``1 / (mu (t + gamma))``, ``gamma = 4 L / mu``.
 

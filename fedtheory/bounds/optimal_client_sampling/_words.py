@@ -58,7 +58,7 @@ _SUMMED = 1 + 1e-12
 _ROUNDING = 1 + 8 * float(np.finfo(np.float64).eps)
 
 
-def at_most(value: Any, limit: Any) -> tuple[Any, str, Any]:
+def at_most(value, limit) -> tuple[Any, str, Any]:
     """``value <= limit`` up to the rounding of the few operations that made a step size out of the constants."""
     return value, "<=", limit * _ROUNDING
 

@@ -1,7 +1,5 @@
 """Optimal Client Sampling: DSGD with any independent sampling, one round."""
 
-from typing import Any
-
 from fedtheory.bounds.optimal_client_sampling._words import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
@@ -31,18 +29,7 @@ __all__ = ["dsgd_convex_clients", "dsgd_nonconvex", "dsgd_per_client_variant", "
     domains=DOMAINS,
 )
 def dsgd_strongly_convex(
-    distance2: Any,
-    *,
-    gap: Any,
-    step_size: Any,
-    mu: Any,
-    L: Any,
-    gamma: Any,
-    max_weight: Any,
-    sum_squared_weights: Any,
-    relative_noise: Any,
-    sigma2: Any,
-    objective_gap: Any,
+    distance2, *, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, objective_gap
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2``, for every step size; the f_i need not be convex.
 
@@ -78,18 +65,7 @@ def dsgd_strongly_convex(
     domains=DOMAINS,
 )
 def dsgd_per_client_variant(
-    distance2: Any,
-    *,
-    gap: Any,
-    step_size: Any,
-    mu: Any,
-    L: Any,
-    gamma: Any,
-    max_weight: Any,
-    sum_squared_weights: Any,
-    relative_noise: Any,
-    sigma2: Any,
-    per_client_gap: Any,
+    distance2, *, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, per_client_gap
 ) -> Summands:
     r"""Theorem 13 with ``sum_i w_i^2 Z_i`` for ``W sum_i w_i Z_i``: FALSE for unequal weights, kept to be refuted.
 
@@ -121,18 +97,18 @@ def dsgd_per_client_variant(
     domains=DOMAINS,
 )
 def dsgd_convex_clients(
-    distance2: Any,
+    distance2,
     *,
-    gap: Any,
-    step_size: Any,
-    mu: Any,
-    L: Any,
-    gamma: Any,
-    max_weight: Any,
-    sum_squared_weights: Any,
-    relative_noise: Any,
-    sigma2: Any,
-    squared_weight_optimum_gradient2: Any,
+    gap,
+    step_size,
+    mu,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    squared_weight_optimum_gradient2,
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` that keeps the squares of the weights and needs no minima f_i*.
 
@@ -169,17 +145,7 @@ def dsgd_convex_clients(
     domains=DOMAINS,
 )
 def dsgd_nonconvex(
-    value: Any,
-    *,
-    gradient2: Any,
-    step_size: Any,
-    L: Any,
-    gamma: Any,
-    max_weight: Any,
-    sum_squared_weights: Any,
-    relative_noise: Any,
-    sigma2: Any,
-    dissimilarity: Any,
+    value, *, gradient2, step_size, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, dissimilarity
 ) -> Summands:
     r"""Bound on ``E f(x^{k+1})`` from ``value = f(x^k)`` and ``gradient2 = |grad f(x^k)|^2``, for every step size.
 

@@ -3,8 +3,6 @@
 ``step_size`` is the effective one, ``eta = R eta_l eta_g``; ``server_step_size`` is eta_g.
 """
 
-from typing import Any
-
 from fedtheory.bounds.optimal_client_sampling._words import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
@@ -42,20 +40,20 @@ _ONE_ROUND = (SMOOTH, LOCAL_GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS, *FEDAVG
     domains=DOMAINS,
 )
 def fedavg_strongly_convex(
-    distance2: Any,
+    distance2,
     *,
-    gap: Any,
-    step_size: Any,
-    server_step_size: Any,
-    local_steps: Any,
-    mu: Any,
-    L: Any,
-    gamma: Any,
-    max_weight: Any,
-    sum_squared_weights: Any,
-    relative_noise: Any,
-    sigma2: Any,
-    objective_gap: Any,
+    gap,
+    step_size,
+    server_step_size,
+    local_steps,
+    mu,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round.
 
@@ -92,21 +90,21 @@ def fedavg_strongly_convex(
     domains=DOMAINS,
 )
 def fedavg_strongly_convex_per_client(
-    distance2: Any,
+    distance2,
     *,
-    gap: Any,
-    step_size: Any,
-    server_step_size: Any,
-    local_steps: Any,
-    mu: Any,
-    L: Any,
-    gamma: Any,
-    max_weight: Any,  # noqa: ARG001
-    sum_squared_weights: Any,
-    relative_noise: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    per_client_gap: Any,
+    gap,
+    step_size,
+    server_step_size,
+    local_steps,
+    mu,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
+    per_client_gap,
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round, with ``per_client_gap = sum_i w_i^2 (f_i(x*) - f_i*)``.
 
@@ -143,20 +141,20 @@ def fedavg_strongly_convex_per_client(
     domains=DOMAINS,
 )
 def fedavg_convex_clients(
-    distance2: Any,
+    distance2,
     *,
-    gap: Any,
-    step_size: Any,
-    server_step_size: Any,
-    local_steps: Any,
-    mu: Any,
-    L: Any,
-    gamma: Any,
-    max_weight: Any,
-    sum_squared_weights: Any,
-    relative_noise: Any,
-    sigma2: Any,
-    objective_gap: Any,
+    gap,
+    step_size,
+    server_step_size,
+    local_steps,
+    mu,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round when only f, not every f_i, is strongly convex.
 
@@ -186,19 +184,19 @@ def fedavg_convex_clients(
     domains=DOMAINS,
 )
 def fedavg_nonconvex(
-    value: Any,
+    value,
     *,
-    gradient2: Any,
-    step_size: Any,
-    server_step_size: Any,
-    local_steps: Any,
-    L: Any,
-    gamma: Any,
-    max_weight: Any,
-    sum_squared_weights: Any,
-    relative_noise: Any,
-    sigma2: Any,
-    dissimilarity: Any,
+    gradient2,
+    step_size,
+    server_step_size,
+    local_steps,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    dissimilarity,
 ) -> Summands:
     r"""Bound on ``E f(x^{k+1})`` from ``value = f(x^k)`` and ``gradient2 = |grad f(x^k)|^2``.
 

@@ -5,8 +5,6 @@ moves by ``-eta G`` with ``G = sum_{i in S} (w_i / p_i) Delta_i``; ``Delta_i`` i
 change over ``R eta_l`` (FedAvg with R local steps, ``eta = R eta_l eta_g``); gamma is the relative improvement factor.
 """
 
-from typing import Any
-
 from fedtheory.bounds.optimal_client_sampling._words import (
     DOMAINS,
     FEDAVG_STEPS,
@@ -34,7 +32,7 @@ _UNBIASED = Hypothesis("E [G | updates] = sum_i w_i Delta_i, and the updates are
 
 
 @states(PAPER, "Section 2", equation="eq. (3)", assumes=(_UNBIASED,), schemes=SCHEMES, domains=DOMAINS)
-def estimator_error(*, sampling_error: Any, update_error: Any) -> Summands:
+def estimator_error(*, sampling_error, update_error) -> Summands:
     r"""Return ``E |G - grad f|^2``: variance by sampling plus variance of the exact average, exactly.
 
     .. math::
@@ -55,7 +53,7 @@ def estimator_error(*, sampling_error: Any, update_error: Any) -> Summands:
     schemes=SCHEMES,
     domains=DOMAINS,
 )
-def estimator_second_moment(*, squared_weight_update2: Any, mean_update2: Any, gamma: Any) -> Summands:
+def estimator_second_moment(*, squared_weight_update2, mean_update2, gamma) -> Summands:
     r"""Return ``E |G|^2`` for independent sampling, exactly: identity (6) written with gamma.
 
     .. math::
@@ -81,14 +79,7 @@ def estimator_second_moment(*, squared_weight_update2: Any, mean_update2: Any, g
     domains=DOMAINS,
 )
 def dsgd_second_moment(
-    *,
-    squared_weight_gradient2: Any,
-    gradient2: Any,
-    gamma: Any,
-    max_weight: Any,  # noqa: ARG001
-    sum_squared_weights: Any,
-    relative_noise: Any,
-    sigma2: Any,
+    *, squared_weight_gradient2, gradient2, gamma, max_weight, sum_squared_weights, relative_noise, sigma2
 ) -> Summands:
     r"""Bound on ``E |G|^2`` for DSGD, an equality when Assumption 7 is one.
 
@@ -116,7 +107,7 @@ def dsgd_second_moment(
     assumes=(Hypothesis("h is L-smooth and mu-strongly convex (mu = 0 is allowed: convex)"),),
     domains=DOMAINS | {"mu": DOMAINS["drift"]},
 )
-def perturbed_inner_product(value_difference: Any, *, distance2: Any, displacement2: Any, mu: Any, L: Any) -> Summands:
+def perturbed_inner_product(value_difference, *, distance2, displacement2, mu, L) -> Summands:
     r"""Lower bound on ``<grad h(x), z - y>`` with ``value_difference = h(z) - h(y)``.
 
     .. math::
@@ -140,16 +131,7 @@ def perturbed_inner_product(value_difference: Any, *, distance2: Any, displaceme
     schemes=SCHEMES,
     domains=DOMAINS,
 )
-def client_drift(
-    mean_gradient2: Any,
-    *,
-    step_size: Any,
-    server_step_size: Any,
-    local_steps: Any,
-    L: Any,  # noqa: ARG001
-    relative_noise: Any,
-    sigma2: Any,
-) -> Summands:
+def client_drift(mean_gradient2, *, step_size, server_step_size, local_steps, L, relative_noise, sigma2) -> Summands:
     r"""Bound on the drift, ``(1/R) sum_i sum_{s<R} w_i E |y_{i,s} - x|^2``.
 
     .. math::
@@ -180,17 +162,17 @@ def client_drift(
     domains=DOMAINS,
 )
 def fedavg_second_moment(
-    drift: Any,
+    drift,
     *,
-    squared_weight_gradient2: Any,
-    gradient2: Any,
-    gamma: Any,
-    local_steps: Any,
-    L: Any,
-    max_weight: Any,
-    sum_squared_weights: Any,
-    relative_noise: Any,
-    sigma2: Any,
+    squared_weight_gradient2,
+    gradient2,
+    gamma,
+    local_steps,
+    L,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
 ) -> Summands:
     r"""Bound on ``E |G|^2`` for FedAvg with R local steps; local noise and local gradients are correlated.
 

@@ -5,8 +5,6 @@ does) for its step size, and ``mean_inverse_gamma``, (an upper bound on) ``E[1/g
 not be inverted: ``1/E[gamma^k]`` is smaller than ``E[1/gamma^k]``, and the bound would be wrong.
 """
 
-from typing import Any
-
 from fedtheory.bounds.optimal_client_sampling._words import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
@@ -57,18 +55,18 @@ _EVERYBODY = (Scheme("all", "weighted"),)
     domains=DOMAINS,
 )
 def dsgd_contraction(
-    distance2: Any,
+    distance2,
     *,
-    step_size: Any,
-    mu: Any,
-    L: Any,
-    smallest_gamma: Any,  # noqa: ARG001
-    mean_inverse_gamma: Any,
-    max_weight: Any,
-    sum_squared_weights: Any,
-    relative_noise: Any,
-    sigma2: Any,
-    objective_gap: Any,
+    step_size,
+    mu,
+    L,
+    smallest_gamma,
+    mean_inverse_gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, round after round.
 
@@ -101,18 +99,18 @@ def dsgd_contraction(
     domains=DOMAINS,
 )
 def dsgd_average_gradient(
-    num_rounds: Any,
+    num_rounds,
     *,
-    initial_gap: Any,
-    step_size: Any,
-    L: Any,
-    smallest_gamma: Any,  # noqa: ARG001
-    mean_inverse_gamma: Any,
-    max_weight: Any,
-    sum_squared_weights: Any,
-    relative_noise: Any,
-    sigma2: Any,
-    dissimilarity: Any,
+    initial_gap,
+    step_size,
+    L,
+    smallest_gamma,
+    mean_inverse_gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    dissimilarity,
 ) -> Summands:
     r"""Bound on ``E |grad f|^2`` averaged over the first K rounds, constant step size.
 
@@ -146,20 +144,20 @@ def dsgd_average_gradient(
     domains=DOMAINS,
 )
 def fedavg_contraction(
-    distance2: Any,
+    distance2,
     *,
-    step_size: Any,
-    server_step_size: Any,
-    local_steps: Any,
-    mu: Any,
-    L: Any,
-    smallest_gamma: Any,  # noqa: ARG001
-    mean_inverse_gamma: Any,
-    max_weight: Any,
-    sum_squared_weights: Any,
-    relative_noise: Any,
-    sigma2: Any,
-    objective_gap: Any,
+    step_size,
+    server_step_size,
+    local_steps,
+    mu,
+    L,
+    smallest_gamma,
+    mean_inverse_gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, to be applied round after round.
 
@@ -189,20 +187,20 @@ def fedavg_contraction(
     domains=DOMAINS,
 )
 def fedavg_average_gradient(
-    num_rounds: Any,
+    num_rounds,
     *,
-    initial_gap: Any,
-    step_size: Any,
-    server_step_size: Any,
-    local_steps: Any,
-    L: Any,
-    smallest_gamma: Any,  # noqa: ARG001
-    mean_inverse_gamma: Any,
-    max_weight: Any,
-    sum_squared_weights: Any,
-    relative_noise: Any,
-    sigma2: Any,
-    dissimilarity: Any,
+    initial_gap,
+    step_size,
+    server_step_size,
+    local_steps,
+    L,
+    smallest_gamma,
+    mean_inverse_gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    dissimilarity,
 ) -> Summands:
     r"""Bound on ``E |grad f|^2`` averaged over the first K rounds, constant step size: (64/23) / (K eta) times the sum.
 
@@ -225,15 +223,7 @@ def fedavg_average_gradient(
 
 
 @states(PAPER, "Corollary of Theorem 13", equation="eq. (21)", assumes=_FULL, schemes=_EVERYBODY, domains=DOMAINS)
-def full_participation(
-    distance2: Any,
-    *,
-    step_size: Any,
-    mu: Any,
-    L: Any,  # noqa: ARG001
-    sum_squared_weights: Any,
-    sigma2: Any,
-) -> Summands:
+def full_participation(distance2, *, step_size, mu, L, sum_squared_weights, sigma2) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` with all clients and M = 0.
 
     .. math::
@@ -250,14 +240,7 @@ def full_participation(
 
 @states(PAPER, "Corollary of Theorem 13", equation="eq. (22)", assumes=_FULL, schemes=_EVERYBODY, domains=DOMAINS)
 def full_participation_distance(
-    num_rounds: Any,
-    *,
-    initial_distance2: Any,
-    step_size: Any,
-    mu: Any,
-    L: Any,  # noqa: ARG001
-    sum_squared_weights: Any,
-    sigma2: Any,
+    num_rounds, *, initial_distance2, step_size, mu, L, sum_squared_weights, sigma2
 ) -> Summands:
     r"""Bound on ``E |x^K - x*|^2`` with all clients, M = 0 and a constant step size.
 

@@ -52,7 +52,7 @@ DOMAINS = {
 _ROUNDING = 1 + 4 * float(np.finfo(np.float64).eps)
 
 
-def at_most(value: Any, limit: Any) -> tuple[Any, str, Any]:
+def at_most(value, limit) -> tuple[Any, str, Any]:
     """``value <= limit`` up to the rounding of the two or three operations that made a step size out of L."""
     return value, "<=", limit * _ROUNDING
 

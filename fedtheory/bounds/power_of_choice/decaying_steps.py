@@ -1,7 +1,5 @@
 """Power-of-Choice, Theorem 3.1: step sizes that decay, any selection law, the plain mean."""
 
-from typing import Any
-
 import numpy as np
 
 from fedtheory import _validate
@@ -39,18 +37,7 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float) -> Array:
 
 @states(PAPER, "Theorem 3.1", equation="eq. (7)", assumes=PRINTED, schemes=MEAN, domains=DOMAINS)
 def _printed_decaying_steps_gap(
-    num_steps: Any,
-    *,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    num_selected: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    rho_bar: Any,
-    rho_tilde: Any,
-    initial_distance2: Any,
+    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``1 / (mu (t + gamma))``, eq. (7) as printed.
 
@@ -86,18 +73,18 @@ def _printed_decaying_steps_gap(
     printed=_printed_decaying_steps_gap,
 )
 def decaying_steps_gap(
-    num_steps: Any,
+    num_steps,
     *,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    num_selected: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    rho_diagonal: Any,
-    rho_tilde: Any,
-    initial_distance2: Any,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``1 / (mu (t + gamma))``, any selection law and the plain mean.
 
@@ -168,18 +155,18 @@ def decaying_steps_gap(
     printed=_printed_decaying_steps_gap,
 )
 def refined_decaying_steps_gap(
-    num_steps: Any,
+    num_steps,
     *,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    num_selected: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    rho_diagonal: Any,
-    rho_tilde: Any,
-    initial_distance2: Any,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
 ) -> Summands:
     r"""``decaying_steps_gap`` with the drift that its proof needs, when step sizes at most halve within a round.
 
@@ -210,9 +197,9 @@ def refined_decaying_steps_gap(
     }
 
 
-def _steady(variance: Any, *, mu: Any, L: Any, objective_gap: Any, rho: Any) -> Any:
+def _steady(variance, *, mu, L, objective_gap, rho):
     return 4 * L * variance / (3 * mu**2 * rho) + 8 * L**2 * objective_gap / mu**2
 
 
-def _bias(*, mu: Any, L: Any, objective_gap: Any, rho: Any, rho_tilde: Any) -> Any:
+def _bias(*, mu, L, objective_gap, rho, rho_tilde):
     return 8 * L * objective_gap * (rho_tilde - rho) / (mu * (8 + 3 * rho))

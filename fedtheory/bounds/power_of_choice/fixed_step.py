@@ -1,7 +1,5 @@
 """Power-of-Choice with a fixed step size: Theorem A.1 printed, repaired and refined (notation of power_of_choice)."""
 
-from typing import Any
-
 from fedtheory.bounds.power_of_choice._words import DOMAINS, MEAN, PAPER, PRINTED, REPAIRED, at_most, short_steps
 from fedtheory.paper import Hypothesis, Summands, states
 
@@ -32,19 +30,19 @@ _DRIFT_FITS = Hypothesis(
     domains=DOMAINS,
 )
 def _printed_fixed_step_gap(
-    num_steps: Any,
+    num_steps,
     *,
-    step_size: Any,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    num_selected: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    rho_bar: Any,
-    rho_tilde: Any,
-    initial_gap: Any,
+    step_size,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_bar,
+    rho_tilde,
+    initial_gap,
 ) -> Summands:
     r"""Bound on ``F(w_T) - F*`` for a fixed step size, eq. (8) as printed.
 
@@ -85,19 +83,19 @@ def _printed_fixed_step_gap(
     printed=_printed_fixed_step_gap,
 )
 def fixed_step_gap(
-    num_steps: Any,
+    num_steps,
     *,
-    step_size: Any,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    num_selected: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    rho_diagonal: Any,
-    rho_tilde: Any,
-    initial_gap: Any,
+    step_size,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_gap,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` for a fixed step size up to ``1/(4L)``, any selection law and the plain mean.
 
@@ -161,19 +159,19 @@ def fixed_step_gap(
     printed=_printed_fixed_step_gap,
 )
 def refined_fixed_step_gap(
-    num_steps: Any,
+    num_steps,
     *,
-    step_size: Any,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    num_selected: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    rho_diagonal: Any,
-    rho_tilde: Any,
-    initial_distance2: Any,
+    step_size,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
 ) -> Summands:
     r"""``fixed_step_gap`` with the drift that its proof needs and the initial squared distance.
 
@@ -206,6 +204,6 @@ def refined_fixed_step_gap(
     }
 
 
-def _floor(offset: Any, *, mu: Any, L: Any, rho: Any) -> Any:
+def _floor(offset, *, mu, L, rho):
     # L/2 times the fixed point of Delta = (1 - eta mu B) Delta + eta offset, B = 1 + 3 rho / 8.
     return 4 * L * offset / (mu * (8 + 3 * rho))

@@ -1,7 +1,5 @@
 """Power-of-Choice, Appendix B: the lemmas (notation of power_of_choice)."""
 
-from typing import Any
-
 import numpy as np
 
 from fedtheory.bounds.power_of_choice._words import CONDITIONAL_GRADIENTS, DOMAINS, MARGINAL_GRADIENTS, MEAN, PAPER
@@ -14,7 +12,7 @@ _HALVING = Hypothesis("step sizes do not increase, and at most halve within a ro
 
 
 @states(PAPER, "Lemma B.1", equation="eq. (9)", assumes=(_SMOOTH,), domains=DOMAINS)
-def gradient_norm(excess: Any, *, L: Any) -> Summands:
+def gradient_norm(excess, *, L) -> Summands:
     r"""Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
 
     Parameters
@@ -35,7 +33,7 @@ def gradient_norm(excess: Any, *, L: Any) -> Summands:
 
 
 @states(PAPER, "Lemma B.2", equation="eq. (12)", assumes=(MARGINAL_GRADIENTS,), schemes=MEAN, domains=DOMAINS)
-def _printed_client_drift(step_size: Any, *, local_steps: Any, G2: Any) -> Summands:
+def _printed_client_drift(step_size, *, local_steps, G2) -> Summands:
     r"""Bound on ``E 1/m sum_k |w_bar_t - w_k_t|^2``, ``16 eta_t^2 tau^2 G2``, eq. (12) as printed.
 
     The paper's proof needs step sizes that at most halve within a round; for ``eta_t = 1/(mu (t + 4L/mu))`` the
@@ -57,7 +55,7 @@ def _printed_client_drift(step_size: Any, *, local_steps: Any, G2: Any) -> Summa
     domains=DOMAINS,
     printed=_printed_client_drift,
 )
-def client_drift(step_size: Any, *, local_steps: Any, G2: Any) -> Summands:
+def client_drift(step_size, *, local_steps, G2) -> Summands:
     r"""Bound on ``E 1/m sum_k |w_bar_t - w_k_t|^2`` over the active clients, ``4 eta_t^2 (tau - 1)^2 G2``.
 
     The mean of the squared distances to the average is at most that to the round's starting model u, and by Minkowski's
@@ -80,7 +78,7 @@ def client_drift(step_size: Any, *, local_steps: Any, G2: Any) -> Summands:
 
 
 @states(PAPER, "Lemma B.3", equation="eq. (24)", schemes=MEAN, domains=DOMAINS)
-def averaged_distance(distances2: Any) -> Summands:
+def averaged_distance(distances2) -> Summands:
     r"""Bound on the squared distance of an average of models, ``|1/m sum_k w_k - w*|^2 <= 1/m sum_k |w_k - w*|^2``.
 
     Parameters
@@ -98,7 +96,7 @@ def averaged_distance(distances2: Any) -> Summands:
     return {"mean": _mean(distances2)}
 
 
-def _mean(values: Any) -> Any:
+def _mean(values):
     if hasattr(values, "free_symbols"):
         from sympy import IndexedBase, Sum, Symbol
 

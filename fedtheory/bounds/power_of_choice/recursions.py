@@ -1,7 +1,5 @@
 """Power-of-Choice, Appendices C and E: the one-step recursions, printed and repaired (notation of power_of_choice)."""
 
-from typing import Any
-
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
     MEAN,
@@ -42,18 +40,7 @@ _SHORT_STEPS_AS_PRINTED = Hypothesis(
     domains=DOMAINS,
 )
 def _printed_one_step(
-    distance2: Any,
-    *,
-    step_size: Any,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    num_selected: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    rho_bar: Any,
-    rho_tilde: Any,
+    distance2, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde
 ) -> Summands:
     r"""Bound on ``E |w_{t+1} - w*|^2``, eqs. (64)-(65) as printed, with the first rho_bar of ``D`` read as rho_tilde.
 
@@ -87,18 +74,7 @@ def _printed_one_step(
     printed=_printed_one_step,
 )
 def one_step(
-    distance2: Any,
-    *,
-    step_size: Any,
-    elapsed_step_size: Any,
-    mu: Any,
-    L: Any,
-    num_selected: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    rho_diagonal: Any,
-    rho_tilde: Any,
+    distance2, *, step_size, elapsed_step_size, mu, L, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde
 ) -> Summands:
     r"""Bound on ``E |w_{t+1} - w*|^2`` from ``Delta_t = E |w_t - w*|^2``, for any step sizes up to ``1/(4L)``.
 
@@ -172,18 +148,7 @@ def one_step(
     domains=DOMAINS,
 )
 def _printed_weighted_one_step(
-    distance2: Any,
-    *,
-    step_size: Any,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    num_selected: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    rho_bar: Any,
-    rho_tilde: Any,
+    distance2, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde
 ) -> Summands:
     r"""Bound on ``E |w_{t+1} - w*|^2``, eq. (81) as printed.
 
@@ -218,18 +183,18 @@ def _printed_weighted_one_step(
     printed=_printed_weighted_one_step,
 )
 def weighted_one_step(
-    distance2: Any,
+    distance2,
     *,
-    step_size: Any,
-    elapsed_step_size: Any,
-    mu: Any,
-    L: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    rho_diagonal: Any,
-    rho_tilde: Any,
-    squared_weights: Any = 1,
+    step_size,
+    elapsed_step_size,
+    mu,
+    L,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    squared_weights=1,
 ) -> Summands:
     r"""Bound on ``E |w_{t+1} - w*|^2`` for any step sizes up to ``1/(4L)`` and weights of sum one.
 
@@ -267,5 +232,5 @@ def weighted_one_step(
     }
 
 
-def _drift(eta: Any, s: Any, rho: Any, *, mu: Any) -> Any:
+def _drift(eta, s, rho, *, mu):
     return 2 * s**2 + 3 * eta * rho * s / 4 + 3 * eta * mu * rho * s**2 / 8

@@ -10,8 +10,6 @@ which sum to one only if all p_k are equal. The sound part, for m >= 2, is ``der
 that holds for every m is ``weighted_average_gap``.
 """
 
-from typing import Any
-
 import numpy as np
 
 from fedtheory import _validate
@@ -72,18 +70,7 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
     domains=DOMAINS,
 )
 def _printed_weighted_average_gap(
-    num_steps: Any,
-    *,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    num_selected: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    rho_bar: Any,
-    rho_tilde: Any,
-    initial_distance2: Any,
+    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``m / (mu (t + gamma))``, eq. (85) as printed (false for m = 1).
 
@@ -121,18 +108,7 @@ def _printed_weighted_average_gap(
     printed=_printed_weighted_average_gap,
 )
 def derived_weighted_average_gap(
-    num_steps: Any,
-    *,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    num_selected: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    rho_bar: Any,
-    rho_tilde: Any,
-    initial_distance2: Any,
+    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
 ) -> Summands:
     r"""Bound that the recursion (82)-(84) gives: eq. (85) with the bias ``(2 L Gamma / mu)(rho_tilde/rho_bar - 1)``.
 
@@ -183,19 +159,19 @@ def derived_weighted_average_gap(
     printed=_printed_weighted_average_gap,
 )
 def weighted_average_gap(
-    num_steps: Any,
+    num_steps,
     *,
-    mu: Any,
-    L: Any,
-    local_steps: Any,
-    num_selected: Any,
-    G2: Any,
-    sigma2: Any,
-    objective_gap: Any,
-    rho_diagonal: Any,
-    rho_tilde: Any,
-    initial_distance2: Any,
-    squared_weights: Any = 1,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
+    squared_weights=1,
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``m / (mu (t + gamma))`` and weights of sum one, for every m.
 
