@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import NamedTuple, final
 
 from fedtheory.claims._instances import constant_law
+from fedtheory.law import Law
+from fedtheory.sampling.selections import with_replacement
 from fedtheory.verification.rational import RationalQuadratics, Vector, combination, difference, norm2
 from fedtheory.verification.runs import Noise, RationalRun, Snapshot, expected
-from fedtheory.verification.selections import Selection, with_replacement
 
 __all__ = ["AlignedRound", "AlignedRun", "drawn_averages"]
 
@@ -108,7 +109,7 @@ class AlignedRun:
         first = number * self.local_steps
         return RationalRun(
             federation=self.federation,
-            select=constant_law((Selection(Fraction(1), (*self.priority, *included)),)),
+            select=constant_law(Law.certain((*self.priority, *included))),
             local_steps=self.local_steps + 1,  # the round stays open, so that its local models can be seen
             step_size=lambda step: self.step_size(first + step),
             initial=w,
@@ -209,7 +210,7 @@ def drawn_averages(run: AlignedRun, at: Snapshot) -> list[tuple[Fraction, Vector
     together = sum(at.coefficients[:first], start=Fraction(0))
     others = list(zip(at.coefficients[first:], at.local[first:], strict=True))
     law = []
-    for chance, drawn in with_replacement([run.shares[k] for k in run.priority], run.num_draws):
+    for drawn, chance in with_replacement([run.shares[k] for k in run.priority], run.num_draws).items():
         parts = [(together / run.num_draws, at.local[place]) for place in drawn] + others
         law.append((chance, combination([weight for weight, _ in parts], [w for _, w in parts])))
     return law

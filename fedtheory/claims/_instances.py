@@ -6,15 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.verification.rational import RationalQuadratics, Vector
-from fedtheory.verification.runs import Noise, RationalRun, mean_weights, no_noise, two_point_noise
-from fedtheory.verification.selections import (
-    Law,
+from fedtheory.law import Law
+from fedtheory.sampling.selections import (
+    Selection,
     power_of_choice,
     successive,
     uniform_subsets,
     with_replacement,
 )
+from fedtheory.verification.rational import RationalQuadratics, Vector
+from fedtheory.verification.runs import Noise, RationalRun, mean_weights, no_noise, two_point_noise
 
 __all__ = [
     "MEAN_LAWS",
@@ -123,10 +124,10 @@ def decaying(fed: RationalQuadratics, _: int = 1) -> Callable[[int], Fraction]:
     return lambda step: 1 / (fed.strong_convexity * step + 4 * fed.smoothness)
 
 
-Select = Callable[[Vector], Law]
+Select = Callable[[Vector], Law[Selection]]
 
 
-def constant_law(law: Law) -> Select:
+def constant_law(law: Law[Selection]) -> Select:
     """Select by the same law at every model."""
     return lambda _: law
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple, final
 
+from fedtheory.sampling.selections import independent
 from fedtheory.verification.rational import Vector, combination, difference, norm2
-from fedtheory.verification.selections import independent
 
 __all__ = ["LocalPath", "PhiClients", "SampledRound", "SamplingLaw", "uniform_law"]
 
@@ -137,7 +137,7 @@ class SampledRound:
         """Pairs (probability, G) over all noise paths and all sets of clients."""
         zero = tuple(Fraction(0) for _ in self.model)
         for probability, updates, p in self.outcomes:
-            for chance, chosen in independent(p):
+            for chosen, chance in independent(p).items():
                 scales = [1 / p[i] for i in chosen]
                 yield probability * chance, combination([Fraction(0), *scales], [zero, *(updates[i] for i in chosen)])
 

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory.claims._instances import whole
+from fedtheory.law import Law
+from fedtheory.sampling.selections import Selection
 from fedtheory.verification.rational import Vector, vector
-from fedtheory.verification.selections import Law, Selection, merged
 
 __all__ = ["as_floats", "draw_budget", "draw_law", "draw_norms", "draw_updates", "matrix_of", "norms_in_words"]
 
@@ -47,18 +48,18 @@ def draw_updates(rng: np.random.Generator, num_clients: int) -> tuple[Vector, tu
     )
 
 
-def draw_law(rng: np.random.Generator, num_clients: int) -> Law:
+def draw_law(rng: np.random.Generator, num_clients: int) -> Law[Selection]:
     """Draw a sampling, correlated in any way, in which every client has a positive probability."""
     everybody = tuple(range(num_clients))
     sets = [everybody, *(tuple(i for i in everybody if whole(rng, 0, 1)) for _ in range(whole(rng, 1, 4)))]
     shares = [whole(rng, 1, 6) for _ in sets]
-    return merged(Selection(Fraction(share, sum(shares)), chosen) for share, chosen in zip(shares, sets, strict=True))
+    return Law((chosen, Fraction(share, sum(shares))) for share, chosen in zip(shares, sets, strict=True))
 
 
-def matrix_of(law: Law, num_clients: int) -> Any:
+def matrix_of(law: Law[Selection], num_clients: int) -> Any:
     """Probability matrix of a law, an object array of rationals."""
     together = np.full((num_clients, num_clients), Fraction(0), dtype=object)
-    for probability, chosen in law:
+    for chosen, probability in law.items():
         together[np.ix_(chosen, chosen)] += probability
     return together
 

@@ -15,17 +15,11 @@ from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.moments import expected_gap
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.law import Law
 from fedtheory.paper import Statement
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
-from fedtheory.selection.full import Full
-from fedtheory.selection.independent import Independent
-from fedtheory.selection.power_of_choice import PowerOfChoice
-from fedtheory.selection.proportional import Proportional
-from fedtheory.selection.uniform import Uniform
-from fedtheory.verification.claim import Claim, Finding, at_most, equal_to, worst_of
-from fedtheory.verification.runs import RationalRun, expected, mean_weights, no_noise, two_point_noise
-from fedtheory.verification.selections import (
-    Law,
+from fedtheory.sampling.selections import (
+    Selection,
     frequencies,
     independent,
     power_of_choice,
@@ -33,6 +27,13 @@ from fedtheory.verification.selections import (
     uniform_subsets,
     with_replacement,
 )
+from fedtheory.selection.full import Full
+from fedtheory.selection.independent import Independent
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.uniform import Uniform
+from fedtheory.verification.claim import Claim, Finding, at_most, equal_to, worst_of
+from fedtheory.verification.runs import RationalRun, expected, mean_weights, no_noise, two_point_noise
 
 _QUADRATURE = 1e-13
 """Relative accuracy of the trapezoidal rule for inclusion probabilities; all its terms are positive."""
@@ -92,8 +93,7 @@ def polytope_findings(drawn: _Ranked, inclusion: tuple[Fraction, ...]) -> list[F
     candidates = successive(drawn.weights, drawn.num_candidates)
 
     def rank(members: tuple[int, ...]) -> Fraction:
-        counts = ((chance, len(set(drawn_set) & set(members))) for chance, drawn_set in candidates)
-        return sum((chance * min(m, count) for chance, count in counts), start=Fraction(0))
+        return Fraction(candidates.mean(lambda drawn_set: min(m, len(set(drawn_set) & set(members)))))
 
     subsets = chain.from_iterable(combinations(everybody, size) for size in range(1, len(everybody)))
     findings = [
@@ -126,7 +126,7 @@ class _Scheme(NamedTuple):
     """A state-independent strategy with its law and coefficients, written out."""
 
     strategy: Any
-    law: Law
+    law: Law[Selection]
     weigh: Any
 
 
@@ -155,7 +155,7 @@ def _expected_gap(rng: np.random.Generator) -> Finding:
     options = _schemes(fed.weights, m)
     scheme = options[whole(rng, 0, len(options) - 1)]
     # Noise of two values has the same variance in all directions in one dimension only.
-    noisy = fed.dim == 1 and tau * m <= 2 and len(scheme.law[-1].chosen) * tau <= 4
+    noisy = fed.dim == 1 and tau * m <= 2 and min(map(len, scheme.law)) * tau <= 4
     noise = two_point_noise((Fraction(whole(rng, 1, 4), 2),)) if noisy else no_noise(fed.dim)
     num_rounds = 1 if noisy or len(scheme.law) > 6 else 2
     step_size = decaying(fed)

@@ -9,7 +9,6 @@ from fedtheory.verification import observed as observed
 from fedtheory.verification import order as order
 from fedtheory.verification import rational as rational
 from fedtheory.verification import runs as runs
-from fedtheory.verification import selections as selections
 from fedtheory.verification import verdicts as verdicts
 from fedtheory.verification.alignment import AlignmentTerms as AlignmentTerms
 from fedtheory.verification.alignment import alignment_terms as alignment_terms
@@ -62,16 +61,6 @@ from fedtheory.verification.runs import expected as expected
 from fedtheory.verification.runs import mean_weights as mean_weights
 from fedtheory.verification.runs import no_noise as no_noise
 from fedtheory.verification.runs import two_point_noise as two_point_noise
-from fedtheory.verification.selections import Law as Law
-from fedtheory.verification.selections import Selection as Selection
-from fedtheory.verification.selections import average_over as average_over
-from fedtheory.verification.selections import frequencies as frequencies
-from fedtheory.verification.selections import independent as independent
-from fedtheory.verification.selections import merged as merged
-from fedtheory.verification.selections import power_of_choice as power_of_choice
-from fedtheory.verification.selections import successive as successive
-from fedtheory.verification.selections import uniform_subsets as uniform_subsets
-from fedtheory.verification.selections import with_replacement as with_replacement
 from fedtheory.verification.verdicts import Verdict as Verdict
 from fedtheory.verification.verdicts import examine as examine
 from fedtheory.verification.verdicts import reproduce as reproduce

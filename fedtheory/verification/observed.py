@@ -4,9 +4,10 @@ from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
+from fedtheory.law import Law
+from fedtheory.sampling.selections import Selection
 from fedtheory.verification.rational import RationalQuadratics, Vector, norm2
 from fedtheory.verification.runs import RationalRun, Snapshot, expected
-from fedtheory.verification.selections import Law, average_over
 
 __all__ = ["Skews", "observed_gradient_bound", "observed_skews", "skew"]
 
@@ -19,7 +20,7 @@ class Skews(NamedTuple):
     rho_diagonal: Fraction
 
 
-def skew(run: RationalRun, law: Law, w: Vector) -> Fraction | None:
+def skew(run: RationalRun, law: Law[Selection], w: Vector) -> Fraction | None:
     """Return the selection skew of a law at a model (Power-of-Choice, eqs. (5), (76)); None where it is 0/0."""
     total = run.federation.total_excess(w)
     if not total:
@@ -27,14 +28,14 @@ def skew(run: RationalRun, law: Law, w: Vector) -> Fraction | None:
     return _selected_excess(run, law, w) / total
 
 
-def _selected_excess(run: RationalRun, law: Law, w: Vector) -> Fraction:
+def _selected_excess(run: RationalRun, law: Law[Selection], w: Vector) -> Fraction:
     fed = run.federation
 
     def excess(chosen: tuple[int, ...]) -> Fraction:
         terms = zip(run.weigh(chosen), chosen, strict=True)
         return sum((coefficient * fed.excess(k, w) for coefficient, k in terms), start=Fraction(0))
 
-    return Fraction(average_over(law, excess))
+    return Fraction(law.mean(excess))
 
 
 def observed_skews(run: RationalRun) -> Skews:

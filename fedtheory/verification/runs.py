@@ -7,8 +7,9 @@ from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple, final
 
+from fedtheory.law import Law
+from fedtheory.sampling.selections import Selection
 from fedtheory.verification.rational import RationalQuadratics, Vector, combination, difference, norm2
-from fedtheory.verification.selections import Law
 
 __all__ = ["Noise", "RationalRun", "Snapshot", "expected", "mean_weights", "no_noise", "two_point_noise"]
 
@@ -97,7 +98,7 @@ class RationalRun:
     """
 
     federation: RationalQuadratics
-    select: Callable[[Vector], Law]
+    select: Callable[[Vector], Law[Selection]]
     local_steps: int
     step_size: Callable[[int], Fraction]
     initial: Vector
@@ -131,7 +132,7 @@ class RationalRun:
 
     def _selected(self, models: dict[Vector, Fraction]) -> Iterator[Snapshot]:
         for model, probability in models.items():
-            for chance, chosen in self.select(model):
+            for chosen, chance in self.select(model).items():
                 local = (model,) * len(chosen)
                 yield Snapshot(probability * chance, model, chosen, self.weigh(chosen), local, model)
 

@@ -16,13 +16,13 @@ from fedtheory.exact.floor import error_floor
 from fedtheory.exact.interval import Interval, SelectionSkew
 from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.selection_skews import selection_skew
+from fedtheory.sampling.selections import frequencies, power_of_choice
 from fedtheory.selection._moments import CoefficientMoments
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claim import Claim
 from fedtheory.verification.counterexamples import search
 from fedtheory.verification.rational import vector
-from fedtheory.verification.selections import Selection, frequencies, merged, power_of_choice
 from fedtheory.verification.verdicts import examine
 
 
@@ -102,7 +102,7 @@ def test_another_law_has_other_inclusion_probabilities(name, monkeypatch):
 def position_as_index(p, losses, m, d):
     """Take the position in the candidate list for the client's index, as two public implementations do."""
     law = power_of_choice(p, losses, m, d)
-    return merged(Selection(chance, tuple(range(len(chosen)))) for chance, chosen in law)
+    return law.map(lambda chosen: tuple(range(len(chosen))))
 
 
 MUTANTS = {"uniform candidates": LAWS["candidates drawn uniformly"], "position taken for index": position_as_index}

@@ -15,6 +15,7 @@ import pytest
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._instances import Drawn, constant_law, draw_run, short_steps
 from fedtheory.claims.power_of_choice import lemmas, steps, theorems, weighted
+from fedtheory.law import Law
 from fedtheory.paper import Bound
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claim import Claim, Finding, at_least, at_most, not_applicable, worst_of
@@ -22,7 +23,6 @@ from fedtheory.verification.counterexamples import search
 from fedtheory.verification.observed import skew
 from fedtheory.verification.rational import RationalQuadratics, vector
 from fedtheory.verification.runs import RationalRun, two_point_noise
-from fedtheory.verification.selections import Selection
 
 CLAIMS = known_claims()
 LOOSENESS = {
@@ -112,7 +112,7 @@ def test_the_one_step_inequality_needs_its_noise_divided_by_the_number_of_client
     fed = RationalQuadratics((vector(1),), (vector(0),), vector(1), vector(0))
     run = RationalRun(
         federation=fed,
-        select=constant_law((Selection(Fraction(1), (0, 0)),)),
+        select=constant_law(Law.certain((0, 0))),
         local_steps=1,
         step_size=lambda _: Fraction(1, 4),
         initial=vector(0),

@@ -155,7 +155,7 @@ def test_the_correlation_of_noise_and_gradients_shows_by_these_numbers() -> None
 def test_correlated_samplings_beat_independent_ones_by_these_numbers() -> None:
     variances = []
     for updates, law in lemma1.counterexamples().values():
-        budget = Q(len(law[0][1]))
+        budget = Q(len(next(iter(law))))
         best = rational_probabilities(updates, budget)
         variances.append(variance(np.array(updates, dtype=object), np.array(best, dtype=object)))
     assert variances == [Q(1, 2), Q(11, 18), Q(1, 6)]

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from fedtheory.claims._instances import constant_law, draw_run, opposite_clients
 from fedtheory.exact.selection_skews import selection_skew
+from fedtheory.sampling.selections import power_of_choice, with_replacement
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.verification.observed import observed_gradient_bound, observed_skews, skew
 from fedtheory.verification.rational import vector
 from fedtheory.verification.runs import RationalRun, no_noise
-from fedtheory.verification.selections import power_of_choice, with_replacement
 
 
 def opposite_run(greedy: bool) -> RationalRun:

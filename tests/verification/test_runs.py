@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from fedtheory.claims._instances import constant_law, draw_run, opposite_clients
 from fedtheory.exact.moments import expected_gap
+from fedtheory.law import Law
+from fedtheory.sampling.selections import uniform_subsets, with_replacement
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from fedtheory.verification.rational import vector
 from fedtheory.verification.runs import RationalRun, expected, no_noise, two_point_noise
-from fedtheory.verification.selections import Selection, uniform_subsets, with_replacement
 
 STRATEGIES = {"proportional": Proportional, "uniform": Uniform}
 
@@ -45,7 +46,7 @@ def test_copies_of_a_client_have_noise_of_their_own() -> None:
     # Two copies of either client, one step from 0 with noise +-1: the noise averages to 0 or +-1.
     noise = two_point_noise(vector(1))
     run = opposite_run(select=lambda _: uniform_subsets(1, 1), noise=noise, num_steps=1)
-    twice = replace(run, select=lambda _: (Selection(Fraction(1), (0, 0)),))
+    twice = replace(run, select=lambda _: Law.certain((0, 0)))
     variance = [
         expected(r.snapshots[1], lambda at: at.average[0] ** 2)
         - expected(r.snapshots[1], lambda at: at.average[0]) ** 2
@@ -73,7 +74,7 @@ def test_models_and_deltas_differ_when_coefficients_do_not_sum_to_one() -> None:
 
 
 def test_nobody_selected_leaves_the_model_where_it_is() -> None:
-    run = opposite_run(select=lambda _: (Selection(Fraction(1), ()),), weigh=lambda chosen: (), initial=vector(3))
+    run = opposite_run(select=lambda _: Law.certain(()), weigh=lambda chosen: (), initial=vector(3))
     assert {at.average for at in run.snapshots[2]} == {vector(3)}
 
 

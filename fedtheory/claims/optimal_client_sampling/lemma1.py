@@ -10,6 +10,7 @@ import numpy as np
 from fedtheory.bounds.optimal_client_sampling import PAPER, estimator_error
 from fedtheory.claims._instances import in_words, whole
 from fedtheory.claims._sampling_instances import as_floats, draw_budget, draw_law, draw_updates, matrix_of
+from fedtheory.law import Law
 from fedtheory.paper import Statement
 from fedtheory.sampling.availability import available_probabilities, error_parts
 from fedtheory.sampling.correlated import JointLaw
@@ -20,10 +21,10 @@ from fedtheory.sampling.probability_matrices import (
     variance_bound,
 )
 from fedtheory.sampling.reference import rational_probabilities
+from fedtheory.sampling.selections import Selection, independent, uniform_subsets, with_replacement
 from fedtheory.sampling.variances import variance
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, equal_to, worst_of
 from fedtheory.verification.rational import Vector, combination, difference, norm2
-from fedtheory.verification.selections import Law, independent
 
 __all__ = [
     "AVAILABILITY",
@@ -56,12 +57,11 @@ def total(updates: tuple[Vector, ...]) -> Vector:
     return combination([Fraction(1)] * len(updates), updates)
 
 
-def enumerated_error(updates: tuple[Vector, ...], probabilities: Vector, law: Law, target: Vector) -> Fraction:
+def enumerated_error(
+    updates: tuple[Vector, ...], probabilities: Vector, law: Law[Selection], target: Vector
+) -> Fraction:
     """Mean squared distance of the estimator from a target, over all sets of clients."""
-    errors = (
-        probability * norm2(difference(estimate(updates, probabilities, chosen), target)) for probability, chosen in law
-    )
-    return sum(errors, start=Fraction(0))
+    return Fraction(law.mean(lambda chosen: norm2(difference(estimate(updates, probabilities, chosen), target))))
 
 
 def _independent_variance(rng: np.random.Generator) -> Finding:
@@ -153,19 +153,15 @@ RIGHT_SIDE = Claim(
 )
 
 
-def counterexamples() -> dict[str, tuple[Vector, Law]]:
+def counterexamples() -> dict[str, tuple[Vector, Law[Selection]]]:
     """Weighted one-dimensional updates and a correlated sampling whose variance is 0, by name."""
     half, third = Fraction(1, 2), Fraction(1, 3)
-    pairs = tuple((third, pair) for pair in ((0, 1), (0, 2), (1, 2)))
-    laws: dict[str, tuple[Vector, Any]] = {
-        "one of two, equal updates": ((half, half), ((half, (0,)), (half, (1,)))),
-        "one of three, proportional to the updates": (
-            (half, Fraction(1, 6), third),
-            ((half, (0,)), (Fraction(1, 6), (1,)), (third, (2,))),
-        ),
-        "two of three, equal updates": ((third, third, third), pairs),
+    unequal = (half, Fraction(1, 6), third)
+    return {
+        "one of two, equal updates": ((half, half), with_replacement((half, half), 1)),
+        "one of three, proportional to the updates": (unequal, with_replacement(unequal, 1)),
+        "two of three, equal updates": ((third, third, third), uniform_subsets(3, 2)),
     }
-    return laws
 
 
 def _left_side(_: np.random.Generator) -> Finding:
@@ -223,7 +219,7 @@ def _availability(rng: np.random.Generator) -> Finding:
     gradient = tuple(Fraction(whole(rng, -8, 8), 4) for _ in range(2))
     budget = float(draw_budget(rng, num_clients))
     measured = 0.0
-    for (chance, updates), (likelihood, here) in product(zip(chances, drawn, strict=True), law):
+    for (chance, updates), (here, likelihood) in product(zip(chances, drawn, strict=True), law.items()):
         weighted = [tuple(x / q[i] for x in u) for i, u in enumerate(updates)]
         lengths = np.sqrt([float(norm2(u)) for u in updates])
         available = np.isin(np.arange(num_clients), here)
@@ -232,11 +228,10 @@ def _availability(rng: np.random.Generator) -> Finding:
         measured += float(
             chance * likelihood * enumerated_error(tuple(weighted), rounded, independent(rounded), gradient)
         )
-    members = np.array([[i in here for i in range(num_clients)] for _, here in law])
     parts = error_parts(
         np.array(drawn, dtype=float),
         as_floats(chances),
-        JointLaw(members, np.array([float(likelihood) for likelihood, _ in law])),
+        JointLaw.of(law, num_clients),
         as_floats(gradient),
         partial(_rule, budget, q.astype(float)),
     )

@@ -19,10 +19,10 @@ from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact.interval import SelectionSkew
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.paper import Statement
+from fedtheory.sampling.selections import power_of_choice
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, not_applicable, worst_of
 from fedtheory.verification.rational import RationalQuadratics, Vector, vector
-from fedtheory.verification.selections import average_over, power_of_choice
 
 _EQUAL_MINIMA = "all F_k* are equal, so that ranking by F_k is ranking by F_k - F_k*"
 _NUM_SELECTED = 3
@@ -34,7 +34,7 @@ def selected_mean(fed: RationalQuadratics, w: Vector, other: Vector, m: int, d: 
     def mean(chosen: tuple[int, ...]) -> Fraction:
         return sum((fed.excess(k, other) for k in chosen), start=Fraction(0)) / len(chosen)
 
-    return Fraction(average_over(power_of_choice(fed.weights, fed.losses(w), m, d), mean))
+    return Fraction(power_of_choice(fed.weights, fed.losses(w), m, d).mean(mean))
 
 
 def _ordered(rng: np.random.Generator) -> Finding:

@@ -9,11 +9,11 @@ import numpy as np
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._instances import Drawn, constant_law, decaying, draw_run, fixed_step, in_words
 from fedtheory.paper import Bound
+from fedtheory.sampling.selections import with_replacement
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, not_applicable, worst_of
 from fedtheory.verification.observed import Skews, observed_gradient_bound, observed_skews
 from fedtheory.verification.rational import RationalQuadratics, difference, norm2, vector
 from fedtheory.verification.runs import RationalRun, expected, two_point_noise
-from fedtheory.verification.selections import with_replacement
 
 
 def theorem_constants(drawn: Drawn) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.federation.softmax import SoftmaxFederation
 from fedtheory.paper import Statement
+from fedtheory.sampling.selections import power_of_choice
 from fedtheory.selection.active_federated import ActiveFederated
 from fedtheory.selection.availability import AlternatingGroups
 from fedtheory.selection.available import Available
@@ -24,7 +25,6 @@ from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.rules import Strategy
 from fedtheory.selection.uniform import Uniform
 from fedtheory.verification.claim import Claim, Finding, at_most, equal_to
-from fedtheory.verification.selections import power_of_choice
 
 __all__ = ["AVAILABILITY", "CPOW_D", "RPOW_D"]
 
@@ -48,11 +48,11 @@ def _two_cohorts(p: list[Fraction], reports: list[Fraction], num_candidates: int
     size = len(p)
     law = np.zeros((size, size))
     unknown = [max(reports) + 1] * size  # as good as infinity: only the order matters
-    for first in power_of_choice(p, unknown, 1, num_candidates):
+    for (first,), chance in power_of_choice(p, unknown, 1, num_candidates).items():
         memory = list(unknown)
-        memory[first.chosen[0]] = reports[first.chosen[0]]
-        for second in power_of_choice(p, memory, 1, num_candidates):
-            law[first.chosen[0], second.chosen[0]] = first.probability * second.probability
+        memory[first] = reports[first]
+        for (second,), then in power_of_choice(p, memory, 1, num_candidates).items():
+            law[first, second] = chance * then
     return law
 
 

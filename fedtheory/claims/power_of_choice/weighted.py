@@ -16,11 +16,11 @@ from fedtheory.claims._instances import (
 )
 from fedtheory.claims.power_of_choice.theorems import expected_gaps, initial_distance2, theorem_constants
 from fedtheory.paper import Bound
+from fedtheory.sampling.selections import uniform_subsets
 from fedtheory.verification.claim import FAILS, Claim, Finding, not_applicable
 from fedtheory.verification.observed import observed_skews
 from fedtheory.verification.rational import RationalQuadratics, vector
 from fedtheory.verification.runs import RationalRun, no_noise
-from fedtheory.verification.selections import uniform_subsets
 
 
 def weighted_steps(fed: RationalQuadratics, num_selected: int) -> Callable[[int], Fraction]:
