@@ -19,7 +19,7 @@ FLOORS = {
     **dict.fromkeys(("bounds", "sampling", "valuation"), 1),
     **dict.fromkeys(("datasets", "federation"), 2),
     **dict.fromkeys(("selection", "engine"), 3),
-    **dict.fromkeys(("exact",), 4),
+    **dict.fromkeys(("exact", "rational"), 4),
     **dict.fromkeys(("claims", "verification", "sweep", "plotting"), 5),
     **dict.fromkeys(("study", "__main__", "__init__"), 6),
 }
@@ -83,6 +83,17 @@ def mutual_imports(sources: Modules) -> list[str]:
             if name.split(".")[0] == "fedtheory" and room != own_room and (own_room, room) not in SCANS:
                 found.setdefault((own_room, room), []).append(f"{module}:{line} imports {name}")
     return [sight for (one, other), sights in found.items() if (other, one) in found for sight in sights]
+
+
+def claims_on_claims(sources: Modules) -> list[str]:
+    """Name imports between claims: what several of them need stands in a module of its own, with an underscore."""
+    found = []
+    for module, source in sources.items():
+        for line, name in imported(ast.parse(source), module):
+            both = module.startswith("fedtheory.claims.") and name.startswith("fedtheory.claims.")
+            if both and not any(part.startswith("_") for part in name.split(".")[:-1]):
+                found.append(f"{module}:{line} imports {name}")
+    return found
 
 
 def run_at_import(tree: ast.AST) -> Iterator[ast.AST]:
@@ -151,7 +162,16 @@ def texts() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    "rule", [upward_imports, mutual_imports, heavy_imports, long_files, long_functions, shadowed_functions]
+    "rule",
+    [
+        upward_imports,
+        mutual_imports,
+        claims_on_claims,
+        heavy_imports,
+        long_files,
+        long_functions,
+        shadowed_functions,
+    ],
 )
 def test_the_library_keeps_the_rule(rule) -> None:
     assert rule(modules()) == []
@@ -203,6 +223,13 @@ def test_two_rooms_that_look_at_each_other_are_seen() -> None:
         "fedtheory.datasets.toy:1 imports fedtheory.federation.softmax.SoftmaxFederation",
         "fedtheory.federation.toy:2 imports fedtheory.datasets",
     ]
+
+
+def test_a_claim_that_borrows_from_another_claim_is_seen() -> None:
+    source = "from fedtheory.claims.power_of_choice.theorems import gaps"
+    assert len(claims_on_claims({"fedtheory.claims.fedavg.convergence": source})) == 1
+    fine = "from fedtheory.claims._checks import gaps\nfrom fedtheory.rational import gap"
+    assert claims_on_claims({"fedtheory.claims.fedavg.convergence": fine}) == []
 
 
 def test_a_room_without_a_floor_is_an_error() -> None:

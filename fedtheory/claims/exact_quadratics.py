@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.claims._instances import constant_law, decaying, draw_federation, draw_model, federation_in_words, whole
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.engine.simulation import fedavg
 from fedtheory.exact.floor import ErrorFloor, error_floor
@@ -17,6 +16,12 @@ from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.law import Law
 from fedtheory.paper import Statement
+from fedtheory.rational.averaging import RationalRun, constant_law, mean_weights
+from fedtheory.rational.draws import draw_federation, draw_model, whole
+from fedtheory.rational.noises import no_noise, two_point_noise
+from fedtheory.rational.rounds import gap
+from fedtheory.rational.step_sizes import decaying
+from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.sampling.selections import (
     Selection,
@@ -33,7 +38,6 @@ from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from fedtheory.verification.claim import Claim, Finding, at_most, equal_to, worst_of
-from fedtheory.verification.runs import RationalRun, expected, mean_weights, no_noise, two_point_noise
 
 _QUADRATURE = 1e-13
 """Relative accuracy of the trapezoidal rule for inclusion probabilities; all its terms are positive."""
@@ -171,7 +175,7 @@ def _expected_gap(rng: np.random.Generator) -> Finding:
     return worst_of(
         equal_to(
             scale + float(gaps[t]),
-            scale + float(expected(run.snapshots[t * tau], lambda at: fed.gap(at.average))),
+            scale + float(gap(run, t * tau)),
             instance={**instance, "round": t},
             rtol=_MOMENTS,
         )

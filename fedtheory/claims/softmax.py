@@ -7,10 +7,10 @@ import numpy as np
 
 from fedtheory._validate import Array
 from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.claims._instances import whole
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.softmax import SoftmaxFederation
 from fedtheory.paper import Statement
+from fedtheory.rational.draws import whole
 from fedtheory.verification.claim import Claim, Finding, at_least, at_most, equal_to, worst_of
 
 __all__ = [

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from fedtheory.claims import exact_quadratics as exact
-from fedtheory.claims._instances import opposite_clients
 from fedtheory.claims.power_of_choice import skews
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact.floor import error_floor
 from fedtheory.exact.interval import Interval, SelectionSkew
 from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.selection_skews import selection_skew
+from fedtheory.rational.quadratics import opposite_clients
+from fedtheory.rational.vectors import vector
 from fedtheory.sampling.selections import frequencies, power_of_choice
 from fedtheory.selection._moments import CoefficientMoments
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claim import Claim
 from fedtheory.verification.counterexamples import search
-from fedtheory.verification.rational import vector
 from fedtheory.verification.verdicts import examine
 
 

@@ -13,16 +13,19 @@ from typing import Any
 import pytest
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._instances import Drawn, constant_law, draw_run, short_steps
 from fedtheory.claims.power_of_choice import lemmas, steps, theorems, weighted
 from fedtheory.law import Law
 from fedtheory.paper import Bound
+from fedtheory.rational.averaging import RationalRun, constant_law
+from fedtheory.rational.constants import skew
+from fedtheory.rational.noises import two_point_noise
+from fedtheory.rational.quadratics import RationalQuadratics
+from fedtheory.rational.run_draws import Drawn, draw_run
+from fedtheory.rational.step_sizes import short_steps
+from fedtheory.rational.vectors import vector
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claim import Claim, Finding, at_least, at_most, not_applicable, worst_of
 from fedtheory.verification.counterexamples import search
-from fedtheory.verification.observed import skew
-from fedtheory.verification.rational import RationalQuadratics, vector
-from fedtheory.verification.runs import RationalRun, two_point_noise
 
 CLAIMS = known_claims()
 LOOSENESS = {

@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.claims._aligned_runs import AlignedRun
-from fedtheory.claims._alignment_instances import delay, draw_alignment
-from fedtheory.claims._instances import in_words, pick, whole
-from fedtheory.claims.fedalign.theorems import per_round
 from fedtheory.paper import Statement
+from fedtheory.rational.alignment import AlignedRun
+from fedtheory.rational.alignment_draws import draw_alignment
+from fedtheory.rational.draws import pick, whole
+from fedtheory.rational.noises import no_noise
+from fedtheory.rational.rounds import gap
+from fedtheory.rational.step_sizes import delay
+from fedtheory.rational.vectors import combination
+from fedtheory.rational.words import in_words
 from fedtheory.selection.loss_matching import matches
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, equal_to, worst_of
-from fedtheory.verification.rational import combination
-from fedtheory.verification.runs import no_noise
 
 _AFTER_THEOREM_1 = "Section 3.2"
 
@@ -26,10 +28,9 @@ def _sums(run: AlignedRun) -> dict[str, Any]:
 
 def _range(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng)
-    weights, _ = per_round(run)
     findings = []
     for first_step in (0, 1):
-        for theta in fa.theta(weights, first_step=first_step, **_sums(run)):
+        for theta in fa.theta(run.priority_weights, first_step=first_step, **_sums(run)):
             findings += [
                 at_most(theta, Fraction(1), instance=instance),
                 at_least(theta, Fraction(0), instance=instance),
@@ -75,9 +76,8 @@ THETA_FALLS = Claim(
 def _nobody(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, thresholds=(Fraction(0),))
     fed, horizon, sums = run.federation, run.num_steps, _sums(run)
-    weights, gaps = per_round(run)
-    rho = fa.rho(gaps, mu=fed.strong_convexity, L=fed.smoothness, **sums)[-1]
-    theta = fa.theta(weights, **sums)[-1]
+    rho = fa.rho(run.included_gaps, mu=fed.strong_convexity, L=fed.smoothness, **sums)[-1]
+    theta = fa.theta(run.priority_weights, **sums)[-1]
     return worst_of(
         [
             equal_to(rho, Fraction(0), instance=instance),
@@ -191,7 +191,7 @@ def _priority_alone(rng: np.random.Generator) -> Finding:
                 combination((Fraction(1), -run.step_size(step)), pair) for pair in zip(local, gradients, strict=True)
             ]
         w = combination(fed.weights[:first], local)
-    return equal_to(run.gap(run.num_steps), fed.gap(w), instance={**instance, "noise": "none"})
+    return equal_to(gap(run, run.num_steps), fed.gap(w), instance={**instance, "noise": "none"})
 
 
 PRIORITY_ALONE = Claim(

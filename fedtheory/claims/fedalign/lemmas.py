@@ -5,13 +5,15 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.claims._aligned_runs import AlignedRun, drawn_averages
-from fedtheory.claims._alignment_instances import align, draw_alignment
-from fedtheory.claims._instances import draw_federation, draw_model, federation_in_words, in_words
 from fedtheory.paper import Statement
+from fedtheory.rational.alignment import AlignedRun, drawn_averages, two_parabolas
+from fedtheory.rational.alignment_draws import draw_alignment
+from fedtheory.rational.constants import active_gradient_bound, client_gradient_bound, weighted_spread
+from fedtheory.rational.draws import draw_federation, draw_model
+from fedtheory.rational.rounds import Snapshot, distance2, elapsed
+from fedtheory.rational.vectors import combination, difference, norm2, vector
+from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, equal_to, worst_of
-from fedtheory.verification.rational import Vector, combination, difference, norm2, vector
-from fedtheory.verification.runs import Snapshot, expected, no_noise
 
 _FROZEN = "the indicators are fixed at the round's start"
 
@@ -48,7 +50,7 @@ def _aggregated_distance(rng: np.random.Generator) -> Finding:
         return Fraction(fa.aggregated_distance(distances, weights=at.coefficients))
 
     return worst_of(
-        at_most(run.distance2(step), expected(run.standing(step), bound), instance={**instance, "step": step})
+        at_most(distance2(run, step), run.snapshots[step].mean(bound), instance={**instance, "step": step})
         for step in range(run.num_steps)
     )
 
@@ -65,16 +67,15 @@ LEMMA_A3 = Claim(
 
 def drift(at: Snapshot) -> Fraction:
     """Weighted mean of the squared distances of the clients' models from their average."""
-    terms = zip(at.coefficients, at.local, strict=True)
-    return sum((q * norm2(difference(w, at.average)) for q, w in terms), start=Fraction(0))
+    return weighted_spread(at, at.average)
 
 
 def _client_drift(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, longest_round=6)
-    G2 = run.mean_gradient_bound()
+    G2 = active_gradient_bound(run, 0, run.num_steps)
     return worst_of(
         at_most(
-            expected(run.standing(step), drift),
+            run.snapshots[step].mean(drift),
             fa.client_drift(run.step_size(step), local_steps=run.local_steps, G2=G2),
             instance={**instance, "step": step},
         )
@@ -96,9 +97,9 @@ def _displacement(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, longest_round=6)
     findings = []
     for step in range(run.num_steps):
-        used = run.elapsed(step) ** 2
-        G2 = run.mean_gradient_bound(step - step % run.local_steps, step) if used else Fraction(0)
-        findings.append(at_most(expected(run.standing(step), drift), used * G2, instance={**instance, "step": step}))
+        used = elapsed(run, step) ** 2
+        G2 = active_gradient_bound(run, step - step % run.local_steps, step) if used else Fraction(0)
+        findings.append(at_most(run.snapshots[step].mean(drift), used * G2, instance={**instance, "step": step}))
     return worst_of(findings)
 
 
@@ -138,11 +139,11 @@ def _gradient_variance(rng: np.random.Generator) -> Finding:
     # From a common start the first step's spread is eta times that of the aggregated gradient.
     run, instance = draw_alignment(rng, longest_round=1)
     eta, findings = run.step_size(0), []
-    beginning = run.rounds[0][0]
-    ends = beginning.run.snapshots[1]
-    mean = combination([at.probability for at in ends], [at.average for at in ends])
-    measured = Fraction(expected(ends, lambda at: norm2(difference(at.average, mean)))) / eta**2
-    squares = run.squared_weights(0)
+    (beginning,) = run.rounds[0]
+    ends = beginning.snapshots[1]
+    mean = combination(list(ends.values()), [at.average for at in ends])
+    measured = Fraction(ends.mean(lambda at: norm2(difference(at.average, mean)))) / eta**2
+    squares = run.squared_weights[0]
     findings.append(equal_to(measured, fa.gradient_variance(run.sigma2, squared_weights=squares), instance=instance))
     findings.append(at_most(measured, fa.gradient_variance.printed(run.sigma2), instance=instance))
     return worst_of(findings)
@@ -161,10 +162,10 @@ LEMMA_A5 = Claim(
 def _unbiased_draws(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, most_draws=2)
     findings = []
-    for number, beginnings in enumerate(run.rounds):
-        for at in (at for beginning in beginnings for at in beginning.run.snapshots[-1]):
+    for number, beginnings in enumerate(run.rounds[: run.num_rounds]):
+        for at in (at for beginning in beginnings for at in beginning.snapshots[-1]):
             law = drawn_averages(run, at)
-            mean = combination([chance for chance, _ in law], [w for _, w in law])
+            mean = combination(list(law.values()), list(law))
             pairs = zip(mean, at.average, strict=True)
             findings += [equal_to(m, w, instance={**instance, "round": number}) for m, w in pairs]
     return worst_of(findings)
@@ -182,20 +183,18 @@ LEMMA_A7 = Claim(
 
 def drawn_variance(run: AlignedRun, at: Snapshot) -> Fraction:
     """Mean of ``|w' - w|^2`` over the draws, given the models of all clients of the round."""
-    law = drawn_averages(run, at)
-    return sum((chance * norm2(difference(w, at.average)) for chance, w in law), start=Fraction(0))
+    return Fraction(drawn_averages(run, at).mean(lambda w: norm2(difference(w, at.average))))
 
 
 def _sampling_variance(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, most_draws=2, longest_round=6)
-    G2, findings = run.gradient_bound(), []
-    for number, beginnings in enumerate(run.rounds):
+    G2, findings = client_gradient_bound(run), []
+    for number, beginnings in enumerate(run.rounds[: run.num_rounds]):
         last = (number + 1) * run.local_steps - 1
         for beginning in beginnings:
-            chosen = (*run.priority, *beginning.included)
-            together = sum(run.weights(chosen)[: len(run.priority)], start=Fraction(0))
-            used = run.elapsed(last) + run.step_size(last)
-            measured = expected(beginning.run.snapshots[-1], lambda at: drawn_variance(run, at))
+            together = sum(beginning.team.coefficients[: len(run.priority)], start=Fraction(0))
+            used = elapsed(run, last) + run.step_size(last)
+            measured = beginning.snapshots[-1].mean(lambda at: drawn_variance(run, at))
             refined = fa.sampling_variance(used, num_draws=run.num_draws, priority_weight=together, G2=G2)
             known = {"local_steps": run.local_steps, "num_draws": run.num_draws, "G2": G2}
             printed = fa.sampling_variance.printed(run.step_size(last), **known)
@@ -231,25 +230,10 @@ EQUATION_35 = Claim(
 )
 
 
-def two_parabolas(thresholds: Vector, local_steps: int = 1, num_draws: int = 0) -> AlignedRun:
-    """Priority client w^2/2, another client (w - 1)^2/2 of the same size, started at w* = 0, gamma = 8 steps."""
-    one = vector(1)
-    fed = align((one, one), (vector(0), one), vector(1, 1), 1, vector(0, 0))
-    return AlignedRun(
-        federation=fed,
-        shares=vector(1, 1),
-        thresholds=thresholds,
-        local_steps=local_steps,
-        step_size=lambda step: Fraction(2, step + 8),
-        initial=vector(0),
-        noise=no_noise(1),
-        num_draws=num_draws,
-    )
-
-
 def _moving_indicators(_: np.random.Generator) -> Finding:
     run = two_parabolas(vector(1, 0))
-    (at,) = run.rounds[0][0].run.snapshots[-1]
+    (beginning,) = run.rounds[0]
+    (at,) = beginning.snapshots[-1]
     # Eq. (16) at t = 1 takes the indicators of tau(1) = 1, where the threshold 0 includes nobody.
     new = at.local[0]
     return equal_to(

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.claims._aligned_runs import AlignedRun
-from fedtheory.claims._alignment_instances import Delay, DrawnAlignment, decaying, delay, draw_alignment
-from fedtheory.claims._instances import short_steps
-from fedtheory.claims.fedalign.lemmas import two_parabolas
 from fedtheory.paper import Bound
+from fedtheory.rational.alignment import AlignedRun, two_parabolas
+from fedtheory.rational.alignment_draws import DrawnAlignment, draw_alignment
+from fedtheory.rational.constants import active_gradient_bound, client_gradient_bound, initial_distance2
+from fedtheory.rational.rounds import distance2, elapsed, gap
+from fedtheory.rational.step_sizes import Delay, delay, delayed, short_steps
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, worst_of
-from fedtheory.verification.rational import difference, norm2
 
 _FROM_TWO_STEPS_ON = ("local_steps >= 2", "E |g_k|^2 <= G2 at w* and at the first model, too")
 
@@ -21,21 +21,22 @@ _FROM_TWO_STEPS_ON = ("local_steps >= 2", "E |g_k|^2 <= G2 at w* and at the firs
 def one_step_findings(drawn: DrawnAlignment, bound: Bound = fa.refined_one_step) -> list[Finding]:
     """Compare every step of a run with the refined one-step bound, or with a variant of it."""
     run, findings = drawn.run, []
+    weights, gaps, squares = run.priority_weights, run.included_gaps, run.squared_weights
     for step in range(run.num_steps):
         number, start = step // run.local_steps, step - step % run.local_steps
         # Only the gradients that the round has used before count, which in its first step are none.
-        G2 = run.mean_gradient_bound(start, step) if step > start else Fraction(0)
+        G2 = active_gradient_bound(run, start, step) if step > start else Fraction(0)
         predicted = bound(
-            run.distance2(step),
+            distance2(run, step),
             step_size=run.step_size(step),
-            elapsed_step_size=run.elapsed(step),
+            elapsed_step_size=elapsed(run, step),
             G2=G2,
-            priority_weight=run.priority_weight(number),
-            included_gap=run.included_gap(number),
-            squared_weights=run.squared_weights(number),
+            priority_weight=weights[number],
+            included_gap=gaps[number],
+            squared_weights=squares[number],
             **drawn.constants,
         )
-        findings.append(at_most(run.distance2(step + 1), predicted, instance={**drawn.instance, "step": step}))
+        findings.append(at_most(distance2(run, step + 1), predicted, instance={**drawn.instance, "step": step}))
     return findings
 
 
@@ -56,16 +57,17 @@ def decaying_one_step(bound: Bound, **sizes: Any) -> Callable[[np.random.Generat
         drawn = draw_alignment(rng, **sizes)
         run, known, findings = drawn.run, theorem_constants(drawn), []
         del known["initial_distance2"]
+        weights, gaps = run.priority_weights, run.included_gaps
         for step in range(run.num_steps):
             number = step // run.local_steps
             predicted = bound(
-                run.distance2(step),
+                distance2(run, step),
                 step_size=run.step_size(step),
-                priority_weight=run.priority_weight(number),
-                included_gap=run.included_gap(number),
+                priority_weight=weights[number],
+                included_gap=gaps[number],
                 **known,
             )
-            findings.append(at_most(run.distance2(step + 1), predicted, instance={**drawn.instance, "step": step}))
+            findings.append(at_most(distance2(run, step + 1), predicted, instance={**drawn.instance, "step": step}))
         return worst_of(findings)
 
     return check
@@ -90,12 +92,6 @@ EQUATION_59 = Claim(
 )
 
 
-def per_round(run: AlignedRun) -> tuple[list[Fraction], list[Fraction]]:
-    """Return the expected weight of the priority clients and the expected included gap of every round."""
-    numbers = range(len(run.thresholds))
-    return [run.priority_weight(r) for r in numbers], [run.included_gap(r) for r in numbers]
-
-
 def theorem_constants(drawn: DrawnAlignment, *, printed: bool = False) -> dict[str, Any]:
     """Constants that every form of the theorems takes, G2 the smallest for which the hypotheses hold on the run."""
     run = drawn.run
@@ -103,8 +99,8 @@ def theorem_constants(drawn: DrawnAlignment, *, printed: bool = False) -> dict[s
         **drawn.constants,
         "local_steps": run.local_steps,
         # Only the printed forms need the gradients at w* and at the first model.
-        "G2": run.gradient_bound((run.federation.minimizer, run.initial) if printed else ()),
-        "initial_distance2": norm2(difference(run.initial, run.federation.minimizer)),
+        "G2": client_gradient_bound(run, (run.federation.minimizer, run.initial) if printed else ()),
+        "initial_distance2": initial_distance2(run),
     }
     return {**known, "num_draws": run.num_draws} if run.num_draws else known
 
@@ -112,7 +108,7 @@ def theorem_constants(drawn: DrawnAlignment, *, printed: bool = False) -> dict[s
 def expected_gaps(drawn: DrawnAlignment, bound: Bound, gamma: Fraction, first_step: int) -> Finding:
     """Compare ``E F(w_T) - F*`` with a form of a theorem at the end of every round, with its own sums."""
     run, known = drawn.run, theorem_constants(drawn, printed=first_step > 0)
-    weights, gaps = per_round(run)
+    weights, gaps = run.priority_weights, run.included_gaps
     sums: dict[str, Any] = {"gamma": gamma, "local_steps": run.local_steps, "first_step": first_step}
     thetas = fa.theta(weights, **sums)
     rhos = fa.rho(gaps, mu=known["mu"], L=known["L"], **sums)
@@ -120,7 +116,7 @@ def expected_gaps(drawn: DrawnAlignment, bound: Bound, gamma: Fraction, first_st
     for number, (theta, rho) in enumerate(zip(thetas, rhos, strict=True)):
         step = (number + 1) * run.local_steps
         predicted = bound(step, theta=theta, rho=rho, **known)
-        findings.append(at_most(run.gap(step), predicted, instance={**drawn.instance, "step": step}))
+        findings.append(at_most(gap(run, step), predicted, instance={**drawn.instance, "step": step}))
     return worst_of(findings)
 
 
@@ -130,7 +126,7 @@ def against_theorem(
     """Make the check that compares exact expected gaps with a form of one of the theorems; sizes of the runs drawn."""
 
     def check(rng: np.random.Generator) -> Finding:
-        drawn = draw_alignment(rng, step_size=decaying(gamma_of), **sizes)
+        drawn = draw_alignment(rng, step_size=delayed(gamma_of), **sizes)
         return expected_gaps(drawn, bound, gamma_of(drawn.run.federation, drawn.run.local_steps), first_step)
 
     return check
@@ -173,7 +169,7 @@ def _two_parabolas_in_words(run: AlignedRun) -> dict[str, Any]:
         "local_steps": 1,
         "step sizes": "2/(t + 8)",
         "initial": "0 = w*",
-        "F(w_T) - F*": ", ".join(str(run.gap(step)) for step in range(1, run.num_steps + 1)),
+        "F(w_T) - F*": ", ".join(str(gap(run, step)) for step in range(1, run.num_steps + 1)),
     }
 
 
@@ -193,10 +189,11 @@ THEOREM_1_ONE_STEP = Claim(
 def _recursion(rng: np.random.Generator) -> Finding:
     drawn = draw_alignment(rng)
     run, known = drawn.run, theorem_constants(drawn)
-    weights, gaps = ([value for value in values for _ in range(run.local_steps)] for values in per_round(run))
+    weights = [weight for weight in run.priority_weights for _ in range(run.local_steps)]
+    gaps = [included for included in run.included_gaps for _ in range(run.local_steps)]
     return worst_of(
         at_most(
-            run.gap(step),
+            gap(run, step),
             fa.recursion_gap(step, priority_weights=weights, included_gaps=gaps, **known),
             instance={**drawn.instance, "step": step},
         )

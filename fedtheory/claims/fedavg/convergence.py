@@ -3,11 +3,12 @@
 import numpy as np
 
 from fedtheory.bounds import fedavg, power_of_choice
-from fedtheory.claims._instances import decaying, draw_run
-from fedtheory.claims.power_of_choice.theorems import expected_gaps, initial_distance2, theorem_constants
+from fedtheory.claims._checks import expected_gaps, theorem_constants
 from fedtheory.paper import Statement
+from fedtheory.rational.constants import initial_distance2, skew
+from fedtheory.rational.run_draws import draw_run
+from fedtheory.rational.step_sizes import decaying
 from fedtheory.verification.claim import Claim, Finding, equal_to, not_applicable, worst_of
-from fedtheory.verification.observed import skew
 
 
 def _gap(rng: np.random.Generator) -> Finding:

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.claims._instances import draw_model, whole
-from fedtheory.claims._sampled_draws import draw_phi_round, draw_quadratic_round, everybody, optimal_law
-from fedtheory.claims._sampled_rounds import SampledRound
-from fedtheory.paper import Bound
+from fedtheory.claims.optimal_client_sampling._checks import hypotheses, landing, squared_weight, standing
+from fedtheory.law import Law
+from fedtheory.rational.draws import draw_model, whole
+from fedtheory.rational.quadratics import RationalQuadratics
+from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
+from fedtheory.rational.sampled_rounds import SampledRound, everybody, optimal_law
+from fedtheory.rational.vectors import combination, difference, inner, norm2, vector
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, equal_to, worst_of
-from fedtheory.verification.rational import RationalQuadratics, Vector, combination, difference, norm2, vector
 
 __all__ = [
     "DSGD_NONCONVEX",
@@ -24,35 +26,6 @@ __all__ = [
     "STRONGLY_CONVEX_CLIENTS",
     "TWO_ROUNDS",
 ]
-
-
-def hypotheses(bound: Bound) -> tuple[str, ...]:
-    """Hypotheses of a bound, in words."""
-    return tuple(hypothesis.text for hypothesis in bound.hypotheses)
-
-
-def squared_weight(weights: Vector, gradients: tuple[Vector, ...]) -> Fraction:
-    """``sum_i w_i^2 |g_i|^2``."""
-    return sum((w * w * norm2(g) for w, g in zip(weights, gradients, strict=True)), start=Fraction(0))
-
-
-def landing(drawn: SampledRound, fed: RationalQuadratics) -> Fraction:
-    """``E |x+ - x*|^2``."""
-    return Fraction(drawn.expected(lambda x: norm2(difference(x, fed.minimizer))))
-
-
-def standing(drawn: SampledRound, fed: RationalQuadratics) -> dict[str, Any]:
-    """Collect what the one-round bounds of Theorem 13 take."""
-    return {
-        "distance2": norm2(difference(drawn.model, fed.minimizer)),
-        "gap": fed.gap(drawn.model),
-        "step_size": drawn.step_size,
-        # Only f needs to be strongly convex, and it may be more so than its clients.
-        "mu": min(combination(fed.weights, fed.curvatures)),
-        "L": fed.smoothness,
-        "gamma": drawn.gamma,
-        **drawn.constants,
-    }
 
 
 def _second_moment(rng: np.random.Generator) -> Finding:
@@ -131,7 +104,7 @@ STRONGLY_CONVEX_ATTAINED = Claim(
 
 def _convex_clients(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng)
-    at_optimum = tuple(fed.gradient(k, fed.minimizer) for k in range(fed.num_clients))
+    at_optimum = fed.gradients(fed.minimizer)
     predicted = ocs.dsgd_convex_clients(
         **standing(drawn, fed), squared_weight_optimum_gradient2=squared_weight(fed.weights, at_optimum)
     )
@@ -190,8 +163,8 @@ def unequal_pair(
 
 def variant(drawn: SampledRound, fed: RationalQuadratics) -> Fraction:
     """Right side of the variant of (20) with ``sum_i w_i^2 Z_i``."""
-    gaps = [fed.excess(k, fed.minimizer) for k in range(fed.num_clients)]
-    per_client = sum((w * w * gap for w, gap in zip(fed.weights, gaps, strict=True)), start=Fraction(0))
+    gaps = fed.excesses(fed.minimizer)
+    per_client = inner([w * w for w in fed.weights], gaps)
     return Fraction(ocs.dsgd_per_client_variant(**standing(drawn, fed), per_client_gap=per_client))
 
 
@@ -233,15 +206,11 @@ def _two_rounds(rng: np.random.Generator) -> Finding:
     step_size = budget / 2 / ((1 + max(weights) * noise**2) * fed.smoothness) * Fraction(whole(rng, 1, 4), 4)
     first = SampledRound(fed.gradient, weights, draw_model(rng, 1), optimal_law(budget), step_size, noise_factor=noise)
     bound, distance2 = norm2(difference(first.model, fed.minimizer)), Fraction(0)
-    law = {first.model: one}
-    for _ in range(2):
-        rounds = [
-            (chance, SampledRound(fed.gradient, weights, x, first.law, step_size, noise_factor=noise))
-            for x, chance in law.items()
-        ]
+    rounds = Law.certain(first)
+    for number in range(2):
         bound = ocs.dsgd_contraction(
             bound,
-            mean_inverse_gamma=sum(chance / each.gamma for chance, each in rounds),
+            mean_inverse_gamma=rounds.mean(lambda each: 1 / each.gamma),
             smallest_gamma=budget / 2,
             step_size=step_size,
             mu=min(combination(weights, curvatures)),
@@ -249,17 +218,10 @@ def _two_rounds(rng: np.random.Generator) -> Finding:
             objective_gap=fed.objective_gap,
             **first.constants,
         )
-        distance2 = sum((chance * landing(each, fed) for chance, each in rounds), start=Fraction(0))
-        law = _mixed(rounds)
+        distance2 = rounds.mean(lambda each: landing(each, fed))
+        if number == 0:
+            rounds = rounds.then(lambda each: each.models).map(lambda x: replace(first, model=x))
     return at_most(distance2, bound, instance={"weights": str(weights), "expected_size": str(budget)})
-
-
-def _mixed(rounds: list[tuple[Fraction, SampledRound]]) -> dict[Vector, Fraction]:
-    law: dict[Vector, Fraction] = {}
-    for chance, each in rounds:
-        for model, probability in each.models().items():
-            law[model] = law.get(model, Fraction(0)) + chance * probability
-    return law
 
 
 TWO_ROUNDS = Claim(
@@ -285,7 +247,7 @@ def _nonconvex(rng: np.random.Generator) -> Finding:
         **drawn.constants,
     )
     # Both sides from the infimum 0 of f up, so that their ratio means something.
-    return at_most(Fraction(drawn.expected(clients.value)), Fraction(predicted), instance=instance)
+    return at_most(Fraction(drawn.models.mean(clients.value)), Fraction(predicted), instance=instance)
 
 
 DSGD_NONCONVEX = Claim(

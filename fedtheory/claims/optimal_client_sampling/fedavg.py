@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.claims._instances import whole
-from fedtheory.claims._sampled_draws import draw_phi_round, draw_quadratic_round, everybody
-from fedtheory.claims._sampled_rounds import SampledRound
-from fedtheory.claims.optimal_client_sampling.dsgd import hypotheses, landing, squared_weight, standing
+from fedtheory.claims.optimal_client_sampling._checks import hypotheses, landing, squared_weight, standing
 from fedtheory.paper import Statement
+from fedtheory.rational.draws import whole
+from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
+from fedtheory.rational.sampled_rounds import SampledRound, everybody
+from fedtheory.rational.vectors import combination, difference, inner, norm2, vector
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, equal_to
-from fedtheory.verification.rational import combination, difference, norm2, vector
 
 __all__ = [
     "CONVEX_CLIENTS",
@@ -85,7 +85,7 @@ LEMMA_21_ATTAINED = Claim(
 
 def _drift(rng: np.random.Generator) -> Finding:
     drawn, clients, instance = draw_phi_round(rng, longest_round=_LONGEST)
-    mean = sum((w * norm2(g) for w, g in zip(clients.weights, drawn.gradients(), strict=True)), start=Fraction(0))
+    mean = inner(clients.weights, [norm2(g) for g in drawn.gradients()])
     predicted = ocs.client_drift(
         mean,
         step_size=drawn.step_size,
@@ -168,11 +168,8 @@ def concave_client() -> SampledRound:
 
 def _uncorrelated(_: np.random.Generator) -> Finding:
     (paths,) = concave_client().clients
-    apart = sum(
-        path.probability * (norm2(path.mean_gradient) + norm2(difference(path.update, path.mean_gradient)))
-        for path in paths
-    )
-    together = sum(path.probability * norm2(path.update) for path in paths)
+    apart = paths.mean(lambda path: norm2(path.mean_gradient) + norm2(difference(path.update, path.mean_gradient)))
+    together = paths.mean(lambda path: norm2(path.update))
     return at_most(Fraction(together), Fraction(apart), instance={"f": "-x^2/2", "R": 2, "eta_l": "1/10", "x": 1})
 
 
@@ -208,12 +205,11 @@ FEDAVG_STRONGLY_CONVEX = Claim(
 
 def _per_client(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng, longest_round=_LONGEST)
-    gaps = [fed.excess(k, fed.minimizer) for k in range(fed.num_clients)]
     known = {**standing(drawn, fed), "mu": fed.strong_convexity, "objective_gap": fed.objective_gap}
     predicted = ocs.fedavg_strongly_convex_per_client(
         **known,
         **_round_constants(drawn),
-        per_client_gap=sum((w * w * gap for w, gap in zip(fed.weights, gaps, strict=True)), start=Fraction(0)),
+        per_client_gap=inner([w * w for w in fed.weights], fed.excesses(fed.minimizer)),
     )
     return at_most(landing(drawn, fed), Fraction(predicted), instance=instance)
 
@@ -260,7 +256,7 @@ def _nonconvex(rng: np.random.Generator) -> Finding:
         **_round_constants(drawn),
         **drawn.constants,
     )
-    return at_most(Fraction(drawn.expected(clients.value)), Fraction(predicted), instance=instance)
+    return at_most(Fraction(drawn.models.mean(clients.value)), Fraction(predicted), instance=instance)
 
 
 FEDAVG_NONCONVEX = Claim(

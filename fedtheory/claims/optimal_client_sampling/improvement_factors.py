@@ -7,14 +7,14 @@ from itertools import pairwise
 import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER
-from fedtheory.claims._instances import whole
-from fedtheory.claims._sampling_instances import draw_budget, draw_norms, norms_in_words
 from fedtheory.paper import Statement
+from fedtheory.rational.draws import whole
+from fedtheory.rational.norm_draws import draw_budget, draw_norms, norms_in_words
+from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.approximate import approximation_path
 from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.sampling.variances import relative_improvement_factor, variance
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, equal_to, not_applicable, worst_of
-from fedtheory.verification.rational import Vector
 
 __all__ = [
     "APPROXIMATE_ATTAINED",

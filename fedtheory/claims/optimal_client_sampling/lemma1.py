@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER, estimator_error
-from fedtheory.claims._instances import in_words, whole
-from fedtheory.claims._sampling_instances import as_floats, draw_budget, draw_law, draw_updates, matrix_of
 from fedtheory.law import Law
 from fedtheory.paper import Statement
+from fedtheory.rational.draws import whole
+from fedtheory.rational.norm_draws import as_floats, draw_budget, draw_law, draw_updates, matrix_of
+from fedtheory.rational.sampled_rounds import inverse_estimate
+from fedtheory.rational.vectors import Vector, combination, difference, norm2
+from fedtheory.rational.words import in_words
 from fedtheory.sampling.availability import available_probabilities, error_parts
 from fedtheory.sampling.correlated import JointLaw
 from fedtheory.sampling.probability_matrices import (
@@ -24,7 +27,6 @@ from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.sampling.selections import Selection, independent, uniform_subsets, with_replacement
 from fedtheory.sampling.variances import variance
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, equal_to, worst_of
-from fedtheory.verification.rational import Vector, combination, difference, norm2
 
 __all__ = [
     "AVAILABILITY",
@@ -45,13 +47,6 @@ def exact(numbers: Any) -> Any:
     return np.array(numbers, dtype=object)
 
 
-def estimate(updates: tuple[Vector, ...], probabilities: Vector, chosen: tuple[int, ...]) -> Vector:
-    """``sum_{i in S} u_i / p_i`` for weighted updates u_i."""
-    zero = tuple(Fraction(0) for _ in updates[0])
-    scales = [1 / probabilities[i] for i in chosen]
-    return combination([Fraction(0), *scales], [zero, *(updates[i] for i in chosen)])
-
-
 def total(updates: tuple[Vector, ...]) -> Vector:
     """``sum_i u_i``."""
     return combination([Fraction(1)] * len(updates), updates)
@@ -61,7 +56,8 @@ def enumerated_error(
     updates: tuple[Vector, ...], probabilities: Vector, law: Law[Selection], target: Vector
 ) -> Fraction:
     """Mean squared distance of the estimator from a target, over all sets of clients."""
-    return Fraction(law.mean(lambda chosen: norm2(difference(estimate(updates, probabilities, chosen), target))))
+    estimates = law.map(partial(inverse_estimate, updates, probabilities))
+    return Fraction(estimates.mean(lambda estimate: norm2(difference(estimate, target))))
 
 
 def _independent_variance(rng: np.random.Generator) -> Finding:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER
-from fedtheory.claims._instances import whole
-from fedtheory.claims._sampling_instances import as_floats, draw_budget, draw_norms, norms_in_words
 from fedtheory.errors import OracleError
 from fedtheory.paper import Statement
+from fedtheory.rational.draws import whole
+from fedtheory.rational.norm_draws import as_floats, draw_budget, draw_norms, norms_in_words
+from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.certificates import certificate
 from fedtheory.sampling.optimal import optimal_probabilities
 from fedtheory.sampling.reference import rational_probabilities, reference_probabilities
@@ -24,7 +25,6 @@ from fedtheory.verification.claim import (
     not_applicable,
     worst_of,
 )
-from fedtheory.verification.rational import Vector
 
 __all__ = [
     "CLOSED_FORM",

@@ -5,24 +5,30 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._instances import (
-    draw_federation,
-    draw_model,
-    draw_run,
-    federation_in_words,
-    in_words,
-    opposite_clients,
-    whole,
-)
 from fedtheory.paper import Statement
+from fedtheory.rational.averaging import RationalRun
+from fedtheory.rational.constants import observed_gradient_bound, weighted_spread
+from fedtheory.rational.draws import draw_federation, draw_model, whole
+from fedtheory.rational.quadratics import opposite_clients
+from fedtheory.rational.rounds import Snapshot, distance2, elapsed
+from fedtheory.rational.run_draws import draw_run
+from fedtheory.rational.vectors import combination, difference, norm2, vector
+from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, equal_to, worst_of
-from fedtheory.verification.observed import observed_gradient_bound
-from fedtheory.verification.rational import Vector, combination, difference, norm2, vector
-from fedtheory.verification.runs import RationalRun, Snapshot, expected
 
 _APPENDIX_C = "Appendix C"
 _CURVATURE = "every F_k is L-smooth and mu-strongly convex"
 _NOISE = "noise of mean zero and variance at most sigma2, independent across active copies and of the selection"
+
+
+def drift(at: Snapshot) -> Fraction:
+    """Mean squared distance of the active copies' models from their average."""
+    return weighted_spread(at, at.average)
+
+
+def displacement(at: Snapshot) -> Fraction:
+    """Mean squared distance of the active copies' models from the round's starting model."""
+    return weighted_spread(at, at.anchor)
 
 
 def _gradient_norm(rng: np.random.Generator) -> Finding:
@@ -47,32 +53,13 @@ LEMMA_B1 = Claim(
 )
 
 
-def drift(at: Snapshot) -> Fraction:
-    """Mean squared distance of the active copies' models from their average."""
-    return _mean_square(at.local, at.average)
-
-
-def displacement(at: Snapshot) -> Fraction:
-    """Mean squared distance of the active copies' models from the round's starting model."""
-    return _mean_square(at.local, at.anchor)
-
-
-def _mean_square(models: tuple[Vector, ...], center: Vector) -> Fraction:
-    return sum((norm2(difference(w, center)) for w in models), start=Fraction(0)) / len(models)
-
-
-def elapsed(run: RationalRun, step: int) -> Fraction:
-    """Sum of the step sizes used in the round before a step."""
-    return sum((run.step_size(i) for i in range(run.round_start(step), step)), start=Fraction(0))
-
-
 def _printed_drift(rng: np.random.Generator) -> Finding:
     # Rounds much longer than gamma + 1 = 5 are included: there step sizes more than halve within the first round.
     run, _, instance = draw_run(rng, longest_round=24)
     G2 = observed_gradient_bound(run)
     return worst_of(
         at_most(
-            expected(snapshots, drift),
+            snapshots.mean(drift),
             poc.client_drift.printed(run.step_size(step), local_steps=run.local_steps, G2=G2),
             instance={**instance, "step": step},
         )
@@ -96,7 +83,7 @@ def _refined_drift(rng: np.random.Generator) -> Finding:
     G2 = observed_gradient_bound(run)
     return worst_of(
         at_most(
-            expected(snapshots, drift),
+            snapshots.mean(drift),
             poc.client_drift(run.step_size(step), local_steps=run.local_steps, G2=G2),
             instance={**instance, "step": step},
         )
@@ -118,7 +105,7 @@ def _displacement(rng: np.random.Generator) -> Finding:
     run, _, instance = draw_run(rng, longest_round=6)
     G2 = observed_gradient_bound(run)
     return worst_of(
-        at_most(expected(snapshots, displacement), elapsed(run, step) ** 2 * G2, instance={**instance, "step": step})
+        at_most(snapshots.mean(displacement), elapsed(run, step) ** 2 * G2, instance={**instance, "step": step})
         for step, snapshots in enumerate(run.snapshots)
     )
 
@@ -138,8 +125,8 @@ def _averaged_distance(rng: np.random.Generator) -> Finding:
     best = run.federation.minimizer
     return worst_of(
         at_most(
-            expected(snapshots, lambda at: norm2(difference(at.average, best))),
-            expected(snapshots, lambda at: _mean_square(at.local, best)),
+            distance2(run, step),
+            snapshots.mean(lambda at: weighted_spread(at, best)),
             instance={**instance, "step": step},
         )
         for step, snapshots in enumerate(run.snapshots)
@@ -215,10 +202,10 @@ def _distances(run: RationalRun, step: int) -> tuple[Fraction, Fraction, Fractio
 
     snapshots = run.snapshots[step]
     return (
-        expected(snapshots, lambda at: norm2(difference(at.average, best))),
-        expected(snapshots, lambda at: _mean_square(at.local, best)),
-        expected(snapshots, lambda at: excess(at, 0)),
-        expected(snapshots, lambda at: excess(at, 1)),
+        distance2(run, step),
+        snapshots.mean(lambda at: weighted_spread(at, best)),
+        snapshots.mean(lambda at: excess(at, 0)),
+        snapshots.mean(lambda at: excess(at, 1)),
     )
 
 
@@ -231,12 +218,12 @@ def _recursion(rng: np.random.Generator, contracting: int) -> Finding:
         bound = (
             distances[0]
             - eta * fed.strong_convexity * distances[contracting]
-            + expected(run.snapshots[step], drift)
+            + run.snapshots[step].mean(drift)
             + eta**2 * run.sigma2 / num_selected
             + 4 * fed.smoothness * eta**2 * distances[2]
             - 2 * eta * distances[3]
         )
-        findings.append(at_most(_distances(run, step + 1)[0], bound, instance={**instance, "step": step}))
+        findings.append(at_most(distance2(run, step + 1), bound, instance={**instance, "step": step}))
     return worst_of(findings)
 
 
@@ -270,9 +257,10 @@ def _expansion(rng: np.random.Generator) -> Finding:
     share = Fraction(1, fed.num_clients)
     at_center = share * sum(fed.excess(k, center) for k in range(fed.num_clients))
     at_models = share * sum(fed.excess(k, w) for k, w in enumerate(models))
+    spread = share * sum(norm2(difference(w, center)) for w in models)
     return at_most(
         nu * (1 - eta * fed.smoothness) * at_center,
-        nu * at_models + nu * (1 - fed.strong_convexity * eta) / (2 * eta) * _mean_square(tuple(models), center),
+        nu * at_models + nu * (1 - fed.strong_convexity * eta) / (2 * eta) * spread,
         instance={**federation_in_words(fed), "models": "; ".join(map(in_words, models)), "center": in_words(center)},
     )
 

@@ -7,22 +7,17 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.claims._instances import (
-    draw_federation,
-    draw_model,
-    federation_in_words,
-    in_words,
-    opposite_clients,
-    whole,
-)
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact.interval import SelectionSkew
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.paper import Statement
+from fedtheory.rational.draws import draw_federation, draw_model, whole
+from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
+from fedtheory.rational.vectors import Vector, vector
+from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.sampling.selections import power_of_choice
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, not_applicable, worst_of
-from fedtheory.verification.rational import RationalQuadratics, Vector, vector
 
 _EQUAL_MINIMA = "all F_k* are equal, so that ranking by F_k is ranking by F_k - F_k*"
 _NUM_SELECTED = 3
@@ -30,11 +25,9 @@ _NUM_SELECTED = 3
 
 def selected_mean(fed: RationalQuadratics, w: Vector, other: Vector, m: int, d: int) -> Fraction:
     """Average ``F_k - F_k*`` at ``other`` over the clients that pow-d selects at ``w``."""
-
-    def mean(chosen: tuple[int, ...]) -> Fraction:
-        return sum((fed.excess(k, other) for k in chosen), start=Fraction(0)) / len(chosen)
-
-    return Fraction(power_of_choice(fed.weights, fed.losses(w), m, d).mean(mean))
+    excesses = fed.excesses(other)
+    law = power_of_choice(fed.weights, fed.losses(w), m, d)
+    return Fraction(law.mean(lambda chosen: sum(excesses[k] for k in chosen) / len(chosen)))
 
 
 def _ordered(rng: np.random.Generator) -> Finding:

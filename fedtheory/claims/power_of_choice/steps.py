@@ -1,28 +1,23 @@
 """Power-of-Choice, Appendices C and E: the false conditioning step, its repair, and the one-step recursions."""
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._instances import (
-    WEIGHTED_LAWS,
-    Drawn,
-    constant_law,
-    draw_run,
-    federation_in_words,
-    opposite_clients,
-    short_steps,
-    whole,
-)
-from fedtheory.claims.power_of_choice.lemmas import elapsed
 from fedtheory.paper import Bound, Statement
+from fedtheory.rational.averaging import RationalRun, constant_law
+from fedtheory.rational.constants import observed_gradient_bound, observed_skews
+from fedtheory.rational.draws import whole
+from fedtheory.rational.noises import no_noise
+from fedtheory.rational.quadratics import opposite_clients
+from fedtheory.rational.rounds import Snapshot, distance2, elapsed
+from fedtheory.rational.run_draws import WEIGHTED_LAWS, Drawn, draw_run
+from fedtheory.rational.step_sizes import short_steps
+from fedtheory.rational.vectors import norm2, vector
+from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.selections import with_replacement
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, not_applicable, worst_of
-from fedtheory.verification.observed import observed_gradient_bound, observed_skews
-from fedtheory.verification.rational import difference, norm2, vector
-from fedtheory.verification.runs import RationalRun, Snapshot, expected, no_noise
 
 
 def excess_of_active(run: RationalRun, at: Snapshot, *, of_start: bool) -> Fraction:
@@ -82,8 +77,8 @@ def _conditioned(_: np.random.Generator) -> Finding:
     run = _dependent_run(num_steps=1)
     after_one = run.snapshots[1]
     return at_least(
-        expected(after_one, lambda at: excess_of_active(run, at, of_start=False)),
-        expected(after_one, lambda at: run.federation.total_excess(at.average)),  # rho_bar is 1
+        after_one.mean(lambda at: excess_of_active(run, at, of_start=False)),
+        after_one.mean(lambda at: run.federation.total_excess(at.average)),  # rho_bar is 1
         instance={
             **federation_in_words(run.federation),
             "law": "proportional",
@@ -113,8 +108,8 @@ def _at_round_starts(rng: np.random.Generator) -> Finding:
     rho = observed_skews(run).rho_diagonal
     return worst_of(
         at_least(
-            expected(snapshots, lambda at: excess_of_active(run, at, of_start=True)),
-            rho * expected(snapshots, lambda at: run.federation.total_excess(at.anchor)),
+            snapshots.mean(lambda at: excess_of_active(run, at, of_start=True)),
+            rho * snapshots.mean(lambda at: run.federation.total_excess(at.anchor)),
             instance={**instance, "step": step, "rho_diagonal": rho},
         )
         for step, snapshots in enumerate(run.snapshots[: run.num_steps])
@@ -131,11 +126,6 @@ STEP_54_55_REPAIRED = Claim(
 )
 
 
-def _distance2(run: RationalRun, step: int) -> Any:
-    best = run.federation.minimizer
-    return expected(run.snapshots[step], lambda at: norm2(difference(at.average, best)))
-
-
 def one_step_findings(drawn: Drawn, bound: Bound = poc.one_step) -> list[Finding]:
     """Compare every step of a run with the repaired one-step bound, or with a variant of it."""
     run = drawn.run
@@ -144,14 +134,14 @@ def one_step_findings(drawn: Drawn, bound: Bound = poc.one_step) -> list[Finding
     findings = []
     for step in range(run.num_steps):
         predicted = bound(
-            _distance2(run, step),
+            distance2(run, step),
             step_size=run.step_size(step),
             elapsed_step_size=elapsed(run, step),
             num_selected=drawn.num_selected,
             G2=observed_gradient_bound(run, step, step + 1),
             **known,
         )
-        findings.append(at_most(_distance2(run, step + 1), predicted, instance={**drawn.instance, "step": step}))
+        findings.append(at_most(distance2(run, step + 1), predicted, instance={**drawn.instance, "step": step}))
     return findings
 
 
@@ -173,9 +163,9 @@ def _printed_one_step(rng: np.random.Generator) -> Finding:
     G2 = observed_gradient_bound(run)
     return worst_of(
         at_most(
-            _distance2(run, step + 1),
+            distance2(run, step + 1),
             poc.one_step.printed(
-                _distance2(run, step),
+                distance2(run, step),
                 step_size=run.step_size(step),
                 local_steps=run.local_steps,
                 num_selected=drawn.num_selected,
@@ -206,7 +196,7 @@ def _weighted_one_step(rng: np.random.Generator) -> Finding:
     findings = []
     for step in range(run.num_steps):
         predicted = poc.weighted_one_step(
-            _distance2(run, step),
+            distance2(run, step),
             step_size=run.step_size(step),
             elapsed_step_size=elapsed(run, step),
             G2=observed_gradient_bound(run, step, step + 1),
@@ -215,7 +205,7 @@ def _weighted_one_step(rng: np.random.Generator) -> Finding:
             squared_weights=max(norm2(at.coefficients) for at in run.snapshots[step]),
             **drawn.constants,
         )
-        findings.append(at_most(_distance2(run, step + 1), predicted, instance={**drawn.instance, "step": step}))
+        findings.append(at_most(distance2(run, step + 1), predicted, instance={**drawn.instance, "step": step}))
     return worst_of(findings)
 
 

@@ -2,47 +2,22 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._instances import Drawn, constant_law, decaying, draw_run, fixed_step, in_words
+from fedtheory.claims._checks import expected_gaps, theorem_constants
 from fedtheory.paper import Bound
+from fedtheory.rational.averaging import RationalRun, constant_law
+from fedtheory.rational.constants import Skews, initial_distance2, observed_skews
+from fedtheory.rational.noises import two_point_noise
+from fedtheory.rational.quadratics import RationalQuadratics
+from fedtheory.rational.run_draws import Drawn, draw_run
+from fedtheory.rational.step_sizes import decaying, fixed_step
+from fedtheory.rational.vectors import vector
+from fedtheory.rational.words import law_in_words
 from fedtheory.sampling.selections import with_replacement
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, not_applicable, worst_of
-from fedtheory.verification.observed import Skews, observed_gradient_bound, observed_skews
-from fedtheory.verification.rational import RationalQuadratics, difference, norm2, vector
-from fedtheory.verification.runs import RationalRun, expected, two_point_noise
-
-
-def theorem_constants(drawn: Drawn) -> dict[str, Any]:
-    """Constants that every form of the theorems takes, G2 the smallest for which the hypotheses hold on the run."""
-    run = drawn.run
-    return {
-        **drawn.constants,
-        "local_steps": run.local_steps,
-        "num_selected": drawn.num_selected,
-        "G2": observed_gradient_bound(run),
-    }
-
-
-def initial_distance2(run: RationalRun) -> Fraction:
-    """Squared distance of the first model from the minimizer."""
-    return norm2(difference(run.initial, run.federation.minimizer))
-
-
-def expected_gaps(drawn: Drawn, bound: Callable[[int], Any]) -> Finding:
-    """Compare ``E F(w_bar_T) - F*`` with a bound at every horizon of a run (at T = 0 it is just smoothness)."""
-    run = drawn.run
-    return worst_of(
-        at_most(
-            expected(run.snapshots[step], lambda at: run.federation.gap(at.average)),
-            bound(step),
-            instance={**drawn.instance, "step": step},
-        )
-        for step in range(1, run.num_steps + 1)
-    )
+from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, not_applicable
 
 
 def _skews(skews: Skews, name: str) -> dict[str, Fraction]:
@@ -161,11 +136,11 @@ def _on_a_path(_: np.random.Generator) -> Finding:
         bound,
         instance={
             "clients": "one, F(w) = w^2/2",
-            "noise": "; ".join(f"{in_words(value)} with probability {chance}" for chance, value in run.noise),
+            "noise": law_in_words(run.noise),
             "step_size": "1/4",
             "initial": "0",
             "num_steps": 1,
-            "probability of the path": str(unlucky.probability),
+            "probability of the path": str(run.snapshots[1][unlucky]),
         },
     )
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from fedtheory._validate import Array
 from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.claims._instances import whole
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.federation.softmax import SoftmaxFederation
 from fedtheory.paper import Statement
+from fedtheory.rational.draws import whole
 from fedtheory.sampling.selections import power_of_choice
 from fedtheory.selection.active_federated import ActiveFederated
 from fedtheory.selection.availability import AlternatingGroups

@@ -6,27 +6,18 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._instances import (
-    WEIGHTED_LAWS,
-    Drawn,
-    constant_law,
-    draw_run,
-    federation_in_words,
-    opposite_clients,
-)
-from fedtheory.claims.power_of_choice.theorems import expected_gaps, initial_distance2, theorem_constants
+from fedtheory.claims._checks import expected_gaps, theorem_constants
 from fedtheory.paper import Bound
+from fedtheory.rational.averaging import RationalRun, constant_law
+from fedtheory.rational.constants import initial_distance2, observed_skews
+from fedtheory.rational.noises import no_noise
+from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
+from fedtheory.rational.run_draws import WEIGHTED_LAWS, Drawn, draw_run
+from fedtheory.rational.step_sizes import weighted_steps
+from fedtheory.rational.vectors import vector
+from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.selections import uniform_subsets
 from fedtheory.verification.claim import FAILS, Claim, Finding, not_applicable
-from fedtheory.verification.observed import observed_skews
-from fedtheory.verification.rational import RationalQuadratics, vector
-from fedtheory.verification.runs import RationalRun, no_noise
-
-
-def weighted_steps(fed: RationalQuadratics, num_selected: int) -> Callable[[int], Fraction]:
-    """Step sizes ``m / (mu (t + gamma))`` with ``gamma = 4 m (1 + m) L / mu``."""
-    m = num_selected
-    return lambda step: m / (fed.strong_convexity * step + 4 * m * (1 + m) * fed.smoothness)
 
 
 def balanced_weights(fed: RationalQuadratics, num_selected: int) -> Callable[[tuple[int, ...]], tuple[Fraction, ...]]:

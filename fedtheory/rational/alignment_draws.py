@@ -1,26 +1,19 @@
 """Random small runs of FedALIGN in rational arithmetic, on which its claims are checked exactly."""
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.claims._aligned_runs import AlignedRun
-from fedtheory.claims._instances import (
-    StepSizes,
-    constants_of,
-    draw_model,
-    draw_noise,
-    federation_in_words,
-    in_words,
-    pick,
-    whole,
-)
-from fedtheory.verification.rational import RationalQuadratics, Vector
-from fedtheory.verification.runs import no_noise
+from fedtheory.rational.alignment import AlignedRun
+from fedtheory.rational.constants import constants_of
+from fedtheory.rational.draws import draw_model, draw_noise, pick, whole
+from fedtheory.rational.noises import no_noise
+from fedtheory.rational.quadratics import prioritized
+from fedtheory.rational.step_sizes import StepSizes, delayed
+from fedtheory.rational.words import in_words, run_in_words
 
-__all__ = ["Delay", "DrawnAlignment", "align", "decaying", "delay", "draw_alignment"]
+__all__ = ["DrawnAlignment", "draw_alignment"]
 
 
 class DrawnAlignment(NamedTuple):
@@ -33,31 +26,6 @@ class DrawnAlignment(NamedTuple):
     def constants(self) -> dict[str, Any]:
         """What the bounds call the constants of the federation and of the noise."""
         return constants_of(self.run)
-
-
-def align(curvatures: Any, centers: Any, shares: Vector, num_priority: int, minima: Vector) -> RationalQuadratics:
-    """Make the federation whose first clients are the priority clients, with weights p_k; the others have weight 0."""
-    weights = tuple(share if k < num_priority else Fraction(0) for k, share in enumerate(shares))
-    return RationalQuadratics(curvatures, centers, weights, minima)
-
-
-Delay = Callable[[RationalQuadratics, int], Fraction]
-"""gamma of the step sizes, from the federation and the local steps per round."""
-
-
-def delay(fed: RationalQuadratics, local_steps: int) -> Fraction:
-    """``gamma = max(8 L/mu, E)``."""
-    return max(8 * fed.smoothness / fed.strong_convexity, Fraction(local_steps))
-
-
-def decaying(gamma_of: Delay = delay) -> StepSizes:
-    """Step sizes ``2/(mu (t + gamma))`` for a rule that says what gamma is."""
-
-    def step_sizes(fed: RationalQuadratics, local_steps: int) -> Callable[[int], Fraction]:
-        gamma = gamma_of(fed, local_steps)
-        return lambda step: 2 / (fed.strong_convexity * (step + gamma))
-
-    return step_sizes
 
 
 def draw_alignment(
@@ -74,7 +42,7 @@ def draw_alignment(
     num_clients = num_priority + num_others
     sizes = [whole(rng, 1, 4) for _ in range(num_clients)]
     centers = [draw_model(rng, dim) for _ in range(num_clients)]
-    fed = align(
+    fed = prioritized(
         tuple(tuple(Fraction(2) ** whole(rng, -1, 1) for _ in range(dim)) for _ in range(num_clients)),
         tuple(centers[:1] * num_clients if whole(rng, 0, 5) == 0 else centers),
         shares := tuple(Fraction(size, sum(sizes[:num_priority])) for size in sizes),
@@ -90,24 +58,11 @@ def draw_alignment(
         shares=shares,
         thresholds=tuple(pick(rng, list(thresholds)) for _ in range(num_rounds)),
         local_steps=local_steps,
-        step_size=(step_size or decaying())(fed, local_steps),
+        step_size=(step_size or delayed())(fed, local_steps),
         # From the minimizer nothing contracts: only noise, drift and the included clients are left to bound.
         initial=fed.minimizer if whole(rng, 0, 2) == 0 else draw_model(rng, dim),
         noise=draw_noise(rng, dim) if noisy else no_noise(dim),
         num_draws=pick(rng, numbers_of_draws) if most_draws else 0,
     )
-    return DrawnAlignment(run, _words(run))
-
-
-def _words(run: AlignedRun) -> dict[str, Any]:
-    return {
-        **federation_in_words(run.federation),
-        "shares": in_words(run.shares),
-        "thresholds": in_words(run.thresholds),
-        "num_draws": run.num_draws,
-        "local_steps": run.local_steps,
-        "num_steps": run.num_steps,
-        "first_step_size": str(run.step_size(0)),
-        "initial": in_words(run.initial),
-        "noise": "; ".join(f"{in_words(value)} with probability {chance}" for chance, value in run.noise),
-    }
+    who = {"shares": in_words(shares), "thresholds": in_words(run.thresholds), "num_draws": run.num_draws}
+    return DrawnAlignment(run, run_in_words(run, **who))

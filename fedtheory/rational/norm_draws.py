@@ -1,14 +1,14 @@
-"""Random norms, budgets and probabilities for the claims about sampling, as exact rationals."""
+"""Random norms, budgets and correlated samplings, as exact rationals."""
 
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from fedtheory.claims._instances import whole
 from fedtheory.law import Law
+from fedtheory.rational.draws import whole
+from fedtheory.rational.vectors import Vector, vector
 from fedtheory.sampling.selections import Selection
-from fedtheory.verification.rational import Vector, vector
 
 __all__ = ["as_floats", "draw_budget", "draw_law", "draw_norms", "draw_updates", "matrix_of", "norms_in_words"]
 
