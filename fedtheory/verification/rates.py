@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory.interval import Interval
+from fedtheory.statistics import student_interval
 from fedtheory.verification.claim import Finding
 
 __all__ = ["Fit", "fitted_order", "order_at_least", "order_equal_to"]
@@ -21,12 +23,9 @@ class Fit(NamedTuple):
     factor: float
     num_points: int
 
-    def limits(self, confidence: float = 0.99) -> tuple[float, float]:
-        """Student's confidence interval of the order."""
-        from scipy.special import stdtrit
-
-        half = float(stdtrit(self.num_points - 2, 0.5 + 0.5 * confidence)) * self.standard_error
-        return self.order - half, self.order + half
+    def limits(self, confidence: float = 0.99) -> Interval[float]:
+        """Student's confidence interval of the order; with two points it is the whole line."""
+        return student_interval(self.order, self.standard_error, self.num_points - 2, confidence)
 
 
 def fitted_order(sizes: npt.ArrayLike, errors: npt.ArrayLike) -> Fit:

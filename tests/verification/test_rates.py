@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedtheory.verification.order import fitted_order, order_at_least, order_equal_to
+from fedtheory.verification.rates import fitted_order, order_at_least, order_equal_to
 
 SIZES = 2.0 ** np.arange(4, 12)
 
