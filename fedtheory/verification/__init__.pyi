@@ -8,6 +8,7 @@ from fedtheory.verification import measured_alignment as measured_alignment
 from fedtheory.verification import observed_constants as observed_constants
 from fedtheory.verification import rates as rates
 from fedtheory.verification import rational as rational
+from fedtheory.verification import renderings as renderings
 from fedtheory.verification import runs as runs
 from fedtheory.verification import selections as selections
 from fedtheory.verification import verdicts as verdicts
@@ -17,6 +18,7 @@ from fedtheory.verification.catalogue import known_claims as known_claims
 from fedtheory.verification.catalogue import select_claims as select_claims
 from fedtheory.verification.claim import BUDGETS as BUDGETS
 from fedtheory.verification.claim import Claim as Claim
+from fedtheory.verification.claim import ERROR as ERROR
 from fedtheory.verification.claim import FAILS as FAILS
 from fedtheory.verification.claim import Finding as Finding
 from fedtheory.verification.claim import HOLDS as HOLDS
@@ -51,6 +53,13 @@ from fedtheory.verification.rational import combination as combination
 from fedtheory.verification.rational import difference as difference
 from fedtheory.verification.rational import norm2 as norm2
 from fedtheory.verification.rational import vector as vector
+from fedtheory.verification.renderings import Row as Row
+from fedtheory.verification.renderings import console_rows as console_rows
+from fedtheory.verification.renderings import description as description
+from fedtheory.verification.renderings import markdown_table as markdown_table
+from fedtheory.verification.renderings import notes as notes
+from fedtheory.verification.renderings import rows as rows
+from fedtheory.verification.renderings import summary as summary
 from fedtheory.verification.runs import Noise as Noise
 from fedtheory.verification.runs import RationalRun as RationalRun
 from fedtheory.verification.runs import Snapshot as Snapshot
@@ -68,6 +77,7 @@ from fedtheory.verification.selections import power_of_choice as power_of_choice
 from fedtheory.verification.selections import successive as successive
 from fedtheory.verification.selections import uniform_subsets as uniform_subsets
 from fedtheory.verification.selections import with_replacement as with_replacement
+from fedtheory.verification.verdicts import LEAST_SHARE as LEAST_SHARE
 from fedtheory.verification.verdicts import Verdict as Verdict
 from fedtheory.verification.verdicts import examine as examine
 from fedtheory.verification.verdicts import reproduce as reproduce

@@ -1,10 +1,12 @@
 """Expectations known from samples, compared with a bound on the unfavorable side of their confidence limits."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.interval import Interval
 from fedtheory.verification.claim import Finding
@@ -18,9 +20,13 @@ def mean_at_most(interval: Interval[Any], predicted: float, *, instance: Mapping
     >>> [mean_at_most(Interval(1.0, 2.0), bound).holds for bound in (3.0, 0.5, 1.5)]
     [True, False, None]
     """
-    holds = True if interval.upper <= predicted else False if interval.lower > predicted else None
-    measured, side = (interval.lower, "lower") if holds is False else (interval.upper, "upper")
-    return Finding(float(measured), float(predicted), "<=", holds, f"{side} confidence limit", dict(instance or {}))
+    lower, upper = map(float, interval)
+    holds = False if lower > predicted else True if upper <= predicted < math.inf else None
+    measured, side = (lower, "lower") if holds is False else (upper, "upper")
+    reason = f"limits {lower:.6g} and {upper:.6g} do not decide about {predicted:.6g}" if holds is None else ""
+    return Finding(
+        measured, float(predicted), "<=", holds, f"{side} confidence limit", dict(instance or {}), reason=reason
+    )
 
 
 def sequential_mean_at_most(
@@ -42,10 +48,14 @@ def sequential_mean_at_most(
         The bound on their mean.
     interval
         Limits that are valid at every sample size, such as ``bounded_mean`` with its range.
+    batch, most
+        Samples drawn at a time, and in all.
     """
+    _validate.count("batch", batch)
     samples = np.empty(0)
     finding = mean_at_most(Interval(-np.inf, np.inf), predicted)
-    while finding.holds is None and len(samples) < most:
-        samples = np.concatenate([samples, draw(min(batch, most - len(samples)))])
+    while finding.holds is None and len(samples) < _validate.count("most", most):
+        size = min(batch, most - len(samples))
+        samples = np.concatenate([samples, _validate.array("draws", draw(size), shape=(size,))])
         finding = mean_at_most(interval(samples), predicted, instance={**(instance or {}), "num_samples": len(samples)})
     return finding
