@@ -18,7 +18,9 @@ if TYPE_CHECKING:
         rational,
         sampling,
         selection,
+        valuation,
         verification,
+        worst_case,
     )
     from fedtheory.engine.simulation import fedavg
     from fedtheory.federation.quadratic import QuadraticFederation
@@ -38,7 +40,9 @@ _PACKAGES = frozenset(
         "rational",
         "sampling",
         "selection",
+        "valuation",
         "verification",
+        "worst_case",
     }
 )
 _HOMES = {
@@ -61,7 +65,9 @@ __all__ = [
     "rational",
     "sampling",
     "selection",
+    "valuation",
     "verification",
+    "worst_case",
 ]
 
 
