@@ -13,7 +13,8 @@ import pytest
 from fedtheory.__main__ import main
 from fedtheory.claims.power_of_choice import lemmas
 from fedtheory.verification import catalogue
-from fedtheory.verification.claim import Claim, Finding, not_applicable
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import Finding, not_applicable
 
 GAP = [
     *("bound", "power_of_choice.decaying_steps_gap", "--num-steps", "12", "--mu", "1", "--L", "1"),

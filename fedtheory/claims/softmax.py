@@ -11,7 +11,8 @@ from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.softmax import SoftmaxFederation
 from fedtheory.paper import Statement
 from fedtheory.rational.draws import whole
-from fedtheory.verification.claim import Claim, Finding, at_least, at_most, equal_to, worst_of
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
 __all__ = [
     "BATCH_MEAN",

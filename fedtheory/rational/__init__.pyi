@@ -32,7 +32,6 @@ from fedtheory.rational.constants import initial_distance2 as initial_distance2
 from fedtheory.rational.constants import observed_gradient_bound as observed_gradient_bound
 from fedtheory.rational.constants import observed_skews as observed_skews
 from fedtheory.rational.constants import skew as skew
-from fedtheory.rational.constants import weighted_spread as weighted_spread
 from fedtheory.rational.draws import draw_federation as draw_federation
 from fedtheory.rational.draws import draw_model as draw_model
 from fedtheory.rational.draws import draw_noise as draw_noise

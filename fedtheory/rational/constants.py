@@ -24,7 +24,6 @@ __all__ = [
     "observed_gradient_bound",
     "observed_skews",
     "skew",
-    "weighted_spread",
 ]
 
 
@@ -42,11 +41,6 @@ def constants_of(run: Run) -> dict[str, Any]:
 def initial_distance2(run: Run) -> Fraction:
     """Squared distance of the first model from the minimizer."""
     return norm2(difference(run.initial, run.federation.minimizer))
-
-
-def weighted_spread(at: Snapshot, center: Vector) -> Fraction:
-    """Mean squared distance of the active copies' models from a center, weighted as they are aggregated."""
-    return inner(at.coefficients, [norm2(difference(w, center)) for w in at.local])
 
 
 class Skews(NamedTuple):

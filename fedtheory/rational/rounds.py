@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, final
 from fedtheory.law import Law
 from fedtheory.rational.noises import Noise
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import Vector, combination, difference, norm2
+from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2
 
 __all__ = ["Beginning", "Run", "Snapshot", "Team", "distance2", "elapsed", "follow", "gap", "standings"]
 
@@ -58,6 +58,20 @@ class Snapshot:
     coefficients: Vector
     local: tuple[Vector, ...]
     average: Vector
+
+    def spread(self, center: Vector) -> Fraction:
+        """Mean squared distance of the active copies' models from a center, weighted as they are aggregated."""
+        return inner(self.coefficients, [norm2(difference(w, center)) for w in self.local])
+
+    @property
+    def drift(self) -> Fraction:
+        """Mean squared distance of the active copies' models from their average."""
+        return self.spread(self.average)
+
+    @property
+    def displacement(self) -> Fraction:
+        """Mean squared distance of the active copies' models from the round's starting model."""
+        return self.spread(self.anchor)
 
 
 @final

@@ -21,7 +21,7 @@ from fedtheory.sampling.selections import frequencies, power_of_choice
 from fedtheory.selection._moments import CoefficientMoments
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claim import Claim
+from fedtheory.verification.claims import Claim
 from fedtheory.verification.counterexamples import search
 from fedtheory.verification.verdicts import examine
 

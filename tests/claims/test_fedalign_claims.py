@@ -17,8 +17,8 @@ from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import vector
 from fedtheory.sampling import selections
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claim import at_least, at_most, worst_of
 from fedtheory.verification.counterexamples import search
+from fedtheory.verification.findings import at_least, at_most, worst_of
 from fedtheory.verification.verdicts import examine
 
 CLAIMS = {key: claim for key, claim in known_claims().items() if key.startswith("fedalign:")}

@@ -24,8 +24,9 @@ from fedtheory.rational.run_draws import Drawn, draw_run
 from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import vector
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claim import Claim, Finding, at_least, at_most, not_applicable, worst_of
+from fedtheory.verification.claims import Claim
 from fedtheory.verification.counterexamples import search
+from fedtheory.verification.findings import Finding, at_least, at_most, not_applicable, worst_of
 
 CLAIMS = known_claims()
 LOOSENESS = {

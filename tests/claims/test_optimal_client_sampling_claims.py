@@ -14,7 +14,7 @@ from fedtheory.claims.optimal_client_sampling._checks import landing, standing
 from fedtheory.rational.sampled_rounds import optimal_law
 from fedtheory.rational.vectors import norm2
 from fedtheory.sampling import approximate_probabilities, optimal_probabilities, rational_probabilities, variance
-from fedtheory.verification.claim import Claim
+from fedtheory.verification.claims import Claim
 from fedtheory.verification.verdicts import examine
 
 MODULES: tuple[ModuleType, ...] = (probabilities, improvement_factors, lemma1, dsgd, fedavg)

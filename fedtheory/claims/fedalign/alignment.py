@@ -17,7 +17,8 @@ from fedtheory.rational.step_sizes import delay
 from fedtheory.rational.vectors import combination
 from fedtheory.rational.words import in_words
 from fedtheory.selection.loss_matching import matches
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, equal_to, worst_of
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import FAILS, Finding, at_least, at_most, equal_to, worst_of
 
 _AFTER_THEOREM_1 = "Section 3.2"
 

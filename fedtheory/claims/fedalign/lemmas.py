@@ -8,12 +8,13 @@ from fedtheory.bounds import fedalign as fa
 from fedtheory.paper import Statement
 from fedtheory.rational.alignment import AlignedRun, drawn_averages, two_parabolas
 from fedtheory.rational.alignment_draws import draw_alignment
-from fedtheory.rational.constants import active_gradient_bound, client_gradient_bound, weighted_spread
+from fedtheory.rational.constants import active_gradient_bound, client_gradient_bound
 from fedtheory.rational.draws import draw_federation, draw_model
 from fedtheory.rational.rounds import Snapshot, distance2, elapsed
 from fedtheory.rational.vectors import combination, difference, norm2, vector
 from fedtheory.rational.words import federation_in_words, in_words
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, equal_to, worst_of
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import FAILS, Finding, at_most, equal_to, worst_of
 
 _FROZEN = "the indicators are fixed at the round's start"
 
@@ -65,17 +66,12 @@ LEMMA_A3 = Claim(
 )
 
 
-def drift(at: Snapshot) -> Fraction:
-    """Weighted mean of the squared distances of the clients' models from their average."""
-    return weighted_spread(at, at.average)
-
-
 def _client_drift(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, longest_round=6)
     G2 = active_gradient_bound(run, 0, run.num_steps)
     return worst_of(
         at_most(
-            run.snapshots[step].mean(drift),
+            run.snapshots[step].mean(lambda at: at.drift),
             fa.client_drift(run.step_size(step), local_steps=run.local_steps, G2=G2),
             instance={**instance, "step": step},
         )
@@ -99,7 +95,9 @@ def _displacement(rng: np.random.Generator) -> Finding:
     for step in range(run.num_steps):
         used = elapsed(run, step) ** 2
         G2 = active_gradient_bound(run, step - step % run.local_steps, step) if used else Fraction(0)
-        findings.append(at_most(run.snapshots[step].mean(drift), used * G2, instance={**instance, "step": step}))
+        findings.append(
+            at_most(run.snapshots[step].mean(lambda at: at.drift), used * G2, instance={**instance, "step": step})
+        )
     return worst_of(findings)
 
 

@@ -13,7 +13,8 @@ from fedtheory.rational.alignment_draws import DrawnAlignment, draw_alignment
 from fedtheory.rational.constants import active_gradient_bound, client_gradient_bound, initial_distance2
 from fedtheory.rational.rounds import distance2, elapsed, gap
 from fedtheory.rational.step_sizes import Delay, delay, delayed, short_steps
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, worst_of
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import FAILS, Finding, at_most, worst_of
 
 _FROM_TWO_STEPS_ON = ("local_steps >= 2", "E |g_k|^2 <= G2 at w* and at the first model, too")
 

@@ -8,7 +8,8 @@ from fedtheory.paper import Statement
 from fedtheory.rational.constants import initial_distance2, skew
 from fedtheory.rational.run_draws import draw_run
 from fedtheory.rational.step_sizes import decaying
-from fedtheory.verification.claim import Claim, Finding, equal_to, not_applicable, worst_of
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import Finding, equal_to, not_applicable, worst_of
 
 
 def _gap(rng: np.random.Generator) -> Finding:

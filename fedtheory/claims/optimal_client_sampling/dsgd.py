@@ -14,7 +14,8 @@ from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
 from fedtheory.rational.sampled_rounds import SampledRound, everybody, optimal_law
 from fedtheory.rational.vectors import combination, difference, inner, norm2, vector
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, equal_to, worst_of
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import FAILS, Finding, at_most, equal_to, worst_of
 
 __all__ = [
     "DSGD_NONCONVEX",

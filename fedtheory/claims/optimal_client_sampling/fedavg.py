@@ -12,7 +12,8 @@ from fedtheory.rational.draws import whole
 from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
 from fedtheory.rational.sampled_rounds import SampledRound, everybody
 from fedtheory.rational.vectors import combination, difference, inner, norm2, vector
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, equal_to
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import FAILS, Finding, at_most, equal_to
 
 __all__ = [
     "CONVEX_CLIENTS",

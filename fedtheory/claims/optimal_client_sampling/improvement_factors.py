@@ -14,7 +14,8 @@ from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.approximate import approximation_path
 from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.sampling.variances import relative_improvement_factor, variance
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, equal_to, not_applicable, worst_of
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import FAILS, Finding, at_least, at_most, equal_to, not_applicable, worst_of
 
 __all__ = [
     "APPROXIMATE_ATTAINED",

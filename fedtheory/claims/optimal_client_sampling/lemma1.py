@@ -26,7 +26,8 @@ from fedtheory.sampling.probability_matrices import (
 from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.sampling.selections import Selection, independent, uniform_subsets, with_replacement
 from fedtheory.sampling.variances import variance
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, equal_to, worst_of
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import FAILS, Finding, at_least, at_most, equal_to, worst_of
 
 __all__ = [
     "AVAILABILITY",

@@ -16,15 +16,8 @@ from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.certificates import certificate
 from fedtheory.sampling.optimal import optimal_probabilities
 from fedtheory.sampling.reference import rational_probabilities, reference_probabilities
-from fedtheory.verification.claim import (
-    Claim,
-    Finding,
-    at_least,
-    at_most,
-    equal_to,
-    not_applicable,
-    worst_of,
-)
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 
 __all__ = [
     "CLOSED_FORM",

@@ -7,28 +7,19 @@ import numpy as np
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.paper import Statement
 from fedtheory.rational.averaging import RationalRun
-from fedtheory.rational.constants import observed_gradient_bound, weighted_spread
+from fedtheory.rational.constants import observed_gradient_bound
 from fedtheory.rational.draws import draw_federation, draw_model, whole
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.rounds import Snapshot, distance2, elapsed
 from fedtheory.rational.run_draws import draw_run
 from fedtheory.rational.vectors import combination, difference, norm2, vector
 from fedtheory.rational.words import federation_in_words, in_words
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, equal_to, worst_of
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import FAILS, Finding, at_most, equal_to, worst_of
 
 _APPENDIX_C = "Appendix C"
 _CURVATURE = "every F_k is L-smooth and mu-strongly convex"
 _NOISE = "noise of mean zero and variance at most sigma2, independent across active copies and of the selection"
-
-
-def drift(at: Snapshot) -> Fraction:
-    """Mean squared distance of the active copies' models from their average."""
-    return weighted_spread(at, at.average)
-
-
-def displacement(at: Snapshot) -> Fraction:
-    """Mean squared distance of the active copies' models from the round's starting model."""
-    return weighted_spread(at, at.anchor)
 
 
 def _gradient_norm(rng: np.random.Generator) -> Finding:
@@ -59,7 +50,7 @@ def _printed_drift(rng: np.random.Generator) -> Finding:
     G2 = observed_gradient_bound(run)
     return worst_of(
         at_most(
-            snapshots.mean(drift),
+            snapshots.mean(lambda at: at.drift),
             poc.client_drift.printed(run.step_size(step), local_steps=run.local_steps, G2=G2),
             instance={**instance, "step": step},
         )
@@ -83,7 +74,7 @@ def _refined_drift(rng: np.random.Generator) -> Finding:
     G2 = observed_gradient_bound(run)
     return worst_of(
         at_most(
-            snapshots.mean(drift),
+            snapshots.mean(lambda at: at.drift),
             poc.client_drift(run.step_size(step), local_steps=run.local_steps, G2=G2),
             instance={**instance, "step": step},
         )
@@ -105,7 +96,11 @@ def _displacement(rng: np.random.Generator) -> Finding:
     run, _, instance = draw_run(rng, longest_round=6)
     G2 = observed_gradient_bound(run)
     return worst_of(
-        at_most(snapshots.mean(displacement), elapsed(run, step) ** 2 * G2, instance={**instance, "step": step})
+        at_most(
+            snapshots.mean(lambda at: at.displacement),
+            elapsed(run, step) ** 2 * G2,
+            instance={**instance, "step": step},
+        )
         for step, snapshots in enumerate(run.snapshots)
     )
 
@@ -126,7 +121,7 @@ def _averaged_distance(rng: np.random.Generator) -> Finding:
     return worst_of(
         at_most(
             distance2(run, step),
-            snapshots.mean(lambda at: weighted_spread(at, best)),
+            snapshots.mean(lambda at: at.spread(best)),
             instance={**instance, "step": step},
         )
         for step, snapshots in enumerate(run.snapshots)
@@ -203,7 +198,7 @@ def _distances(run: RationalRun, step: int) -> tuple[Fraction, Fraction, Fractio
     snapshots = run.snapshots[step]
     return (
         distance2(run, step),
-        snapshots.mean(lambda at: weighted_spread(at, best)),
+        snapshots.mean(lambda at: at.spread(best)),
         snapshots.mean(lambda at: excess(at, 0)),
         snapshots.mean(lambda at: excess(at, 1)),
     )
@@ -218,7 +213,7 @@ def _recursion(rng: np.random.Generator, contracting: int) -> Finding:
         bound = (
             distances[0]
             - eta * fed.strong_convexity * distances[contracting]
-            + run.snapshots[step].mean(drift)
+            + run.snapshots[step].mean(lambda at: at.drift)
             + eta**2 * run.sigma2 / num_selected
             + 4 * fed.smoothness * eta**2 * distances[2]
             - 2 * eta * distances[3]

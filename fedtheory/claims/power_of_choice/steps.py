@@ -17,7 +17,8 @@ from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import norm2, vector
 from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.selections import with_replacement
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, not_applicable, worst_of
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import FAILS, Finding, at_least, at_most, not_applicable, worst_of
 
 
 def excess_of_active(run: RationalRun, at: Snapshot, *, of_start: bool) -> Fraction:

@@ -17,7 +17,8 @@ from fedtheory.rational.step_sizes import decaying, fixed_step
 from fedtheory.rational.vectors import vector
 from fedtheory.rational.words import law_in_words
 from fedtheory.sampling.selections import with_replacement
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, not_applicable
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import FAILS, Finding, at_most, not_applicable
 
 
 def _skews(skews: Skews, name: str) -> dict[str, Fraction]:

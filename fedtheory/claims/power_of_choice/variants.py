@@ -24,7 +24,8 @@ from fedtheory.selection.power_of_choice import HighestLoss, PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.rules import Strategy
 from fedtheory.selection.uniform import Uniform
-from fedtheory.verification.claim import Claim, Finding, at_most, equal_to
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import Finding, at_most, equal_to
 
 __all__ = ["AVAILABILITY", "CPOW_D", "RPOW_D"]
 

@@ -17,7 +17,8 @@ from fedtheory.rational.step_sizes import weighted_steps
 from fedtheory.rational.vectors import vector
 from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.selections import uniform_subsets
-from fedtheory.verification.claim import FAILS, Claim, Finding, not_applicable
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import FAILS, Finding, not_applicable
 
 
 def balanced_weights(fed: RationalQuadratics, num_selected: int) -> Callable[[tuple[int, ...]], tuple[Fraction, ...]]:
