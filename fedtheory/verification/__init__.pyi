@@ -5,6 +5,7 @@ from fedtheory.verification import claims as claims
 from fedtheory.verification import counterexamples as counterexamples
 from fedtheory.verification import expectation as expectation
 from fedtheory.verification import findings as findings
+from fedtheory.verification import looseness as looseness
 from fedtheory.verification import measured_alignment as measured_alignment
 from fedtheory.verification import rates as rates
 from fedtheory.verification import renderings as renderings
@@ -36,6 +37,9 @@ from fedtheory.verification.findings import at_most as at_most
 from fedtheory.verification.findings import equal_to as equal_to
 from fedtheory.verification.findings import not_applicable as not_applicable
 from fedtheory.verification.findings import worst_of as worst_of
+from fedtheory.verification.looseness import LADDER as LADDER
+from fedtheory.verification.looseness import least_refuted_factor as least_refuted_factor
+from fedtheory.verification.looseness import tightened as tightened
 from fedtheory.verification.measured_alignment import AlignmentTerms as AlignmentTerms
 from fedtheory.verification.measured_alignment import alignment_terms as alignment_terms
 from fedtheory.verification.rates import Fit as Fit

@@ -129,9 +129,10 @@ def claim(
     Examples
     --------
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
+    >>> from fedtheory.verification.findings import at_most
     >>> @claim("textbook:parabola", "|F'(w)|^2 <= 2 L (F(w) - F*) for F(w) = L w^2/2", gradient_norm, looseness=1.01)
     ... def parabola(rng):
-    ...     L, w = (Fraction(int(rng.integers(1, 9))) for _ in range(2))
+    ...     L, w = (int(rng.integers(1, 9)) for _ in range(2))
     ...     return at_most((L * w) ** 2, gradient_norm(L * w**2 / 2, L=L), instance={"L": L, "w": w})
     >>> parabola.check(np.random.default_rng(0)).ratio
     1.0

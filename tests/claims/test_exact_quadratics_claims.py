@@ -32,10 +32,10 @@ def refuted(claim: Claim, num_instances: int = 200) -> bool:
 
 def test_the_skews_of_the_counterexamples_are_those_done_by_hand():
     # At w = 1/2 the client at -1 is selected: (3/2)^2/2 against D = (9/4 + 1/4)/4, so 9/5; at w* = 0 both have 1/2.
-    finding = examine(skews.SKEW_ORDER_ON_ITERATES).worst
+    finding = examine(skews.skew_order_on_iterates).worst
     assert (finding.measured, finding.predicted) == (Fraction(9, 5), 1)
     # The same client is optimal at w' = -1.
-    finding = examine(skews.RHO_BAR_GROWS).worst
+    finding = examine(skews.rho_bar_grows).worst
     assert (finding.measured, finding.predicted) == (0, 1)
 
 
@@ -46,7 +46,7 @@ def test_a_model_where_both_losses_tie_selects_both_clients():
 
 def test_the_diagonal_skew_can_fall_when_the_minima_differ():
     # A client with a large minimum ranks first even where it is optimal.
-    mutant = replace(skews.DIAGONAL_GROWS, check=lambda rng: skews.diagonal_growth(rng, equal_minima=False))
+    mutant = replace(skews.diagonal_grows, check=lambda rng: skews.diagonal_growth(rng, equal_minima=False))
     assert refuted(mutant)
 
 
@@ -55,7 +55,7 @@ def test_the_smallest_losses_among_the_candidates_would_make_the_diagonal_skew_f
         return power_of_choice(weights, [-loss for loss in losses], m, d)
 
     monkeypatch.setattr(skews, "power_of_choice", upside_down)
-    assert refuted(skews.DIAGONAL_GROWS)
+    assert refuted(skews.diagonal_grows)
 
 
 def shifted(skew: SelectionSkew, name: str, by: float) -> SelectionSkew:
@@ -69,14 +69,14 @@ def test_a_rho_tilde_that_is_too_small_by_a_hundredth_is_caught(monkeypatch):
     monkeypatch.setattr(
         skews, "selection_skew", lambda *given, **options: shifted(honest(*given, **options), "rho_tilde", -0.01)
     )
-    assert refuted(skews.SKEW_ORDER, 60)
+    assert refuted(skews.skew_order, 60)
 
 
 @pytest.mark.parametrize(
     ("claim", "name", "moves"),
     [
-        (skews.RHO_BAR_IN_FIGURE_3, "rho_bar", {3: 0.0, 9: 1.0, 15: 2.0}),
-        (skews.DIAGONAL_IN_FIGURE_3, "rho_diagonal", {3: 0.3, 6: 0.0, 9: 0.0}),
+        (skews.rho_bar_in_figure_3, "rho_bar", {3: 0.0, 9: 1.0, 15: 2.0}),
+        (skews.diagonal_in_figure_3, "rho_diagonal", {3: 0.3, 6: 0.0, 9: 0.0}),
     ],
 )
 def test_figure_3_is_decided_by_certified_sides_only(claim, name, moves, monkeypatch):
@@ -96,7 +96,7 @@ LAWS = {
 @pytest.mark.parametrize("name", LAWS)
 def test_another_law_has_other_inclusion_probabilities(name, monkeypatch):
     monkeypatch.setattr(exact, "power_of_choice", LAWS[name])
-    assert refuted(exact.INCLUSION)
+    assert refuted(exact.inclusion)
 
 
 def position_as_index(p, losses, m, d):
@@ -148,14 +148,14 @@ def test_moments_that_are_wrong_in_the_sixth_digit_are_caught(name, monkeypatch)
     monkeypatch.setattr(
         exact, "_schemes", lambda p, m: [scheme._replace(strategy=Wrong(scheme.strategy)) for scheme in honest(p, m)]
     )
-    assert refuted(exact.EXPECTED_GAP)
+    assert refuted(exact.gap_by_moments)
 
 
 def test_the_minimizer_of_the_objective_is_not_where_pow_d_settles(monkeypatch):
     monkeypatch.setattr(
         exact, "error_floor", lambda fed, strategy: error_floor(fed, strategy)._replace(minimizer=fed.minimizer)
     )
-    assert refuted(exact.FLOOR_CERTIFICATE)
+    assert refuted(exact.floor_certificate)
 
 
 def test_the_bias_without_the_skew_at_the_minimizer_is_too_small(monkeypatch):
@@ -166,7 +166,7 @@ def test_the_bias_without_the_skew_at_the_minimizer_is_too_small(monkeypatch):
         return skew._replace(rho_tilde=Interval.exact(1 + 0.3 * (skew.rho_tilde.upper - 1), "a guess"))
 
     monkeypatch.setattr(exact, "selection_skew", smaller)
-    assert refuted(exact.SMALL_STEP_BIAS, 100)
+    assert refuted(exact.small_step_bias, 100)
 
 
 def test_the_floor_of_another_number_of_candidates_is_not_the_error_of_a_long_run():
@@ -180,7 +180,7 @@ def test_the_mean_field_of_another_number_of_candidates_is_not_the_error_of_a_ru
         return mean_field_gap(fed, replace(strategy, num_candidates=strategy.num_candidates - 1), **known)
 
     monkeypatch.setattr(exact, "mean_field_gap", with_fewer)
-    assert examine(exact.MEAN_FIELD).verdict == "fails"
+    assert examine(exact.mean_field).verdict == "fails"
 
 
 def test_the_claims_about_exact_quadratics_all_hold_by_theory():

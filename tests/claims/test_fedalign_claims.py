@@ -127,7 +127,7 @@ def test_the_one_step_inequality_needs_its_terms(summands, factor):
     def check(rng):
         return worst_of(theorems.one_step_findings(draw_alignment(rng, step_size=short_steps(rng)), mutant))
 
-    assert refuted(theorems.LEMMA_A6_REFINED, check, 600)
+    assert refuted(theorems.lemma_a6_refined, check, 600)
 
 
 @pytest.mark.parametrize(
@@ -142,22 +142,22 @@ def test_the_one_step_inequality_needs_its_terms(summands, factor):
 )
 def test_the_one_step_inequality_with_drawn_priority_clients_needs_its_terms(summands, factor):
     check = theorems.decaying_one_step(changed(fa.partial_one_step, summands, factor), most_draws=2)
-    assert refuted(theorems.EQUATION_59, check, 1000)
+    assert refuted(theorems.equation_59, check, 1000)
 
 
 @pytest.mark.parametrize(
     ("claim", "summand", "factor"),
     [
-        (theorems.THEOREM_1, "noise", Q(0)),
-        (theorems.THEOREM_1, "initial", Q(1, 2)),
-        (theorems.THEOREM_1, "bias", Q(0)),
-        (theorems.THEOREM_A9, "initial", Q(1, 2)),
-        (theorems.THEOREM_A9, "bias", Q(0)),
+        (theorems.theorem_1, "noise", Q(0)),
+        (theorems.theorem_1, "initial", Q(1, 2)),
+        (theorems.theorem_1, "bias", Q(0)),
+        (theorems.theorem_a9, "initial", Q(1, 2)),
+        (theorems.theorem_a9, "bias", Q(0)),
     ],
 )
 def test_the_corrected_theorems_need_their_terms(claim, summand, factor):
     mutant = changed(claim.bound, [summand], factor)
-    assert refuted(claim, theorems.against_theorem(mutant, most_draws=2 * (claim is theorems.THEOREM_A9)), 400)
+    assert refuted(claim, theorems.against_theorem(mutant, most_draws=2 * (claim is theorems.theorem_a9)), 400)
 
 
 def test_uniform_draws_of_unequal_priority_clients_are_biased(monkeypatch):
@@ -167,7 +167,7 @@ def test_uniform_draws_of_unequal_priority_clients_are_biased(monkeypatch):
 
     honest = selections.with_replacement
     monkeypatch.setattr(alignment, "with_replacement", uniform)
-    assert refuted(lemmas.LEMMA_A7, lemmas.LEMMA_A7.check)
+    assert refuted(lemmas.lemma_a7, lemmas.lemma_a7.check)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def _with_printed(honest, mutant):
 
 def test_the_corrected_theorem_with_sums_from_one_is_refuted():
     check = theorems.against_theorem(fa.full_participation_gap, first_step=1, longest_round=1)
-    assert refuted(theorems.THEOREM_1, check, 400)
+    assert refuted(theorems.theorem_1, check, 400)
 
 
 def test_an_included_client_is_one_whose_loss_is_closer_than_the_threshold():

@@ -108,7 +108,7 @@ def one_step_check(bound: Any) -> Callable[[Any], Finding]:
 
 @pytest.mark.parametrize("term", ["drift", "heterogeneity", "bias"])
 def test_the_one_step_inequality_needs_its(term: str) -> None:
-    assert refuted(steps.ONE_STEP, one_step_check(without(poc.one_step, term)), 300)
+    assert refuted(steps.one_step, one_step_check(without(poc.one_step, term)), 300)
 
 
 def test_the_one_step_inequality_needs_its_noise_divided_by_the_number_of_clients_once() -> None:
@@ -134,13 +134,13 @@ def test_the_one_step_contraction_cannot_be_twice_as_fast() -> None:
         gain = arguments["step_size"] * arguments["mu"] * arguments["rho_diagonal"]
         return poc.one_step(distance2, **arguments) - gain * distance2
 
-    assert refuted(steps.ONE_STEP, one_step_check(faster))
+    assert refuted(steps.one_step, one_step_check(faster))
 
 
 @pytest.mark.parametrize("term", ["vanishing", "step floor", "bias"])
 def test_the_refined_fixed_step_theorem_needs_each_of_its_terms(term: str) -> None:
     check = theorems.against_fixed_steps(without(poc.refined_fixed_step_gap, term), "rho_diagonal", "initial_distance2")
-    assert refuted(theorems.THEOREM_A1_REFINED, check, 300)
+    assert refuted(theorems.theorem_a1_refined, check, 300)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_the_refined_fixed_step_theorem_needs_each_of_its_terms(term: str) -> No
 def test_the_refined_fixed_step_theorem_needs_its_arguments(argument: str, change: Callable[[Any], Any]) -> None:
     mutant = given(poc.refined_fixed_step_gap, argument, change)
     check = theorems.against_fixed_steps(mutant, "rho_diagonal", "initial_distance2")
-    assert refuted(theorems.THEOREM_A1_REFINED, check, 300)
+    assert refuted(theorems.theorem_a1_refined, check, 300)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_the_refined_fixed_step_theorem_needs_its_arguments(argument: str, chang
     ids=["bias", "drift", "noise", "heterogeneity"],
 )
 def test_the_closed_form_is_too_loose_to_miss_terms_that_the_one_step_inequality_misses(mutant: Any) -> None:
-    assert not refuted(theorems.THEOREM_31, theorems.against_decaying_steps(mutant, "rho_diagonal", 12), 25)
+    assert not refuted(theorems.theorem_31, theorems.against_decaying_steps(mutant, "rho_diagonal", 12), 25)
 
 
 def test_the_refined_decaying_theorem_needs_the_objective_gap_and_the_vanishing_term() -> None:
@@ -173,18 +173,18 @@ def test_the_refined_decaying_theorem_needs_the_objective_gap_and_the_vanishing_
         without(poc.refined_decaying_steps_gap, "vanishing"),
     ]
     for mutant in mutants:
-        assert refuted(theorems.THEOREM_31_REFINED, theorems.against_decaying_steps(mutant, "rho_diagonal", 5))
+        assert refuted(theorems.theorem_31_refined, theorems.against_decaying_steps(mutant, "rho_diagonal", 5))
 
 
 def test_the_repaired_weighted_theorem_needs_its_vanishing_term() -> None:
     check = weighted.against_weighted_average(without(poc.weighted_average_gap, "vanishing"), "rho_diagonal", 1)
-    assert refuted(weighted.EQUATION_85, check)
+    assert refuted(weighted.equation_85, check)
 
 
 def test_the_drift_grows_with_the_number_of_local_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = poc.client_drift
     monkeypatch.setattr(poc, "client_drift", lambda eta, local_steps, G2: honest(eta, local_steps=2, G2=G2) / 2)
-    assert refuted(lemmas.LEMMA_B2_REFINED, lemmas.LEMMA_B2_REFINED.check)
+    assert refuted(lemmas.lemma_b2_refined, lemmas.lemma_b2_refined.check)
 
 
 def test_uniform_draws_from_unequal_weights_do_not_have_skew_one() -> None:

@@ -13,13 +13,14 @@ from fedtheory.rational.draws import draw_federation, draw_model
 from fedtheory.rational.rounds import Snapshot, distance2, elapsed
 from fedtheory.rational.vectors import combination, difference, norm2, vector
 from fedtheory.rational.words import federation_in_words, in_words
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import FAILS, Finding, at_most, equal_to, worst_of
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 _FROZEN = "the indicators are fixed at the round's start"
 
 
-def _gradient_norm(rng: np.random.Generator) -> Finding:
+@claim("fedalign:lemma-a2", "|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)", fa.gradient_norm)
+def lemma_a2(rng: np.random.Generator) -> Finding:
     fed = draw_federation(rng)
     w = draw_model(rng, fed.dim)
     return worst_of(
@@ -32,17 +33,8 @@ def _gradient_norm(rng: np.random.Generator) -> Finding:
     )
 
 
-LEMMA_A2 = Claim(
-    key="fedalign:lemma-a2",
-    title="|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)",
-    statement=fa.gradient_norm.statement,
-    kind="inequality",
-    check=_gradient_norm,
-    bound=fa.gradient_norm,
-)
-
-
-def _aggregated_distance(rng: np.random.Generator) -> Finding:
+@claim("fedalign:lemma-a3", "E |w_t - w*|^2 <= E sum_k p'_k I_k |w_t^k - w*|^2", fa.aggregated_distance)
+def lemma_a3(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng)
     best = run.federation.minimizer
 
@@ -56,17 +48,8 @@ def _aggregated_distance(rng: np.random.Generator) -> Finding:
     )
 
 
-LEMMA_A3 = Claim(
-    key="fedalign:lemma-a3",
-    title="E |w_t - w*|^2 <= E sum_k p'_k I_k |w_t^k - w*|^2",
-    statement=fa.aggregated_distance.statement,
-    kind="inequality",
-    check=_aggregated_distance,
-    bound=fa.aggregated_distance,
-)
-
-
-def _client_drift(rng: np.random.Generator) -> Finding:
+@claim("fedalign:lemma-a4", "E sum_k p'_k I_k |w_t^k - w_t|^2 <= 4 eta_t^2 (E - 1)^2 G2", fa.client_drift)
+def lemma_a4(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, longest_round=6)
     G2 = active_gradient_bound(run, 0, run.num_steps)
     return worst_of(
@@ -79,17 +62,13 @@ def _client_drift(rng: np.random.Generator) -> Finding:
     )
 
 
-LEMMA_A4 = Claim(
-    key="fedalign:lemma-a4",
-    title="E sum_k p'_k I_k |w_t^k - w_t|^2 <= 4 eta_t^2 (E - 1)^2 G2",
-    statement=fa.client_drift.statement,
-    kind="inequality",
-    check=_client_drift,
-    bound=fa.client_drift,
+@claim(
+    "fedalign:lemma-a4-refined",
+    "E sum_k p'_k I_k |w_t^k - w_t|^2 <= (sum of the round's step sizes so far)^2 G2",
+    Statement(fa.PAPER, "Lemma A.4", "eq. (26)", form="refined"),
+    hypotheses=("E sum_k p'_k I_k |g_k|^2 <= G2", _FROZEN),
 )
-
-
-def _displacement(rng: np.random.Generator) -> Finding:
+def lemma_a4_refined(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, longest_round=6)
     findings = []
     for step in range(run.num_steps):
@@ -101,17 +80,15 @@ def _displacement(rng: np.random.Generator) -> Finding:
     return worst_of(findings)
 
 
-LEMMA_A4_REFINED = Claim(
-    key="fedalign:lemma-a4-refined",
-    title="E sum_k p'_k I_k |w_t^k - w_t|^2 <= (sum of the round's step sizes so far)^2 G2",
-    statement=Statement(fa.PAPER, "Lemma A.4", "eq. (26)", form="refined"),
-    kind="inequality",
-    check=_displacement,
-    hypotheses=("E sum_k p'_k I_k |g_k|^2 <= G2", _FROZEN),
+@claim(
+    "fedalign:lemma-a4-unweighted",
+    "sum_k |a_k - a_bar|^2 <= sum_k |a_k|^2 for a weighted average a_bar, as the proof quotes it under (a)",
+    Statement(fa.PAPER, "Lemma A.4", "eq. (26), (a)"),
+    "erratum",
+    instances=(1, 1),
+    remark="true with the weights of the average on both sides, which is what the proof needs",
 )
-
-
-def _unweighted_spread(_: np.random.Generator) -> Finding:
+def lemma_a4_unweighted(_: np.random.Generator) -> Finding:
     a, p = vector(0, 0, 0, 1), vector("1/10", "1/10", "1/10", "7/10")
     center = sum(q * x for q, x in zip(p, a, strict=True))
     return at_most(
@@ -121,19 +98,13 @@ def _unweighted_spread(_: np.random.Generator) -> Finding:
     )
 
 
-LEMMA_A4_UNWEIGHTED = Claim(
-    key="fedalign:lemma-a4-unweighted",
-    title="sum_k |a_k - a_bar|^2 <= sum_k |a_k|^2 for a weighted average a_bar, as the proof quotes it under (a)",
-    statement=Statement(fa.PAPER, "Lemma A.4", "eq. (26), (a)"),
-    kind="erratum",
-    check=_unweighted_spread,
-    expected=FAILS,
-    instances=(1, 1),
-    remark="true with the weights of the average on both sides, which is what the proof needs",
+@claim(
+    "fedalign:lemma-a5",
+    "E |g_t - mean g_t|^2 = sigma2 sum_k p'_k^2 I_k <= sigma2 for noise of variance sigma2 at every client",
+    fa.gradient_variance,
+    "identity",
 )
-
-
-def _gradient_variance(rng: np.random.Generator) -> Finding:
+def lemma_a5(rng: np.random.Generator) -> Finding:
     # From a common start the first step's spread is eta times that of the aggregated gradient.
     run, instance = draw_alignment(rng, longest_round=1)
     eta, findings = run.step_size(0), []
@@ -147,17 +118,14 @@ def _gradient_variance(rng: np.random.Generator) -> Finding:
     return worst_of(findings)
 
 
-LEMMA_A5 = Claim(
-    key="fedalign:lemma-a5",
-    title="E |g_t - mean g_t|^2 = sigma2 sum_k p'_k^2 I_k <= sigma2 for noise of variance sigma2 at every client",
-    statement=fa.gradient_variance.statement,
-    kind="identity",
-    check=_gradient_variance,
-    bound=fa.gradient_variance,
+@claim(
+    "fedalign:lemma-a7",
+    "E w'_t = w_t at the end of a round over the draws of priority clients, given the round's inclusions",
+    Statement(fa.PAPER, "Lemma A.7"),
+    "identity",
+    hypotheses=("priority clients are drawn with replacement, client k with probability p_k", _FROZEN),
 )
-
-
-def _unbiased_draws(rng: np.random.Generator) -> Finding:
+def lemma_a7(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, most_draws=2)
     findings = []
     for number, beginnings in enumerate(run.rounds[: run.num_rounds]):
@@ -169,22 +137,17 @@ def _unbiased_draws(rng: np.random.Generator) -> Finding:
     return worst_of(findings)
 
 
-LEMMA_A7 = Claim(
-    key="fedalign:lemma-a7",
-    title="E w'_t = w_t at the end of a round over the draws of priority clients, given the round's inclusions",
-    statement=Statement(fa.PAPER, "Lemma A.7"),
-    kind="identity",
-    check=_unbiased_draws,
-    hypotheses=("priority clients are drawn with replacement, client k with probability p_k", _FROZEN),
-)
-
-
 def drawn_variance(run: AlignedRun, at: Snapshot) -> Fraction:
     """Mean of ``|w' - w|^2`` over the draws, given the models of all clients of the round."""
     return Fraction(drawn_averages(run, at).mean(lambda w: norm2(difference(w, at.average))))
 
 
-def _sampling_variance(rng: np.random.Generator) -> Finding:
+@claim(
+    "fedalign:lemma-a8",
+    "E |w'_t - w_t|^2 <= (step sizes of the round)^2 G2/(K (1 + s)^2) <= 4 eta^2 E^2 G2/K",
+    fa.sampling_variance,
+)
+def lemma_a8(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, most_draws=2, longest_round=6)
     G2, findings = client_gradient_bound(run), []
     for number, beginnings in enumerate(run.rounds[: run.num_rounds]):
@@ -201,34 +164,28 @@ def _sampling_variance(rng: np.random.Generator) -> Finding:
     return worst_of(findings)
 
 
-LEMMA_A8 = Claim(
-    key="fedalign:lemma-a8",
-    title="E |w'_t - w_t|^2 <= (step sizes of the round)^2 G2/(K (1 + s)^2) <= 4 eta^2 E^2 G2/K",
-    statement=fa.sampling_variance.statement,
-    kind="inequality",
-    check=_sampling_variance,
-    bound=fa.sampling_variance,
+@claim(
+    "fedalign:equation-35",
+    "(s - 1)/s^2 = (s^2 - 1)/(s (s + 1)) at s = t + gamma, printed with the sign of equality",
+    Statement(fa.PAPER, "Appendix A.2", "eq. (35)"),
+    "erratum",
+    instances=(1, 1),
+    remark="a square is missing, (s^2 - 1)/(s^2 (s + 1)); both ends of the chain are true",
 )
-
-
-def _chain_of_35(_: np.random.Generator) -> Finding:
+def equation_35(_: np.random.Generator) -> Finding:
     s = Fraction(8)
     return equal_to((s - 1) / s**2, (s**2 - 1) / (s * (s + 1)), instance={"t + gamma": "8"})
 
 
-EQUATION_35 = Claim(
-    key="fedalign:equation-35",
-    title="(s - 1)/s^2 = (s^2 - 1)/(s (s + 1)) at s = t + gamma, printed with the sign of equality",
-    statement=Statement(fa.PAPER, "Appendix A.2", "eq. (35)"),
-    kind="erratum",
-    check=_chain_of_35,
-    expected=FAILS,
+@claim(
+    "fedalign:equation-16",
+    "w_{t+1} of eq. (16) with the indicators of step t + 1 is w_t - eta_t g_t, also at the end of a round",
+    Statement(fa.PAPER, "Appendix A.1", "eqs. (16), (19)"),
+    "erratum",
     instances=(1, 1),
-    remark="a square is missing, (s^2 - 1)/(s^2 (s + 1)); both ends of the chain are true",
+    remark="the round's aggregation must use the indicators that were fixed at its start",
 )
-
-
-def _moving_indicators(_: np.random.Generator) -> Finding:
+def equation_16(_: np.random.Generator) -> Finding:
     run = two_parabolas(vector(1, 0))
     (beginning,) = run.rounds[0]
     (at,) = beginning.snapshots[-1]
@@ -239,15 +196,3 @@ def _moving_indicators(_: np.random.Generator) -> Finding:
         at.average[0],
         instance={"clients": "w^2/2 (priority), (w - 1)^2/2", "thresholds": "1, 0", "local_steps": 1, "initial": "0"},
     )
-
-
-EQUATION_16 = Claim(
-    key="fedalign:equation-16",
-    title="w_{t+1} of eq. (16) with the indicators of step t + 1 is w_t - eta_t g_t, also at the end of a round",
-    statement=Statement(fa.PAPER, "Appendix A.1", "eqs. (16), (19)"),
-    kind="erratum",
-    check=_moving_indicators,
-    expected=FAILS,
-    instances=(1, 1),
-    remark="the round's aggregation must use the indicators that were fixed at its start",
-)

@@ -13,8 +13,8 @@ from fedtheory.rational.alignment_draws import DrawnAlignment, draw_alignment
 from fedtheory.rational.constants import active_gradient_bound, client_gradient_bound, initial_distance2
 from fedtheory.rational.rounds import distance2, elapsed, gap
 from fedtheory.rational.step_sizes import Delay, delay, delayed, short_steps
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import FAILS, Finding, at_most, worst_of
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_most, worst_of
 
 _FROM_TWO_STEPS_ON = ("local_steps >= 2", "E |g_k|^2 <= G2 at w* and at the first model, too")
 
@@ -41,14 +41,11 @@ def one_step_findings(drawn: DrawnAlignment, bound: Bound = fa.refined_one_step)
     return findings
 
 
-LEMMA_A6_REFINED = Claim(
-    key="fedalign:lemma-a6-refined",
-    title="One step of E |w_t - w*|^2 for any step sizes up to 1/(4 L), with the drift that the proof needs",
-    statement=fa.refined_one_step.statement,
-    kind="inequality",
-    check=lambda rng: worst_of(one_step_findings(draw_alignment(rng, step_size=short_steps(rng)))),
-    bound=fa.refined_one_step,
-)
+lemma_a6_refined = claim(
+    "fedalign:lemma-a6-refined",
+    "One step of E |w_t - w*|^2 for any step sizes up to 1/(4 L), with the drift that the proof needs",
+    fa.refined_one_step,
+)(lambda rng: worst_of(one_step_findings(draw_alignment(rng, step_size=short_steps(rng)))))
 
 
 def decaying_one_step(bound: Bound, **sizes: Any) -> Callable[[np.random.Generator], Finding]:
@@ -74,23 +71,15 @@ def decaying_one_step(bound: Bound, **sizes: Any) -> Callable[[np.random.Generat
     return check
 
 
-LEMMA_A6 = Claim(
-    key="fedalign:lemma-a6",
-    title="One step of E |w_t - w*|^2, eq. (30), with decaying step sizes",
-    statement=fa.one_step.statement,
-    kind="inequality",
-    check=decaying_one_step(fa.one_step),
-    bound=fa.one_step,
+lemma_a6 = claim("fedalign:lemma-a6", "One step of E |w_t - w*|^2, eq. (30), with decaying step sizes", fa.one_step)(
+    decaying_one_step(fa.one_step)
 )
 
-EQUATION_59 = Claim(
-    key="fedalign:equation-59",
-    title="One step of E |w'_t - w*|^2 when K priority clients are drawn, with the constant 4",
-    statement=fa.partial_one_step.statement,
-    kind="inequality",
-    check=decaying_one_step(fa.partial_one_step, most_draws=2),
-    bound=fa.partial_one_step,
-)
+equation_59 = claim(
+    "fedalign:equation-59",
+    "One step of E |w'_t - w*|^2 when K priority clients are drawn, with the constant 4",
+    fa.partial_one_step,
+)(decaying_one_step(fa.partial_one_step, most_draws=2))
 
 
 def theorem_constants(drawn: DrawnAlignment, *, printed: bool = False) -> dict[str, Any]:
@@ -133,31 +122,30 @@ def against_theorem(
     return check
 
 
-THEOREM_1 = Claim(
-    key="fedalign:theorem-1",
-    title="E F(w_T) - F* against the corrected theorem, sums from i = 0, every number of local steps",
-    statement=fa.full_participation_gap.statement,
-    kind="inequality",
-    check=against_theorem(fa.full_participation_gap),
-    bound=fa.full_participation_gap,
-)
+theorem_1 = claim(
+    "fedalign:theorem-1",
+    "E F(w_T) - F* against the corrected theorem, sums from i = 0, every number of local steps",
+    fa.full_participation_gap,
+)(against_theorem(fa.full_participation_gap))
 
-THEOREM_1_PRINTED = Claim(
-    key="fedalign:theorem-1-printed",
-    title="E F(w_T) - F* against eq. (6) for two or more local steps",
-    statement=fa.full_participation_gap.printed.statement,
-    kind="inequality",
-    check=against_theorem(fa.full_participation_gap.printed, first_step=1, shortest_round=2),
-    hypotheses=(
-        *(hypothesis.text for hypothesis in fa.full_participation_gap.printed.hypotheses),
-        *_FROM_TWO_STEPS_ON,
-    ),
-    bound=fa.full_participation_gap.printed,
+theorem_1_printed = claim(
+    "fedalign:theorem-1-printed",
+    "E F(w_T) - F* against eq. (6) for two or more local steps",
+    fa.full_participation_gap.printed,
+    also=_FROM_TWO_STEPS_ON,
     remark="true because the drift 8 (E - 1)^2 G2 gives away more than step 0 costs",
+)(against_theorem(fa.full_participation_gap.printed, first_step=1, shortest_round=2))
+
+
+@claim(
+    "fedalign:theorem-1-printed-one-step",
+    "E F(w_T) - F* against eq. (6) for one local step",
+    fa.full_participation_gap.printed,
+    "erratum",
+    instances=(1, 1),
+    remark="the sums leave out step 0, the only one with an included client: the bound is 0 for every T",
 )
-
-
-def _one_local_step(_: np.random.Generator) -> Finding:
+def theorem_1_one_step(_: np.random.Generator) -> Finding:
     run = two_parabolas((Fraction(1), Fraction(0), Fraction(0)))
     drawn = DrawnAlignment(run, _two_parabolas_in_words(run))
     return expected_gaps(drawn, fa.full_participation_gap.printed, Fraction(8), first_step=1)
@@ -174,20 +162,12 @@ def _two_parabolas_in_words(run: AlignedRun) -> dict[str, Any]:
     }
 
 
-THEOREM_1_ONE_STEP = Claim(
-    key="fedalign:theorem-1-printed-one-step",
-    title="E F(w_T) - F* against eq. (6) for one local step",
-    statement=fa.full_participation_gap.printed.statement,
-    kind="erratum",
-    check=_one_local_step,
-    expected=FAILS,
-    instances=(1, 1),
-    bound=fa.full_participation_gap.printed,
-    remark="the sums leave out step 0, the only one with an included client: the bound is 0 for every T",
+@claim(
+    "fedalign:theorem-1-recursion",
+    "E F(w_T) - F* against the exact solution of the recursion (30), inside of rounds too",
+    fa.recursion_gap,
 )
-
-
-def _recursion(rng: np.random.Generator) -> Finding:
+def theorem_1_recursion(rng: np.random.Generator) -> Finding:
     drawn = draw_alignment(rng)
     run, known = drawn.run, theorem_constants(drawn)
     weights = [weight for weight in run.priority_weights for _ in range(run.local_steps)]
@@ -202,42 +182,26 @@ def _recursion(rng: np.random.Generator) -> Finding:
     )
 
 
-THEOREM_1_RECURSION = Claim(
-    key="fedalign:theorem-1-recursion",
-    title="E F(w_T) - F* against the exact solution of the recursion (30), inside of rounds too",
-    statement=fa.recursion_gap.statement,
-    kind="inequality",
-    check=_recursion,
-    bound=fa.recursion_gap,
-)
+theorem_a9 = claim(
+    "fedalign:theorem-a9",
+    "E F(w_T) - F* against the corrected theorem with drawn priority clients, every number of local steps",
+    fa.partial_participation_gap,
+)(against_theorem(fa.partial_participation_gap, most_draws=2))
 
-THEOREM_A9 = Claim(
-    key="fedalign:theorem-a9",
-    title="E F(w_T) - F* against the corrected theorem with drawn priority clients, every number of local steps",
-    statement=fa.partial_participation_gap.statement,
-    kind="inequality",
-    check=against_theorem(fa.partial_participation_gap, most_draws=2),
-    bound=fa.partial_participation_gap,
-)
-
-THEOREM_A9_PRINTED = Claim(
-    key="fedalign:theorem-a9-printed",
-    title="E F(w_T) - F* against eq. (60) for two or more local steps, rounds longer than gamma + 1 included",
-    statement=fa.partial_participation_gap.printed.statement,
-    kind="inequality",
-    check=against_theorem(
+theorem_a9_printed = claim(
+    "fedalign:theorem-a9-printed",
+    "E F(w_T) - F* against eq. (60) for two or more local steps, rounds longer than gamma + 1 included",
+    fa.partial_participation_gap.printed,
+    also=_FROM_TWO_STEPS_ON,
+)(
+    against_theorem(
         fa.partial_participation_gap.printed,
         first_step=1,
         gamma_of=lambda fed, _: 8 * fed.smoothness / fed.strong_convexity,
         most_draws=2,
         shortest_round=2,
         longest_round=12,
-    ),
-    hypotheses=(
-        *(hypothesis.text for hypothesis in fa.partial_participation_gap.printed.hypotheses),
-        *_FROM_TWO_STEPS_ON,
-    ),
-    bound=fa.partial_participation_gap.printed,
+    )
 )
 
 
@@ -248,14 +212,11 @@ def many_draws(num_draws: int) -> Finding:
     return expected_gaps(drawn, fa.partial_participation_gap.printed, Fraction(8), first_step=1)
 
 
-THEOREM_A9_ONE_STEP = Claim(
-    key="fedalign:theorem-a9-printed-one-step",
-    title="E F(w_T) - F* against eq. (60) for one local step and 228 draws of one priority client",
-    statement=fa.partial_participation_gap.printed.statement,
-    kind="erratum",
-    check=lambda _: many_draws(228),
-    expected=FAILS,
+theorem_a9_one_step = claim(
+    "fedalign:theorem-a9-printed-one-step",
+    "E F(w_T) - F* against eq. (60) for one local step and 228 draws of one priority client",
+    fa.partial_participation_gap.printed,
+    "erratum",
     instances=(1, 1),
-    bound=fa.partial_participation_gap.printed,
     remark="inherited from Theorem 1; with 227 draws the variance of the draws hides it",
-)
+)(lambda _: many_draws(228))

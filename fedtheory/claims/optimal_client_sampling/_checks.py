@@ -3,17 +3,11 @@
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.paper import Bound
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.sampled_rounds import SampledRound
 from fedtheory.rational.vectors import Vector, combination, difference, norm2
 
-__all__ = ["hypotheses", "landing", "squared_weight", "standing"]
-
-
-def hypotheses(bound: Bound) -> tuple[str, ...]:
-    """Hypotheses of a bound, in words."""
-    return tuple(hypothesis.text for hypothesis in bound.hypotheses)
+__all__ = ["landing", "squared_weight", "standing"]
 
 
 def squared_weight(weights: Vector, gradients: tuple[Vector, ...]) -> Fraction:

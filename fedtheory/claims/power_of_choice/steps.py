@@ -17,8 +17,8 @@ from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import norm2, vector
 from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.selections import with_replacement
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import FAILS, Finding, at_least, at_most, not_applicable, worst_of
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_least, at_most, not_applicable, worst_of
 
 
 def excess_of_active(run: RationalRun, at: Snapshot, *, of_start: bool) -> Fraction:
@@ -27,7 +27,15 @@ def excess_of_active(run: RationalRun, at: Snapshot, *, of_start: bool) -> Fract
     return sum((run.federation.excess(k, w) for k in at.chosen), start=Fraction(0)) / len(at.chosen)
 
 
-def _canceling_path(_: np.random.Generator) -> Finding:
+@claim(
+    "power-of-choice:equation-16-pathwise",
+    "|w_k'_t - w_k_t|^2 <= |sum of eta_i (g_k' - g_k) over the whole round|^2 after one of two local steps",
+    Statement(poc.PAPER, "Lemma B.2", "eq. (16)"),
+    "erratum",
+    instances=(1, 1),
+    remark="later gradients can cancel earlier ones: sum to t - 1, and extend it after Cauchy-Schwarz; the lemma holds",
+)
+def equation_16_pathwise(_: np.random.Generator) -> Finding:
     eta, noises = Fraction(1, 4), ((-1, 1), (1, -1))
     models, difference_sum, after_first = [Fraction(0), Fraction(0)], Fraction(0), Fraction(0)
     for step, noise in enumerate(noises):
@@ -49,18 +57,6 @@ def _canceling_path(_: np.random.Generator) -> Finding:
     )
 
 
-EQUATION_16_PATHWISE = Claim(
-    key="power-of-choice:equation-16-pathwise",
-    title="|w_k'_t - w_k_t|^2 <= |sum of eta_i (g_k' - g_k) over the whole round|^2 after one of two local steps",
-    statement=Statement(poc.PAPER, "Lemma B.2", "eq. (16)"),
-    kind="erratum",
-    check=_canceling_path,
-    expected=FAILS,
-    instances=(1, 1),
-    remark="later gradients can cancel earlier ones: sum to t - 1, and extend it after Cauchy-Schwarz; the lemma holds",
-)
-
-
 def _dependent_run(num_steps: int) -> RationalRun:
     fed = opposite_clients()
     return RationalRun(
@@ -74,7 +70,15 @@ def _dependent_run(num_steps: int) -> RationalRun:
     )
 
 
-def _conditioned(_: np.random.Generator) -> Finding:
+@claim(
+    "power-of-choice:step-54-55",
+    "E 1/m sum_{k in S_t} (F_k(w_bar_t) - F_k*) >= rho_bar (E F(w_bar_t) - sum_k p_k F_k*) inside a round",
+    Statement(poc.PAPER, "Appendix C", "eqs. (54)-(55)"),
+    "erratum",
+    instances=(1, 1),
+    remark="inside a round the averaged model depends on the selection, so that the skew says nothing about it",
+)
+def step_54_55(_: np.random.Generator) -> Finding:
     run = _dependent_run(num_steps=1)
     after_one = run.snapshots[1]
     return at_least(
@@ -92,19 +96,13 @@ def _conditioned(_: np.random.Generator) -> Finding:
     )
 
 
-STEP_54_55 = Claim(
-    key="power-of-choice:step-54-55",
-    title="E 1/m sum_{k in S_t} (F_k(w_bar_t) - F_k*) >= rho_bar (E F(w_bar_t) - sum_k p_k F_k*) inside a round",
-    statement=Statement(poc.PAPER, "Appendix C", "eqs. (54)-(55)"),
-    kind="erratum",
-    check=_conditioned,
-    expected=FAILS,
-    instances=(1, 1),
-    remark="inside a round the averaged model depends on the selection, so that the skew says nothing about it",
+@claim(
+    "power-of-choice:step-54-55-repaired",
+    "E 1/m sum_{k in S_t} (F_k(u) - F_k*) >= rho_diagonal (E F(u) - sum_k p_k F_k*) at the round's start u",
+    Statement(poc.PAPER, "Appendix C", "eqs. (54)-(55)", form="corrected"),
+    hypotheses=("the selection depends on the past only through the round's starting model",),
 )
-
-
-def _at_round_starts(rng: np.random.Generator) -> Finding:
+def step_54_55_repaired(rng: np.random.Generator) -> Finding:
     run, _, instance = draw_run(rng)
     rho = observed_skews(run).rho_diagonal
     return worst_of(
@@ -115,16 +113,6 @@ def _at_round_starts(rng: np.random.Generator) -> Finding:
         )
         for step, snapshots in enumerate(run.snapshots[: run.num_steps])
     )
-
-
-STEP_54_55_REPAIRED = Claim(
-    key="power-of-choice:step-54-55-repaired",
-    title="E 1/m sum_{k in S_t} (F_k(u) - F_k*) >= rho_diagonal (E F(u) - sum_k p_k F_k*) at the round's start u",
-    statement=Statement(poc.PAPER, "Appendix C", "eqs. (54)-(55)", form="corrected"),
-    kind="inequality",
-    check=_at_round_starts,
-    hypotheses=("the selection depends on the past only through the round's starting model",),
-)
 
 
 def one_step_findings(drawn: Drawn, bound: Bound = poc.one_step) -> list[Finding]:
@@ -146,17 +134,19 @@ def one_step_findings(drawn: Drawn, bound: Bound = poc.one_step) -> list[Finding
     return findings
 
 
-ONE_STEP = Claim(
-    key="power-of-choice:one-step",
-    title="The repaired recursion for E |w_bar_t - w*|^2, for any step sizes up to 1/(4 L)",
-    statement=poc.one_step.statement,
-    kind="inequality",
-    check=lambda rng: worst_of(one_step_findings(draw_run(rng, step_size=short_steps(rng), longest_round=6))),
-    bound=poc.one_step,
+one_step = claim(
+    "power-of-choice:one-step",
+    "The repaired recursion for E |w_bar_t - w*|^2, for any step sizes up to 1/(4 L)",
+    poc.one_step,
+)(lambda rng: worst_of(one_step_findings(draw_run(rng, step_size=short_steps(rng), longest_round=6))))
+
+
+@claim(
+    "power-of-choice:one-step-printed",
+    "The printed recursion for E |w_bar_t - w*|^2 (its proof has a gap, the statement is true for rho_bar <= 79)",
+    poc.one_step.printed,
 )
-
-
-def _printed_one_step(rng: np.random.Generator) -> Finding:
+def one_step_printed(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng)
     run, skews = drawn.run, observed_skews(drawn.run)
     if not skews.rho_bar:
@@ -181,17 +171,12 @@ def _printed_one_step(rng: np.random.Generator) -> Finding:
     )
 
 
-ONE_STEP_PRINTED = Claim(
-    key="power-of-choice:one-step-printed",
-    title="The printed recursion for E |w_bar_t - w*|^2 (its proof has a gap, the statement is true for rho_bar <= 79)",
-    statement=poc.one_step.printed.statement,
-    kind="inequality",
-    check=_printed_one_step,
-    bound=poc.one_step.printed,
+@claim(
+    "power-of-choice:weighted-one-step",
+    "The repaired recursion for weighted averages, q_k >= 0 of sum one",
+    poc.weighted_one_step,
 )
-
-
-def _weighted_one_step(rng: np.random.Generator) -> Finding:
+def weighted_one_step(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng, laws=WEIGHTED_LAWS, step_size=short_steps(rng), longest_round=6)
     run, skews = drawn.run, observed_skews(drawn.run)
     findings = []
@@ -210,47 +195,29 @@ def _weighted_one_step(rng: np.random.Generator) -> Finding:
     return worst_of(findings)
 
 
-WEIGHTED_ONE_STEP = Claim(
-    key="power-of-choice:weighted-one-step",
-    title="The repaired recursion for weighted averages, q_k >= 0 of sum one",
-    statement=poc.weighted_one_step.statement,
-    kind="inequality",
-    check=_weighted_one_step,
-    bound=poc.weighted_one_step,
-)
-
-
 def _weighted_slope(num_selected: int, x: Fraction) -> Fraction:
     return 2 * (1 - (1 + num_selected) * x) * (1 - x)
 
 
-def _step_of_80_as_printed(_: np.random.Generator) -> Finding:
+@claim(
+    "power-of-choice:step-80-printed",
+    "eta < 1/(2 L (1 + m)) gives 2 (1 - (1 + m) L eta)(1 - L eta) >= 1, which eq. (80) needs",
+    Statement(poc.PAPER, "Appendix E", "eqs. (79)-(80)"),
+    "erratum",
+    instances=(1, 1),
+    remark="a step of the proof only: the step sizes of eq. (85) are half as long",
+)
+def step_80_printed(_: np.random.Generator) -> Finding:
     x = Fraction(9, 40)  # below 1/(2 (1 + m)) = 1/4
     return at_least(_weighted_slope(1, x), Fraction(1), instance={"num_selected": 1, "L eta": str(x)})
 
 
-STEP_80_PRINTED = Claim(
-    key="power-of-choice:step-80-printed",
-    title="eta < 1/(2 L (1 + m)) gives 2 (1 - (1 + m) L eta)(1 - L eta) >= 1, which eq. (80) needs",
-    statement=Statement(poc.PAPER, "Appendix E", "eqs. (79)-(80)"),
-    kind="erratum",
-    check=_step_of_80_as_printed,
-    expected=FAILS,
-    instances=(1, 1),
-    remark="a step of the proof only: the step sizes of eq. (85) are half as long",
+@claim(
+    "power-of-choice:step-80",
+    "eta <= 1/(4 L (1 + m)) gives 2 (1 - (1 + m) L eta)(1 - L eta) >= 1",
+    Statement(poc.PAPER, "Appendix E", "eqs. (79)-(80)", form="corrected"),
 )
-
-
-def _step_of_80(rng: np.random.Generator) -> Finding:
+def step_80(rng: np.random.Generator) -> Finding:
     m = whole(rng, 1, 30)
     x = Fraction(whole(rng, 1, 64), 64) / (4 * (1 + m))
     return at_least(_weighted_slope(m, x), Fraction(1), instance={"num_selected": m, "L eta": str(x)})
-
-
-STEP_80 = Claim(
-    key="power-of-choice:step-80",
-    title="eta <= 1/(4 L (1 + m)) gives 2 (1 - (1 + m) L eta)(1 - L eta) >= 1",
-    statement=Statement(poc.PAPER, "Appendix E", "eqs. (79)-(80)", form="corrected"),
-    kind="inequality",
-    check=_step_of_80,
-)

@@ -17,8 +17,8 @@ from fedtheory.rational.step_sizes import decaying, fixed_step
 from fedtheory.rational.vectors import vector
 from fedtheory.rational.words import law_in_words
 from fedtheory.sampling.selections import with_replacement
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import FAILS, Finding, at_most, not_applicable
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_most, not_applicable
 
 
 def _skews(skews: Skews, name: str) -> dict[str, Fraction]:
@@ -43,32 +43,23 @@ def against_decaying_steps(bound: Bound, skew: str, longest_round: int) -> Calla
     return check
 
 
-THEOREM_31_PRINTED = Claim(
-    key="power-of-choice:theorem-3.1-printed",
-    title="E F(w_T) - F* against eq. (7), decaying step sizes (true for rho_bar <= 79, though its proof has a gap)",
-    statement=poc.decaying_steps_gap.printed.statement,
-    kind="inequality",
-    check=against_decaying_steps(poc.decaying_steps_gap.printed, "rho_bar", longest_round=12),
-    bound=poc.decaying_steps_gap.printed,
-)
+theorem_31_printed = claim(
+    "power-of-choice:theorem-3.1-printed",
+    "E F(w_T) - F* against eq. (7), decaying step sizes (true for rho_bar <= 79, though its proof has a gap)",
+    poc.decaying_steps_gap.printed,
+)(against_decaying_steps(poc.decaying_steps_gap.printed, "rho_bar", longest_round=12))
 
-THEOREM_31 = Claim(
-    key="power-of-choice:theorem-3.1",
-    title="E F(w_T) - F* against the repaired theorem, decaying step sizes and every tau",
-    statement=poc.decaying_steps_gap.statement,
-    kind="inequality",
-    check=against_decaying_steps(poc.decaying_steps_gap, "rho_diagonal", longest_round=12),
-    bound=poc.decaying_steps_gap,
-)
+theorem_31 = claim(
+    "power-of-choice:theorem-3.1",
+    "E F(w_T) - F* against the repaired theorem, decaying step sizes and every tau",
+    poc.decaying_steps_gap,
+)(against_decaying_steps(poc.decaying_steps_gap, "rho_diagonal", longest_round=12))
 
-THEOREM_31_REFINED = Claim(
-    key="power-of-choice:theorem-3.1-refined",
-    title="E F(w_T) - F* against the repaired theorem with the drift that its proof needs",
-    statement=poc.refined_decaying_steps_gap.statement,
-    kind="inequality",
-    check=against_decaying_steps(poc.refined_decaying_steps_gap, "rho_diagonal", longest_round=5),
-    bound=poc.refined_decaying_steps_gap,
-)
+theorem_31_refined = claim(
+    "power-of-choice:theorem-3.1-refined",
+    "E F(w_T) - F* against the repaired theorem with the drift that its proof needs",
+    poc.refined_decaying_steps_gap,
+)(against_decaying_steps(poc.refined_decaying_steps_gap, "rho_diagonal", longest_round=5))
 
 
 def against_fixed_steps(bound: Bound, skew: str, initial: str) -> Callable[[np.random.Generator], Finding]:
@@ -86,35 +77,33 @@ def against_fixed_steps(bound: Bound, skew: str, initial: str) -> Callable[[np.r
     return check
 
 
-THEOREM_A1_PRINTED = Claim(
-    key="power-of-choice:theorem-a.1-printed",
-    title="E F(w_T) - F* against eq. (8), fixed step size, with the expectation that eq. (8) leaves out",
-    statement=poc.fixed_step_gap.printed.statement,
-    kind="inequality",
-    check=against_fixed_steps(poc.fixed_step_gap.printed, "rho_bar", "initial_gap"),
-    bound=poc.fixed_step_gap.printed,
+theorem_a1_printed = claim(
+    "power-of-choice:theorem-a.1-printed",
+    "E F(w_T) - F* against eq. (8), fixed step size, with the expectation that eq. (8) leaves out",
+    poc.fixed_step_gap.printed,
+)(against_fixed_steps(poc.fixed_step_gap.printed, "rho_bar", "initial_gap"))
+
+theorem_a1 = claim(
+    "power-of-choice:theorem-a.1",
+    "E F(w_T) - F* against the repaired theorem, fixed step size up to 1/(4 L)",
+    poc.fixed_step_gap,
+)(against_fixed_steps(poc.fixed_step_gap, "rho_diagonal", "initial_gap"))
+
+theorem_a1_refined = claim(
+    "power-of-choice:theorem-a.1-refined",
+    "E F(w_T) - F* against the repaired theorem with the drift that its proof needs, fixed step size",
+    poc.refined_fixed_step_gap,
+)(against_fixed_steps(poc.refined_fixed_step_gap, "rho_diagonal", "initial_distance2"))
+
+
+@claim(
+    "power-of-choice:theorem-a.1-pathwise",
+    "F(w_T) - F* against eq. (8) on every path, as it reads without an expectation",
+    poc.fixed_step_gap.printed,
+    "erratum",
+    instances=(1, 1),
 )
-
-THEOREM_A1 = Claim(
-    key="power-of-choice:theorem-a.1",
-    title="E F(w_T) - F* against the repaired theorem, fixed step size up to 1/(4 L)",
-    statement=poc.fixed_step_gap.statement,
-    kind="inequality",
-    check=against_fixed_steps(poc.fixed_step_gap, "rho_diagonal", "initial_gap"),
-    bound=poc.fixed_step_gap,
-)
-
-THEOREM_A1_REFINED = Claim(
-    key="power-of-choice:theorem-a.1-refined",
-    title="E F(w_T) - F* against the repaired theorem with the drift that its proof needs, fixed step size",
-    statement=poc.refined_fixed_step_gap.statement,
-    kind="inequality",
-    check=against_fixed_steps(poc.refined_fixed_step_gap, "rho_diagonal", "initial_distance2"),
-    bound=poc.refined_fixed_step_gap,
-)
-
-
-def _on_a_path(_: np.random.Generator) -> Finding:
+def theorem_a1_pathwise(_: np.random.Generator) -> Finding:
     one = vector(1)
     fed = RationalQuadratics((one,), (vector(0),), one, vector(0))
     # The noise is 10 with probability 1/101 and -1/10 otherwise: mean 0 and variance 1.
@@ -144,15 +133,3 @@ def _on_a_path(_: np.random.Generator) -> Finding:
             "probability of the path": str(run.snapshots[1][unlucky]),
         },
     )
-
-
-THEOREM_A1_PATHWISE = Claim(
-    key="power-of-choice:theorem-a.1-pathwise",
-    title="F(w_T) - F* against eq. (8) on every path, as it reads without an expectation",
-    statement=poc.fixed_step_gap.printed.statement,
-    kind="erratum",
-    check=_on_a_path,
-    expected=FAILS,
-    instances=(1, 1),
-    bound=poc.fixed_step_gap.printed,
-)
