@@ -219,6 +219,7 @@ def floor_certificate(rng: np.random.Generator) -> Finding:
     "The error floor of small steps is at most objective_gap (rho_tilde / rho_diagonal - 1)",
     Statement(PAPER, "Theorem 3.1", "the bias term", form="refined"),
     hypotheses=("every F_k is convex", "steps small enough for the run to settle"),
+    looseness=4,
     remark="the paper's bias term is 8 L / (3 mu) times as large, and with rho_bar for rho_diagonal",
 )
 def small_step_bias(rng: np.random.Generator) -> Finding:

@@ -99,6 +99,7 @@ def _above_tangent(drawn: _Drawn) -> tuple[Array, float]:
     "F_k(v) <= F_k(w) + grad F_k(w).(v - w) + L/2 |v - w|^2 with L = max_k lambda_max(X_k'X_k/n_k)/2 + l2",
     Statement(PAPER, "Assumption 3.1", form="derived"),
     hypotheses=(_MODEL,),
+    looseness=1.01,
 )
 def smoothness(rng: np.random.Generator) -> Finding:
     drawn = _draw(rng)
@@ -114,6 +115,7 @@ def smoothness(rng: np.random.Generator) -> Finding:
     "F_k(v) >= F_k(w) + grad F_k(w).(v - w) + l2/2 |v - w|^2",
     Statement(PAPER, "Assumption 3.2", form="derived"),
     hypotheses=(_MODEL, _RIDGE),
+    looseness=1.01,
 )
 def strong_convexity(rng: np.random.Generator) -> Finding:
     drawn = _draw(rng)
@@ -232,6 +234,7 @@ def batch_variance(rng: np.random.Generator) -> Finding:
     "E |g_k - grad F_k(w)|^2 <= max_k (n_k - b)/(b (n_k - 1)) 2/n_k sum_i |x_i|^2 for every w",
     Statement(PAPER, "Assumption 3.3", form="derived"),
     hypotheses=(_MODEL, "the mini-batch is uniform among those of its size"),
+    looseness=1.01,
 )
 def batch_variance_bound(rng: np.random.Generator) -> Finding:
     (fed, _, _, instance), _, size, batches = _draw_batches(rng)
@@ -253,6 +256,7 @@ def batch_variance_bound(rng: np.random.Generator) -> Finding:
     "E |g_k|^2 <= G2 along every run with step sizes up to 1/l2, G2 from an invariant ball",
     Statement(PAPER, "Assumption 3.4", form="derived"),
     hypotheses=(_MODEL, _RIDGE, "step sizes at most 1/l2", "aggregation by averages"),
+    looseness=1.05,
 )
 def gradient_bound(rng: np.random.Generator) -> Finding:
     fed, w, _, instance = _draw(rng)

@@ -15,7 +15,7 @@ __all__ = ["LADDER", "least_refuted_factor", "tightened"]
 LADDER = (1.01, 1.05, 1.1, 1.2, 1.5, *(2.0**power for power in range(1, 11)))
 """The factors by which inequalities are tightened."""
 
-_MOST_INSTANCES = 250
+_MOST_INSTANCES = 100
 
 
 def tightened(claim: Claim, factor: float) -> Claim:
@@ -49,7 +49,7 @@ def least_refuted_factor(claim: Claim, num_instances: int | None = None, rng: in
     claim
         An inequality that holds.
     num_instances
-        Instances that the search for a counterexample tries; at most 250, and no more than the thorough budget, by
+        Instances that the search for a counterexample tries; at most 100, and no more than the thorough budget, by
         default.
     rng
         Seed of the search.

@@ -24,6 +24,7 @@ LIST = pytest.mark.parametrize("key", CLAIMS)
 def test_the_verdict_is_the_expected_one(key: str) -> None:
     verdict = examine(CLAIMS[key], rng=1)
     assert verdict.as_expected, (verdict.worst, verdict.worst_index)
+    assert verdict.num_applicable > 0.2 * verdict.num_instances
 
 
 @LIST

@@ -15,7 +15,7 @@ from fedtheory.law import Law
 from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.noises import no_noise, two_point_noise
 from fedtheory.rational.quadratics import opposite_clients
-from fedtheory.rational.rounds import gap
+from fedtheory.rational.rounds import elapsed, gap
 from fedtheory.rational.run_draws import WEIGHTED_LAWS, draw_run
 from fedtheory.rational.vectors import combination, vector
 from fedtheory.sampling.selections import uniform_subsets, with_replacement
@@ -149,3 +149,9 @@ def test_the_followed_law_is_that_of_all_paths_one_by_one(seed: int) -> None:
     for step in range(1, run.num_steps + 1):
         laws[step] = Law((average, probability) for at, probability, average in paths if at == step)
     assert [standing.map(lambda at: at.average) for standing in run.snapshots] == laws
+
+
+def test_a_round_has_used_the_step_sizes_since_its_start() -> None:
+    run = opposite_run(local_steps=3, num_steps=5, step_size=lambda t: Fraction(1, t + 1))
+    # 0, 1, 1 + 1/2; in the second round 0, 1/4, 1/4 + 1/5.
+    assert [elapsed(run, step) for step in range(6)] == [0, 1, Fraction(3, 2), 0, Fraction(1, 4), Fraction(9, 20)]

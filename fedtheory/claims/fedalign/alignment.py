@@ -27,7 +27,7 @@ def _sums(run: AlignedRun) -> dict[str, Any]:
     return {"gamma": delay(run.federation, run.local_steps), "local_steps": run.local_steps}
 
 
-@claim("fedalign:theta-range", "theta_T is between 0 and 1", Statement(fa.PAPER, "Theorem 1", "eq. (7)"))
+@claim("fedalign:theta-range", "theta_T is between 0 and 1", Statement(fa.PAPER, "Theorem 1", "eq. (7)"), looseness=2)
 def theta_range(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng)
     findings = []
@@ -52,6 +52,7 @@ def _draw_inclusions(rng: np.random.Generator) -> tuple[list[Fraction], list[Fra
     "fedalign:theta-falls",
     "theta_T falls when more non-priority clients are included",
     Statement(fa.PAPER, _AFTER_THEOREM_1, "eq. (9)"),
+    looseness=1.01,
 )
 def theta_falls(rng: np.random.Generator) -> Finding:
     shares, more, instance = _draw_inclusions(rng)
@@ -137,6 +138,7 @@ def opposite_ways(_: np.random.Generator) -> Finding:
     "Including one more client raises rho_T if its Gamma_k is at least the included gap, priority counted as 0",
     Statement(fa.PAPER, _AFTER_THEOREM_1, form="corrected"),
     hypotheses=("Gamma_k >= sum_{j not in P} p_j I_j Gamma_j/(1 + s) before",),
+    looseness=1.01,
 )
 def opposite_ways_corrected(rng: np.random.Generator) -> Finding:
     share, gap = Fraction(whole(rng, 0, 8), 4), Fraction(whole(rng, 0, 8), 2)

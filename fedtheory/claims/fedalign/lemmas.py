@@ -19,7 +19,7 @@ from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 _FROZEN = "the indicators are fixed at the round's start"
 
 
-@claim("fedalign:lemma-a2", "|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)", fa.gradient_norm)
+@claim("fedalign:lemma-a2", "|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)", fa.gradient_norm, looseness=1.01)
 def lemma_a2(rng: np.random.Generator) -> Finding:
     fed = draw_federation(rng)
     w = draw_model(rng, fed.dim)
@@ -33,7 +33,7 @@ def lemma_a2(rng: np.random.Generator) -> Finding:
     )
 
 
-@claim("fedalign:lemma-a3", "E |w_t - w*|^2 <= E sum_k p'_k I_k |w_t^k - w*|^2", fa.aggregated_distance)
+@claim("fedalign:lemma-a3", "E |w_t - w*|^2 <= E sum_k p'_k I_k |w_t^k - w*|^2", fa.aggregated_distance, looseness=1.01)
 def lemma_a3(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng)
     best = run.federation.minimizer
@@ -48,7 +48,7 @@ def lemma_a3(rng: np.random.Generator) -> Finding:
     )
 
 
-@claim("fedalign:lemma-a4", "E sum_k p'_k I_k |w_t^k - w_t|^2 <= 4 eta_t^2 (E - 1)^2 G2", fa.client_drift)
+@claim("fedalign:lemma-a4", "E sum_k p'_k I_k |w_t^k - w_t|^2 <= 4 eta_t^2 (E - 1)^2 G2", fa.client_drift, looseness=4)
 def lemma_a4(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, longest_round=6)
     G2 = active_gradient_bound(run, 0, run.num_steps)
@@ -67,6 +67,7 @@ def lemma_a4(rng: np.random.Generator) -> Finding:
     "E sum_k p'_k I_k |w_t^k - w_t|^2 <= (sum of the round's step sizes so far)^2 G2",
     Statement(fa.PAPER, "Lemma A.4", "eq. (26)", form="refined"),
     hypotheses=("E sum_k p'_k I_k |g_k|^2 <= G2", _FROZEN),
+    looseness=1.01,
 )
 def lemma_a4_refined(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, longest_round=6)
@@ -146,6 +147,7 @@ def drawn_variance(run: AlignedRun, at: Snapshot) -> Fraction:
     "fedalign:lemma-a8",
     "E |w'_t - w_t|^2 <= (step sizes of the round)^2 G2/(K (1 + s)^2) <= 4 eta^2 E^2 G2/K",
     fa.sampling_variance,
+    looseness=1.01,
 )
 def lemma_a8(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, most_draws=2, longest_round=6)

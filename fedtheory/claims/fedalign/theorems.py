@@ -45,6 +45,7 @@ lemma_a6_refined = claim(
     "fedalign:lemma-a6-refined",
     "One step of E |w_t - w*|^2 for any step sizes up to 1/(4 L), with the drift that the proof needs",
     fa.refined_one_step,
+    looseness=1.05,
 )(lambda rng: worst_of(one_step_findings(draw_alignment(rng, step_size=short_steps(rng)))))
 
 
@@ -71,14 +72,15 @@ def decaying_one_step(bound: Bound, **sizes: Any) -> Callable[[np.random.Generat
     return check
 
 
-lemma_a6 = claim("fedalign:lemma-a6", "One step of E |w_t - w*|^2, eq. (30), with decaying step sizes", fa.one_step)(
-    decaying_one_step(fa.one_step)
-)
+lemma_a6 = claim(
+    "fedalign:lemma-a6", "One step of E |w_t - w*|^2, eq. (30), with decaying step sizes", fa.one_step, looseness=1.1
+)(decaying_one_step(fa.one_step))
 
 equation_59 = claim(
     "fedalign:equation-59",
     "One step of E |w'_t - w*|^2 when K priority clients are drawn, with the constant 4",
     fa.partial_one_step,
+    looseness=1.1,
 )(decaying_one_step(fa.partial_one_step, most_draws=2))
 
 
@@ -126,6 +128,7 @@ theorem_1 = claim(
     "fedalign:theorem-1",
     "E F(w_T) - F* against the corrected theorem, sums from i = 0, every number of local steps",
     fa.full_participation_gap,
+    looseness=2,
 )(against_theorem(fa.full_participation_gap))
 
 theorem_1_printed = claim(
@@ -133,6 +136,7 @@ theorem_1_printed = claim(
     "E F(w_T) - F* against eq. (6) for two or more local steps",
     fa.full_participation_gap.printed,
     also=_FROM_TWO_STEPS_ON,
+    looseness=16,
     remark="true because the drift 8 (E - 1)^2 G2 gives away more than step 0 costs",
 )(against_theorem(fa.full_participation_gap.printed, first_step=1, shortest_round=2))
 
@@ -166,6 +170,7 @@ def _two_parabolas_in_words(run: AlignedRun) -> dict[str, Any]:
     "fedalign:theorem-1-recursion",
     "E F(w_T) - F* against the exact solution of the recursion (30), inside of rounds too",
     fa.recursion_gap,
+    looseness=1.01,
 )
 def theorem_1_recursion(rng: np.random.Generator) -> Finding:
     drawn = draw_alignment(rng)
@@ -186,6 +191,7 @@ theorem_a9 = claim(
     "fedalign:theorem-a9",
     "E F(w_T) - F* against the corrected theorem with drawn priority clients, every number of local steps",
     fa.partial_participation_gap,
+    looseness=1.5,
 )(against_theorem(fa.partial_participation_gap, most_draws=2))
 
 theorem_a9_printed = claim(
@@ -193,6 +199,7 @@ theorem_a9_printed = claim(
     "E F(w_T) - F* against eq. (60) for two or more local steps, rounds longer than gamma + 1 included",
     fa.partial_participation_gap.printed,
     also=_FROM_TWO_STEPS_ON,
+    looseness=32,
 )(
     against_theorem(
         fa.partial_participation_gap.printed,

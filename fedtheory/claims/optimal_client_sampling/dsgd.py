@@ -41,6 +41,7 @@ def dsgd_second_moment(rng: np.random.Generator) -> Finding:
     "optimal-client-sampling:theorem-13",
     "one round of DSGD, f strongly convex, any step size: E |r+|^2 is at most the right side of (20)",
     ocs.dsgd_strongly_convex,
+    looseness=1.01,
 )
 def dsgd_strongly_convex(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng)
@@ -82,6 +83,7 @@ def strongly_convex_attained(rng: np.random.Generator) -> Finding:
     "optimal-client-sampling:theorem-13-convex-clients",
     "Theorem 13 with the squared weights kept, sum_i w_i^2 |grad f_i(x*)|^2, for convex clients",
     ocs.dsgd_convex_clients,
+    looseness=1.01,
 )
 def strongly_convex_clients(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng)
@@ -96,6 +98,7 @@ def strongly_convex_clients(rng: np.random.Generator) -> Finding:
     "optimal-client-sampling:equation-21",
     "with everybody sampled, E |r+|^2 <= (1 - mu eta) |r|^2 + eta^2 sigma2 sum_i w_i^2",
     ocs.full_participation,
+    looseness=1.01,
 )
 def full_participation(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng)
@@ -158,6 +161,7 @@ def per_client_variant(_: np.random.Generator) -> Finding:
     "optimal-client-sampling:theorem-13-two-rounds",
     "Theorem 13 applied twice with E[1/gamma^k] bounds E |r|^2 after two rounds of DSGD with optimal sampling",
     ocs.dsgd_contraction,
+    looseness=1.05,
 )
 def two_rounds(rng: np.random.Generator) -> Finding:
     one, budget = Fraction(1), Fraction(whole(rng, 1, 4), 2)
@@ -191,6 +195,7 @@ def two_rounds(rng: np.random.Generator) -> Finding:
     "optimal-client-sampling:theorem-15",
     "one round of DSGD, non-convex clients, any step size: E f(x+) is at most the right side of (24)",
     ocs.dsgd_nonconvex,
+    looseness=1.01,
 )
 def dsgd_nonconvex(rng: np.random.Generator) -> Finding:
     drawn, clients, instance = draw_phi_round(rng)

@@ -39,6 +39,7 @@ def _quadratic(rng: np.random.Generator, curvature: Fraction, x: Fraction, y: Fr
     "<grad h(x), z - y> >= h(z) - h(y) + mu/4 |y - z|^2 - L |z - x|^2",
     ocs.perturbed_inner_product,
     instances=(100, 4000),
+    looseness=1.01,
 )
 def lemma_21(rng: np.random.Generator) -> Finding:
     x, y, z = (Fraction(whole(rng, -20, 20), 4) for _ in range(3))
@@ -65,6 +66,7 @@ def lemma_21_attained(rng: np.random.Generator) -> Finding:
     "optimal-client-sampling:drift",
     "drift <= 7/8 (1 - 1/R) (eta/eta_g)^2 (2 (1 + M/R) sum_i w_i |grad f_i|^2 + sigma2/R)",
     ocs.client_drift,
+    looseness=2,
 )
 def drift(rng: np.random.Generator) -> Finding:
     drawn, clients, instance = draw_phi_round(rng, longest_round=_LONGEST)
@@ -99,6 +101,7 @@ def second_moment_identity(rng: np.random.Generator) -> Finding:
     "optimal-client-sampling:second-moment-fedavg",
     "the second moment of FedAvg's G, with local noise and local gradients correlated",
     ocs.fedavg_second_moment,
+    looseness=1.5,
 )
 def fedavg_second_moment(rng: np.random.Generator) -> Finding:
     drawn, clients, instance = draw_phi_round(rng, longest_round=_LONGEST)
@@ -143,7 +146,12 @@ def uncorrelated_noise(_: np.random.Generator) -> Finding:
     return at_most(Fraction(together), Fraction(apart), instance={"f": "-x^2/2", "R": 2, "eta_l": "1/10", "x": 1})
 
 
-@claim("optimal-client-sampling:theorem-17", "one round of FedAvg, strongly convex clients", ocs.fedavg_strongly_convex)
+@claim(
+    "optimal-client-sampling:theorem-17",
+    "one round of FedAvg, strongly convex clients",
+    ocs.fedavg_strongly_convex,
+    looseness=1.01,
+)
 def fedavg_strongly_convex(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng, longest_round=_LONGEST)
     known = {**standing(drawn, fed), "mu": fed.strong_convexity, "objective_gap": fed.objective_gap}
@@ -155,6 +163,7 @@ def fedavg_strongly_convex(rng: np.random.Generator) -> Finding:
     "optimal-client-sampling:theorem-17-per-client",
     "one round of FedAvg, strongly convex clients, with sum_i w_i^2 Z_i",
     ocs.fedavg_strongly_convex_per_client,
+    looseness=1.01,
 )
 def per_client(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng, longest_round=_LONGEST)
@@ -171,6 +180,7 @@ def per_client(rng: np.random.Generator) -> Finding:
     "optimal-client-sampling:theorem-17-convex-clients",
     "one round of FedAvg, convex clients (one without curvature along a coordinate), f strongly convex",
     ocs.fedavg_convex_clients,
+    looseness=1.01,
 )
 def convex_clients(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng, longest_round=_LONGEST, flat=True)
@@ -184,6 +194,7 @@ def convex_clients(rng: np.random.Generator) -> Finding:
     "one round of FedAvg, non-convex clients",
     ocs.fedavg_nonconvex,
     instances=(10, 100),
+    looseness=1.01,
 )
 def fedavg_nonconvex(rng: np.random.Generator) -> Finding:
     # phi after two steps is a ratio of numbers with hundreds of digits already.

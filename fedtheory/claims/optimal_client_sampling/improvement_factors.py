@@ -39,6 +39,7 @@ def _path(norms: Vector, budget: Fraction, extra: int = 0) -> list[list[Fraction
     _ALGORITHM_2,
     hypotheses=(_PROBLEM,),
     instances=(200, 4000),
+    looseness=1.01,
 )
 def approximate_budget(rng: np.random.Generator) -> Finding:
     norms = draw_norms(rng)
@@ -53,6 +54,7 @@ def approximate_budget(rng: np.random.Generator) -> Finding:
     _ALGORITHM_2,
     hypotheses=(_PROBLEM,),
     instances=(200, 4000),
+    looseness=1.01,
 )
 def approximate_increasing(rng: np.random.Generator) -> Finding:
     norms = draw_norms(rng)
@@ -134,6 +136,7 @@ def improvement(norms: Vector, budget: Fraction) -> Fraction:
     _DEFINITION_11,
     hypotheses=(_PROBLEM, "probabilities are the optimal ones"),
     instances=(200, 4000),
+    looseness=1.01,
 )
 def improvement_range(rng: np.random.Generator) -> Finding:
     norms = draw_norms(rng)
@@ -149,6 +152,7 @@ def improvement_range(rng: np.random.Generator) -> Finding:
     _DEFINITION_11,
     hypotheses=(_PROBLEM, "probabilities are the optimal ones"),
     instances=(200, 4000),
+    looseness=1.01,
 )
 def relative_range(rng: np.random.Generator) -> Finding:
     norms = draw_norms(rng)
@@ -195,6 +199,7 @@ improvement_none = claim(
     _DEFINITION_11,
     hypotheses=(_PROBLEM, "m < n and a norm is positive"),
     instances=(200, 4000),
+    looseness=1.01,
 )
 def improvement_shorthand(rng: np.random.Generator) -> Finding:
     norms = draw_norms(rng)

@@ -93,6 +93,7 @@ def decomposition(rng: np.random.Generator) -> Finding:
     "if P - p p' <= Diag(p v), the variance is at most sum_i w_i^2 (v_i / p_i) |U_i|^2",
     _LEMMA_1,
     hypotheses=("the sampling is proper", "v satisfies (4); here the smallest uniform one"),
+    looseness=1.01,
 )
 def lemma_1(rng: np.random.Generator) -> Finding:
     norms, updates = draw_updates(rng, whole(rng, 1, 5))

@@ -22,7 +22,7 @@ _CURVATURE = "every F_k is L-smooth and mu-strongly convex"
 _NOISE = "noise of mean zero and variance at most sigma2, independent across active copies and of the selection"
 
 
-@claim("power-of-choice:lemma-b1", "|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)", poc.gradient_norm)
+@claim("power-of-choice:lemma-b1", "|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)", poc.gradient_norm, looseness=1.01)
 def lemma_b1(rng: np.random.Generator) -> Finding:
     fed = draw_federation(rng)
     w = draw_model(rng, fed.dim)
@@ -40,6 +40,7 @@ def lemma_b1(rng: np.random.Generator) -> Finding:
     "E 1/m sum_k |w_bar_t - w_k_t|^2 <= 16 eta_t^2 tau^2 G2 for eta_t = 1/(mu (t + 4 L/mu)) and every tau",
     poc.client_drift.printed,
     hypotheses=(_CURVATURE, _NOISE, "E |g_k|^2 <= G2 at the active copies, and at round starts for every client"),
+    looseness=32,
 )
 def lemma_b2(rng: np.random.Generator) -> Finding:
     # Rounds much longer than gamma + 1 = 5 are included: there step sizes more than halve within the first round.
@@ -59,6 +60,7 @@ def lemma_b2(rng: np.random.Generator) -> Finding:
     "power-of-choice:lemma-b2-refined",
     "E 1/m sum_k |w_bar_t - w_k_t|^2 <= 4 eta_t^2 (tau - 1)^2 G2 if tau <= 4 L/mu + 1",
     poc.client_drift,
+    looseness=4,
 )
 def lemma_b2_refined(rng: np.random.Generator) -> Finding:
     run, _, instance = draw_run(rng, longest_round=5)
@@ -78,6 +80,7 @@ def lemma_b2_refined(rng: np.random.Generator) -> Finding:
     "E 1/m sum_k |w_k_t - w_round_start|^2 <= (sum of the round's step sizes so far)^2 G2",
     Statement(poc.PAPER, "Lemma B.2", "eqs. (16)-(18)", form="corrected"),
     hypotheses=("E 1/m sum_k |g_k|^2 <= G2 over the active copies",),
+    looseness=1.01,
 )
 def displacement(rng: np.random.Generator) -> Finding:
     run, _, instance = draw_run(rng, longest_round=6)
@@ -92,7 +95,12 @@ def displacement(rng: np.random.Generator) -> Finding:
     )
 
 
-@claim("power-of-choice:lemma-b3", "E |w_bar_t - w*|^2 <= 1/m E sum_k |w_k_t - w*|^2", poc.averaged_distance)
+@claim(
+    "power-of-choice:lemma-b3",
+    "E |w_bar_t - w*|^2 <= 1/m E sum_k |w_k_t - w*|^2",
+    poc.averaged_distance,
+    looseness=1.01,
+)
 def lemma_b3(rng: np.random.Generator) -> Finding:
     run, _, instance = draw_run(rng)
     best = run.federation.minimizer
@@ -111,6 +119,7 @@ def lemma_b3(rng: np.random.Generator) -> Finding:
     "|1/m sum_k grad F_k(w_k)|^2 <= 1/m sum_k |grad F_k(w_k)|^2 <= 2 L/m sum_k (F_k(w_k) - F_k*)",
     Statement(poc.PAPER, _APPENDIX_C, "eqs. (38)-(39)", form="corrected"),
     hypotheses=("every F_k is L-smooth",),
+    looseness=1.01,
 )
 def equations_38_39(rng: np.random.Generator) -> Finding:
     fed = draw_federation(rng)
@@ -187,6 +196,7 @@ equation_43 = claim(
     "One step of E |w_bar_t - w*|^2 in terms of the local models, with the drift itself for 16 eta^2 tau^2 G2",
     Statement(poc.PAPER, _APPENDIX_C, "eq. (43)", form="refined"),
     hypotheses=(_CURVATURE, _NOISE),
+    looseness=1.01,
     remark="the printed form follows by Lemma B.2",
 )(lambda rng: _recursion(rng, contracting=1))
 
@@ -195,6 +205,7 @@ equation_44 = claim(
     "One step of E |w_bar_t - w*|^2 with contraction 1 - eta mu, with the drift itself for 16 eta^2 tau^2 G2",
     Statement(poc.PAPER, _APPENDIX_C, "eq. (44)", form="refined"),
     hypotheses=(_CURVATURE, _NOISE),
+    looseness=1.01,
     remark="the printed form follows by Lemma B.2",
 )(lambda rng: _recursion(rng, contracting=0))
 
@@ -204,6 +215,7 @@ equation_44 = claim(
     "The losses at the local models against those at any one model, the average or the round's start",
     Statement(poc.PAPER, _APPENDIX_C, "eqs. (47)-(50)"),
     hypotheses=(_CURVATURE, "eta <= 1/(4 L)"),
+    looseness=1.2,
 )
 def equations_47_50(rng: np.random.Generator) -> Finding:
     fed = draw_federation(rng)

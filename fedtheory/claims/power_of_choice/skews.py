@@ -36,6 +36,7 @@ def selected_mean(fed: RationalQuadratics, w: Vector, other: Vector, m: int, d: 
     "rho_bar <= rho_tilde",
     Statement(PAPER, "Section 3.1", "after eq. (6)", form="corrected"),
     hypotheses=("the objective gap is positive", "w* is among the models w' of rho_bar"),
+    looseness=1.01,
     remark="both are values at w' = w*; with objective gap 0 rho_tilde is 0/0",
 )
 def skew_order(rng: np.random.Generator) -> Finding:
@@ -109,6 +110,7 @@ diagonal_grows = claim(
     "rho(S(w), w), and so the diagonal skew, does not fall when d grows",
     Statement(PAPER, "Sections 3.1 and 5", "eqs. (5)-(6)", form="corrected"),
     hypotheses=(_EQUAL_MINIMA,),
+    looseness=1.01,
     remark="one more candidate can only raise each of the m largest losses",
 )(diagonal_growth)
 

@@ -101,6 +101,7 @@ def step_54_55(_: np.random.Generator) -> Finding:
     "E 1/m sum_{k in S_t} (F_k(u) - F_k*) >= rho_diagonal (E F(u) - sum_k p_k F_k*) at the round's start u",
     Statement(poc.PAPER, "Appendix C", "eqs. (54)-(55)", form="corrected"),
     hypotheses=("the selection depends on the past only through the round's starting model",),
+    looseness=1.01,
 )
 def step_54_55_repaired(rng: np.random.Generator) -> Finding:
     run, _, instance = draw_run(rng)
@@ -138,6 +139,7 @@ one_step = claim(
     "power-of-choice:one-step",
     "The repaired recursion for E |w_bar_t - w*|^2, for any step sizes up to 1/(4 L)",
     poc.one_step,
+    looseness=1.05,
 )(lambda rng: worst_of(one_step_findings(draw_run(rng, step_size=short_steps(rng), longest_round=6))))
 
 
@@ -145,6 +147,7 @@ one_step = claim(
     "power-of-choice:one-step-printed",
     "The printed recursion for E |w_bar_t - w*|^2 (its proof has a gap, the statement is true for rho_bar <= 79)",
     poc.one_step.printed,
+    looseness=1.5,
 )
 def one_step_printed(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng)
@@ -175,6 +178,7 @@ def one_step_printed(rng: np.random.Generator) -> Finding:
     "power-of-choice:weighted-one-step",
     "The repaired recursion for weighted averages, q_k >= 0 of sum one",
     poc.weighted_one_step,
+    looseness=1.05,
 )
 def weighted_one_step(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng, laws=WEIGHTED_LAWS, step_size=short_steps(rng), longest_round=6)
@@ -216,6 +220,7 @@ def step_80_printed(_: np.random.Generator) -> Finding:
     "power-of-choice:step-80",
     "eta <= 1/(4 L (1 + m)) gives 2 (1 - (1 + m) L eta)(1 - L eta) >= 1",
     Statement(poc.PAPER, "Appendix E", "eqs. (79)-(80)", form="corrected"),
+    looseness=1.5,
 )
 def step_80(rng: np.random.Generator) -> Finding:
     m = whole(rng, 1, 30)

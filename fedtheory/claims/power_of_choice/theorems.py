@@ -47,18 +47,21 @@ theorem_31_printed = claim(
     "power-of-choice:theorem-3.1-printed",
     "E F(w_T) - F* against eq. (7), decaying step sizes (true for rho_bar <= 79, though its proof has a gap)",
     poc.decaying_steps_gap.printed,
+    looseness=256,
 )(against_decaying_steps(poc.decaying_steps_gap.printed, "rho_bar", longest_round=12))
 
 theorem_31 = claim(
     "power-of-choice:theorem-3.1",
     "E F(w_T) - F* against the repaired theorem, decaying step sizes and every tau",
     poc.decaying_steps_gap,
+    looseness=64,
 )(against_decaying_steps(poc.decaying_steps_gap, "rho_diagonal", longest_round=12))
 
 theorem_31_refined = claim(
     "power-of-choice:theorem-3.1-refined",
     "E F(w_T) - F* against the repaired theorem with the drift that its proof needs",
     poc.refined_decaying_steps_gap,
+    looseness=1.5,
 )(against_decaying_steps(poc.refined_decaying_steps_gap, "rho_diagonal", longest_round=5))
 
 
@@ -81,18 +84,21 @@ theorem_a1_printed = claim(
     "power-of-choice:theorem-a.1-printed",
     "E F(w_T) - F* against eq. (8), fixed step size, with the expectation that eq. (8) leaves out",
     poc.fixed_step_gap.printed,
+    looseness=2,
 )(against_fixed_steps(poc.fixed_step_gap.printed, "rho_bar", "initial_gap"))
 
 theorem_a1 = claim(
     "power-of-choice:theorem-a.1",
     "E F(w_T) - F* against the repaired theorem, fixed step size up to 1/(4 L)",
     poc.fixed_step_gap,
+    looseness=2,
 )(against_fixed_steps(poc.fixed_step_gap, "rho_diagonal", "initial_gap"))
 
 theorem_a1_refined = claim(
     "power-of-choice:theorem-a.1-refined",
     "E F(w_T) - F* against the repaired theorem with the drift that its proof needs, fixed step size",
     poc.refined_fixed_step_gap,
+    looseness=1.1,
 )(against_fixed_steps(poc.refined_fixed_step_gap, "rho_diagonal", "initial_distance2"))
 
 

@@ -110,12 +110,14 @@ equation_85_derived = claim(
     "power-of-choice:equation-85-derived",
     "E F(w_T) - F* against what the recursion (82)-(84) gives, for m >= 2 and weights of sum one",
     poc.derived_weighted_average_gap,
+    looseness=64,
 )(against_weighted_average(poc.derived_weighted_average_gap, "rho_bar", smallest_cohort=2))
 
 equation_85 = claim(
     "power-of-choice:equation-85",
     "E F(w_T) - F* against the repaired form of eq. (85), for every m and weights of sum one",
     poc.weighted_average_gap,
+    looseness=4,
 )(against_weighted_average(poc.weighted_average_gap, "rho_diagonal", smallest_cohort=1))
 
 
