@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.paper import Paper, Statement
+from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claim import (
     ROUNDING,
     Claim,
@@ -187,6 +188,7 @@ def test_inequalities_have_no_absolute_slack() -> None:
 def test_a_failure_strains_as_much_as_its_ratio_says_or_without_end() -> None:
     assert (at_most(3, 2).strain, at_least(2, 3).strain, equal_to(3, 2).strain) == (1.5, 1.5, 0.5)
     assert at_most(2, -1).strain == at_most(-1, -2).strain == math.inf
+    assert at_most(1 + SMALLEST, 1).strain == math.inf  # as a float the ratio is 1, as if it were attained
 
 
 @pytest.mark.parametrize("slack", [-1e-12, math.inf, math.nan])
@@ -239,6 +241,8 @@ def test_a_finding_stays_as_it_was_made() -> None:
     # Otherwise its check at construction would be worth nothing.
     with pytest.raises(FrozenInstanceError):
         at_most(2, 1).holds = True  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        known_claims()["power-of-choice:lemma-b1"].expected = "fails"  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
