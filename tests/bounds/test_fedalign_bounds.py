@@ -71,18 +71,18 @@ def rationals(low, high):
 def worlds(draw, shortest_round=1):
     """Constants of Theorem 1 that can occur together with Assumption 4 at w*, w_0, and the included gaps of a run."""
     mu, kappa = draw(rationals(Q(1, 4), 3)), draw(rationals(1, 5))
-    G2 = draw(rationals(0, 20))
+    G2, heterogeneous = draw(rationals(0, 20)), draw(rationals(0, 1))
     rounds = draw(st.integers(1, 4))
     shares = [draw(rationals(0, 2)) for _ in range(rounds)]
-    # Gamma_k <= G2/(2 mu), Gamma <= G2/(2 mu) and |w_0 - w*|^2 <= G2/mu^2.
+    # Gamma_k <= G2/(2 mu) and mu^2 |w_0 - w*|^2 + 2 mu Gamma <= G2.
     return {
         "mu": mu,
         "L": mu * kappa,
         "local_steps": draw(st.integers(shortest_round, 4)),
         "G2": G2,
-        "sigma2": draw(rationals(0, 9)),
-        "objective_gap": draw(rationals(0, 1)) * G2 / (2 * mu),
-        "initial_distance2": draw(rationals(0, 1)) * G2 / mu**2,
+        "sigma2": draw(rationals(0, 1)) * G2,
+        "objective_gap": heterogeneous * G2 / (2 * mu),
+        "initial_distance2": (1 - heterogeneous) * draw(rationals(0, 1)) * G2 / mu**2,
         "priority_weights": [1 / (1 + s) for s in shares],
         "included_gaps": [s / (1 + s) * draw(rationals(0, 1)) * G2 / (2 * mu) for s in shares],
     }

@@ -16,7 +16,7 @@ WORLD: dict[str, Any] = {
     "L": Q(3),
     "local_steps": 4,
     "num_selected": 2,
-    "G2": Q(7),
+    "G2": Q(17),
     "sigma2": Q(5),
     "objective_gap": Q(2),
     "initial_distance2": Q(11),

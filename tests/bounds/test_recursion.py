@@ -15,7 +15,7 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.recursion import elapsed_step_sizes, unroll, unrolled_gap
 from fedtheory.errors import AssumptionViolated
 
-CONSTANTS: dict[str, Any] = {"mu": 0.5, "L": 3.0, "num_selected": 2, "G2": 7.0, "sigma2": 5.0, "objective_gap": 2.0}
+CONSTANTS: dict[str, Any] = {"mu": 0.5, "L": 3.0, "num_selected": 2, "G2": 17.0, "sigma2": 5.0, "objective_gap": 2.0}
 REPAIRED: dict[str, Any] = {**CONSTANTS, "rho_diagonal": 1.5, "rho_tilde": 2.25}
 PRINTED: dict[str, Any] = {**CONSTANTS, "rho_bar": 1.5, "rho_tilde": 2.25}
 
@@ -60,7 +60,8 @@ def test_unrolling_the_weighted_recursion_stays_below_the_repaired_closed_form()
     numbers=st.tuples(*[st.floats(0, 100)] * 4),
 )
 def test_the_unrolled_recursion_is_tighter_than_every_closed_form(kappa, share, tilt, local_steps, numbers):
-    G2, sigma2, gap, distance2 = numbers
+    more, sigma2, gap, distance2 = numbers
+    G2 = sigma2 + max(1, share * kappa) * (distance2 + 2 * gap) + more  # less is impossible
     constants = {"mu": 1.0, "L": kappa, "num_selected": 3, "G2": G2, "sigma2": sigma2, "objective_gap": gap}
     constants |= {"rho_diagonal": share * kappa, "rho_tilde": share * kappa * tilt}
     horizons, slack = np.arange(301), 1 + 1e-12

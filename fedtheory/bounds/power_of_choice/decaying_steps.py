@@ -4,17 +4,19 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.assumptions import Hypothesis
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
     DRIFT_FITS,
     MEAN,
     PAPER,
     POSITIVE_DIAGONAL,
+    POSITIVE_SKEW,
     PRINTED,
     REPAIRED,
     at_most,
 )
-from fedtheory.paper import Hypothesis, Summands, maximum, states
+from fedtheory.paper import Summands, maximum, states
 
 __all__ = ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"]
 
@@ -31,11 +33,12 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float) -> Array:
     array([ True,  True,  True])
     """
     steps = np.arange(_validate.horizon("num_steps", num_steps))
-    sizes: Array = 1.0 / (_validate.positive("mu", mu) * steps + 4 * _validate.positive("L", L))
+    mu, L = _validate.curvatures(mu, L)
+    sizes: Array = 1.0 / (mu * steps + 4 * L)
     return sizes
 
 
-@states(PAPER, "Theorem 3.1", equation="eq. (7)", assumes=PRINTED, schemes=MEAN, domains=DOMAINS)
+@states(PAPER, "Theorem 3.1", equation="eq. (7)", assumes=(*PRINTED, POSITIVE_SKEW), schemes=MEAN, domains=DOMAINS)
 def _printed_decaying_steps_gap(
     num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
 ) -> Summands:

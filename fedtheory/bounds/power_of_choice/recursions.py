@@ -1,19 +1,23 @@
 """Power-of-Choice, Appendices C and E: the one-step recursions, printed and repaired (notation of power_of_choice)."""
 
+from fedtheory.assumptions import Hypothesis
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
+    HALVING,
     MEAN,
+    NONNEGATIVE_SKEW,
     PAPER,
     PRINTED,
     REPAIRED,
     UNIT_SQUARES,
     WEIGHTED,
     WEIGHTED_AS_PRINTED,
-    WEIGHTS_SUM_TO_ONE,
+    WEIGHTED_PRINTED,
+    WEIGHTED_REPAIRED,
     at_most,
     short_steps,
 )
-from fedtheory.paper import Hypothesis, Summands, states
+from fedtheory.paper import Summands, states
 
 __all__ = ["one_step", "weighted_one_step"]
 
@@ -35,7 +39,7 @@ _SHORT_STEPS_AS_PRINTED = Hypothesis(
     PAPER,
     "Appendix C",
     equation="eqs. (64)-(65)",
-    assumes=(*PRINTED, short_steps(), _CONTRACTS_AS_PRINTED),
+    assumes=(*PRINTED, NONNEGATIVE_SKEW, HALVING, short_steps(), _CONTRACTS_AS_PRINTED),
     schemes=MEAN,
     domains=DOMAINS,
 )
@@ -143,7 +147,7 @@ def one_step(
     PAPER,
     "Appendix E",
     equation="eq. (81)",
-    assumes=(*PRINTED, WEIGHTS_SUM_TO_ONE, _SHORT_STEPS_AS_PRINTED),
+    assumes=(*WEIGHTED_PRINTED, NONNEGATIVE_SKEW, HALVING, _SHORT_STEPS_AS_PRINTED),
     schemes=WEIGHTED_AS_PRINTED,
     domains=DOMAINS,
 )
@@ -177,7 +181,7 @@ def _printed_weighted_one_step(
     "Appendix E",
     equation="eq. (81)",
     form="corrected",
-    assumes=(*REPAIRED, WEIGHTS_SUM_TO_ONE, short_steps(), _CONTRACTS, UNIT_SQUARES),
+    assumes=(*WEIGHTED_REPAIRED, short_steps(), _CONTRACTS, UNIT_SQUARES),
     schemes=WEIGHTED,
     domains=DOMAINS,
     printed=_printed_weighted_one_step,
