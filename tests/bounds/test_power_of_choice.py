@@ -231,6 +231,14 @@ def test_the_repaired_fixed_step_bound_is_finite_at_skew_zero(bound):
     assert bias == pytest.approx(27)
 
 
+def test_eq_8_as_printed_accepts_skew_zero():
+    # x = 1 - 1/32, C = 32 * 16 * 17 + 5/2, D = 2 * 2 * (9/4); L/mu = 6, and the fixed point is (C/16 + D)/2.
+    C, D = 32 * 16 * 17 + Q(5, 2), Q(9)
+    floor = (C / 16 + D) / 2
+    value = poc.fixed_step_gap.printed(**{**pick(poc.fixed_step_gap.printed, WORLD), "rho_bar": Q(0), "num_steps": 2})
+    assert value == 6 * Q(31, 32) ** 2 * (9 - floor) + 6 * floor
+
+
 UNMET = [
     (poc.decaying_steps_gap, {"rho_diagonal": 0}, "rho_diagonal > 0: got 0 <= 0"),
     (poc.decaying_steps_gap, {"rho_diagonal": -1.0}, "rho_diagonal >= 0"),

@@ -210,3 +210,22 @@ def test_step_sizes_may_miss_their_limit_by_rounding_only():
     poc.one_step(**{**arguments, "step_size": limit * (1 + 2e-16)})
     with pytest.raises(AssumptionViolated):
         poc.one_step(**{**arguments, "step_size": limit * (1 + 1e-12)})
+
+
+def test_printed_forms_that_do_not_divide_by_the_skew_accept_zero():
+    zero = {"rho_bar": Q(0), "rho_tilde": Q(2)}
+    # (64)-(65): 13 (1 - 1/80) + (32 * 16 * 17 + 5/2)/1600 + 2 (1/40) 2 * 2.
+    value = poc.one_step.printed(**{**pick(poc.one_step.printed, WORLD), **zero})
+    assert value == Q(13 * 79, 80) + (Q(32 * 16 * 17) + Q(5, 2)) / 1600 + Q(1, 5)
+    # (81), m = 2: 13 (1 - 1/160) + (32 * 4 * 16 * 17 + 10)/1600 + 1/5.
+    value = poc.weighted_one_step.printed(**{**pick(poc.weighted_one_step.printed, WORLD), **zero})
+    assert value == Q(13 * 159, 160) + Q(32 * 4 * 16 * 17 + 10, 1600) + Q(1, 5)
+    for bound in (poc.one_step.printed, poc.weighted_one_step.printed, poc.client_drift.printed):
+        assert any("halve" in hypothesis.text for hypothesis in bound.hypotheses)
+
+
+def test_weighted_forms_bound_the_weighted_mean_of_gradients():
+    for bound in (poc.weighted_one_step, poc.weighted_average_gap, poc.derived_weighted_average_gap):
+        texts = [hypothesis.text for hypothesis in bound.hypotheses]
+        assert any(text.startswith("E sum_k q_k |g_k|^2 <= G2") for text in texts)
+        assert any(text.startswith("a round's selection depends on the past only through") for text in texts)

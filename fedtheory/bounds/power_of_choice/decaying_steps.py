@@ -44,6 +44,8 @@ def _printed_decaying_steps_gap(
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``1 / (mu (t + gamma))``, eq. (7) as printed.
 
+    Its proof has a gap; under the hypotheses of ``decaying_steps_gap`` it is true for rho_bar <= 79.
+
     .. math::
         \frac{1}{T+\gamma}\Big[\frac{4L(32\tau^2G^2+\sigma^2/m)}{3\mu^2\bar\rho}+\frac{8L^2\Gamma}{\mu^2}
         +\frac{L\gamma\|w_0-w^*\|^2}{2}\Big]+\frac{8L\Gamma}{3\mu}\Big(\frac{\tilde\rho}{\bar\rho}-1\Big)
@@ -96,7 +98,8 @@ def decaying_steps_gap(
         +\frac{8L^2\Gamma}{\mu^2}\Big\}+\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)}
 
     The bias uses ``sup_w E 1/m sum_{S(w)} (F_k(w*) - F_k*) = rho_tilde Gamma``, which is finite for identical clients
-    (Gamma = 0, any rho_tilde). Every term decreases in rho, so that eq. (7) as printed follows when rho_bar <= 79.
+    (Gamma = 0, any rho_tilde). Every term decreases in rho, so that under these hypotheses eq. (7) as printed follows
+    when rho_bar <= 79.
 
     Parameters
     ----------
@@ -107,7 +110,8 @@ def decaying_steps_gap(
     local_steps, num_selected
         Local steps per round tau and clients per round m.
     G2, sigma2
-        Bounds on the squared norm and on the variance of a stochastic gradient.
+        Bounds on the squared norm and on the variance of a stochastic gradient; the mean over the active clients is
+        enough for both.
     objective_gap
         Gamma.
     rho_diagonal, rho_tilde
@@ -118,7 +122,9 @@ def decaying_steps_gap(
     Raises
     ------
     AssumptionViolated
-        If rho_diagonal is 0, above rho_tilde or above L/mu, or so large that the drift does not fit under 32 tau^2 G2.
+        If rho_diagonal is 0, above rho_tilde or above L/mu, or so large that the drift does not fit under 32 tau^2 G2;
+        or if no federation has these constants (``consequences``): gradients at w_0 need
+        ``G2 >= max(1, rho) (mu^2 |w_0 - w*|^2 + 2 mu Gamma)``.
 
     Notes
     -----

@@ -6,8 +6,9 @@ The skews are those of eq. (76), with ``E sum_{k in S} q_k (F_k - F_k*)`` in the
 Eq. (85) is false as printed when m = 1: its drift carries the factor m - 1, so that the drift of a single client is
 lost. (Two clients ``(w -+ 1)^2 / 2`` from w = 0, one drawn uniformly, 10 local steps: after 10 steps the error is
 50/289, the printed bound 1/6.) It is also false for the weights ``q_k = p_k K / m`` that the paper gives as an example,
-which sum to one only if all p_k are equal. The sound part, for m >= 2, is ``derived_weighted_average_gap``; the form
-that holds for every m is ``weighted_average_gap``.
+which sum to one only if all p_k are equal. The recursion (81) is false for m = 1, too (``weighted_one_step.printed``).
+The sound part, for m >= 2, is ``derived_weighted_average_gap``; the form that holds for every m is
+``weighted_average_gap``.
 """
 
 import numpy as np
@@ -116,7 +117,8 @@ def derived_weighted_average_gap(
 ) -> Summands:
     r"""Bound that the recursion (82)-(84) gives: eq. (85) with the bias ``(2 L Gamma / mu)(rho_tilde/rho_bar - 1)``.
 
-    The printed bias has an extra factor 1/rho_bar. Arguments are those of ``weighted_average_gap.printed``.
+    The printed bias has an extra factor 1/rho_bar. Arguments are those of ``weighted_average_gap.printed``; here G2
+    bounds the mean of the active clients' squared gradients with the weights q_k.
 
     Raises
     ------
