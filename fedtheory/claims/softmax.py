@@ -256,7 +256,7 @@ def batch_variance_bound(rng: np.random.Generator) -> Finding:
     "E |g_k|^2 <= G2 along every run with step sizes up to 1/l2, G2 from an invariant ball",
     Statement(PAPER, "Assumption 3.4", form="derived"),
     hypotheses=(_MODEL, _RIDGE, "step sizes at most 1/l2", "aggregation by averages"),
-    looseness=1.05,
+    looseness=1.01,
 )
 def gradient_bound(rng: np.random.Generator) -> Finding:
     fed, w, _, instance = _draw(rng)

@@ -9,8 +9,9 @@ from fedtheory.rational.alignment import AlignedRun
 from fedtheory.rational.constants import constants_of
 from fedtheory.rational.draws import draw_model, draw_noise, pick, whole
 from fedtheory.rational.noises import no_noise
-from fedtheory.rational.quadratics import prioritized
+from fedtheory.rational.quadratics import RationalQuadratics, prioritized
 from fedtheory.rational.step_sizes import StepSizes, delayed
+from fedtheory.rational.vectors import Vector
 from fedtheory.rational.words import in_words, run_in_words
 
 __all__ = ["DrawnAlignment", "draw_alignment"]
@@ -38,17 +39,8 @@ def draw_alignment(
     thresholds: tuple[Fraction, ...] = (Fraction(0), Fraction(1, 4), Fraction(1), Fraction(4), Fraction(1000)),
 ) -> DrawnAlignment:
     """Draw one or two priority clients, one or two others, and a run of one to three rounds."""
-    num_priority, num_others, dim = whole(rng, 1, 2), whole(rng, 1, 2), whole(rng, 1, 2)
-    num_clients = num_priority + num_others
-    sizes = [whole(rng, 1, 4) for _ in range(num_clients)]
-    centers = [draw_model(rng, dim) for _ in range(num_clients)]
-    fed = prioritized(
-        tuple(tuple(Fraction(2) ** whole(rng, -1, 1) for _ in range(dim)) for _ in range(num_clients)),
-        tuple(centers[:1] * num_clients if whole(rng, 0, 5) == 0 else centers),
-        shares := tuple(Fraction(size, sum(sizes[:num_priority])) for size in sizes),
-        num_priority,
-        tuple(Fraction(whole(rng, 0, 2)) for _ in range(num_clients)),
-    )
+    fed, shares = _draw_prioritized(rng)
+    num_priority, num_clients, dim = sum(map(bool, fed.weights)), fed.num_clients, fed.dim
     # Draws of a lone priority client cost no paths, and only with many the bounds get tight.
     numbers_of_draws = [*range(1, most_draws + 1), *([256] if num_priority == 1 else [])]
     local_steps, num_rounds = whole(rng, shortest_round, longest_round), whole(rng, 1, 3)
@@ -66,3 +58,20 @@ def draw_alignment(
     )
     who = {"shares": in_words(shares), "thresholds": in_words(run.thresholds), "num_draws": run.num_draws}
     return DrawnAlignment(run, run_in_words(run, **who))
+
+
+def _draw_prioritized(rng: np.random.Generator) -> tuple[RationalQuadratics, Vector]:
+    """Draw the clients, and the p_k of all of them."""
+    num_priority, num_others, dim = whole(rng, 1, 2), whole(rng, 1, 2), whole(rng, 1, 2)
+    num_clients = num_priority + num_others
+    sizes = [whole(rng, 1, 4) for _ in range(num_clients)]
+    shares = tuple(Fraction(size, sum(sizes[:num_priority])) for size in sizes)
+    centers = [draw_model(rng, dim) for _ in range(num_clients)]
+    fed = prioritized(
+        tuple(tuple(Fraction(2) ** whole(rng, -1, 1) for _ in range(dim)) for _ in range(num_clients)),
+        tuple(centers[:1] * num_clients if whole(rng, 0, 5) == 0 else centers),
+        shares,
+        num_priority,
+        tuple(Fraction(whole(rng, 0, 2)) for _ in range(num_clients)),
+    )
+    return fed, shares

@@ -3,8 +3,10 @@
 Dividing a loose bound by 20 changes no verdict: a check of it cannot see a wrong constant. Its looseness says so.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.counterexamples import search
@@ -14,8 +16,6 @@ __all__ = ["LADDER", "least_refuted_factor", "tightened"]
 
 LADDER = (1.01, 1.05, 1.1, 1.2, 1.5, *(2.0**power for power in range(1, 11)))
 """The factors by which inequalities are tightened."""
-
-_MOST_INSTANCES = 100
 
 
 def tightened(claim: Claim, factor: float) -> Claim:
@@ -41,25 +41,18 @@ def _sharper(finding: Finding, by: Fraction) -> Finding:
     return at_most(finding.measured, finding.predicted / by, instance=finding.instance)
 
 
-def least_refuted_factor(claim: Claim, num_instances: int | None = None, rng: int = 0) -> float | None:
+def least_refuted_factor(
+    claim: Claim, num_instances: int = 100, rng: Any = 0, start: Sequence[float] = ()
+) -> float | None:
     """Return the smallest factor of the ladder by which the claim cannot be tightened, or None if all can be.
 
     Parameters
     ----------
     claim
         An inequality that holds.
-    num_instances
-        Instances that the search for a counterexample tries; at most 100, and no more than the thorough budget, by
-        default.
-    rng
-        Seed of the search.
+    num_instances, rng, start
+        Of the search for a counterexample: most instances to try, seed, and the tape to start from.
     """
-    tried = most_instances(claim) if num_instances is None else num_instances
     # The search prefers what strains the claim: tightening changes all ratios by one factor and not its way.
-    ratio = search(claim, tried, rng).worst.ratio
+    ratio = search(claim, num_instances, rng, start).worst.ratio
     return next((factor for factor in LADDER if factor * ratio > 1), None)
-
-
-def most_instances(claim: Claim) -> int:
-    """Return how many instances a claim's looseness is worth."""
-    return min(_MOST_INSTANCES, claim.instances[1])

@@ -1,4 +1,4 @@
-"""Wrong constants and codes do not pass as claims about Optimal Client Sampling."""
+"""Wrong constants and codes do not pass as claims about Optimal Client Sampling; the counterexamples are right."""
 
 # mypy: allow-untyped-calls
 

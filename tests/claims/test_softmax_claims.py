@@ -1,3 +1,5 @@
+"""Wrong constants of softmax federations are caught by the claims about them."""
+
 import pytest
 
 from fedtheory.claims import softmax as claims

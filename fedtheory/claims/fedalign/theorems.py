@@ -45,7 +45,7 @@ lemma_a6_refined = claim(
     "fedalign:lemma-a6-refined",
     "One step of E |w_t - w*|^2 for any step sizes up to 1/(4 L), with the drift that the proof needs",
     fa.refined_one_step,
-    looseness=1.05,
+    looseness=1.01,
 )(lambda rng: worst_of(one_step_findings(draw_alignment(rng, step_size=short_steps(rng)))))
 
 
@@ -73,14 +73,14 @@ def decaying_one_step(bound: Bound, **sizes: Any) -> Callable[[np.random.Generat
 
 
 lemma_a6 = claim(
-    "fedalign:lemma-a6", "One step of E |w_t - w*|^2, eq. (30), with decaying step sizes", fa.one_step, looseness=1.1
+    "fedalign:lemma-a6", "One step of E |w_t - w*|^2, eq. (30), with decaying step sizes", fa.one_step, looseness=1.01
 )(decaying_one_step(fa.one_step))
 
 equation_59 = claim(
     "fedalign:equation-59",
     "One step of E |w'_t - w*|^2 when K priority clients are drawn, with the constant 4",
     fa.partial_one_step,
-    looseness=1.1,
+    looseness=1.01,
 )(decaying_one_step(fa.partial_one_step, most_draws=2))
 
 
@@ -128,7 +128,7 @@ theorem_1 = claim(
     "fedalign:theorem-1",
     "E F(w_T) - F* against the corrected theorem, sums from i = 0, every number of local steps",
     fa.full_participation_gap,
-    looseness=2,
+    looseness=1.2,
 )(against_theorem(fa.full_participation_gap))
 
 theorem_1_printed = claim(
@@ -136,7 +136,7 @@ theorem_1_printed = claim(
     "E F(w_T) - F* against eq. (6) for two or more local steps",
     fa.full_participation_gap.printed,
     also=_FROM_TWO_STEPS_ON,
-    looseness=16,
+    looseness=8,
     remark="true because the drift 8 (E - 1)^2 G2 gives away more than step 0 costs",
 )(against_theorem(fa.full_participation_gap.printed, first_step=1, shortest_round=2))
 
@@ -191,7 +191,7 @@ theorem_a9 = claim(
     "fedalign:theorem-a9",
     "E F(w_T) - F* against the corrected theorem with drawn priority clients, every number of local steps",
     fa.partial_participation_gap,
-    looseness=1.5,
+    looseness=1.2,
 )(against_theorem(fa.partial_participation_gap, most_draws=2))
 
 theorem_a9_printed = claim(
@@ -199,7 +199,7 @@ theorem_a9_printed = claim(
     "E F(w_T) - F* against eq. (60) for two or more local steps, rounds longer than gamma + 1 included",
     fa.partial_participation_gap.printed,
     also=_FROM_TWO_STEPS_ON,
-    looseness=32,
+    looseness=8,
 )(
     against_theorem(
         fa.partial_participation_gap.printed,

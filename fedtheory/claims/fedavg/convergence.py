@@ -16,7 +16,7 @@ from fedtheory.verification.findings import Finding, equal_to, not_applicable, w
     "fedavg:decaying-steps",
     "E F(w_T) - F* for m clients drawn with replacement in proportion to p_k, and their mean",
     fedavg.decaying_steps_gap,
-    looseness=64,
+    looseness=32,
 )
 def decaying_steps(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng, laws=("proportional",), step_size=decaying, longest_round=12)

@@ -215,7 +215,7 @@ equation_44 = claim(
     "The losses at the local models against those at any one model, the average or the round's start",
     Statement(poc.PAPER, _APPENDIX_C, "eqs. (47)-(50)"),
     hypotheses=(_CURVATURE, "eta <= 1/(4 L)"),
-    looseness=1.2,
+    looseness=1.01,
 )
 def equations_47_50(rng: np.random.Generator) -> Finding:
     fed = draw_federation(rng)

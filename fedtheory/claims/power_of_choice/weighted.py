@@ -110,7 +110,7 @@ equation_85_derived = claim(
     "power-of-choice:equation-85-derived",
     "E F(w_T) - F* against what the recursion (82)-(84) gives, for m >= 2 and weights of sum one",
     poc.derived_weighted_average_gap,
-    looseness=64,
+    looseness=32,
 )(against_weighted_average(poc.derived_weighted_average_gap, "rho_bar", smallest_cohort=2))
 
 equation_85 = claim(
