@@ -16,12 +16,24 @@ from tests.environment import ROOT
 
 FLOORS = {
     **dict.fromkeys(
-        ("_validate", "_discover", "_compile", "_console", "_files", "paper", "errors", "interval", "statistics"), 0
+        (
+            "_validate",
+            "_discover",
+            "_compile",
+            "_console",
+            "_files",
+            "_semidefinite",
+            "paper",
+            "errors",
+            "interval",
+            "statistics",
+        ),
+        0,
     ),
     **dict.fromkeys(("bounds", "sampling", "valuation"), 1),
     **dict.fromkeys(("datasets", "federation"), 2),
     **dict.fromkeys(("selection", "engine"), 3),
-    **dict.fromkeys(("exact", "worst_case"), 4),
+    **dict.fromkeys(("exact", "estimates", "worst_case"), 4),
     **dict.fromkeys(("claims", "verification", "sweep", "plotting"), 5),
     **dict.fromkeys(("study", "__main__", "__init__"), 6),
 }
