@@ -68,6 +68,9 @@ class ActiveFederated:
         """Active federated learning, plain mean."""
         return Scheme("active", "mean")
 
+    def law(self, weights: Array) -> None:
+        """None: the draws depend on losses of earlier rounds."""
+
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
         m = _validate.count("num_selected", self.num_selected, 1, weights.size)

@@ -12,11 +12,12 @@ from fedtheory.claims import exact_quadratics as exact
 from fedtheory.claims._instances import opposite_clients
 from fedtheory.claims.power_of_choice import skews
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
+from fedtheory.estimates.mean_field import mean_field_gap
 from fedtheory.exact.floor import error_floor
-from fedtheory.exact.interval import Interval, SelectionSkew
-from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.selection_skews import selection_skew
-from fedtheory.selection._moments import CoefficientMoments
+from fedtheory.exact.skew_intervals import SelectionSkew
+from fedtheory.interval import Interval
+from fedtheory.selection.laws import Moments
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claim import Claim
@@ -141,8 +142,8 @@ def test_moments_that_are_wrong_in_the_sixth_digit_are_caught(name, monkeypatch)
         def __init__(self, strategy):
             self.strategy = strategy
 
-        def coefficient_moments(self, weights) -> CoefficientMoments:
-            return MOMENTS[name](self.strategy.coefficient_moments(weights))
+        def law(self, weights) -> Moments:
+            return MOMENTS[name](self.strategy.law(weights))
 
     honest = exact._schemes
     monkeypatch.setattr(
@@ -163,7 +164,8 @@ def test_the_bias_without_the_skew_at_the_minimizer_is_too_small(monkeypatch):
 
     def smaller(*given, **options):
         skew = honest(*given, **options)
-        return skew._replace(rho_tilde=Interval.exact(1 + 0.3 * (skew.rho_tilde.upper - 1), "a guess"))
+        guess = 1 + 0.3 * (skew.rho_tilde.upper - 1)
+        return skew._replace(rho_tilde=Interval(guess, guess, "a guess", "a guess"))
 
     monkeypatch.setattr(exact, "selection_skew", smaller)
     assert refuted(exact.SMALL_STEP_BIAS, 100)

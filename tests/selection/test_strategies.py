@@ -11,7 +11,7 @@ from fedtheory._discover import members
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.selection._draw import alias_table, keep_largest
 from fedtheory.selection.candidate_schedules import DecayingCandidates, HalfTimeCandidates, HalvingCandidates
-from fedtheory.selection.power_of_choice import HighestLoss, PowerOfChoice
+from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 
@@ -56,7 +56,7 @@ def agrees(measured, expected, count, copies=1):
 
 def test_every_known_strategy_is_discovered():
     names = {type(strategy).__name__ for strategy in STRATEGIES}
-    assert {"Proportional", "Uniform", "Full", "PowerOfChoice", "HighestLoss"} <= names
+    assert {"Proportional", "Uniform", "Full", "PowerOfChoice"} <= names
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
@@ -128,7 +128,7 @@ def test_infinite_losses_come_first():
 
 def test_highest_loss_is_power_of_choice_among_all():
     np.testing.assert_array_equal(
-        np.sort(selections(HighestLoss(3).rules(WEIGHTS, 1), 1)[0]), np.sort(np.argsort(LOSSES)[-3:])
+        np.sort(selections(PowerOfChoice(3, "all").rules(WEIGHTS, 1), 1)[0]), np.sort(np.argsort(LOSSES)[-3:])
     )
 
 
@@ -175,7 +175,7 @@ def test_scheduled_candidates_are_proposed_round_by_round(schedule):
 def test_uniform_moments_by_enumeration():
     for m, aggregation in itertools.product((1, 2, 4), ("mean", "weighted")):
         strategy = Uniform(m, aggregation)
-        u, alpha, delta, noise = strategy.coefficient_moments(WEIGHTS)
+        u, alpha, delta, noise = strategy.law(WEIGHTS)
         share = np.full(NUM_CLIENTS, 1 / m) if aggregation == "mean" else WEIGHTS * NUM_CLIENTS / m
         cohorts = list(itertools.combinations(range(NUM_CLIENTS), m))
         omega = np.array([[share[k] * (k in cohort) for k in range(NUM_CLIENTS)] for cohort in cohorts])
@@ -254,9 +254,12 @@ def test_law_check_kills_ties_by_order_of_draw():
         (lambda: PowerOfChoice(0, 2), "num_selected must be at least 1, got 0"),
         (lambda: PowerOfChoice(2, 8).rules(WEIGHTS, 1), r"num_candidates must be in 1..7, got 8"),
         (lambda: Uniform(8).rules(WEIGHTS, 1), r"num_selected must be in 1..7, got 8"),
-        (lambda: HighestLoss(8).rules(WEIGHTS, 1), r"num_selected must be in 1..7, got 8"),
+        (lambda: PowerOfChoice(8, "all").rules(WEIGHTS, 1), r"num_selected must be in 1..7, got 8"),
         (lambda: PowerOfChoice(2, 5).rules(np.array([0.5, 0.5, 0, 0, 0, 0, 0]), 1), "num_candidates must be at most 2"),
-        (lambda: HighestLoss(1).rules(np.array([1.0, 0, 0, 0, 0, 0, 0]), 1), "num_candidates must be at most 1"),
+        (
+            lambda: PowerOfChoice(1, "all").rules(np.array([1.0, 0, 0, 0, 0, 0, 0]), 1),
+            "num_candidates must be at most 1",
+        ),
         (lambda: Uniform(2, "median"), "aggregation must be one of 'mean', 'weighted', got 'median'"),
     ],
 )

@@ -16,8 +16,8 @@ from fedtheory.claims._instances import (
     whole,
 )
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
-from fedtheory.exact.interval import SelectionSkew
 from fedtheory.exact.selection_skews import selection_skew
+from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.paper import Statement
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, not_applicable, worst_of
