@@ -9,7 +9,9 @@ import pytest
 from flint import arb, fmpq, fmpq_mat
 
 from fedtheory._semidefinite import is_semidefinite
+from fedtheory.exact._crossings import Place
 from fedtheory.exact._integer_forms import integer_forms, largest_proved
+from fedtheory.exact._one_dimension import _is_above
 from fedtheory.exact._problem import problem_of
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skews import skew_extremes
@@ -93,6 +95,18 @@ def test_no_certified_side_is_on_the_wrong_side_of_a_value_in_rational_arithmeti
         assert np.isinf(rho_tilde.upper) or rho_tilde.lower <= float(max(tilde))
         assert rho_bar.width <= 1e-12 * max(1.0, rho_bar.upper)
         assert rho_diagonal.width <= 1e-12 * max(1.0, rho_diagonal.upper)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_order_and_skew_at_a_model_are_those_in_rationals(seed):
+    fed, m, d, rng = drawn(seed)
+    problem = problem_of(fed)
+    judge, q = Judge(problem.fed, m, d), rng.dirichlet(np.ones(fed.num_clients))
+    for w in [*problem.fed.centers, *rng.standard_normal((4, fed.dim))]:
+        losses = judge.excess(rational(w)) + judge.minima
+        assert problem.order(w).tolist() == [sorted(set(losses)).index(loss) for loss in losses]
+        value = judge.skew(rational(q), rational(w))
+        assert problem.skew(q, w) == (np.inf if value is None else float(value))
 
 
 def least_in_balls(fed, q):
@@ -191,3 +205,29 @@ def test_semidefiniteness_is_that_of_the_eigenvalues_and_of_nearly_singular_matr
 def test_a_guess_that_is_too_large_is_lowered_until_it_is_proved():
     assert largest_proved(lambda number: number <= 0.3, 0.3 * (1 + 1e-9)) == pytest.approx(0.3, rel=1e-8)
     assert largest_proved(lambda number: False, 1.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("form", "left", "right", "is_above"),
+    [
+        # (y - 4) (y - 6) is negative between 4 and 6
+        ([[1, -5], [-5, 24]], 3, 7, False),
+        ([[1, -5], [-5, 24]], 5, 7, False),
+        ([[1, -5], [-5, 24]], 6, None, True),
+        ([[1, -5], [-5, 24]], None, 4, True),
+        ([[1, -5], [-5, 24]], None, None, False),
+        ([[-1, 5], [5, -24]], 4, 6, True),
+        ([[-1, 5], [5, -24]], 4, None, False),
+        ([[-1, 5], [5, -24]], 3, 6, False),
+        # y^2 + 1 is positive, 2 y - 1 is not
+        ([[1, 0], [0, 1]], None, None, True),
+        ([[0, 1], [1, -1]], 1, 2, True),
+        ([[0, 1], [1, -1]], 0, 2, False),
+    ],
+)
+def test_a_quadratic_is_nonnegative_on_an_interval_if_its_ends_are_and_its_vertex(form, left, right, is_above):
+    place = Place(np.zeros(2), left, right, 1, 0, is_crossing=False)
+    assert _is_above(np.array(form, dtype=object), place) is is_above
+    # the same in units of a quarter
+    quarters = place._replace(left=left and 4 * left, right=right and 4 * right, denominator=4)
+    assert _is_above(np.array(form, dtype=object), quarters) is is_above

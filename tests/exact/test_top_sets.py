@@ -85,6 +85,14 @@ def test_an_exclusion_without_margin_or_sign_would_exclude_seen_sets(monkeypatch
     assert least_over_top_sets(problem_of(fed), 2, np.inf).lower > seen
 
 
+@pytest.mark.parametrize(("lift", "is_excluded"), [(0.0, False), (2.0**-40, True), (-(2.0**-40), False)])
+def test_a_set_that_ties_at_a_single_model_is_not_excluded(lift, is_excluded):
+    # F_1 - F_0 = |w|^2 + lift, so that with lift 0 client 0 ties for the first place at 0 and nowhere else.
+    fed = QuadraticFederation([1.0, 3.0], np.zeros((2, 2)), [0.5, 0.5], [0.0, lift])
+    exact = problem_of(fed).exact
+    assert module._excludes(exact, np.array([True, False]), np.ones(2)) is is_excluded
+
+
 def test_a_solver_that_fails_excludes_nothing(monkeypatch):
     fed = power_of_choice_quadratics(6, 2, rng=1)
     monkeypatch.setattr(module, "_program", lambda losses: lambda is_top: (None, None))
