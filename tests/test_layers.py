@@ -44,7 +44,6 @@ LONGER = {
     "fedtheory.exact.subsets._enumerate": 27,
     "fedtheory.sampling.reference.solver_probabilities": 26,
     "fedtheory.selection.power_of_choice._propose_by_weight": 31,
-    "fedtheory.selection.power_of_choice.rules": 26,
     "fedtheory.study._parse": 27,
     "studies._aligned_quadratics.measurements": 30,
     "studies._performance_quadratic.jax_scan": 26,
