@@ -53,6 +53,10 @@ def test_the_bernstein_sequence_moves_with_its_range(shift: float, scale: float)
     np.testing.assert_allclose(tuple(moved), [shift + scale * limit for limit in plain], atol=1e-5)
 
 
+def test_one_bounded_sample_says_no_more_than_the_range() -> None:
+    assert tuple(bounded_mean([3.5], 3.0, 5.0)) == (3.0, 5.0)
+
+
 def test_a_sample_outside_its_range_is_refused() -> None:
     with pytest.raises(ValueError, match=r"samples must lie in \[0.0, 1.0\], got numbers in \[0.5, 1.5\]"):
         bounded_mean([0.5, 1.5], 0.0, 1.0)
