@@ -1,3 +1,5 @@
+"""Softmax federations: values, derivatives, optima and constants by second roads; wrong constants are caught."""
+
 import itertools
 from fractions import Fraction
 

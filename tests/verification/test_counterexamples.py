@@ -63,6 +63,12 @@ def test_a_search_is_not_drawn_to_instances_that_decide_nothing() -> None:
     assert 0.3 < worst.measured <= 0.5
 
 
+def test_a_search_goes_on_from_a_tape() -> None:
+    found = search(RARE, 200, rng=5)
+    assert search(RARE, 1, start=found.tape).worst == found.worst
+    assert search(RARE, 50, start=found.tape).worst.strain >= found.worst.strain > search(RARE, 50).worst.strain
+
+
 def test_no_instances_are_refused() -> None:
     with pytest.raises(ValueError, match="num_instances must be at least 1, got 0"):
         search(RARE, 0)
