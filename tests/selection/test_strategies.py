@@ -1,4 +1,4 @@
-"""Contract of every strategy that the package defines, and the laws of the known ones."""
+"""Laws of the strategies that draw by weights and losses alone, and defects of public code that break them."""
 
 import dataclasses
 import itertools
