@@ -15,9 +15,8 @@ import pytest
 from tests.environment import ROOT
 
 FLOORS = {
-    **dict.fromkeys(
-        ("_validate", "_discover", "_compile", "_console", "_files", "paper", "errors", "interval", "statistics"), 0
-    ),
+    **dict.fromkeys(("_comparison", "_validate", "_discover", "_compile", "_console", "_files"), 0),
+    **dict.fromkeys(("assumptions", "consequences", "paper", "errors", "interval", "statistics"), 0),
     **dict.fromkeys(("bounds", "sampling", "valuation"), 1),
     **dict.fromkeys(("datasets", "federation"), 2),
     **dict.fromkeys(("selection", "engine"), 3),
