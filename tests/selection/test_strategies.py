@@ -201,7 +201,7 @@ def position_as_index(rules):
     """Known defect: the position in the candidate set is used as the client's index."""
 
     def select(t, table, memory, weights, candidates, losses, rng, chosen):
-        return rules.select.py_func(t, table, memory, weights, np.arange(candidates.size), losses, rng, chosen)
+        return rules.select(t, table, memory, weights, np.arange(candidates.size), losses, rng, chosen)
 
     return dataclasses.replace(rules, select=select)
 
