@@ -1,4 +1,4 @@
-"""Contract of every strategy that the package defines, and the laws of the known ones."""
+"""Laws of the strategies that draw by weights and losses alone, and defects of public code that break them."""
 
 import dataclasses
 import itertools
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 import fedtheory.selection
 from fedtheory._discover import members
@@ -16,6 +17,7 @@ from fedtheory.selection.candidate_schedules import DecayingCandidates, HalfTime
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
+from tests.environment import sized
 
 NUM_CLIENTS = 7
 WEIGHTS = np.array([0.25, 0.2, 0.18, 0.15, 0.12, 0.07, 0.03])
@@ -199,7 +201,7 @@ def position_as_index(rules):
     """Known defect: the position in the candidate set is used as the client's index."""
 
     def select(t, table, memory, weights, candidates, losses, rng, chosen):
-        return rules.select.py_func(t, table, memory, weights, np.arange(candidates.size), losses, rng, chosen)
+        return rules.select(t, table, memory, weights, np.arange(candidates.size), losses, rng, chosen)
 
     return dataclasses.replace(rules, select=select)
 
@@ -243,9 +245,12 @@ def test_law_check_kills_the_known_defects(defect):
 
 def test_law_check_kills_the_wrong_partition():
     # many candidates: numpy sorts short arrays whole, which would hide the defect
-    count, weights, losses = 500, np.full(1200, 1 / 1200), np.random.default_rng(0).random(1200)
+    count, weights, losses = sized(500, 40), np.full(1200, 1 / 1200), np.random.default_rng(0).random(1200)
     rules = PowerOfChoice(5, 1000).rules(weights, count)
-    law = power_of_choice_inclusion(weights, losses, 5, 1000)
+    # With equal weights: a candidate, and fewer than 5 of the others are candidates with a larger loss.
+    above = np.argsort(np.argsort(-losses))
+    law = 1000 / 1200 * stats.hypergeom(1199, above, 999).cdf(4)
+    assert law.sum() == pytest.approx(5)
     for made, right in ((rules, True), (last_of_argpartition(rules), False)):
         drawn = selections(made, count, losses=losses, weights=weights)
         assert agrees(frequencies(drawn, 1200), law, count) is right
