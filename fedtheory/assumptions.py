@@ -4,22 +4,20 @@ A bound lists them in ``bound.hypotheses``. Each has a ``text`` and finds its ``
 by name. ``Hypothesis`` is for what one theorem needs; the other values are what papers share. Papers differ in words:
 ``of`` names the function or the weights that are meant, ``source`` the place where the paper says so.
 
->>> every = (Smooth("L"), StronglyConvex("mu"), BoundedGradients("G2"), Noise("sigma2"))
->>> print(*(assumption.text for assumption in every), sep="; ")  # doctest: +NORMALIZE_WHITESPACE
-every F_k is L-smooth; every F_k is mu-strongly convex; E |g_k|^2 <= G2 for every client and iterate; stochastic
-gradients are unbiased, of variance at most sigma2, and independent across active clients
+>>> print(Smooth("L").text, BoundedGradients("G2").text, sep="; ")
+every F_k is L-smooth; E |g_k|^2 <= G2 for every client and iterate
 
 What several of them imply together is in ``fedtheory.consequences``.
 """
 
 import inspect
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Protocol, final
 
 import numpy as np
+
+from fedtheory._comparison import Sides, are_exact, unmet
 
 __all__ = [
     "AggregationWeights",
@@ -31,18 +29,7 @@ __all__ = [
     "Noise",
     "Smooth",
     "StronglyConvex",
-    "are_exact",
 ]
-
-Sides = tuple[Any, str, Any]
-
-_HOLDS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "<=": operator.le,
-    "<": operator.lt,
-    ">=": operator.ge,
-    ">": operator.gt,
-}
-_OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
 
 # Step sizes and weights come out of two or three floating-point operations; a sum of many weights, out of as many.
 _ROUNDING, _SUM = 1 + 4 * float(np.finfo(np.float64).eps), 1e-12
@@ -84,24 +71,11 @@ class Hypothesis:
         """Say how the numbers break the hypothesis, or return None."""
         if self.sides is None:
             return None
-        return _unmet(self.text, *self.sides(*(arguments[name] for name in self.reads)), rtol=self.rtol)
-
-
-def _unmet(text: str, left: Any, relation: str, right: Any, rtol: float = 0.0) -> str | None:
-    limit = right
-    if rtol and not are_exact((left, right)):
-        limit = right * (1 + rtol if relation in ("<=", "<") else 1 - rtol)
-    broken = np.logical_not(_HOLDS[relation](left, limit))
-    if not np.any(broken):
-        return None
-    left, right = (
-        np.broadcast_to(np.asarray(side, dtype=object), np.shape(broken))[broken].flat[0] for side in (left, right)
-    )
-    return f"{text}: got {left} {_OPPOSITE[relation]} {right}"
+        return unmet(self.text, *self.sides(*(arguments[name] for name in self.reads)), rtol=self.rtol)
 
 
 def _below_zero(arguments: Mapping[str, Any], name: str, relation: str) -> str | None:
-    return _unmet(f"{name} {relation} 0", arguments[name], relation, 0) if name in arguments else None
+    return unmet(f"{name} {relation} 0", arguments[name], relation, 0) if name in arguments else None
 
 
 def _cited(text: str, source: str) -> str:
@@ -221,6 +195,9 @@ class BoundedGradients:
 class Noise:
     """Unbiased stochastic gradients of bounded variance, ``E |g_k - grad F_k|^2 <= M |grad F_k|^2 + sigma2``.
 
+    >>> Noise("sigma2", relative="M").text
+    'stochastic gradients are unbiased, of variance at most M |grad|^2 + sigma2, and independent across active clients'
+
     Attributes
     ----------
     parameter, relative
@@ -297,8 +274,3 @@ class HalvingSteps:
             return None
         t = int(wrong[0])
         return f"{self.text}: got {sizes[t]} at step {t} after {sizes[t - inside[t]]} at the round's start"
-
-
-def are_exact(numbers: Sequence[Any]) -> bool:
-    """Whether numbers are rationals, which are compared without tolerance."""
-    return all(isinstance(number, int | Fraction) for number in numbers)

@@ -80,17 +80,12 @@ def _one_round(rng: np.random.Generator) -> Finding:
     )
     end2 = expected(run.snapshots[local_steps], lambda at: norm2(difference(at.average, floor)))
     G2 = observed_gradient_bound(run)
-    instance = {
-        **federation_in_words(fed),
-        "floor": in_words(floor),
-        "initial": in_words(start),
-        "local_steps": local_steps,
-    }
+    words = {"floor": in_words(floor), "initial": in_words(start), "step_size": str(eta), "noise": str(run.noise)}
     start2 = norm2(difference(start, floor))
     return at_most(
         end2,
         round_bound(start2, step_size=eta, local_steps=local_steps, fed=fed, G2=G2),
-        instance={**instance, "step_size": str(eta), "noise": str(run.noise)},
+        instance={**federation_in_words(fed), **words, "local_steps": local_steps},
     )
 
 
