@@ -46,7 +46,7 @@ def _floor(rng: np.random.Generator) -> Finding:
     return equal_to(float(found), float(floor[0]), instance=federation_in_words(fed), scale=1.0)
 
 
-FLOOR = Claim(
+FLOOR_OF_TWO_PARABOLAS = Claim(
     key="exact-quadratics:floor-of-two-parabolas",
     title="The floor of pow-d with one of two clients is where their losses cross between their minimizers",
     statement=Statement(PAPER, "Section 5", "error floor", form="derived"),

@@ -414,3 +414,12 @@ def test_aggregation_weights_are_those_of_a_mean(bad):
 def test_functions_of_mu_and_l_refuse_a_mu_above_l(sizes):
     with pytest.raises(ValueError, match=r"L must be at least mu, got L=1\.0 and mu=2\.0"):
         sizes()
+
+
+def test_priority_clients_have_at_most_all_the_weight():
+    known = {"mu": 1.0, "L": 1.0, "local_steps": 2, "G2": 9.0, "sigma2": 1.0, "objective_gap": 2.0}
+    for weights, fine in (([1.0, 0.5], True), ([1.0, 1.001], False), ([Q(1), Q(1001, 1000)], False)):
+        _, unmet = fa.recursion_gap(
+            2, initial_distance2=5.0, priority_weights=weights, included_gaps=[0.0, 0.0], strict=False, **known
+        )
+        assert unmet == ([] if fine else [f"priority_weights <= 1: got {weights[1]} > 1"])

@@ -32,6 +32,7 @@ __all__ = [
     "PARTIAL",
     "PRIORITY_DRAWS",
     "PRIORITY_WEIGHT",
+    "PRIORITY_WEIGHTS",
     "SHORT_STEPS",
     "SQUARED_WEIGHTS",
     "THEOREM",
@@ -86,6 +87,11 @@ WEIGHTS = AggregationWeights(of="renormalized weights p'_k I_k")
 SHORT_STEPS = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: _at_most(step_size * 4 * L, 1))
 ALIGNMENT = Hypothesis("theta <= 1", lambda theta: _at_most(theta, 1))
 PRIORITY_WEIGHT = Hypothesis("priority_weight <= 1", lambda priority_weight: _at_most(priority_weight, 1))
+PRIORITY_WEIGHTS = Hypothesis(
+    "priority_weights <= 1",
+    lambda priority_weights: (max(priority_weights, default=0), "<=", 1),
+    rtol=_ROUNDING - 1,
+)
 SQUARED_WEIGHTS = Hypothesis("squared_weights <= 1", lambda squared_weights: _at_most(squared_weights, 1))
 
 THEOREM = (*CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, ALIGNMENT)

@@ -13,6 +13,7 @@ from fedtheory.bounds.fedalign._words import (
     PARTIAL,
     PRIORITY_DRAWS,
     PRIORITY_WEIGHT,
+    PRIORITY_WEIGHTS,
     SHORT_STEPS,
     SQUARED_WEIGHTS,
     delay,
@@ -185,7 +186,7 @@ def partial_one_step(
     "Theorem 1",
     equation="the solution of eq. (30)",
     form="refined",
-    assumes=(*CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS),
+    assumes=(*CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, PRIORITY_WEIGHTS),
     schemes=FULL,
     domains=DOMAINS,
 )
@@ -210,6 +211,11 @@ def recursion_gap(
         (T,) or longer, or lists of exact rationals.
     mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2
         As in ``fedalign.full_participation_gap``.
+
+    Raises
+    ------
+    AssumptionViolated
+        If a priority weight is above 1, or the constants contradict each other.
 
     Examples
     --------
