@@ -1,5 +1,6 @@
 """One helper per kind of argument: each returns the clean value or raises one sentence (what, wanted, got)."""
 
+import math
 import numbers
 from collections.abc import Callable
 from fractions import Fraction
@@ -25,6 +26,8 @@ __all__ = [
     "positive",
     "probability_vector",
     "seed_sequence",
+    "shown",
+    "told_apart",
 ]
 
 Array = npt.NDArray[np.float64]
@@ -102,10 +105,41 @@ def horizon(name: str, value: Any) -> Any:
 
 def _first(number: Any, bad: Any) -> Any:
     if np.ndim(bad) == 0:
-        return number
+        return shown(number)
     index = tuple(int(i) for i in np.argwhere(bad)[0])
     values = np.broadcast_to(number, np.shape(bad))
     return f"{values[index]} at index {index[0] if len(index) == 1 else index}"
+
+
+def shown(number: Any) -> str:
+    """Write a number for a message: long whole numbers and rationals by their size."""
+    if isinstance(number, int | Fraction) and max(abs(number.numerator), number.denominator) >= 10**20:
+        digits = (abs(number.numerator).bit_length() - number.denominator.bit_length()) * math.log10(2)
+        return f"{'-' * (number < 0)}about 10^{digits:.0f}"
+    return str(number)
+
+
+def told_apart(left: Any, right: Any) -> tuple[str, str]:
+    """Write two numbers with four digits, or with as many more as it takes to see which is larger.
+
+    >>> told_apart(0.3333333333, 0.25), told_apart(1.0000012, 1)
+    (('0.3333', '0.25'), ('1.000001', '1'))
+    """
+    rounded = (left, right)
+    for digits in range(4, 18):
+        rounded = (_rounded(left, digits), _rounded(right, digits))
+        if left == right or rounded[0] != rounded[1]:
+            break
+    return shown(rounded[0]), shown(rounded[1])
+
+
+def _rounded(number: Any, digits: int) -> Any:
+    if isinstance(number, int) or (isinstance(number, Fraction) and number.denominator < 1000):
+        return number
+    try:
+        return float(f"{float(number):.{digits}g}")
+    except OverflowError:
+        return number
 
 
 def array(name: str, value: Any, *, ndim: int | None = None, shape: tuple[int | None, ...] | None = None) -> Array:

@@ -1,13 +1,13 @@
 """Words that the statements of FedALIGN share: the paper, its hypotheses and the schemes they speak about."""
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Domain, nonnegative
-from fedtheory.paper import Hypothesis, Paper, Scheme, maximum
+from fedtheory.arithmetic import maximum, total
+from fedtheory.paper import Hypothesis, Paper, Scheme
 
 __all__ = [
     "ALIGNMENT",
@@ -60,7 +60,7 @@ DOMAINS = {
     "num_draws": Domain(_validate.count, {"integer": True, "positive": True}),
 }
 
-_ROUNDING = 1 + 8 * float(np.finfo(np.float64).eps)
+_ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 CURVATURE = Hypothesis("every F_k, non-priority ones too, is L-smooth and mu-strongly convex (Assumptions 1 and 2)")
 NOISE = Hypothesis(
@@ -75,16 +75,12 @@ FROZEN_INDICATORS = Hypothesis(
 HALVING = Hypothesis("step sizes do not increase, and at most halve within a round")
 PRIORITY_DRAWS = Hypothesis("num_draws priority clients are drawn with replacement, client k with probability p_k")
 WEIGHTS = Hypothesis("renormalized weights p'_k I_k >= 0 of sum 1")
-SHORT_STEPS = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: _at_most(step_size * 4 * L, 1))
-ALIGNMENT = Hypothesis("theta <= 1", lambda theta: _at_most(theta, 1))
-PRIORITY_WEIGHT = Hypothesis("priority_weight <= 1", lambda priority_weight: _at_most(priority_weight, 1))
-SQUARED_WEIGHTS = Hypothesis("squared_weights <= 1", lambda squared_weights: _at_most(squared_weights, 1))
+SHORT_STEPS = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)), rtol=_ROUNDING)
+ALIGNMENT = Hypothesis("theta <= 1", lambda theta: (theta, "<=", 1), rtol=_ROUNDING)
+PRIORITY_WEIGHT = Hypothesis("priority_weight <= 1", lambda priority_weight: (priority_weight, "<=", 1), rtol=_ROUNDING)
+SQUARED_WEIGHTS = Hypothesis("squared_weights <= 1", lambda squared_weights: (squared_weights, "<=", 1), rtol=_ROUNDING)
 
 THEOREM = (CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, ALIGNMENT)
-
-
-def _at_most(value, limit) -> tuple[Any, str, Any]:
-    return value, "<=", limit if isinstance(value, int | Fraction) else limit * _ROUNDING
 
 
 def delay(*, mu, L, local_steps):
@@ -104,4 +100,4 @@ def summed(values, length, factor):
         raise ValueError(message)
     if isinstance(values, tuple):
         return sum((factor(i) * value for i, value in enumerate(values[:length])), start=Fraction(0))
-    return float(factor(np.arange(length)) @ values[:length]) if length else 0.0
+    return total(factor(np.arange(length)) * values[:length])

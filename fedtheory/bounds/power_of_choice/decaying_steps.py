@@ -4,6 +4,7 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.arithmetic import maximum
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
     DRIFT_FITS,
@@ -12,15 +13,16 @@ from fedtheory.bounds.power_of_choice._words import (
     POSITIVE_DIAGONAL,
     PRINTED,
     REPAIRED,
-    at_most,
+    ROUNDING,
 )
-from fedtheory.paper import Hypothesis, Summands, maximum, states
+from fedtheory.paper import Hypothesis, Summands, states
 
 __all__ = ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"]
 
 _SHORT_ROUNDS = Hypothesis(
     "local_steps <= 4 L/mu + 1 (so that step sizes at most halve within a round)",
-    lambda local_steps, L, mu: at_most(local_steps, 4 * L / mu + 1),
+    lambda local_steps, L, mu: (local_steps, "<=", 4 * L / mu + 1),
+    rtol=ROUNDING,
 )
 
 
@@ -58,7 +60,7 @@ def _printed_decaying_steps_gap(
         "noise": per_variance * sigma2 / num_selected / (num_steps + gamma),
         "heterogeneity": 8 * L**2 * objective_gap / mu**2 / (num_steps + gamma),
         "initial": L * gamma * initial_distance2 / 2 / (num_steps + gamma),
-        "bias": 8 * L * objective_gap / (3 * mu) * (rho_tilde / rho_bar - 1),
+        "bias": 8 * L * objective_gap / (3 * mu) * (rho_tilde - rho_bar) / rho_bar,
     }
 
 
