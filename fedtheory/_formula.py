@@ -83,14 +83,28 @@ class Formula:
         given = self.signature.bind(*args, **kwargs)
         given.apply_defaults()
         arguments = {name: self.domains[name].check(name, value) for name, value in given.arguments.items()}
+        self.refuse_shapes(arguments)
         if not _is_exact(arguments):
             _fit_into_doubles(arguments)
         return _consistent(arguments)
 
+    def refuse_shapes(self, arguments: Numbers) -> None:
+        """Raise if arrays do not go together: one by one with each other, and not at all beside a sequence."""
+        shapes = {name: np.shape(value) for name, value in arguments.items() if not self.domains[name].is_sequence}
+        arrays = {name: shape for name, shape in shapes.items() if shape}
+        if arrays and len(shapes) < len(arguments):
+            name, shape = next(iter(arrays.items()))
+            message = f"{name} must be a single number beside a sequence, got an array of shape {shape}"
+            raise ValueError(message)
+        try:
+            np.broadcast_shapes(*arrays.values())
+        except ValueError as error:
+            message = f"{self.number} needs arrays of one shape, got {_listed(arrays)}"
+            raise ValueError(message) from error
+
     def unmet(self, arguments: Numbers) -> list[str]:
         """Return what the numbers violate, one sentence each."""
-        numbers = self.rationals(arguments) if _is_exact(arguments) else self.rounded(arguments)
-        numbers = {name: value.value if isinstance(value, Rounded) else value for name, value in numbers.items()}
+        numbers = self.rationals(arguments) if _is_exact(arguments) else self.doubles(arguments)
         with np.errstate(all="ignore"):
             violations = [hypothesis.violation(numbers) for hypothesis in self.assumes]
         return [violation for violation in violations if violation is not None]
@@ -124,10 +138,17 @@ class Formula:
         }
 
     def rounded(self, arguments: Numbers) -> Numbers:
-        """Return everything in doubles with the error of getting there, except small counts."""
+        """Return everything in doubles with the error of getting there, except counts."""
         return {
-            name: value if self.is_count(name) and _is_small(value) else Rounded.of(value)
+            name: value if self.is_count(name) and isinstance(value, int) else Rounded.of(value)
             for name, value in arguments.items()
+        }
+
+    def doubles(self, arguments: Numbers) -> Numbers:
+        """Return everything in doubles, except counts that they would have to round."""
+        return {
+            name: value if isinstance(value, int) and value <= _EXACT_COUNTS else Rounded.of(value).value
+            for name, value in self.rounded(arguments).items()
         }
 
     def is_count(self, name: str) -> bool:
@@ -152,10 +173,6 @@ def _is_exact(arguments: Numbers) -> bool:
     return any(isinstance(part, Fraction) for part in flat) and all(isinstance(part, int | Fraction) for part in flat)
 
 
-def _is_small(value: Any) -> bool:
-    return isinstance(value, int) and value < _EXACT_COUNTS
-
-
 def _fit_into_doubles(arguments: Numbers) -> None:
     for name, value in arguments.items():
         if isinstance(value, int | Fraction) and not np.isfinite(Rounded.of(value).value):
@@ -163,10 +180,18 @@ def _fit_into_doubles(arguments: Numbers) -> None:
             raise ValueError(message)
 
 
+def _listed(shapes: Mapping[str, tuple[int, ...]]) -> str:
+    return ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items())
+
+
 def _consistent(arguments: Numbers) -> Numbers:
     for low, high in (("mu", "L"), ("num_selected", "num_clients"), ("num_candidates", "num_clients")):
-        if low in arguments and high in arguments and np.any(np.greater(arguments[low], arguments[high])):
-            larger, smaller = shown(arguments[high]), shown(arguments[low])
-            message = f"{high} must be at least {low}, got {high}={larger} and {low}={smaller}"
+        if low not in arguments or high not in arguments:
+            continue
+        smaller, larger = np.broadcast_arrays(*(np.asarray(arguments[name], dtype=object) for name in (low, high)))
+        wrong = np.asarray(smaller > larger, dtype=bool)
+        if wrong.any():
+            values = {name: shown(side[wrong].flat[0]) for name, side in ((high, larger), (low, smaller))}
+            message = f"{high} must be at least {low}, got {high}={values[high]} and {low}={values[low]}"
             raise ValueError(message)
     return arguments

@@ -56,7 +56,8 @@ class Rounded:
         b = Rounded.of(other)
         product = self.value * b.value
         spread = abs(self.value) * b.error + self.error * (abs(b.value) + b.error)
-        lost = _TINY * ((abs(product) < _UNDERFLOW) & (self.value != 0) & (b.value != 0))
+        underflow = (abs(product) < _UNDERFLOW) | (self.error != 0) | (b.error != 0)
+        lost = _TINY * (underflow & self._may_differ_from_zero() & b._may_differ_from_zero())
         return _bounded(product, spread + lost, _product_rounding(self.value, b.value, product))
 
     def __truediv__(self, other: Any) -> "Rounded":
@@ -65,10 +66,10 @@ class Rounded:
         product = quotient * b.value
         remainder = (self.value - product) - _product_rounding(quotient, b.value, product)
         room = np.maximum(abs(b.value) - b.error, 0.0)
-        lost = _TINY * ((abs(self.value) < _UNDERFLOW) & (self.value != 0))
-        underflow = _TINY * ((abs(quotient) < _UNDERFLOW) & (self.value != 0))
-        spread = (self.error + abs(quotient) * b.error + abs(remainder) + lost) / room
-        return _bounded(quotient, spread + underflow, 0.0)
+        lost = _TINY * (((abs(self.value) < _UNDERFLOW) | (b.error != 0)) & self._may_differ_from_zero())
+        spread = self.error + abs(quotient) * b.error + abs(remainder) + lost
+        underflow = _TINY * (((abs(quotient) < _UNDERFLOW) | (spread != 0)) & self._may_differ_from_zero())
+        return _bounded(quotient, spread / room + underflow, 0.0)
 
     def __pow__(self, exponent: Any) -> "Rounded":
         """Return a power; the exponent counts as exact."""
@@ -76,17 +77,20 @@ class Rounded:
         if np.ndim(p) == 0 and p == 2:
             return self * self
         if np.any((p < 0) | (p != np.rint(p))):
-            return self.through(lambda x: np.power(x, p))
-        value, most = np.power(self.value, p), np.power(abs(self.value) + self.error, p)
-        return _bounded(
-            value, most - abs(value) + 8 * _UNIT * most + _TINY * (self.value != 0) * (most < _UNDERFLOW), 0.0
+            return self.through(lambda x: x**p)
+        value = self.value**p
+        spread = np.where(value == 0, self.error**p, abs(value) * np.expm1(p * np.log1p(self.error / abs(self.value))))
+        rounding = (p != 0) * (
+            8 * _UNIT * (abs(value) + spread) + _TINY * self._may_differ_from_zero() * (abs(value) < _UNDERFLOW)
         )
+        return _bounded(value, (p != 0) * spread, rounding)
 
     def through(self, function: Callable[[Any], Any]) -> "Rounded":
         """Return a monotone function of the number, evaluated by NumPy to within two units in the last place."""
-        low, value, high = (function(x) for x in (self.value - self.error, self.value, self.value + self.error))
+        reach = self.error + 2 * _UNIT * abs(self.value) * (self.error > 0)
+        low, value, high = (function(x) for x in (self.value - reach, self.value, self.value + reach))
         largest = np.maximum(abs(low), abs(high))
-        return _bounded(value, np.maximum(abs(high - value), abs(value - low)) + 8 * _UNIT * largest + _TINY, 0.0)
+        return _bounded(value, np.maximum(abs(high - value), abs(value - low)), 8 * _UNIT * largest + _TINY)
 
     def __neg__(self) -> "Rounded":
         return Rounded(-self.value, self.error)
@@ -112,13 +116,16 @@ class Rounded:
     def __len__(self) -> int:
         return len(self.value)
 
+    def _may_differ_from_zero(self) -> Any:
+        return (self.value != 0) | (self.error != 0)
+
     def known(self) -> Any:
         """Whether the value has its digits, that is a relative error of at most ``DIGITS``; entry by entry."""
         return np.isfinite(self.value) & (self.error <= DIGITS * abs(self.value))
 
     def better(self, other: "Rounded") -> "Rounded":
-        """Return this number where it is known, elsewhere the one with the smaller error."""
-        mine = self.known() | np.isnan(other.error) | (self.error <= other.error)
+        """Return this number where it is good to 32 units in the last place, elsewhere the one of smaller error."""
+        mine = (self.error <= 64 * _UNIT * abs(self.value)) | np.isnan(other.error) | (self.error <= other.error)
         return Rounded(np.where(mine, self.value, other.value)[()], np.where(mine, self.error, other.error)[()])
 
     def outward(self, side: str) -> Any:

@@ -36,6 +36,8 @@ Mask = npt.NDArray[np.bool_]
 
 def finite(name: str, value: Any) -> Any:
     """Return a finite real number or array of them; exact rationals stay exact."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     if isinstance(value, bool | np.bool_):
         message = f"{name} must be a real number, got the boolean {value}"
         raise TypeError(message)
@@ -80,14 +82,19 @@ def fraction(name: str, value: Any) -> float:
 
 def count(name: str, value: Any, low: int = 1, high: int | None = None) -> Any:
     """Return a whole number in low..high (or an int64 array of them); floats and booleans are refused."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral | np.ndarray):
-        message = f"{name} must be a whole number, got {value!r} of type {type(value).__name__}"
+        message = f"{name} must be a whole number, got {_short(value)} of type {type(value).__name__}"
         raise TypeError(message)
     if isinstance(value, np.ndarray):
+        value = _unmasked(name, value)
         if value.dtype.kind not in "iu":
             message = f"{name} must hold whole numbers, got an array of {value.dtype}"
             raise TypeError(message)
-        number: Any = value.astype(np.int64)
+        number: Any = value
+        if high is None and value.dtype == np.uint64:
+            high = int(np.iinfo(np.int64).max)
     else:
         number = int(value)
     wrong = np.less(number, low) if high is None else np.less(number, low) | np.greater(number, high)
@@ -95,7 +102,7 @@ def count(name: str, value: Any, low: int = 1, high: int | None = None) -> Any:
         wanted = f"at least {low}" if high is None else f"in {low}..{high}"
         message = f"{name} must be {wanted}, got {_first(number, wrong)}"
         raise ValueError(message)
-    return number
+    return number.astype(np.int64) if isinstance(number, np.ndarray) else number
 
 
 def horizon(name: str, value: Any) -> Any:
@@ -117,6 +124,11 @@ def shown(number: Any) -> str:
         digits = (abs(number.numerator).bit_length() - number.denominator.bit_length()) * math.log10(2)
         return f"{'-' * (number < 0)}about 10^{digits:.0f}"
     return str(number)
+
+
+def _short(value: Any) -> str:
+    text = shown(value) if isinstance(value, int | Fraction) else repr(value)
+    return text if len(text) < 60 else f"{text[:50]}..."
 
 
 def told_apart(left: Any, right: Any) -> tuple[str, str]:
@@ -144,9 +156,10 @@ def _rounded(number: Any, digits: int) -> Any:
 
 def array(name: str, value: Any, *, ndim: int | None = None, shape: tuple[int | None, ...] | None = None) -> Array:
     """Return a fresh, C-ordered float64 array of finite numbers; the caller's array is never shared."""
-    raw = np.asarray(value)
+    raw = _unmasked(name, value)
     if raw.dtype.kind not in "iuf":
-        message = f"{name} must hold real numbers, got an array of {raw.dtype}"
+        got = f"an array of {raw.dtype}" if raw.ndim else f"{_short(value)} of type {type(value).__name__}"
+        message = f"{name} must hold real numbers, got {got}"
         raise TypeError(message)
     clean = np.array(raw, dtype=np.float64, order="C", copy=True)
     if ndim is not None and clean.ndim != ndim:
@@ -159,6 +172,17 @@ def array(name: str, value: Any, *, ndim: int | None = None, shape: tuple[int | 
         message = f"{name} must be finite, got {_first(clean, bad)}"
         raise ValueError(message)
     return clean
+
+
+def _unmasked(name: str, value: Any) -> npt.NDArray[Any]:
+    if isinstance(value, np.ma.MaskedArray):
+        message = f"{name} must be an array without a mask, got a masked array"
+        raise TypeError(message)
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        message = f"{name} must be a number or an array, got rows of different lengths"
+        raise ValueError(message) from error
 
 
 def mask(name: str, value: Any, shape: tuple[int | None, ...]) -> Mask:
@@ -237,10 +261,11 @@ def generator(rng: Any) -> np.random.Generator:
 
 
 class Domain(NamedTuple):
-    """What a named scalar of a theorem may be: its check, and what SymPy may assume of its symbol."""
+    """What a named number of a theorem may be: its check, what SymPy may assume of it, and whether it is a sequence."""
 
     check: Callable[[str, Any], Any]
     assumptions: dict[str, bool]
+    is_sequence: bool = False
 
 
 _COUNT = Domain(count, {"integer": True, "positive": True})

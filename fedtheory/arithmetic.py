@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory._rounding import Rounded
+from fedtheory._validate import shown
 
 __all__ = ["geometric", "logarithm", "maximum", "mean", "total"]
 
@@ -85,7 +86,7 @@ def geometric(rate: Any, num_steps: Any) -> tuple[Any, Any]:
             left, gone = _geometric(Rounded.of(rate), Rounded.of(num_steps))
         return left.plain(), gone.plain()
     if isinstance(rate, Fraction) and num_steps * rate.denominator.bit_length() > _MOST_BITS:
-        message = f"num_steps is too large for exact rationals, give floats instead: got {num_steps:.3g}"
+        message = f"num_steps is too large for exact rationals, give floats instead, got {shown(num_steps)}"
         raise ValueError(message)
     power = (1 - rate) ** num_steps
     return power, 1 - power

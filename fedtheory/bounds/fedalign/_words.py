@@ -49,7 +49,7 @@ def _sequence(name: str, value):
     return nonnegative(name, _validate.array(name, value, ndim=1))
 
 
-_SEQUENCE = Domain(_sequence, {"nonnegative": True})
+_SEQUENCE = Domain(_sequence, {"nonnegative": True}, is_sequence=True)
 DOMAINS = {
     **dict.fromkeys(
         ("theta", "rho", "priority_weight", "included_gap", "excess", "elapsed_step_size"),
