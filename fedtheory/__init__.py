@@ -17,7 +17,9 @@ if TYPE_CHECKING:
         plotting,
         sampling,
         selection,
+        valuation,
         verification,
+        worst_case,
     )
     from fedtheory.engine.simulation import fedavg
     from fedtheory.federation.quadratic import QuadraticFederation
@@ -36,7 +38,9 @@ _PACKAGES = frozenset(
         "plotting",
         "sampling",
         "selection",
+        "valuation",
         "verification",
+        "worst_case",
     }
 )
 _HOMES = {
@@ -58,7 +62,9 @@ __all__ = [
     "plotting",
     "sampling",
     "selection",
+    "valuation",
     "verification",
+    "worst_case",
 ]
 
 
