@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory._rounding import Rounded
-from fedtheory._validate import Domain, shown
+from fedtheory._validate import Domain
+from fedtheory._wording import shown
 from fedtheory.errors import AssumptionViolated
 
 __all__ = ["Formula"]

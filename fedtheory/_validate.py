@@ -1,6 +1,5 @@
 """One helper per kind of argument: each returns the clean value or raises one sentence (what, wanted, got)."""
 
-import math
 import numbers
 from collections.abc import Callable
 from fractions import Fraction
@@ -8,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from fedtheory._wording import short, shown
 
 __all__ = [
     "Array",
@@ -17,17 +18,18 @@ __all__ = [
     "boolean",
     "choice",
     "count",
+    "counts",
+    "double",
     "finite",
     "fraction",
     "generator",
     "horizon",
     "mask",
     "nonnegative",
+    "one",
     "positive",
     "probability_vector",
     "seed_sequence",
-    "shown",
-    "told_apart",
 ]
 
 Array = npt.NDArray[np.float64]
@@ -71,43 +73,66 @@ def _above(name: str, value: Any, wanted: str, *, strict: bool) -> Any:
     return number
 
 
+def one(name: str, value: Any) -> Any:
+    """Return a value that is one number, not an array of them."""
+    if np.ndim(value) != 0:
+        message = f"{name} must be one number, got an array of shape {np.shape(value)}"
+        raise ValueError(message)
+    return value
+
+
+def double(name: str, value: Any) -> float:
+    """Return one finite number in double precision; rationals that are too large are refused."""
+    try:
+        return float(one(name, finite(name, value)))
+    except OverflowError as error:
+        message = f"{name} must be at most 1.8e308, got {shown(value)}"
+        raise ValueError(message) from error
+
+
 def fraction(name: str, value: Any) -> float:
     """Return a real number in [0, 1]."""
-    number = float(nonnegative(name, value))
+    number = double(name, nonnegative(name, value))
     if number > 1:
         message = f"{name} must be in [0, 1], got {number}"
         raise ValueError(message)
     return number
 
 
-def count(name: str, value: Any, low: int = 1, high: int | None = None) -> Any:
-    """Return a whole number in low..high (or an int64 array of them); floats and booleans are refused."""
+def count(name: str, value: Any, low: int = 1, high: int | None = None) -> int:
+    """Return a whole number in low..high; floats, booleans and arrays are refused."""
+    return int(one(name, counts(name, value, low, high)))
+
+
+def counts(name: str, value: Any, low: int = 1, high: int | None = None) -> Any:
+    """Return a whole number in low..high or an int64 array of them; floats and booleans are refused."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral | np.ndarray):
-        message = f"{name} must be a whole number, got {_short(value)} of type {type(value).__name__}"
-        raise TypeError(message)
     if isinstance(value, np.ndarray):
         value = _unmasked(name, value)
         if value.dtype.kind not in "iu":
             message = f"{name} must hold whole numbers, got an array of {value.dtype}"
             raise TypeError(message)
-        number: Any = value
         if high is None and value.dtype == np.uint64:
             high = int(np.iinfo(np.int64).max)
-    else:
-        number = int(value)
-    wrong = np.less(number, low) if high is None else np.less(number, low) | np.greater(number, high)
+    elif isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        message = f"{name} must be a whole number, got {short(value)} of type {type(value).__name__}"
+        raise TypeError(message)
+    wrong = np.less(value, low) if high is None else np.less(value, low) | np.greater(value, high)
     if np.any(wrong):
         wanted = f"at least {low}" if high is None else f"in {low}..{high}"
-        message = f"{name} must be {wanted}, got {_first(number, wrong)}"
+        message = f"{name} must be {wanted}, got {_first(value, wrong)}"
         raise ValueError(message)
-    return number.astype(np.int64) if isinstance(number, np.ndarray) else number
+    return value.astype(np.int64) if isinstance(value, np.ndarray) else int(value)
 
 
-def horizon(name: str, value: Any) -> Any:
+def horizon(name: str, value: Any) -> int:
     """Return a number of steps or rounds, zero allowed."""
     return count(name, value, low=0)
+
+
+def _horizons(name: str, value: Any) -> Any:
+    return counts(name, value, low=0)
 
 
 def _first(number: Any, bad: Any) -> Any:
@@ -118,47 +143,11 @@ def _first(number: Any, bad: Any) -> Any:
     return f"{values[index]} at index {index[0] if len(index) == 1 else index}"
 
 
-def shown(number: Any) -> str:
-    """Write a number for a message: long whole numbers and rationals by their size."""
-    if isinstance(number, int | Fraction) and max(abs(number.numerator), number.denominator) >= 10**20:
-        digits = (abs(number.numerator).bit_length() - number.denominator.bit_length()) * math.log10(2)
-        return f"{'-' * (number < 0)}about 10^{digits:.0f}"
-    return str(number)
-
-
-def _short(value: Any) -> str:
-    text = shown(value) if isinstance(value, int | Fraction) else repr(value)
-    return text if len(text) < 60 else f"{text[:50]}..."
-
-
-def told_apart(left: Any, right: Any) -> tuple[str, str]:
-    """Write two numbers with four digits, or with as many more as it takes to see which is larger.
-
-    >>> told_apart(0.3333333333, 0.25), told_apart(1.0000012, 1)
-    (('0.3333', '0.25'), ('1.000001', '1'))
-    """
-    rounded = (left, right)
-    for digits in range(4, 18):
-        rounded = (_rounded(left, digits), _rounded(right, digits))
-        if left == right or rounded[0] != rounded[1]:
-            break
-    return shown(rounded[0]), shown(rounded[1])
-
-
-def _rounded(number: Any, digits: int) -> Any:
-    if isinstance(number, int) or (isinstance(number, Fraction) and number.denominator < 1000):
-        return number
-    try:
-        return float(f"{float(number):.{digits}g}")
-    except OverflowError:
-        return number
-
-
 def array(name: str, value: Any, *, ndim: int | None = None, shape: tuple[int | None, ...] | None = None) -> Array:
     """Return a fresh, C-ordered float64 array of finite numbers; the caller's array is never shared."""
     raw = _unmasked(name, value)
     if raw.dtype.kind not in "iuf":
-        got = f"an array of {raw.dtype}" if raw.ndim else f"{_short(value)} of type {type(value).__name__}"
+        got = f"an array of {raw.dtype}" if raw.ndim else f"{short(value)} of type {type(value).__name__}"
         message = f"{name} must hold real numbers, got {got}"
         raise TypeError(message)
     clean = np.array(raw, dtype=np.float64, order="C", copy=True)
@@ -216,7 +205,7 @@ def probability_vector(name: str, value: Any, *, size: int | None = None, normal
     if total == 0:
         message = f"{name} must have a positive entry, got all zeros"
         raise ValueError(message)
-    if normalize:
+    if boolean("normalize", normalize):
         return weights / total
     if abs(total - 1) > 1e-12:
         message = f"{name} must sum to 1 (normalize=True divides by the sum), got {total!r}"
@@ -234,10 +223,10 @@ def boolean(name: str, value: Any) -> bool:
 
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
     """Return one of the words on offer."""
-    if value not in options:
-        message = f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}"
+    if not isinstance(value, str) or value not in options:
+        message = f"{name} must be one of {', '.join(map(repr, options))}, got {short(value)}"
         raise ValueError(message)
-    return str(value)
+    return value
 
 
 def seed_sequence(rng: Any) -> np.random.SeedSequence:
@@ -268,8 +257,8 @@ class Domain(NamedTuple):
     is_sequence: bool = False
 
 
-_COUNT = Domain(count, {"integer": True, "positive": True})
-_HORIZON = Domain(horizon, {"integer": True, "nonnegative": True})
+_COUNT = Domain(counts, {"integer": True, "positive": True})
+_HORIZON = Domain(_horizons, {"integer": True, "nonnegative": True})
 _POSITIVE = Domain(positive, {"positive": True})
 _NONNEGATIVE = Domain(nonnegative, {"nonnegative": True})
 

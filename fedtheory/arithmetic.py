@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory._rounding import Rounded
-from fedtheory._validate import shown
+from fedtheory._wording import shown
 
 __all__ = ["geometric", "logarithm", "maximum", "mean", "total"]
 

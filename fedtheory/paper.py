@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._formula import Formula
-from fedtheory._validate import DOMAINS, Array, Domain, choice, told_apart
+from fedtheory._validate import DOMAINS, Array, Domain, choice
+from fedtheory._wording import told_apart
 
 __all__ = [
     "ANY_SCHEME",

@@ -18,7 +18,7 @@ FLOORS = {
     **dict.fromkeys(
         ("_validate", "_discover", "_compile", "_console", "_files", "paper", "errors", "interval", "statistics"), 0
     ),
-    **dict.fromkeys(("_rounding", "_formula", "arithmetic"), 0),
+    **dict.fromkeys(("_rounding", "_formula", "_wording", "arithmetic"), 0),
     **dict.fromkeys(("bounds", "sampling", "valuation"), 1),
     **dict.fromkeys(("datasets", "federation"), 2),
     **dict.fromkeys(("selection", "engine"), 3),

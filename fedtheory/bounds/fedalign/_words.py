@@ -57,7 +57,7 @@ DOMAINS = {
     ),
     **dict.fromkeys(("priority_weights", "included_gaps", "weights", "distances2"), _SEQUENCE),
     **dict.fromkeys(("squared_weights", "gamma"), Domain(_validate.positive, {"positive": True})),
-    "num_draws": Domain(_validate.count, {"integer": True, "positive": True}),
+    "num_draws": Domain(_validate.counts, {"integer": True, "positive": True}),
 }
 
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)

@@ -1,9 +1,8 @@
 """FedALIGN, Theorem 1: all clients take part, and non-priority clients are included when they match."""
 
-import numpy as np
-
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.bounds._step_sizes import for_each_step, positive_double
 from fedtheory.bounds.fedalign._words import (
     DOMAINS,
     FULL,
@@ -22,11 +21,9 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
     >>> decaying_step_sizes(3, mu=1.0, L=1.0, local_steps=1) == [2 / 8, 2 / 9, 2 / 10]
     array([ True,  True,  True])
     """
-    steps = np.arange(_validate.horizon("num_steps", num_steps))
-    mu, L = _validate.positive("mu", mu), _validate.positive("L", L)
-    gamma = delay(mu=mu, L=L, local_steps=_validate.count("local_steps", local_steps))
-    sizes: Array = 2.0 / (mu * (steps + gamma))
-    return sizes
+    mu, L = positive_double("mu", mu), positive_double("L", L)
+    period = _validate.double("local_steps", _validate.count("local_steps", local_steps))
+    return for_each_step(num_steps, lambda t: 2.0 / (mu * (t + delay(mu=mu, L=L, local_steps=period))))
 
 
 @states(PAPER, "Theorem 1", equation="eq. (6)", assumes=THEOREM, schemes=FULL, domains=DOMAINS)

@@ -1,10 +1,8 @@
 """Power-of-Choice, Theorem 3.1: step sizes that decay, any selection law, the plain mean."""
 
-import numpy as np
-
-from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.arithmetic import maximum
+from fedtheory.bounds._step_sizes import for_each_step, positive_double
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
     DRIFT_FITS,
@@ -32,9 +30,8 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float) -> Array:
     >>> decaying_step_sizes(3, mu=1.0, L=1.0) == [1 / 4, 1 / 5, 1 / 6]
     array([ True,  True,  True])
     """
-    steps = np.arange(_validate.horizon("num_steps", num_steps))
-    sizes: Array = 1.0 / (_validate.positive("mu", mu) * steps + 4 * _validate.positive("L", L))
-    return sizes
+    mu, L = positive_double("mu", mu), positive_double("L", L)
+    return for_each_step(num_steps, lambda t: 1.0 / (mu * t + 4 * L))
 
 
 @states(PAPER, "Theorem 3.1", equation="eq. (7)", assumes=PRINTED, schemes=MEAN, domains=DOMAINS)

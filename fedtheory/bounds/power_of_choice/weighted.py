@@ -10,11 +10,10 @@ which sum to one only if all p_k are equal. The sound part, for m >= 2, is ``der
 that holds for every m is ``weighted_average_gap``.
 """
 
-import numpy as np
-
 from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.arithmetic import maximum
+from fedtheory.bounds._step_sizes import for_each_step, positive_double
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
     DRIFT_FITS,
@@ -58,10 +57,9 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
     >>> weighted_step_sizes(2, mu=1.0, L=1.0, num_selected=1) == [1 / 8, 1 / 9]
     array([ True,  True])
     """
-    steps = np.arange(_validate.horizon("num_steps", num_steps))
-    m = _validate.count("num_selected", num_selected)
-    sizes: Array = 1.0 / (_validate.positive("mu", mu) * steps / m + 4 * (1 + m) * _validate.positive("L", L))
-    return sizes
+    mu, L = positive_double("mu", mu), positive_double("L", L)
+    m = _validate.double("num_selected", _validate.count("num_selected", num_selected))
+    return for_each_step(num_steps, lambda t: 1.0 / (mu * t / m + 4 * (1 + m) * L))
 
 
 @states(
