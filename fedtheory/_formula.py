@@ -91,9 +91,9 @@ class Formula:
 
     def refuse_shapes(self, arguments: Numbers) -> None:
         """Raise if arrays do not go together: one by one with each other, and not at all beside a sequence."""
-        shapes = {name: np.shape(value) for name, value in arguments.items() if not self.domains[name].is_sequence}
-        arrays = {name: shape for name, shape in shapes.items() if shape}
-        if arrays and len(shapes) < len(arguments):
+        singles = {name: value for name, value in arguments.items() if not self.domains[name].is_sequence}
+        arrays = {name: value.shape for name, value in singles.items() if isinstance(value, np.ndarray)}
+        if arrays and len(singles) < len(arguments):
             name, shape = next(iter(arrays.items()))
             message = f"{name} must be a single number beside a sequence, got an array of shape {shape}"
             raise ValueError(message)
@@ -189,10 +189,10 @@ def _consistent(arguments: Numbers) -> Numbers:
     for low, high in (("mu", "L"), ("num_selected", "num_clients"), ("num_candidates", "num_clients")):
         if low not in arguments or high not in arguments:
             continue
-        smaller, larger = np.broadcast_arrays(*(np.asarray(arguments[name], dtype=object) for name in (low, high)))
-        wrong = np.asarray(smaller > larger, dtype=bool)
-        if wrong.any():
-            values = {name: shown(side[wrong].flat[0]) for name, side in ((high, larger), (low, smaller))}
-            message = f"{high} must be at least {low}, got {high}={values[high]} and {low}={values[low]}"
+        wrong = arguments[low] > arguments[high]
+        if np.any(wrong):
+            sides = (np.asarray(arguments[name], dtype=object) for name in (low, high))
+            smaller, larger = (shown(np.broadcast_to(side, np.shape(wrong))[wrong].flat[0]) for side in sides)
+            message = f"{high} must be at least {low}, got {high}={larger} and {low}={smaller}"
             raise ValueError(message)
     return arguments

@@ -36,6 +36,8 @@ class Rounded:
         """Return a number, a rational, a tuple of rationals or an array of numbers as the nearest doubles."""
         if isinstance(number, Rounded):
             return number
+        if isinstance(number, float) or (isinstance(number, int) and abs(number) < 2**53):
+            return Rounded(np.float64(number))
         if isinstance(number, int | Fraction):
             value = np.float64(_nearest(number))
             exact = np.isfinite(value) and Fraction(float(value)) == number
