@@ -19,6 +19,8 @@ import numpy as np
 from fedtheory._rounding import Rounded
 from fedtheory._validate import Domain
 from fedtheory._wording import shown
+from fedtheory.assumptions import Assumption, Hypothesis
+from fedtheory.consequences import consequences
 from fedtheory.errors import AssumptionViolated
 
 __all__ = ["Formula"]
@@ -34,7 +36,7 @@ class Formula:
     number: str
     summands: Callable[..., Numbers]
     domains: Mapping[str, Domain]
-    assumes: tuple[Any, ...]
+    assumes: tuple[Assumption, ...]
     side: str
 
     def __post_init__(self) -> None:
@@ -47,6 +49,11 @@ class Formula:
     def signature(self) -> inspect.Signature:
         """Signature of the author's function."""
         return inspect.signature(self.summands)
+
+    @cached_property
+    def consequences(self) -> tuple[Hypothesis, ...]:
+        """What the assumptions imply together about the numbers."""
+        return consequences(self.assumes, tuple(self.signature.parameters))
 
     def public_signature(self) -> inspect.Signature:
         """Return the signature with ``strict``."""
@@ -107,7 +114,7 @@ class Formula:
         """Return what the numbers violate, one sentence each."""
         numbers = self.rationals(arguments) if _is_exact(arguments) else self.doubles(arguments)
         with np.errstate(all="ignore"):
-            violations = [hypothesis.violation(numbers) for hypothesis in self.assumes]
+            violations = [assumed.violation(numbers) for assumed in (*self.assumes, *self.consequences)]
         return [violation for violation in violations if violation is not None]
 
     def refuse(self, unmet: list[str]) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "choice",
     "count",
     "counts",
+    "curvatures",
     "double",
     "finite",
     "fraction",
@@ -124,6 +125,15 @@ def counts(name: str, value: Any, low: int = 1, high: int | None = None) -> Any:
         message = f"{name} must be {wanted}, got {_first(value, wrong)}"
         raise ValueError(message)
     return value.astype(np.int64) if isinstance(value, np.ndarray) else int(value)
+
+
+def curvatures(mu: Any, L: Any) -> tuple[Any, Any]:
+    """Return strong convexity and smoothness: two finite, positive numbers, mu at most L."""
+    mu, L = one("mu", positive("mu", mu)), one("L", positive("L", L))
+    if mu > L:
+        message = f"L must be at least mu, got L={shown(L)} and mu={shown(mu)}"
+        raise ValueError(message)
+    return mu, L
 
 
 def horizon(name: str, value: Any) -> int:

@@ -5,20 +5,17 @@ checks its arguments and the theorem's hypotheses and returns their sum.
 """
 
 import functools
-import inspect
-import operator
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, Protocol, overload
 
-import numpy as np
 import numpy.typing as npt
 
 from fedtheory._formula import Formula
 from fedtheory._validate import DOMAINS, Array, Domain, choice
-from fedtheory._wording import told_apart
+from fedtheory.assumptions import Assumption, Hypothesis
 
 __all__ = [
     "ANY_SCHEME",
@@ -32,14 +29,6 @@ __all__ = [
 ]
 
 Summands = dict[str, Any]
-
-_HOLDS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "<=": operator.le,
-    "<": operator.lt,
-    ">=": operator.ge,
-    ">": operator.gt,
-}
-_OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
 
 
 @dataclass(frozen=True)
@@ -61,37 +50,6 @@ class Scheme(NamedTuple):
 
 
 ANY_SCHEME = Scheme("any", "any")
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """One thing a theorem assumes.
-
-    ``sides`` takes some of the theorem's arguments by name and returns (left, relation, right), the relation one of
-    ``<= < >= >``; without it the hypothesis is about functions and cannot be read off the numbers. ``rtol`` is what
-    the right side of ``<=`` or ``>=`` may be off by, relatively, where the numbers are not rationals.
-    """
-
-    text: str
-    sides: Callable[..., tuple[Any, str, Any]] | None = None
-    rtol: float = 0.0
-
-    def violation(self, arguments: Mapping[str, Any]) -> str | None:
-        """Say how the numbers break the hypothesis, or return None."""
-        if self.sides is None:
-            return None
-        left, relation, right = self.sides(**{name: arguments[name] for name in _parameters(self.sides)})
-        limit = right
-        if self.rtol and not _are_rational(left, right):
-            limit = right * (1 + self.rtol if relation == "<=" else 1 - self.rtol)
-        broken = np.logical_not(_HOLDS[relation](left, limit))
-        if not np.any(broken):
-            return None
-        left, right = (
-            np.broadcast_to(np.asarray(side, dtype=object), np.shape(broken))[broken].flat[0] for side in (left, right)
-        )
-        left, right = told_apart(left, right)
-        return f"{self.text}: got {left} {_OPPOSITE[relation]} {right}"
 
 
 @dataclass(frozen=True)
@@ -136,7 +94,8 @@ class Bound(Protocol):
 
     __name__: str
     statement: Statement
-    hypotheses: tuple[Hypothesis, ...]
+    hypotheses: tuple[Assumption, ...]
+    consequences: tuple[Hypothesis, ...]
     domains: Mapping[str, Domain]
     printed: "Bound"
 
@@ -170,7 +129,7 @@ def states(
     *,
     equation: str = "",
     form: str = "printed",
-    assumes: tuple[Hypothesis, ...] = (),
+    assumes: tuple[Assumption, ...] = (),
     schemes: tuple[Scheme, ...] = (ANY_SCHEME,),
     domains: Mapping[str, Domain] | None = None,
     printed: Bound | None = None,
@@ -185,7 +144,7 @@ def states(
     form
         ``printed`` as in the paper; ``corrected`` where that is false or unproved; ``derived`` or ``refined``.
     assumes
-        Hypotheses; those with sides are checked at every call.
+        Hypotheses; what can be read off the numbers is checked at every call, and what they imply together, too.
     schemes
         Pairs (selection law, aggregation weights) that the statement covers.
     domains
@@ -207,6 +166,7 @@ def states(
         vars(bound).update(
             statement=Statement(paper, number, equation, form, schemes, side),
             hypotheses=assumes,
+            consequences=formula.consequences,
             terms=formula.terms,
             symbolic=formula.symbolic,
             domains={name: formula.domains[name] for name in formula.signature.parameters},
@@ -223,12 +183,3 @@ def _at_home(function: Any, home: Any) -> types.FunctionType:
     moved = types.FunctionType(function.__code__, home.__globals__, home.__name__, None, function.__closure__)
     moved.__kwdefaults__ = function.__kwdefaults__
     return moved
-
-
-@functools.cache
-def _parameters(sides: Callable[..., Any]) -> tuple[str, ...]:
-    return tuple(inspect.signature(sides).parameters)
-
-
-def _are_rational(*sides: Any) -> bool:
-    return all(isinstance(side, int | Fraction) for side in sides)

@@ -8,12 +8,14 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory._validate import Array
 
-__all__ = ["for_each_step", "positive_double"]
+__all__ = ["curvatures", "for_each_step"]
 
 
-def positive_double(name: str, value: Any) -> float:
-    """Return one positive number that is positive in doubles, too."""
-    return float(_validate.positive(name, _validate.double(name, value)))
+def curvatures(mu: Any, L: Any) -> tuple[float, float]:
+    """Return strong convexity and smoothness, positive in doubles, too, and mu at most L."""
+    exact = dict(zip(("mu", "L"), _validate.curvatures(mu, L), strict=True))
+    mu, L = (_validate.positive(name, _validate.double(name, value)) for name, value in exact.items())
+    return mu, L
 
 
 def for_each_step(num_steps: Any, size: Callable[[Any], Any]) -> Array:

@@ -62,8 +62,9 @@ def draw(bound, rng):
                 world[name] %= LONGEST_SEQUENCE
         else:
             world[name] = draw_number(domain, rng, others)
-    if {"mu", "L"} <= world.keys():
-        world["mu"], world["L"] = sorted((world["mu"], world["L"]))
+    for pair in (("mu", "L"), ("num_selected", "num_clients")):
+        if world.keys() >= set(pair):
+            world.update(zip(pair, sorted(world[name] for name in pair), strict=True))
     horizon = next((name for name in ("num_steps", "num_rounds") if name in world and not sequences), None)
     if horizon and {"step_size", "mu"} <= world.keys() and rng.random() < 0.5:
         # as many steps as it takes to forget the start, a thousandth of it or a thousand times more
@@ -175,12 +176,12 @@ def test_one_step_of_noise_costs_half_its_variance_however_flat_the_objective(mu
 
 @pytest.mark.parametrize("mu", [1e-4, 1e-8, 1e-12])
 def test_after_one_step_the_other_fixed_step_bound_has_its_digits_too(mu):
-    # With G2 = 0 both bounds are the same number.
-    world = {**NOISE_ALONE, "G2": 0.0, "step_size": 1e-5, "mu": mu}
-    assert poc.fixed_step_gap(1, initial_gap=0.0, **world) == pytest.approx(5e-11, rel=1e-15)
+    # Its drift is 32 G2 even for one local step: 33 instead of 1.
+    world = {**NOISE_ALONE, "step_size": 1e-5, "mu": mu}
+    assert poc.fixed_step_gap(1, initial_gap=0.0, **world) == pytest.approx(33 * 5e-11, rel=1e-15)
     del world["rho_diagonal"]
     printed, _ = poc.fixed_step_gap.printed(1, initial_gap=0.0, rho_bar=0.0, **world, strict=False)
-    assert printed == pytest.approx(5e-11, rel=1e-15)
+    assert printed == pytest.approx(33 * 5e-11, rel=1e-15)
 
 
 EVERYBODY = {"step_size": 0.5, "mu": 1e-3, "L": 1.0, "max_weight": 0.5, "sum_squared_weights": 0.5, "sigma2": 2.0}
@@ -212,7 +213,7 @@ def test_what_is_left_by_the_longest_step_is_not_less_than_nothing():
 
 def test_equal_skews_have_no_bias_and_neighbors_a_tiny_one():
     skew = 0.3
-    world = {"mu": 1.0, "L": 3.0, "local_steps": 1, "num_selected": 1, "G2": 0.0, "sigma2": 0.0, "objective_gap": 1.0}
+    world = {"mu": 1.0, "L": 3.0, "local_steps": 1, "num_selected": 1, "G2": 9.0, "sigma2": 0.0, "objective_gap": 1.0}
     for neighbor in (skew, float(np.nextafter(skew, 1))):
         terms = poc.decaying_steps_gap.printed.terms(
             1, rho_bar=skew, rho_tilde=neighbor, initial_distance2=0.0, **world

@@ -10,7 +10,7 @@ import pytest
 
 from fedtheory import sampling
 from fedtheory._validate import probability_vector
-from fedtheory.bounds import fedalign, power_of_choice, recursion
+from fedtheory.bounds import fedalign, fedavg, power_of_choice, recursion
 from fedtheory.datasets.quadratics import power_law_weights
 
 NORMS, WEIGHTS = [3.0, 1.0, 2.0], [0.5, 0.3, 0.2]
@@ -40,7 +40,7 @@ CALLS: dict[Any, tuple[dict[str, Any], tuple[str, ...]]] = {
     power_law_weights: ({"num_clients": 3, "rng": 0}, ("num_clients",)),
     power_of_choice.decaying_step_sizes: ({"num_steps": 3, **FLAT}, ("num_steps", "mu", "L")),
     power_of_choice.weighted_step_sizes: ({"num_steps": 3, "num_selected": 2, **FLAT}, ("mu", "L", "num_selected")),
-    fedalign.decaying_step_sizes: ({"num_steps": 3, "local_steps": 2, **FLAT}, ("mu", "L", "local_steps")),
+    fedavg.decaying_step_sizes: ({"num_steps": 3, "local_steps": 2, **FLAT}, ("mu", "L", "local_steps")),
     fedalign.theta: ({"priority_weights": [1.0, 0.5], "gamma": 8.0, "local_steps": 2}, ("gamma", "local_steps")),
     fedalign.rho: ({"included_gaps": [1.0, 0.5], "gamma": 8.0, "local_steps": 2, **FLAT}, ("mu", "L", "gamma")),
     recursion.elapsed_step_sizes: ({"step_sizes": [0.1, 0.2], "local_steps": 2}, ("local_steps",)),

@@ -1,8 +1,5 @@
 """FedALIGN, Theorem 1: all clients take part, and non-priority clients are included when they match."""
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory.bounds._step_sizes import for_each_step, positive_double
 from fedtheory.bounds.fedalign._words import (
     DOMAINS,
     FULL,
@@ -10,20 +7,10 @@ from fedtheory.bounds.fedalign._words import (
     THEOREM,
     delay,
 )
+from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
 from fedtheory.paper import Summands, states
 
 __all__ = ["decaying_step_sizes", "full_participation_gap"]
-
-
-def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int) -> Array:
-    """Step sizes of Theorem 1, ``eta_t = 2/(mu (t + gamma))`` with ``gamma = max(8 L/mu, E)``; shape (T,).
-
-    >>> decaying_step_sizes(3, mu=1.0, L=1.0, local_steps=1) == [2 / 8, 2 / 9, 2 / 10]
-    array([ True,  True,  True])
-    """
-    mu, L = positive_double("mu", mu), positive_double("L", L)
-    period = _validate.double("local_steps", _validate.count("local_steps", local_steps))
-    return for_each_step(num_steps, lambda t: 2.0 / (mu * (t + delay(mu=mu, L=L, local_steps=period))))
 
 
 @states(PAPER, "Theorem 1", equation="eq. (6)", assumes=THEOREM, schemes=FULL, domains=DOMAINS)
@@ -38,11 +25,11 @@ def _printed_full_participation_gap(
 
     It fails for E = 1, where step 0 makes up the whole first round, and is true for E >= 2.
 
-    With mu = L = E = 1, a squared distance of 4, rho = 1 and T = 8: 16/16 + 1.
+    With mu = L = 1, E = 2 and T = 8: (2 (3 + 8 * 17) + 4 * 4 + 12/2 * 5)/16 + 2.
 
-    >>> full_participation_gap.printed(8, mu=1.0, L=1.0, local_steps=1, G2=1.0, sigma2=0.0, objective_gap=0.0,
-    ...                                initial_distance2=4.0, theta=1.0, rho=1.0)
-    2.0
+    >>> full_participation_gap.printed(8, mu=1.0, L=1.0, local_steps=2, G2=17.0, sigma2=3.0, objective_gap=5.0,
+    ...                                initial_distance2=4.0, theta=0.5, rho=2.0)
+    22.25
     """
     horizon = num_steps + delay(mu=mu, L=L, local_steps=local_steps)
     variances = 2 * L / mu**2 / horizon
@@ -108,11 +95,11 @@ def full_participation_gap(
 
     Examples
     --------
-    With mu = L = E = 1, a squared distance of 4, rho = 1 and T = 8: (8/2) 4/16 + 1.
+    With mu = L = 1 and E = T = 16 = gamma: (2 (3 + 8 * 15^2 * 17) + 16/2 * 4 + 12/2 * 5)/32 + 2.
 
-    >>> full_participation_gap(8, mu=1.0, L=1.0, local_steps=1, G2=1.0, sigma2=0.0, objective_gap=0.0,
-    ...                        initial_distance2=4.0, theta=1.0, rho=1.0)
-    2.0
+    >>> full_participation_gap(16, mu=1.0, L=1.0, local_steps=16, G2=17.0, sigma2=3.0, objective_gap=5.0,
+    ...                        initial_distance2=4.0, theta=0.5, rho=2.0)
+    1916.625
     """
     gamma = delay(mu=mu, L=L, local_steps=local_steps)
     horizon = num_steps + gamma

@@ -3,6 +3,7 @@
 ``step_size`` is the effective one, ``eta = R eta_l eta_g``; ``server_step_size`` is eta_g.
 """
 
+from fedtheory.assumptions import StronglyConvex
 from fedtheory.bounds.optimal_client_sampling._words import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
@@ -18,7 +19,7 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     STRONGLY_CONVEX,
     WEIGHTS,
 )
-from fedtheory.paper import Hypothesis, Summands, states
+from fedtheory.paper import Summands, states
 
 __all__ = [
     "fedavg_convex_clients",
@@ -27,7 +28,7 @@ __all__ = [
     "fedavg_strongly_convex_per_client",
 ]
 
-_STRONGLY_CONVEX_CLIENTS = Hypothesis("every f_i is mu-strongly convex")
+_STRONGLY_CONVEX_CLIENTS = StronglyConvex(of="every f_i")
 _ONE_ROUND = (SMOOTH, LOCAL_GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS, *FEDAVG_STEPS)
 
 
@@ -62,12 +63,12 @@ def fedavg_strongly_convex(
         +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma W\bar Z+\frac{3\sigma^2S_2}{2\gamma R}\Big]
         +\tfrac{77}8L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
-    With eta = 1/32, eta_g = 1, R = 2, M = 0, mu = L = 1, gamma = 1/2, W = S2 = 1/2, gap 32/23, objective gap 1024 and
-    sigma2 = 4096: ``64 (1 - 1/64) - 1/16 + (4 * 512 + 3 * 2048 / 2) / 1024 + 77/8 / 32``.
+    With eta = 1/32, eta_g = 1, R = 2, M = 0, mu = L = 1, gamma = 1/2, W = S2 = 1/2, gap 32, objective gap 1024 and
+    sigma2 = 4096: ``64 (1 - 1/64) - 23/16 + (4 * 512 + 3 * 2048 / 2) / 1024 + 77/8 / 32``.
 
-    >>> fedavg_strongly_convex(64, gap=32 / 23, step_size=1 / 32, server_step_size=1, local_steps=2, mu=1, L=1,
+    >>> fedavg_strongly_convex(64, gap=32, step_size=1 / 32, server_step_size=1, local_steps=2, mu=1, L=1,
     ...                        gamma=0.5, max_weight=0.5, sum_squared_weights=0.5, relative_noise=0, sigma2=4096,
-    ...                        objective_gap=1024) == 63 - 1 / 16 + 5 + 77 / 256
+    ...                        objective_gap=1024) == 63 - 23 / 16 + 5 + 77 / 256
     True
     """
     eta, R, M = step_size, local_steps, relative_noise
@@ -160,9 +161,9 @@ def fedavg_convex_clients(
 
     As ``fedavg_strongly_convex`` with 7/16 in the place of 23/16: there, 7/16 instead of 23/16 of eta R^k is left.
 
-    >>> fedavg_convex_clients(64, gap=32 / 7, step_size=1 / 32, server_step_size=1, local_steps=2, mu=1, L=1,
+    >>> fedavg_convex_clients(64, gap=32, step_size=1 / 32, server_step_size=1, local_steps=2, mu=1, L=1,
     ...                       gamma=0.5, max_weight=0.5, sum_squared_weights=0.5, relative_noise=0, sigma2=4096,
-    ...                       objective_gap=1024) == 63 - 1 / 16 + 5 + 77 / 256
+    ...                       objective_gap=1024) == 63 - 7 / 16 + 5 + 77 / 256
     True
     """
     eta, R, M = step_size, local_steps, relative_noise

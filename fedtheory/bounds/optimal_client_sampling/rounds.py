@@ -6,6 +6,7 @@ not be inverted: ``1/E[gamma^k]`` is smaller than ``E[1/gamma^k]``, and the boun
 """
 
 from fedtheory.arithmetic import geometric
+from fedtheory.assumptions import Hypothesis, Noise
 from fedtheory.bounds.optimal_client_sampling._words import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
@@ -24,7 +25,7 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     STRONGLY_CONVEX,
     WEIGHTS,
 )
-from fedtheory.paper import Hypothesis, Scheme, Summands, states
+from fedtheory.paper import Scheme, Summands, states
 
 __all__ = [
     "dsgd_average_gradient",
@@ -40,7 +41,7 @@ _FEDAVG = (SMOOTH, LOCAL_GRADIENT_NOISE, *INVERSE_GAMMA, *WEIGHTS, *FEDAVG_STEPS
 _FULL = (
     SMOOTH,
     STRONGLY_CONVEX,
-    GRADIENT_NOISE,
+    Noise(across="uncorrelated across clients", source="Assumption 7 with M = 0"),
     Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L), rtol=ROUNDING),
 )
 _EVERYBODY = (Scheme("all", "weighted"),)

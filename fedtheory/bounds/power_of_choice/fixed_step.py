@@ -1,8 +1,18 @@
 """Power-of-Choice with a fixed step size: Theorem A.1 printed, repaired and refined (notation of power_of_choice)."""
 
 from fedtheory.arithmetic import geometric
-from fedtheory.bounds.power_of_choice._words import DOMAINS, MEAN, PAPER, PRINTED, REPAIRED, ROUNDING, short_steps
-from fedtheory.paper import Hypothesis, Summands, states
+from fedtheory.assumptions import Hypothesis
+from fedtheory.bounds.power_of_choice._words import (
+    DOMAINS,
+    MEAN,
+    NONNEGATIVE_SKEW,
+    PAPER,
+    PRINTED,
+    REPAIRED,
+    ROUNDING,
+    short_steps,
+)
+from fedtheory.paper import Summands, states
 
 __all__ = ["fixed_step_gap", "refined_fixed_step_gap"]
 
@@ -27,7 +37,7 @@ _DRIFT_FITS = Hypothesis(
     PAPER,
     "Theorem A.1",
     equation="eq. (8)",
-    assumes=(*PRINTED, short_steps(), _CONTRACTION),
+    assumes=(*PRINTED, NONNEGATIVE_SKEW, short_steps(), _CONTRACTION),
     schemes=MEAN,
     domains=DOMAINS,
 )
@@ -55,13 +65,13 @@ def _printed_fixed_step_gap(
         +\frac{4L\eta C}{\mu(8+3\bar\rho)}+\frac{8L\Gamma(\tilde\rho-\bar\rho)}{\mu(8+3\bar\rho)},
         \quad C=32\tau^2G^2+\frac{\sigma^2}m+6\bar\rho L\Gamma,\ D=2\Gamma(\tilde\rho-\bar\rho)
 
-    With mu = L = m = tau = 1, rho_bar = 8/3, eta = 1/4, G2 = 3, T = 1: contraction 1/2, C = 96, and
-    (1/2) (10 - 4 * 24 / 16) + 4 * 24 / 16 = 8.
+    With mu = L = tau = 1, m = 2, rho_bar = 8/3, rho_tilde = 14/3, eta = 1/4, T = 1: contraction 1/2,
+    C = 32 * 60 + 8/2 + 16 = 1940, D = 4, and (1/2) (10 - 4 * 489 / 16) + 4 * 489 / 16 = 66.125.
 
     >>> from fractions import Fraction as Q
-    >>> fixed_step_gap.printed(1, step_size=Q(1, 4), mu=Q(1), L=Q(1), local_steps=1, num_selected=1, G2=Q(3),
-    ...                        sigma2=Q(0), objective_gap=Q(0), rho_bar=Q(8, 3), rho_tilde=Q(3), initial_gap=Q(10))
-    Fraction(8, 1)
+    >>> fixed_step_gap.printed(1, step_size=Q(1, 4), mu=Q(1), L=Q(1), local_steps=1, num_selected=2, G2=Q(60),
+    ...                        sigma2=Q(8), objective_gap=Q(1), rho_bar=Q(8, 3), rho_tilde=Q(14, 3), initial_gap=Q(10))
+    Fraction(529, 8)
     """
     C = 32 * G2 * local_steps**2 + sigma2 / num_selected + 6 * rho_bar * L * objective_gap
     D = 2 * objective_gap * (rho_tilde - rho_bar)
@@ -133,11 +143,13 @@ def fixed_step_gap(
 
     Examples
     --------
-    With mu = L = m = tau = 1, rho = 0, eta = 1/4, G2 = 3, T = 1: x = 3/4, C = 96, and (3/4) 10 + (1/4) 96 / 8 = 10.5.
+    With mu = tau = 1, L = 4, m = 2, rho = 8/3, rho_tilde = 14/3, eta = 1/16, T = 1: x = 7/8,
+    C = 32 * 60 + 8/2 + 64 = 1988, and (7/8) 4 * 10 + (1/8) (16 (1988/16) / 16 + 32 * 2 / 16).
 
-    >>> fixed_step_gap(1, step_size=0.25, mu=1.0, L=1.0, local_steps=1, num_selected=1, G2=3.0, sigma2=0.0,
-    ...                objective_gap=0.0, rho_diagonal=0.0, rho_tilde=0.0, initial_gap=10.0)
-    10.5
+    >>> from fractions import Fraction as Q
+    >>> fixed_step_gap(1, step_size=Q(1, 16), mu=Q(1), L=Q(4), local_steps=1, num_selected=2, G2=Q(60), sigma2=Q(8),
+    ...                objective_gap=Q(1), rho_diagonal=Q(8, 3), rho_tilde=Q(14, 3), initial_gap=Q(10))
+    Fraction(1633, 32)
     """
     drift = 32 * G2 * local_steps**2
     C = drift + sigma2 / num_selected + 6 * rho_diagonal * L * objective_gap

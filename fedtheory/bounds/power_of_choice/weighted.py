@@ -6,27 +6,31 @@ The skews are those of eq. (76), with ``E sum_{k in S} q_k (F_k - F_k*)`` in the
 Eq. (85) is false as printed when m = 1: its drift carries the factor m - 1, so that the drift of a single client is
 lost. (Two clients ``(w -+ 1)^2 / 2`` from w = 0, one drawn uniformly, 10 local steps: after 10 steps the error is
 50/289, the printed bound 1/6.) It is also false for the weights ``q_k = p_k K / m`` that the paper gives as an example,
-which sum to one only if all p_k are equal. The sound part, for m >= 2, is ``derived_weighted_average_gap``; the form
-that holds for every m is ``weighted_average_gap``.
+which sum to one only if all p_k are equal. The recursion (81) is false for m = 1, too (``weighted_one_step.printed``).
+The sound part, for m >= 2, is ``derived_weighted_average_gap``; the form that holds for every m is
+``weighted_average_gap``.
 """
 
 from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.arithmetic import maximum
-from fedtheory.bounds._step_sizes import for_each_step, positive_double
+from fedtheory.assumptions import Hypothesis
+from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
     DRIFT_FITS,
+    ORDERED_SKEWS,
     PAPER,
-    PRINTED,
-    REPAIRED,
+    POSITIVE_SKEW,
     ROUNDING,
     UNIT_SQUARES,
     WEIGHTED,
     WEIGHTED_AS_PRINTED,
-    WEIGHTS_SUM_TO_ONE,
+    WEIGHTED_FUNCTIONS,
+    WEIGHTED_PRINTED,
+    WEIGHTED_REPAIRED,
 )
-from fedtheory.paper import Hypothesis, Summands, states
+from fedtheory.paper import Summands, states
 
 __all__ = ["derived_weighted_average_gap", "weighted_average_gap", "weighted_step_sizes"]
 
@@ -57,7 +61,7 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
     >>> weighted_step_sizes(2, mu=1.0, L=1.0, num_selected=1) == [1 / 8, 1 / 9]
     array([ True,  True])
     """
-    mu, L = positive_double("mu", mu), positive_double("L", L)
+    mu, L = curvatures(mu, L)
     m = _validate.double("num_selected", _validate.count("num_selected", num_selected))
     return for_each_step(num_steps, lambda t: 1.0 / (mu * t / m + 4 * (1 + m) * L))
 
@@ -66,7 +70,7 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
     PAPER,
     "Appendix E",
     equation="eq. (85)",
-    assumes=(*PRINTED, WEIGHTS_SUM_TO_ONE),
+    assumes=(*WEIGHTED_PRINTED, POSITIVE_SKEW),
     schemes=WEIGHTED_AS_PRINTED,
     domains=DOMAINS,
 )
@@ -103,7 +107,7 @@ def _printed_weighted_average_gap(
     "Appendix E",
     equation="eqs. (82)-(85)",
     form="derived",
-    assumes=(*PRINTED, WEIGHTS_SUM_TO_ONE, _SEVERAL, _FEASIBLE, _DRIFT_FITS_WEIGHTED),
+    assumes=(*WEIGHTED_FUNCTIONS, POSITIVE_SKEW, ORDERED_SKEWS, _SEVERAL, _FEASIBLE, _DRIFT_FITS_WEIGHTED),
     schemes=WEIGHTED,
     domains=DOMAINS,
     printed=_printed_weighted_average_gap,
@@ -113,7 +117,8 @@ def derived_weighted_average_gap(
 ) -> Summands:
     r"""Bound that the recursion (82)-(84) gives: eq. (85) with the bias ``(2 L Gamma / mu)(rho_tilde/rho_bar - 1)``.
 
-    The printed bias has an extra factor 1/rho_bar. Arguments are those of ``weighted_average_gap.printed``.
+    The printed bias has an extra factor 1/rho_bar. Arguments are those of ``weighted_average_gap.printed``; here G2
+    bounds the mean of the active clients' squared gradients with the weights q_k.
 
     Raises
     ------
@@ -129,12 +134,12 @@ def derived_weighted_average_gap(
 
     Examples
     --------
-    With mu = L = 1, m = 2, Gamma = 2, rho_bar = 1/2, rho_tilde = 3/4, all else 0 and T = 8:
-    (2 * 2 * 4 * 2)/32 + 4/2 = 3.
+    With mu = L = tau = 1, m = 2, Gamma = 2, rho_bar = 1/2, rho_tilde = 3/4 and T = 8:
+    (4 (128 * 9 + 2 * 8 + 8) + 12 * 4)/32 + 4/2 = 150.5.
 
-    >>> derived_weighted_average_gap(8, mu=1.0, L=1.0, local_steps=1, num_selected=2, G2=0.0, sigma2=0.0,
-    ...                              objective_gap=2.0, rho_bar=0.5, rho_tilde=0.75, initial_distance2=0.0)
-    3.0
+    >>> derived_weighted_average_gap(8, mu=1.0, L=1.0, local_steps=1, num_selected=2, G2=9.0, sigma2=8.0,
+    ...                              objective_gap=2.0, rho_bar=0.5, rho_tilde=0.75, initial_distance2=4.0)
+    150.5
     """
     # Written from the recursion: beta = m/mu, B = 1/m + rho/2, and L/2 (beta^2 C / (beta mu B - 1)) / (T + gamma).
     m = num_selected
@@ -154,7 +159,7 @@ def derived_weighted_average_gap(
     "Appendix E",
     equation="eq. (85)",
     form="corrected",
-    assumes=(*REPAIRED, WEIGHTS_SUM_TO_ONE, UNIT_SQUARES, _NOT_VACUOUS, DRIFT_FITS),
+    assumes=(*WEIGHTED_REPAIRED, UNIT_SQUARES, _NOT_VACUOUS, DRIFT_FITS),
     schemes=WEIGHTED,
     domains=DOMAINS,
     printed=_printed_weighted_average_gap,
