@@ -264,7 +264,9 @@ class HalvingSteps:
 
     def violation(self, arguments: Mapping[str, Any]) -> str | None:
         """Name a step that is too long or too short for its round, or return None."""
-        sizes = np.asarray(arguments.get("step_sizes", ()))
+        if "step_sizes" not in arguments:
+            return None
+        sizes = np.asarray(arguments["step_sizes"])
         steps = np.arange(sizes.size)
         inside = steps % arguments.get("local_steps", 1)
         longer = (inside > 0) & (sizes > np.roll(sizes, 1) * _ROUNDING)

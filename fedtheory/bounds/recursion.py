@@ -24,7 +24,7 @@ def elapsed_step_sizes(step_sizes: npt.ArrayLike, local_steps: int) -> Array:
     array([0. , 0.5, 0. , 0.5, 0. ])
     """
     sizes = _validate.positive("step_sizes", _validate.array("step_sizes", step_sizes, ndim=1))
-    tau = _validate.count("local_steps", local_steps)
+    tau = min(_validate.count("local_steps", local_steps), max(sizes.size, 1))
     # Round by round, because the difference of two long sums would lose digits.
     padded = np.zeros(-(-sizes.size // tau) * tau)
     padded[: sizes.size] = sizes
@@ -80,8 +80,12 @@ def unroll(
     ...        num_selected=1, G2=32.0, sigma2=0.0, objective_gap=0.0, rho_diagonal=1.0, rho_tilde=1.0)
     array([32.     , 21.     , 13.78125])
     """
-    distance2 = float(_validate.nonnegative("initial_distance2", initial_distance2))
+    distance2 = _validate.double("initial_distance2", _validate.nonnegative("initial_distance2", initial_distance2))
     sizes = _validate.positive("step_sizes", _validate.array("step_sizes", step_sizes, ndim=1))
+    for name, value in constants.items():
+        if np.shape(value) not in ((), (1,), sizes.shape):
+            message = f"{name} must be a number or one for each of the {sizes.size} steps, got shape {np.shape(value)}"
+            raise ValueError(message)
     known = {"elapsed_step_size": elapsed_step_sizes(sizes, local_steps), "local_steps": local_steps}
     takes = inspect.signature(recursion).parameters
     wanted = {name: value for name, value in known.items() if name in takes}
@@ -128,5 +132,5 @@ def unrolled_gap(
         L=L,
         **constants,
     )
-    gaps: Array = L / 2 * distances2
+    gaps: Array = _validate.double("L", L) / 2 * distances2
     return gaps

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._compile import compiled
 from fedtheory._validate import Array
+from fedtheory._wording import shown
 
 __all__ = ["inclusion_by_losses", "power_of_choice_inclusion", "successive_inclusion"]
 
@@ -121,7 +122,10 @@ def _positive_sum(weights: Any) -> Array:
 def _inclusion(p: Array, losses: Array, m: int, d: int) -> Array:
     drawable = np.flatnonzero(p)
     if d > drawable.size:
-        message = f"num_candidates must be at most the number of clients with positive weight, {drawable.size}, got {d}"
+        got = shown(d)
+        message = (
+            f"num_candidates must be at most the number of clients with positive weight, {drawable.size}, got {got}"
+        )
         raise ValueError(message)
     order = drawable[np.argsort(-losses[drawable], kind="stable")]
     # With m = d every candidate is selected, so the ranking and its ties do not matter.

@@ -57,7 +57,7 @@ class ActiveFederated:
 
     def __post_init__(self) -> None:
         _validate.count("num_selected", self.num_selected)
-        _validate.count("sample_counts", np.asarray(self.sample_counts))
+        _validate.counts("sample_counts", np.asarray(self.sample_counts))
         _validate.fraction("dropped", self.dropped)
         _validate.nonnegative("sharpness", self.sharpness)
         _validate.fraction("explored", self.explored)

@@ -257,7 +257,7 @@ def test_the_repaired_closed_form_solves_its_recursion():
         ("C = 32 * G2", "C = 16 * G2"),
         ("sigma2 * squared_weights", "sigma2"),
         ("4 * L * m**2 * C", "4 * L * m * C"),
-        ("(m * (8 + 3 * rho) - 8)", "(m * (8 + 3 * rho))"),
+        ("(8 * (m - 1) + 3 * m * rho)", "(8 * m + 3 * m * rho)"),
         ("6 * rho * L", "3 * rho * L"),
     ],
 )

@@ -1,7 +1,6 @@
 """FedALIGN, Appendix A: the lemmas (notation of fedalign)."""
 
-import numpy as np
-
+from fedtheory.arithmetic import total
 from fedtheory.assumptions import Smooth
 from fedtheory.bounds.fedalign._words import (
     DOMAINS,
@@ -63,7 +62,7 @@ def aggregated_distance(distances2, *, weights) -> Summands:
         raise ValueError(message)
     if isinstance(weights, tuple) and isinstance(distances2, tuple):
         return {"mean": sum(p * d for p, d in zip(weights, distances2, strict=True))}
-    return {"mean": float(np.asarray(weights, dtype=np.float64) @ np.asarray(distances2, dtype=np.float64))}
+    return {"mean": total(weights * distances2)}
 
 
 @states(

@@ -1,5 +1,8 @@
 """FedALIGN, Appendix A.2: the one-step recursions and their exact solution (notation of fedalign)."""
 
+import numpy as np
+
+from fedtheory.arithmetic import total
 from fedtheory.assumptions import BoundedGradients
 from fedtheory.bounds.fedalign._words import (
     CURVATURE,
@@ -247,4 +250,4 @@ def _lengths(num_steps, gamma):
 
         i = Symbol("i", integer=True)
         return Sum(1 - 1 / (i + gamma), (i, 0, num_steps - 1))
-    return sum((1 - 1 / (i + gamma) for i in range(num_steps)), start=0 * gamma)
+    return total(1 - 1 / (np.arange(num_steps) + gamma))

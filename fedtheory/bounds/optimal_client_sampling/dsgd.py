@@ -46,12 +46,12 @@ def dsgd_strongly_convex(
     Fraction(29, 1200)
     """
     W, M, S2, eta = max_weight, relative_noise, sum_squared_weights, step_size
-    beta_1 = 2 * L * (1 + M) * W * objective_gap + sigma2 * S2
-    beta_2 = 2 * L * W * objective_gap
+    # beta_1/gamma - beta_2, in which 2 L W Z_bar (1/gamma - 1) would cancel
+    offset = 2 * L * W * objective_gap * (M + (1 - gamma)) / gamma + sigma2 * S2 / gamma
     return {
         "contraction": (1 - mu * eta) * distance2,
         "descent": -2 * eta * (1 - eta * (1 + W * M) * L / gamma) * gap,
-        "noise": eta**2 * (beta_1 / gamma - beta_2),
+        "noise": eta**2 * offset,
     }
 
 
@@ -78,12 +78,11 @@ def dsgd_per_client_variant(
     Fraction(767, 32400)
     """
     W, M, S2, eta = max_weight, relative_noise, sum_squared_weights, step_size
-    beta_1 = 2 * L * (1 + M) * per_client_gap + sigma2 * S2
-    beta_2 = 2 * L * per_client_gap
+    offset = 2 * L * per_client_gap * (M + (1 - gamma)) / gamma + sigma2 * S2 / gamma
     return {
         "contraction": (1 - mu * eta) * distance2,
         "descent": -2 * eta * (1 - eta * (1 + W * M) * L / gamma) * gap,
-        "noise": eta**2 * (beta_1 / gamma - beta_2),
+        "noise": eta**2 * offset,
     }
 
 
@@ -126,7 +125,7 @@ def dsgd_convex_clients(
     Fraction(161, 6480)
     """
     W, S2, eta = max_weight, sum_squared_weights, step_size
-    c = (1 + relative_noise) / gamma - 1
+    c = (relative_noise + (1 - gamma)) / gamma
     return {
         "contraction": (1 - mu * eta) * distance2,
         "descent": -2 * eta * (1 - eta * L * (1 + 2 * W * c)) * gap,
@@ -162,7 +161,7 @@ def dsgd_nonconvex(
     10.25
     """
     W, S2, eta = max_weight, sum_squared_weights, step_size
-    c = (1 + relative_noise) / gamma - 1
+    c = (relative_noise + (1 - gamma)) / gamma
     return {
         "value": value,
         "descent": -eta * (1 - eta * L * (1 + W * c) / 2) * gradient2,

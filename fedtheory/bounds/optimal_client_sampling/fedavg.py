@@ -75,7 +75,7 @@ def fedavg_strongly_convex(
     return {
         "contraction": (1 - mu * eta / 2) * distance2,
         "descent": -23 * eta * gap / 16,
-        "heterogeneity": eta**2 * 4 * L * ((R + M) / (R * gamma) - 1) * max_weight * objective_gap,
+        "heterogeneity": eta**2 * 4 * L * (M + R * (1 - gamma)) / (R * gamma) * max_weight * objective_gap,
         "noise": 3 * eta**2 * sigma2 * sum_squared_weights / (2 * gamma * R),
         "drift": 77 * L**2 * (R + M) * objective_gap * eta**3 / (8 * R * server_step_size**2),
     }
@@ -126,7 +126,7 @@ def fedavg_strongly_convex_per_client(
     return {
         "contraction": (1 - mu * eta / 2) * distance2,
         "descent": -5 * eta * gap / 8,
-        "heterogeneity": eta**2 * 4 * L * ((R + M) / (R * gamma) - 1) * per_client_gap,
+        "heterogeneity": eta**2 * 4 * L * (M + R * (1 - gamma)) / (R * gamma) * per_client_gap,
         "noise": 3 * eta**2 * sigma2 * sum_squared_weights / (2 * gamma * R),
         "drift": 12 * L**2 * (R + M) * objective_gap * eta**3 / (R * server_step_size**2),
     }
@@ -170,7 +170,7 @@ def fedavg_convex_clients(
     return {
         "contraction": (1 - mu * eta / 2) * distance2,
         "descent": -7 * eta * gap / 16,
-        "heterogeneity": eta**2 * 4 * L * ((R + M) / (R * gamma) - 1) * max_weight * objective_gap,
+        "heterogeneity": eta**2 * 4 * L * (M + R * (1 - gamma)) / (R * gamma) * max_weight * objective_gap,
         "noise": 3 * eta**2 * sigma2 * sum_squared_weights / (2 * gamma * R),
         "drift": 77 * L**2 * (R + M) * objective_gap * eta**3 / (8 * R * server_step_size**2),
     }
@@ -218,7 +218,7 @@ def fedavg_nonconvex(
     return {
         "value": value,
         "descent": -23 * eta * gradient2 / 64,
-        "heterogeneity": L * eta**2 * ((R + M) / (R * gamma) - 1) * max_weight * dissimilarity,
+        "heterogeneity": L * eta**2 * (M + R * (1 - gamma)) / (R * gamma) * max_weight * dissimilarity,
         "noise": 3 * L * eta**2 * sigma2 * sum_squared_weights / (4 * gamma * R),
         "drift": 49 * L**2 * (R + M) * dissimilarity * eta**3 / (32 * R * server_step_size**2),
     }

@@ -5,6 +5,7 @@ does) for its step size, and ``mean_inverse_gamma``, (an upper bound on) ``E[1/g
 not be inverted: ``1/E[gamma^k]`` is smaller than ``E[1/gamma^k]``, and the bound would be wrong.
 """
 
+from fedtheory.arithmetic import geometric
 from fedtheory.assumptions import Hypothesis, Noise
 from fedtheory.bounds.optimal_client_sampling._words import (
     BOUNDED_BELOW,
@@ -16,13 +17,13 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     LOCAL_GRADIENT_NOISE,
     MINIMA,
     PAPER,
+    ROUNDING,
     SCHEMES,
     SHORT_DSGD_STEPS,
     SIMILAR_CLIENTS,
     SMOOTH,
     STRONGLY_CONVEX,
     WEIGHTS,
-    at_most,
 )
 from fedtheory.paper import Scheme, Summands, states
 
@@ -41,7 +42,7 @@ _FULL = (
     SMOOTH,
     STRONGLY_CONVEX,
     Noise(across="uncorrelated across clients", source="Assumption 7 with M = 0"),
-    Hypothesis("step_size <= 1/L", lambda step_size, L: at_most(step_size * L, 1)),
+    Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L), rtol=ROUNDING),
 )
 _EVERYBODY = (Scheme("all", "weighted"),)
 
@@ -82,11 +83,12 @@ def dsgd_contraction(
     6.5
     """
     W, S2, eta = max_weight, sum_squared_weights, step_size
-    beta_1 = 2 * L * (1 + relative_noise) * W * objective_gap + sigma2 * S2
-    beta_2 = 2 * L * W * objective_gap
+    # beta_1 E[1/gamma] - beta_2, in which 2 L W Z_bar (E[1/gamma] - 1) would cancel
+    excess = relative_noise * mean_inverse_gamma + (mean_inverse_gamma - 1)
+    offset = 2 * L * W * objective_gap * excess + sigma2 * S2 * mean_inverse_gamma
     return {
         "contraction": (1 - mu * eta) * distance2,
-        "noise": eta**2 * (beta_1 * mean_inverse_gamma - beta_2),
+        "noise": eta**2 * offset,
     }
 
 
@@ -127,7 +129,7 @@ def dsgd_average_gradient(
     4.0
     """
     W, S2, eta = max_weight, sum_squared_weights, step_size
-    c = (1 + relative_noise) * mean_inverse_gamma - 1
+    c = relative_noise * mean_inverse_gamma + (mean_inverse_gamma - 1)
     return {
         "start": 2 * initial_gap / (num_rounds * eta),
         "heterogeneity": eta * L * W * c * dissimilarity,
@@ -170,9 +172,10 @@ def fedavg_contraction(
     True
     """
     eta, R, M = step_size, local_steps, relative_noise
+    c = M * mean_inverse_gamma / R + (mean_inverse_gamma - 1)
     return {
         "contraction": (1 - mu * eta / 2) * distance2,
-        "heterogeneity": eta**2 * 4 * L * ((R + M) * mean_inverse_gamma / R - 1) * max_weight * objective_gap,
+        "heterogeneity": eta**2 * 4 * L * c * max_weight * objective_gap,
         "noise": 3 * eta**2 * sigma2 * sum_squared_weights * mean_inverse_gamma / (2 * R),
         "drift": 77 * L**2 * (R + M) * objective_gap * eta**3 / (8 * R * server_step_size**2),
     }
@@ -214,7 +217,7 @@ def fedavg_average_gradient(
     True
     """
     eta, R, M = step_size, local_steps, relative_noise
-    c = (R + M) * mean_inverse_gamma / R - 1
+    c = M * mean_inverse_gamma / R + (mean_inverse_gamma - 1)
     return {
         "start": 64 * initial_gap / (23 * num_rounds * eta),
         "heterogeneity": 64 * L * eta * c * max_weight * dissimilarity / 23,
@@ -252,6 +255,6 @@ def full_participation_distance(
     3.0
     """
     return {
-        "start": (1 - mu * step_size) ** num_rounds * initial_distance2,
+        "start": geometric(mu * step_size, num_rounds)[0] * initial_distance2,
         "noise": step_size * sigma2 * sum_squared_weights / mu,
     }

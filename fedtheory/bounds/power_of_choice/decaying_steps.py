@@ -1,10 +1,9 @@
 """Power-of-Choice, Theorem 3.1: step sizes that decay, any selection law, the plain mean."""
 
-import numpy as np
-
-from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.arithmetic import maximum
 from fedtheory.assumptions import Hypothesis
+from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
     DRIFT_FITS,
@@ -14,15 +13,16 @@ from fedtheory.bounds.power_of_choice._words import (
     POSITIVE_SKEW,
     PRINTED,
     REPAIRED,
-    at_most,
+    ROUNDING,
 )
-from fedtheory.paper import Summands, maximum, states
+from fedtheory.paper import Summands, states
 
 __all__ = ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"]
 
 _SHORT_ROUNDS = Hypothesis(
     "local_steps <= 4 L/mu + 1 (so that step sizes at most halve within a round)",
-    lambda local_steps, L, mu: at_most(local_steps, 4 * L / mu + 1),
+    lambda local_steps, L, mu: (local_steps, "<=", 4 * L / mu + 1),
+    rtol=ROUNDING,
 )
 
 
@@ -32,10 +32,8 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float) -> Array:
     >>> decaying_step_sizes(3, mu=1.0, L=1.0) == [1 / 4, 1 / 5, 1 / 6]
     array([ True,  True,  True])
     """
-    steps = np.arange(_validate.horizon("num_steps", num_steps))
-    mu, L = _validate.curvatures(mu, L)
-    sizes: Array = 1.0 / (mu * steps + 4 * L)
-    return sizes
+    mu, L = curvatures(mu, L)
+    return for_each_step(num_steps, lambda t: 1.0 / (mu * t + 4 * L))
 
 
 @states(PAPER, "Theorem 3.1", equation="eq. (7)", assumes=(*PRINTED, POSITIVE_SKEW), schemes=MEAN, domains=DOMAINS)
@@ -63,7 +61,7 @@ def _printed_decaying_steps_gap(
         "noise": per_variance * sigma2 / num_selected / (num_steps + gamma),
         "heterogeneity": 8 * L**2 * objective_gap / mu**2 / (num_steps + gamma),
         "initial": L * gamma * initial_distance2 / 2 / (num_steps + gamma),
-        "bias": 8 * L * objective_gap / (3 * mu) * (rho_tilde / rho_bar - 1),
+        "bias": 8 * L * objective_gap / (3 * mu) * (rho_tilde - rho_bar) / rho_bar,
     }
 
 

@@ -1,5 +1,6 @@
 """Power-of-Choice with a fixed step size: Theorem A.1 printed, repaired and refined (notation of power_of_choice)."""
 
+from fedtheory.arithmetic import geometric
 from fedtheory.assumptions import Hypothesis
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
@@ -8,7 +9,7 @@ from fedtheory.bounds.power_of_choice._words import (
     PAPER,
     PRINTED,
     REPAIRED,
-    at_most,
+    ROUNDING,
     short_steps,
 )
 from fedtheory.paper import Summands, states
@@ -18,15 +19,16 @@ __all__ = ["fixed_step_gap", "refined_fixed_step_gap"]
 # Implied by step_size <= 1/(4 L), since rho_bar <= L/mu; the paper states it.
 _CONTRACTION = Hypothesis(
     "step_size <= 1/(2 mu (1 + 3 rho_bar/8))",
-    lambda step_size, mu, rho_bar: at_most(step_size, 4 / (mu * (8 + 3 * rho_bar))),
+    lambda step_size, mu, rho_bar: (step_size, "<=", 4 / (mu * (8 + 3 * rho_bar))),
+    rtol=ROUNDING,
 )
 _DRIFT_FITS = Hypothesis(
     "(67/32) (local_steps - 1)^2 + 0.75 rho_diagonal (local_steps - 1) <= 32 local_steps^2 "
     "(true whenever rho_diagonal <= 167)",
     lambda local_steps, rho_diagonal: (
-        67 * (local_steps - 1) ** 2 + 24 * rho_diagonal * (local_steps - 1),
+        (67 * (local_steps - 1) ** 2 + 24 * rho_diagonal * (local_steps - 1)) / 32,
         "<=",
-        1024 * local_steps**2,
+        32 * local_steps**2,
     ),
 )
 
@@ -73,12 +75,12 @@ def _printed_fixed_step_gap(
     """
     C = 32 * G2 * local_steps**2 + sigma2 / num_selected + 6 * rho_bar * L * objective_gap
     D = 2 * objective_gap * (rho_tilde - rho_bar)
-    contraction = (1 - step_size * mu * (8 + 3 * rho_bar) / 8) ** num_steps
-    floor = 4 * (step_size * C + D) / (8 + 3 * rho_bar)
+    contraction, settled = geometric(step_size * mu * (8 + 3 * rho_bar) / 8, num_steps)
+    # The first summand of eq. (8) takes away what x^T leaves of the others; apart, the two would cancel.
     return {
-        "vanishing": L / mu * contraction * (initial_gap - floor),
-        "step floor": 4 * L * step_size * C / (mu * (8 + 3 * rho_bar)),
-        "bias": 8 * L * objective_gap * (rho_tilde - rho_bar) / (mu * (8 + 3 * rho_bar)),
+        "vanishing": contraction * L * initial_gap / mu,
+        "step floor": settled * _floor(step_size * C, mu=mu, L=L, rho=rho_bar),
+        "bias": settled * _floor(D, mu=mu, L=L, rho=rho_bar),
     }
 
 
@@ -152,11 +154,11 @@ def fixed_step_gap(
     drift = 32 * G2 * local_steps**2
     C = drift + sigma2 / num_selected + 6 * rho_diagonal * L * objective_gap
     D = 2 * objective_gap * (rho_tilde - rho_diagonal)
-    contraction = (1 - step_size * mu * (8 + 3 * rho_diagonal) / 8) ** num_steps
+    contraction, settled = geometric(step_size * mu * (8 + 3 * rho_diagonal) / 8, num_steps)
     return {
         "vanishing": contraction * L * initial_gap / mu,
-        "step floor": (1 - contraction) * _floor(step_size * C, mu=mu, L=L, rho=rho_diagonal),
-        "bias": (1 - contraction) * _floor(D, mu=mu, L=L, rho=rho_diagonal),
+        "step floor": settled * _floor(step_size * C, mu=mu, L=L, rho=rho_diagonal),
+        "bias": settled * _floor(D, mu=mu, L=L, rho=rho_diagonal),
     }
 
 
@@ -208,11 +210,11 @@ def refined_fixed_step_gap(
     drift = (67 * extra**2 + 24 * rho_diagonal * extra) * G2 / 32
     C = drift + sigma2 / num_selected + 6 * rho_diagonal * L * objective_gap
     D = 2 * objective_gap * (rho_tilde - rho_diagonal)
-    contraction = (1 - step_size * mu * (8 + 3 * rho_diagonal) / 8) ** num_steps
+    contraction, settled = geometric(step_size * mu * (8 + 3 * rho_diagonal) / 8, num_steps)
     return {
         "vanishing": contraction * L * initial_distance2 / 2,
-        "step floor": (1 - contraction) * _floor(step_size * C, mu=mu, L=L, rho=rho_diagonal),
-        "bias": (1 - contraction) * _floor(D, mu=mu, L=L, rho=rho_diagonal),
+        "step floor": settled * _floor(step_size * C, mu=mu, L=L, rho=rho_diagonal),
+        "bias": settled * _floor(D, mu=mu, L=L, rho=rho_diagonal),
     }
 
 

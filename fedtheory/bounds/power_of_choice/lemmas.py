@@ -1,7 +1,6 @@
 """Power-of-Choice, Appendix B: the lemmas (notation of power_of_choice)."""
 
-import numpy as np
-
+from fedtheory.arithmetic import mean
 from fedtheory.assumptions import BoundedGradients, Hypothesis, Smooth
 from fedtheory.bounds.power_of_choice._words import DOMAINS, HALVING, MARGINAL_GRADIENTS, MEAN, PAPER
 from fedtheory.paper import Summands, states
@@ -92,7 +91,7 @@ def averaged_distance(distances2) -> Summands:
     --------
     Models 1 and 3, w* = 0: the average is 2 and 4 <= (1 + 9)/2.
 
-    >>> float(averaged_distance([1.0, 9.0]))
+    >>> averaged_distance([1.0, 9.0])
     5.0
     """
     return {"mean": _mean(distances2)}
@@ -104,4 +103,4 @@ def _mean(values):
 
         k, num_selected = Symbol("k", integer=True), Symbol("num_selected", integer=True, positive=True)
         return Sum(IndexedBase(values)[k], (k, 1, num_selected)) / num_selected
-    return np.mean(values, axis=-1) if isinstance(values, np.ndarray) else values
+    return mean(values)

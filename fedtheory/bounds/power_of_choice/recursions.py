@@ -9,12 +9,12 @@ from fedtheory.bounds.power_of_choice._words import (
     PAPER,
     PRINTED,
     REPAIRED,
+    ROUNDING,
     UNIT_SQUARES,
     WEIGHTED,
     WEIGHTED_AS_PRINTED,
     WEIGHTED_PRINTED,
     WEIGHTED_REPAIRED,
-    at_most,
     short_steps,
 )
 from fedtheory.paper import Summands, states
@@ -22,12 +22,14 @@ from fedtheory.paper import Summands, states
 __all__ = ["one_step", "weighted_one_step"]
 
 _CONTRACTS = Hypothesis(
-    "step_size mu (1 + 3 rho_diagonal/8) <= 1 (implied by step_size <= 1/(4 L) and rho_diagonal <= L/mu)",
-    lambda step_size, mu, rho_diagonal: at_most(step_size * mu * (8 + 3 * rho_diagonal), 8),
+    "step_size <= 1/(mu (1 + 3 rho_diagonal/8)) (implied by step_size <= 1/(4 L) and rho_diagonal <= L/mu)",
+    lambda step_size, mu, rho_diagonal: (step_size, "<=", 8 / (mu * (8 + 3 * rho_diagonal))),
+    rtol=ROUNDING,
 )
 _CONTRACTS_AS_PRINTED = Hypothesis(
-    "step_size mu (1 + 3 rho_bar/8) <= 1 (implied by step_size <= 1/(4 L) and rho_bar <= L/mu)",
-    lambda step_size, mu, rho_bar: at_most(step_size * mu * (8 + 3 * rho_bar), 8),
+    "step_size <= 1/(mu (1 + 3 rho_bar/8)) (implied by step_size <= 1/(4 L) and rho_bar <= L/mu)",
+    lambda step_size, mu, rho_bar: (step_size, "<=", 8 / (mu * (8 + 3 * rho_bar))),
+    rtol=ROUNDING,
 )
 _SHORT_STEPS_AS_PRINTED = Hypothesis(
     "step_size < 1/(2 (1 + num_selected) L) (eq. (80) needs half of that)",

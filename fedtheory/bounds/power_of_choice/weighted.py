@@ -11,44 +11,46 @@ The sound part, for m >= 2, is ``derived_weighted_average_gap``; the form that h
 ``weighted_average_gap``.
 """
 
-import numpy as np
-
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.arithmetic import maximum
 from fedtheory.assumptions import Hypothesis
+from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
     DRIFT_FITS,
     ORDERED_SKEWS,
     PAPER,
     POSITIVE_SKEW,
+    ROUNDING,
     UNIT_SQUARES,
     WEIGHTED,
     WEIGHTED_AS_PRINTED,
     WEIGHTED_FUNCTIONS,
     WEIGHTED_PRINTED,
     WEIGHTED_REPAIRED,
-    at_most,
 )
-from fedtheory.paper import Summands, maximum, states
+from fedtheory.paper import Summands, states
 
 __all__ = ["derived_weighted_average_gap", "weighted_average_gap", "weighted_step_sizes"]
 
 _NOT_VACUOUS = Hypothesis(
     "num_selected (1 + 3 rho_diagonal/8) > 1 (true unless num_selected = 1 and rho_diagonal = 0)",
-    lambda num_selected, rho_diagonal: (num_selected * (8 + 3 * rho_diagonal), ">", 8),
+    lambda num_selected, rho_diagonal: (3 * num_selected * rho_diagonal / 8, ">", 1 - num_selected),
 )
 _SEVERAL = Hypothesis(
     "num_selected >= 2 (eq. (85) loses the drift of a single client)", lambda num_selected: (num_selected, ">=", 2)
 )
-_FEASIBLE = Hypothesis("rho_bar <= L/mu (true of the infimum)", lambda rho_bar, L, mu: at_most(rho_bar, L / mu))
+_FEASIBLE = Hypothesis(
+    "rho_bar <= L/mu (true of the infimum)", lambda rho_bar, L, mu: (rho_bar, "<=", L / mu), rtol=ROUNDING
+)
 _DRIFT_FITS_WEIGHTED = Hypothesis(
     "8.25 (local_steps - 1)^2 + 2 rho_bar (local_steps - 1) <= 32 num_selected^2 (num_selected - 1) local_steps^2 "
     "(true whenever num_selected >= 2 and rho_bar <= 251)",
     lambda local_steps, rho_bar, num_selected: (
-        33 * (local_steps - 1) ** 2 + 8 * rho_bar * (local_steps - 1),
+        (33 * (local_steps - 1) ** 2 + 8 * rho_bar * (local_steps - 1)) / 4,
         "<=",
-        128 * num_selected**2 * (num_selected - 1) * local_steps**2,
+        32 * num_selected**2 * (num_selected - 1) * local_steps**2,
     ),
 )
 
@@ -59,11 +61,9 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
     >>> weighted_step_sizes(2, mu=1.0, L=1.0, num_selected=1) == [1 / 8, 1 / 9]
     array([ True,  True])
     """
-    steps = np.arange(_validate.horizon("num_steps", num_steps))
-    m = _validate.count("num_selected", num_selected)
-    mu, L = _validate.curvatures(mu, L)
-    sizes: Array = 1.0 / (mu * steps / m + 4 * (1 + m) * L)
-    return sizes
+    mu, L = curvatures(mu, L)
+    m = _validate.double("num_selected", _validate.count("num_selected", num_selected))
+    return for_each_step(num_steps, lambda t: 1.0 / (mu * t / m + 4 * (1 + m) * L))
 
 
 @states(
@@ -98,7 +98,7 @@ def _printed_weighted_average_gap(
         "noise": per_variance * sigma2 / (num_steps + gamma),
         "heterogeneity": 2 * L**2 * m * (m + 2) * objective_gap / mu**2 / (num_steps + gamma),
         "initial": L * gamma * initial_distance2 / 2 / (num_steps + gamma),
-        "bias": 2 * L * objective_gap / (rho_bar * mu) * (rho_tilde / rho_bar - 1),
+        "bias": 2 * L * objective_gap / (rho_bar * mu) * (rho_tilde - rho_bar) / rho_bar,
     }
 
 
@@ -150,7 +150,7 @@ def derived_weighted_average_gap(
         "noise": per_variance * m * sigma2 / (num_steps + gamma),
         "heterogeneity": per_variance * 2 * L * (2 + m) * rho_bar * objective_gap / (num_steps + gamma),
         "initial": L * gamma * initial_distance2 / 2 / (num_steps + gamma),
-        "bias": 2 * L * objective_gap / mu * (rho_tilde / rho_bar - 1),
+        "bias": 2 * L * objective_gap / mu * (rho_tilde - rho_bar) / rho_bar,
     }
 
 
@@ -221,7 +221,7 @@ def weighted_average_gap(
     gamma = 4 * m * (1 + m) * L / mu
     C = 32 * G2 * local_steps**2 + sigma2 * squared_weights + 6 * rho * L * objective_gap
     initial = L * gamma * initial_distance2 / 2
-    steady = 4 * L * m**2 * C / (mu**2 * (m * (8 + 3 * rho) - 8))
+    steady = 4 * L * m**2 * C / (mu**2 * (8 * (m - 1) + 3 * m * rho))
     return {
         "vanishing": maximum(initial, steady) / (num_steps + gamma),
         "bias": 8 * L * objective_gap * (rho_tilde - rho) / (mu * (8 + 3 * rho)),
