@@ -7,8 +7,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fedtheory import bounds, claims, datasets, engine, exact, federation, sampling, selection, verification
-    from fedtheory.engine.fedavg import fedavg
+    from fedtheory import (
+        bounds,
+        claims,
+        datasets,
+        engine,
+        exact,
+        federation,
+        plotting,
+        sampling,
+        selection,
+        verification,
+    )
+    from fedtheory.engine.simulation import fedavg
     from fedtheory.federation.quadratic import QuadraticFederation
     from fedtheory.federation.softmax import SoftmaxFederation
 
@@ -31,7 +42,7 @@ _PACKAGES = frozenset(
 _HOMES = {
     "QuadraticFederation": "fedtheory.federation.quadratic",
     "SoftmaxFederation": "fedtheory.federation.softmax",
-    "fedavg": "fedtheory.engine.fedavg",
+    "fedavg": "fedtheory.engine.simulation",
 }
 
 __all__ = [
@@ -44,6 +55,7 @@ __all__ = [
     "exact",
     "fedavg",
     "federation",
+    "plotting",
     "sampling",
     "selection",
     "verification",

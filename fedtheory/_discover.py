@@ -9,19 +9,33 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-__all__ = ["lazy_names", "members"]
+__all__ = ["lazy_names", "members", "modules", "surface"]
 
 
 @cache
-def definitions(folder: str) -> dict[str, str]:
-    """Public top-level names of the modules in a folder, each with the module that defines it."""
+def surface(folder: str) -> dict[str, str]:
+    """Names that the modules in a folder offer, each with its module: their ``__all__``, or their public definitions.
+
+    Raises
+    ------
+    ImportError
+        If two modules offer the same name, so that it would depend on the alphabet which of them a user gets.
+    """
     found: dict[str, str] = {}
     for file in sorted(Path(folder).glob("[!_]*.py")):
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            for name in _names_bound_by(node):
-                if not name.startswith("_"):
-                    found.setdefault(name, file.stem)
+        for name in _offered_by(ast.parse(file.read_text(encoding="utf-8"))):
+            if found.setdefault(name, file.stem) != file.stem:
+                message = f"{name} must be offered by one module of {folder}, got {found[name]}.py and {file.name}"
+                raise ImportError(message)
     return found
+
+
+def _offered_by(module: ast.Module) -> list[str]:
+    names = [name for node in module.body for name in _names_bound_by(node)]
+    if "__all__" in names:
+        [listed] = [node for node in module.body if "__all__" in _names_bound_by(node)]
+        return [str(name) for name in ast.literal_eval(getattr(listed, "value"))]  # noqa: B009
+    return [name for name in names if not name.startswith("_")]
 
 
 def _names_bound_by(node: ast.stmt) -> list[str]:
@@ -34,30 +48,45 @@ def _names_bound_by(node: ast.stmt) -> list[str]:
     return []
 
 
+def _rooms(folder: str) -> list[str]:
+    return [info.name for info in pkgutil.iter_modules([folder]) if not info.name.startswith("_")]
+
+
 def lazy_names(package: str, folder: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make the ``__getattr__`` and ``__dir__`` of an open package: a name loads the one module that defines it."""
+    """Make the ``__getattr__`` and ``__dir__`` of an open package: a name loads the one module that offers it."""
 
     def __getattr__(name: str) -> Any:
-        if (Path(folder) / f"{name}.py").is_file():
-            return importlib.import_module(f"{package}.{name}")
-        module = None if name.startswith("_") else definitions(folder).get(name)
-        if module is None:
+        if name == "__all__":
+            return __dir__()
+        if name.startswith("_"):
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message)
-        return getattr(importlib.import_module(f"{package}.{module}"), name)
+        if name in _rooms(folder):
+            return importlib.import_module(f"{package}.{name}")
+        if name not in surface(folder):
+            message = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        return getattr(importlib.import_module(f"{package}.{surface(folder)[name]}"), name)
 
     def __dir__() -> list[str]:
-        return sorted({*definitions(folder), *definitions(folder).values()})
+        return sorted({*surface(folder), *_rooms(folder)})
 
     return __getattr__, __dir__
 
 
+def modules(package: ModuleType) -> Iterator[ModuleType]:
+    """Yield the public modules of a package and of the packages in it."""
+    for info in pkgutil.iter_modules(package.__path__):
+        if not info.name.startswith("_"):
+            module = importlib.import_module(f"{package.__name__}.{info.name}")
+            yield module
+            if info.ispkg:
+                yield from modules(module)
+
+
 def members(package: ModuleType, accept: Callable[[Any], bool]) -> Iterator[tuple[str, Any]]:
     """Pairs (qualified name, value) of the public values in a package's modules that ``accept`` takes."""
-    for info in pkgutil.iter_modules(package.__path__):
-        if info.name.startswith("_"):
-            continue
-        module = importlib.import_module(f"{package.__name__}.{info.name}")
+    for module in modules(package):
         for name, value in vars(module).items():
             # Only functions and classes know their home; a record's __module__ is that of its class.
             owner = value.__module__ if isinstance(value, FunctionType | type) else module.__name__

@@ -109,7 +109,7 @@ def _instance(config: Config, number: int) -> list[dict[str, dict[str, Any]]]:
     found: list[dict[str, dict[str, Any]]] = []
     for skew in config.skews:
         # A seed sequence remembers what was spawned from it: every use gets a fresh copy.
-        noise = {"label_noise_skew": skew, "irrelevant_skew": skew, "rng": fresh(noise_seed)}
+        noise: dict[str, Any] = {"label_noise_skew": skew, "irrelevant_skew": skew, "rng": fresh(noise_seed)}
         data = ft.datasets.with_misaligned_clients(first, config.num_others, **noise)
         priority = np.arange(data.num_clients) < config.num_priority
         aligned = ft.federation.prioritize(ft.SoftmaxFederation(data), priority)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fedtheory.__main__ import main
-from fedtheory.claims import power_of_choice_lemmas as lemmas
+from fedtheory.claims.power_of_choice import lemmas
 from fedtheory.verification import catalogue
 from fedtheory.verification.claim import Claim
 

@@ -1,7 +1,6 @@
 """One-step recursions of a theorem, unrolled over any sequence of step sizes: tighter than the closed forms."""
 
 import inspect
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +31,7 @@ def elapsed_step_sizes(step_sizes: npt.ArrayLike, local_steps: int) -> Array:
 
 
 def unroll(
-    recursion: Bound, *, initial_distance2: float, step_sizes: npt.ArrayLike, local_steps: int, **constants: Any
+    recursion: Bound, *, initial_distance2: float, step_sizes: npt.ArrayLike, local_steps: int, **constants
 ) -> Array:
     """Bounds on ``E |w_t - w*|^2`` for t = 0, ..., T: a one-step recursion applied T times.
 
@@ -85,13 +84,7 @@ def unroll(
 
 
 def unrolled_gap(
-    recursion: Bound,
-    *,
-    initial_distance2: float,
-    step_sizes: npt.ArrayLike,
-    local_steps: int,
-    L: float,
-    **constants: Any,
+    recursion: Bound, *, initial_distance2: float, step_sizes: npt.ArrayLike, local_steps: int, L: float, **constants
 ) -> Array:
     """Bounds on ``E F(w_t) - F*`` for t = 0, ..., T: ``L/2`` times those of ``unroll`` (Power-of-Choice, eq. (67)).
 

@@ -71,7 +71,7 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
     --------
     The second client is included while the model is far from both; the threshold 1 is met first in round 1.
 
-    >>> from fedtheory.engine.fedavg import fedavg
+    >>> from fedtheory.engine.simulation import fedavg
     >>> from fedtheory.federation.prioritized import prioritize
     >>> from fedtheory.federation.quadratic import QuadraticFederation
     >>> aligned = prioritize(QuadraticFederation([1.0, 1.0], [[0.0], [1.0]], [0.5, 0.5]), [True, False])

@@ -15,7 +15,7 @@ from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact.frequencies import StateIndependent
-from fedtheory.federation._federation import Federation
+from fedtheory.federation.protocol import Federation
 from fedtheory.selection.rules import Strategy
 
 __all__ = ["OneSided", "SampledSkew", "SkewEstimate", "estimated_selection_skew", "sampled_models", "selection_skew_at"]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 import numpy.typing as npt
@@ -52,8 +52,6 @@ class NonconvexFederation:
     centers: Array
     tilts: Array
     weights: Array
-
-    kernels: ClassVar[str] = "fedtheory.engine.kernels_nonconvex"
 
     def __init__(
         self, amplitudes: npt.ArrayLike, centers: npt.ArrayLike, tilts: npt.ArrayLike, weights: npt.ArrayLike

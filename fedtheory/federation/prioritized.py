@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._validate import Array, Mask
-from fedtheory.federation._federation import Federation
+from fedtheory.federation.protocol import Federation
 
 __all__ = ["Prioritized", "prioritize"]
 

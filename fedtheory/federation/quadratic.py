@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 import numpy.typing as npt
@@ -53,8 +53,6 @@ class QuadraticFederation:
     centers: Array
     weights: Array
     minima: Array
-
-    kernels: ClassVar[str] = "fedtheory.engine.kernels_quadratic"
 
     def __init__(
         self,

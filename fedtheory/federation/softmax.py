@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -64,8 +64,6 @@ class SoftmaxFederation:
     data: FederatedData
     l2: float = 0.0
     weights: Array = None  # type: ignore[assignment]
-
-    kernels: ClassVar[str] = "fedtheory.engine.kernels_softmax"
 
     def __post_init__(self) -> None:
         data: Any = self.data

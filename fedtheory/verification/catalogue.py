@@ -2,8 +2,6 @@
 
 import difflib
 import fnmatch
-import importlib
-import pkgutil
 from collections.abc import Iterable
 
 from fedtheory import bounds, claims
@@ -31,20 +29,16 @@ def known_claims() -> dict[str, Claim]:
 
 
 def known_bounds() -> dict[str, Bound]:
-    """All bounds, by ``module.function``; one that several modules offer goes by its shortest name.
+    """All bounds, by ``paper.function``.
 
     >>> known_bounds()["power_of_choice.one_step"].statement.number
     'Appendix C'
     """
-    names: dict[Bound, str] = {}
-    for info in pkgutil.iter_modules(bounds.__path__):
-        if info.name.startswith("_"):
-            continue
-        for name, value in vars(importlib.import_module(f"{bounds.__name__}.{info.name}")).items():
-            if is_bound(value) and not name.startswith("_"):
-                own = f"{info.name}.{name}"
-                names[value] = min(names.get(value, own), own, key=len)
-    return {name: bound for bound, name in sorted(names.items(), key=lambda pair: pair[1])}
+    found: dict[str, Bound] = {}
+    for name, bound in members(bounds, is_bound):
+        paper, *_, function = name.removeprefix(f"{bounds.__name__}.").split(".")
+        found[f"{paper}.{function}"] = bound
+    return dict(sorted(found.items()))
 
 
 def select_claims(keys: str | Iterable[str] | None = None) -> list[Claim]:

@@ -117,13 +117,13 @@ FIXED_MUTANTS = [
 
 @pytest.mark.parametrize(("old", "new"), DECAYING_MUTANTS)
 def test_a_wrong_constant_in_the_decaying_bound_is_caught(old, new):
-    mutant = mutated(importlib.import_module("fedtheory.bounds.power_of_choice"), old, new)
+    mutant = mutated(importlib.import_module("fedtheory.bounds.power_of_choice.decaying_steps"), old, new)
     with pytest.raises(AssertionError):
         check_decaying_everywhere(mutant.decaying_steps_gap)
 
 
 @pytest.mark.parametrize(("old", "new"), FIXED_MUTANTS)
 def test_a_wrong_constant_in_the_fixed_step_bound_is_caught(old, new):
-    mutant = mutated(importlib.import_module("fedtheory.bounds.power_of_choice_fixed_step"), old, new)
+    mutant = mutated(importlib.import_module("fedtheory.bounds.power_of_choice.fixed_step"), old, new)
     with pytest.raises(AssertionError):
         check_fixed(mutant.fixed_step_gap, WORLD)

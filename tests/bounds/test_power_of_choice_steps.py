@@ -155,7 +155,7 @@ def test_the_recursion_is_what_its_proof_gives():
     ],
 )
 def test_a_wrong_constant_in_the_recursion_is_caught(old, new):
-    module = importlib.import_module("fedtheory.bounds.power_of_choice_steps")
+    module = importlib.import_module("fedtheory.bounds.power_of_choice.recursions")
     source = inspect.getsource(module)
     assert old in source
     mutant = types.ModuleType(module.__name__)

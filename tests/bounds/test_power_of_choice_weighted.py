@@ -262,7 +262,7 @@ def test_the_repaired_closed_form_solves_its_recursion():
     ],
 )
 def test_a_wrong_constant_in_the_repaired_weighted_bound_is_caught(old, new):
-    module = importlib.import_module("fedtheory.bounds.power_of_choice_weighted")
+    module = importlib.import_module("fedtheory.bounds.power_of_choice.weighted")
     source = inspect.getsource(module)
     assert old in source
     mutant = types.ModuleType(module.__name__)

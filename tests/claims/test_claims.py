@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.claims import power_of_choice_weighted as weighted
 from fedtheory.claims._instances import draw_run, opposite_clients
+from fedtheory.claims.power_of_choice import weighted
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.counterexamples import search
 from fedtheory.verification.runs import expected

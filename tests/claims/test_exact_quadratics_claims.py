@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fedtheory.claims import exact_quadratics as exact
-from fedtheory.claims import selection_skew as skews
 from fedtheory.claims._instances import opposite_clients
+from fedtheory.claims.power_of_choice import skews
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact.floor import error_floor
 from fedtheory.exact.interval import Interval, SelectionSkew
@@ -41,7 +41,7 @@ def test_the_skews_of_the_counterexamples_are_those_done_by_hand():
 
 def test_a_model_where_both_losses_tie_selects_both_clients():
     fed, origin = opposite_clients(), vector(0)
-    assert skews.selected_excess(fed, origin, vector(1), 1, 2) == fed.total_excess(vector(1)) == 1
+    assert skews.selected_mean(fed, origin, vector(1), 1, 2) == fed.total_excess(vector(1)) == 1
 
 
 def test_the_diagonal_skew_can_fall_when_the_minima_differ():

@@ -9,10 +9,9 @@ import pytest
 
 from fedtheory.bounds import fedalign as fa
 from fedtheory.claims import _aligned_runs as runs
-from fedtheory.claims import fedalign as theorems
-from fedtheory.claims import fedalign_lemmas as lemmas
 from fedtheory.claims._alignment_instances import DrawnAlignment, draw_alignment
 from fedtheory.claims._instances import short_steps
+from fedtheory.claims.fedalign import lemmas, theorems
 from fedtheory.verification import selections
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claim import at_least, at_most, worst_of

@@ -13,11 +13,8 @@ from typing import Any
 import pytest
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims import power_of_choice as theorems
-from fedtheory.claims import power_of_choice_lemmas as lemmas
-from fedtheory.claims import power_of_choice_steps as steps
-from fedtheory.claims import power_of_choice_weighted as weighted
 from fedtheory.claims._instances import Drawn, constant_law, draw_run, short_steps
+from fedtheory.claims.power_of_choice import lemmas, steps, theorems, weighted
 from fedtheory.paper import Bound
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claim import Claim, Finding, at_least, at_most, not_applicable, worst_of

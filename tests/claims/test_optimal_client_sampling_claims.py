@@ -9,28 +9,14 @@ import numpy as np
 import pytest
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.claims import (
-    optimal_client_sampling_dsgd as dsgd,
-)
-from fedtheory.claims import (
-    optimal_client_sampling_fedavg as fedavg,
-)
-from fedtheory.claims import (
-    optimal_client_sampling_improvement as improvement,
-)
-from fedtheory.claims import (
-    optimal_client_sampling_lemma1 as lemma1,
-)
-from fedtheory.claims import (
-    optimal_client_sampling_probabilities as probabilities,
-)
 from fedtheory.claims._sampled_draws import optimal_law
+from fedtheory.claims.optimal_client_sampling import dsgd, fedavg, improvement_factors, lemma1, probabilities
 from fedtheory.sampling import approximate_probabilities, optimal_probabilities, rational_probabilities, variance
 from fedtheory.verification.claim import Claim
 from fedtheory.verification.rational import norm2
 from fedtheory.verification.verdicts import examine
 
-MODULES: tuple[ModuleType, ...] = (probabilities, improvement, lemma1, dsgd, fedavg)
+MODULES: tuple[ModuleType, ...] = (probabilities, improvement_factors, lemma1, dsgd, fedavg)
 CLAIMS = [getattr(module, name) for module in MODULES for name in module.__all__]
 
 
@@ -64,25 +50,25 @@ def weakened(bound, summand, factor):
 @pytest.mark.parametrize(
     ("claim", "name", "summand", "factor"),
     [
-        (dsgd.SECOND_MOMENT, "dsgd_second_moment", "clients", Q(99, 100)),
-        (dsgd.STRONGLY_CONVEX, "dsgd_strongly_convex", "noise", Q(9, 10)),
-        (dsgd.STRONGLY_CONVEX, "dsgd_strongly_convex", "descent", Q(11, 10)),
+        (dsgd.DSGD_SECOND_MOMENT, "dsgd_second_moment", "clients", Q(99, 100)),
+        (dsgd.DSGD_STRONGLY_CONVEX, "dsgd_strongly_convex", "noise", Q(9, 10)),
+        (dsgd.DSGD_STRONGLY_CONVEX, "dsgd_strongly_convex", "descent", Q(11, 10)),
         (dsgd.STRONGLY_CONVEX_ATTAINED, "dsgd_strongly_convex", "contraction", Q(999, 1000)),
         (dsgd.STRONGLY_CONVEX_CLIENTS, "dsgd_convex_clients", "heterogeneity", Q(1, 4)),
         (dsgd.STRONGLY_CONVEX_CLIENTS, "dsgd_convex_clients", "noise", Q(9, 10)),
         (dsgd.TWO_ROUNDS, "dsgd_contraction", "contraction", Q(1, 2)),
         (dsgd.FULL_PARTICIPATION, "full_participation", "noise", Q(99, 100)),
-        (dsgd.NONCONVEX, "dsgd_nonconvex", "noise", Q(2, 3)),
-        (dsgd.NONCONVEX, "dsgd_nonconvex", "heterogeneity", Q(1, 4)),
+        (dsgd.DSGD_NONCONVEX, "dsgd_nonconvex", "noise", Q(2, 3)),
+        (dsgd.DSGD_NONCONVEX, "dsgd_nonconvex", "heterogeneity", Q(1, 4)),
         (fedavg.LEMMA_21, "perturbed_inner_product", "convexity", Q(2)),
         (fedavg.LEMMA_21_ATTAINED, "perturbed_inner_product", "displacement", Q(99, 100)),
         (fedavg.DRIFT, "client_drift", "noise", Q(1, 3)),
         (fedavg.SECOND_MOMENT_IDENTITY, "estimator_second_moment", "sampling", Q(99, 100)),
-        (fedavg.SECOND_MOMENT, "fedavg_second_moment", "noise", Q(1, 2)),
-        (fedavg.STRONGLY_CONVEX, "fedavg_strongly_convex", "noise", Q(1, 2)),
+        (fedavg.FEDAVG_SECOND_MOMENT, "fedavg_second_moment", "noise", Q(1, 2)),
+        (fedavg.FEDAVG_STRONGLY_CONVEX, "fedavg_strongly_convex", "noise", Q(1, 2)),
         (fedavg.PER_CLIENT, "fedavg_strongly_convex_per_client", "descent", Q(6)),
         (fedavg.CONVEX_CLIENTS, "fedavg_convex_clients", "noise", Q(1, 2)),
-        (fedavg.NONCONVEX, "fedavg_nonconvex", "descent", Q(4)),
+        (fedavg.FEDAVG_NONCONVEX, "fedavg_nonconvex", "descent", Q(4)),
         (lemma1.DECOMPOSITION, "estimator_error", "updates", Q(99, 100)),
     ],
     ids=lambda value: getattr(value, "key", None) or str(value),
@@ -138,9 +124,9 @@ def test_a_worse_closed_form_loses_against_the_solver_and_against_moves(monkeypa
 
 
 def test_one_rescaling_less_is_not_enough(monkeypatch) -> None:
-    honest = improvement.enough_rescalings
-    monkeypatch.setattr(improvement, "enough_rescalings", lambda t, m: max(0, honest(t, m) - 1))
-    assert examine(improvement.APPROXIMATE_EXACT, 400, rng=1).verdict == "fails"
+    honest = improvement_factors.enough_rescalings
+    monkeypatch.setattr(improvement_factors, "enough_rescalings", lambda t, m: max(0, honest(t, m) - 1))
+    assert examine(improvement_factors.APPROXIMATE_EXACT, 400, rng=1).verdict == "fails"
 
 
 def test_the_per_client_variant_fails_by_these_numbers() -> None:
@@ -173,4 +159,4 @@ def test_correlated_samplings_beat_independent_ones_by_these_numbers() -> None:
         best = rational_probabilities(updates, budget)
         variances.append(variance(np.array(updates, dtype=object), np.array(best, dtype=object)))
     assert variances == [Q(1, 2), Q(11, 18), Q(1, 6)]
-    assert improvement.improvement((Q(3), Q(1), Q(2)), Q(1)) == Q(11, 14)
+    assert improvement_factors.improvement((Q(3), Q(1), Q(2)), Q(1)) == Q(11, 14)

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from fedtheory.claims import power_of_choice_variants as variants
+from fedtheory.claims.power_of_choice import variants
 from fedtheory.selection import active_federated, power_of_choice
 from fedtheory.selection.availability import AlternatingGroups, Attendance
 from fedtheory.verification.verdicts import examine

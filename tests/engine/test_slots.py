@@ -8,8 +8,8 @@ import pytest
 
 import fedtheory as ft
 from fedtheory._compile import compiled, is_compiled
+from fedtheory.engine._kernels_quadratic import quadratic_family
 from fedtheory.engine._slots import bound_loop
-from fedtheory.engine.kernels_quadratic import family
 from fedtheory.engine.rounds import LocalWork, run_rounds
 from fedtheory.selection.rules import Rules
 
@@ -38,7 +38,7 @@ def silent(round_index, table, memory, weights, candidates, losses, rng, chosen)
 @pytest.mark.parametrize("rule", [forgetful, silent])
 def test_a_rule_of_the_wrong_shape_is_refused_by_name_before_the_first_round(rule) -> None:
     with pytest.raises(TypeError, match=rf"the rule select must follow fedtheory.selection.rules, got {rule.__name__}"):
-        bound_loop(family(federation(), PLAIN), Rules(select=compiled(rule), max_selected=2))
+        bound_loop(quadratic_family(federation(), PLAIN), Rules(select=compiled(rule), max_selected=2))
 
 
 class TwoFirst:

@@ -102,7 +102,7 @@ def test_the_mean_field_of_federated_averaging_settles_at_the_floor_as_the_step_
 @pytest.mark.slow
 @pytest.mark.parametrize("d", [6, 9, 15, 30])
 def test_the_simulated_error_settles_at_the_floor(d):
-    from fedtheory.engine.fedavg import fedavg
+    from fedtheory.engine.simulation import fedavg
 
     fed, strategy = power_of_choice_quadratics(30, 5, rng=0), PowerOfChoice(3, d)
     floor = error_floor(fed, strategy)

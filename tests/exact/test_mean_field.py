@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
-from fedtheory.engine.fedavg import fedavg
+from fedtheory.engine.simulation import fedavg
 from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.moments import expected_gap
 from fedtheory.federation.quadratic import QuadraticFederation

@@ -98,7 +98,7 @@ def test_the_server_step_size_scales_the_difference():
 
 
 def test_the_simulation_agrees_with_the_engine():
-    from fedtheory.engine.fedavg import fedavg
+    from fedtheory.engine.simulation import fedavg
 
     fed, strategy = federation("full"), Proportional(M)
     run = fedavg(

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fedtheory.engine.fedavg import fedavg
+from fedtheory.engine.simulation import fedavg
 from fedtheory.exact import _local_work
 from fedtheory.exact.moments import expected_gap
 from fedtheory.federation.quadratic import QuadraticFederation

@@ -159,7 +159,6 @@ def test_what_is_not_known_is_refused_with_the_reason():
 
 def test_a_run_whose_gap_is_unknown_is_refused_before_it_starts():
     class Unknown:
-        kernels = NonconvexFederation.kernels
         minimum = property(lambda self: (_ for _ in ()).throw(AssumptionViolated("the minimum of F is not known")))
 
         def __init__(self, known):
@@ -168,6 +167,7 @@ def test_a_run_whose_gap_is_unknown_is_refused_before_it_starts():
         def __getattr__(self, name):
             return getattr(self.known, name)
 
+    ft.engine.layout.register(Unknown, lambda fed, work: ft.engine.layout(fed.known, work))
     called: list[int] = []
     fed = federation("tilt", np.random.default_rng(0))
     with pytest.raises(AssumptionViolated, match="the minimum of F is not known"):

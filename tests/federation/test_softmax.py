@@ -12,8 +12,8 @@ from fedtheory.datasets.bundled import wine
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.federation import _newton
 from fedtheory.federation._cross_entropy import CrossEntropy, sample_losses
-from fedtheory.federation._federation import Federation
 from fedtheory.federation.client_data import FederatedData
+from fedtheory.federation.protocol import Federation
 from fedtheory.federation.softmax import SoftmaxFederation
 
 EPS = float(np.finfo(np.float64).eps)
@@ -397,7 +397,6 @@ def test_accuracy_is_the_share_of_largest_logits_at_the_labels():
 def test_the_federation_is_what_the_engine_and_the_bounds_expect():
     data = random_data(np.random.default_rng(0))
     fed: Federation = SoftmaxFederation(data, l2=0.1)
-    assert fed.kernels == "fedtheory.engine.kernels_softmax"
     assert (fed.num_clients, fed.dim) == (3, 9)
     np.testing.assert_allclose(fed.weights, [0.3, 0.5, 0.2], rtol=1e-15)
     assert fed.strong_convexity == 0.1

@@ -161,7 +161,7 @@ def test_drawn_priority_clients_are_unbiased_given_who_is_included():
     found = inclusions(aligned, strategy, run)
     matched = matches(losses[None], aligned.federation.weights, [eps]).matched[0]
     assert 0 < matched[~aligned.priority].sum() < 4
-    expected = ft.bounds.renormalized_weights(aligned.shares, aligned.priority, matched)
+    expected = ft.bounds.fedalign.renormalized_weights(aligned.shares, aligned.priority, matched)
     samples = found.weights.reshape(-1, 7)
     error = samples.std(axis=0) / np.sqrt(len(samples))
     # Five standard errors; the weights of the others are constant.
@@ -232,7 +232,7 @@ def test_the_replay_gives_what_the_models_say(seed, eps):
     losses = aligned.federation.losses(run.models[:, :-1])
     gap = np.abs(losses - losses @ aligned.federation.weights[:, None])
     matched = (gap < eps) & (np.arange(12)[:, None] >= 2)
-    expected = ft.bounds.renormalized_weights(aligned.shares, aligned.priority, matched)
+    expected = ft.bounds.fedalign.renormalized_weights(aligned.shares, aligned.priority, matched)
     assert found.weights == pytest.approx(expected, rel=1e-14)
     s = (matched & ~aligned.priority) @ aligned.shares
     assert found.priority_weights == pytest.approx(1 / (1 + s), rel=1e-14)
@@ -308,6 +308,6 @@ def test_a_strategy_names_the_law_that_bounds_assume():
         participation: LossMatching([True], [1.0], participation=participation).scheme
         for participation in (Everyone(), PriorityDraws(2), UniformFraction(0.5))
     }
-    full, partial = ft.bounds.full_participation_gap, ft.bounds.partial_participation_gap
+    full, partial = ft.bounds.fedalign.full_participation_gap, ft.bounds.fedalign.partial_participation_gap
     assert [full.statement.accepts(scheme) for scheme in made.values()] == [True, False, False]
     assert [partial.statement.accepts(scheme) for scheme in made.values()] == [True, True, False]

@@ -1,0 +1,107 @@
+"""Words that the statements of FedALIGN share: the paper, its hypotheses and the schemes they speak about."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._validate import Domain, nonnegative
+from fedtheory.paper import Hypothesis, Paper, Scheme, maximum
+
+__all__ = [
+    "ALIGNMENT",
+    "CURVATURE",
+    "DOMAINS",
+    "FROZEN_INDICATORS",
+    "FULL",
+    "GRADIENTS",
+    "HALVING",
+    "NOISE",
+    "PAPER",
+    "PARTIAL",
+    "PRIORITY_DRAWS",
+    "PRIORITY_WEIGHT",
+    "SHORT_STEPS",
+    "SQUARED_WEIGHTS",
+    "THEOREM",
+    "WEIGHTS",
+    "delay",
+    "summed",
+]
+
+PAPER = Paper(
+    key="fedalign",
+    title="Utilizing Free Clients in Federated Learning for Focused Model Enhancement",
+    authors="Ravi, Shomorony",
+    year=2023,
+    url="https://arxiv.org/abs/2310.04515",
+)
+
+FULL = (Scheme("loss matching", "renormalized"),)
+PARTIAL = (Scheme("loss matching, priority drawn with replacement", "renormalized"), *FULL)
+
+
+def _sequence(name: str, value):
+    """Return one non-negative number per step, exact rationals as they are."""
+    if isinstance(value, tuple | list) and all(isinstance(entry, int | Fraction) for entry in value):
+        return tuple(nonnegative(name, entry) for entry in value)
+    return nonnegative(name, _validate.array(name, value, ndim=1))
+
+
+_SEQUENCE = Domain(_sequence, {"nonnegative": True})
+DOMAINS = {
+    **dict.fromkeys(
+        ("theta", "rho", "priority_weight", "included_gap", "excess", "elapsed_step_size"),
+        Domain(nonnegative, {"nonnegative": True}),
+    ),
+    **dict.fromkeys(("priority_weights", "included_gaps", "weights", "distances2"), _SEQUENCE),
+    **dict.fromkeys(("squared_weights", "gamma"), Domain(_validate.positive, {"positive": True})),
+    "num_draws": Domain(_validate.count, {"integer": True, "positive": True}),
+}
+
+_ROUNDING = 1 + 8 * float(np.finfo(np.float64).eps)
+
+CURVATURE = Hypothesis("every F_k, non-priority ones too, is L-smooth and mu-strongly convex (Assumptions 1 and 2)")
+NOISE = Hypothesis(
+    "stochastic gradients are unbiased, of variance at most sigma2 (Assumption 3), and independent across clients "
+    "given the past and the round's indicators"
+)
+GRADIENTS = Hypothesis("E |g_k|^2 <= G2 for every client and iterate (Assumption 4), also given the round's indicators")
+FROZEN_INDICATORS = Hypothesis(
+    "the indicators I_k are fixed at the round's start, from the server's model, and used by the aggregation that "
+    "closes the round"
+)
+HALVING = Hypothesis("step sizes do not increase, and at most halve within a round")
+PRIORITY_DRAWS = Hypothesis("num_draws priority clients are drawn with replacement, client k with probability p_k")
+WEIGHTS = Hypothesis("renormalized weights p'_k I_k >= 0 of sum 1")
+SHORT_STEPS = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: _at_most(step_size * 4 * L, 1))
+ALIGNMENT = Hypothesis("theta <= 1", lambda theta: _at_most(theta, 1))
+PRIORITY_WEIGHT = Hypothesis("priority_weight <= 1", lambda priority_weight: _at_most(priority_weight, 1))
+SQUARED_WEIGHTS = Hypothesis("squared_weights <= 1", lambda squared_weights: _at_most(squared_weights, 1))
+
+THEOREM = (CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, ALIGNMENT)
+
+
+def _at_most(value, limit) -> tuple[Any, str, Any]:
+    return value, "<=", limit if isinstance(value, int | Fraction) else limit * _ROUNDING
+
+
+def delay(*, mu, L, local_steps):
+    """Evaluate ``gamma = max(8 L/mu, E)`` of the step sizes ``2/(mu (t + gamma))``."""
+    return maximum(8 * L / mu, local_steps)
+
+
+def summed(values, length, factor):
+    """Sum ``factor(i) values[i]`` over i = 0, ..., length - 1."""
+    if hasattr(values, "free_symbols"):
+        from sympy import IndexedBase, Sum, Symbol
+
+        i = Symbol("i", integer=True)
+        return Sum(factor(i) * IndexedBase(values)[i], (i, 0, length - 1))
+    if len(values) < length:
+        message = f"sequences must have an entry for each of the {length} steps, got {len(values)}"
+        raise ValueError(message)
+    if isinstance(values, tuple):
+        return sum((factor(i) * value for i, value in enumerate(values[:length])), start=Fraction(0))
+    return float(factor(np.arange(length)) @ values[:length]) if length else 0.0

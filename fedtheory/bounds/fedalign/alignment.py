@@ -1,0 +1,150 @@
+"""FedALIGN: from the renormalized weights p'_k of a run to its theta_T and rho_T (notation of fedalign)."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+
+__all__ = ["included_gaps", "priority_weights", "renormalized_weights", "rho", "theta"]
+
+
+def renormalized_weights(shares: npt.ArrayLike, priority: npt.ArrayLike, included: npt.ArrayLike) -> Array:
+    """Return the aggregation weights ``p'_k I_k = p_k I_k/(1 + s)``, eq. (14), with I_k = 1 for priority clients.
+
+    Parameters
+    ----------
+    shares
+        ``p_k = D_k / sum of the priority clients' D``, shape (K,).
+    priority
+        Which clients are priority clients, booleans, shape (K,).
+    included
+        Which non-priority clients are included, booleans, shape (..., K); entries at priority clients do not count.
+
+    Returns
+    -------
+    Array
+        Shape (..., K), sum 1 over the last axis.
+
+    Examples
+    --------
+    One priority client, one included and one excluded non-priority client, all of the same size:
+
+    >>> renormalized_weights([1.0, 1.0, 1.0], [True, False, False], [[False, True, False]])
+    array([[0.5, 0.5, 0. ]])
+    """
+    p = _validate.nonnegative("shares", _validate.array("shares", shares, ndim=1))
+    rounds = (None,) * (np.ndim(included) - 1)
+    taken = p * (
+        _validate.mask("priority", priority, p.shape) | _validate.mask("included", included, (*rounds, p.size))
+    )
+    result: Array = taken / taken.sum(axis=-1, keepdims=True)
+    return result
+
+
+def priority_weights(weights: npt.ArrayLike, priority: npt.ArrayLike) -> Array:
+    """Weight of all priority clients together, ``1/(1 + s)``, from aggregation weights of shape (..., K); shape (...).
+
+    >>> priority_weights([[0.5, 0.5, 0.0]], [True, False, False])
+    array([0.5])
+    """
+    shares = _validate.array("weights", weights)
+    result: Array = shares @ _validate.mask("priority", priority, shares.shape[-1:]).astype(np.float64)
+    return result
+
+
+def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: npt.ArrayLike) -> Array:
+    """``sum_{k not in P} p_k I_k Gamma_k/(1 + s)`` from aggregation weights of shape (..., K); shape (...).
+
+    Parameters
+    ----------
+    weights, priority
+        The p'_k I_k, and which clients are priority clients, shape (K,).
+    client_gaps
+        ``Gamma_k = F_k(w*) - F_k*`` of all clients, shape (K,).
+
+    Examples
+    --------
+    >>> included_gaps([[0.5, 0.5, 0.0]], [True, False, False], [9.0, 3.0, 7.0])
+    array([1.5])
+    """
+    shares = _validate.array("weights", weights)
+    gaps = _validate.array("client_gaps", _validate.nonnegative("client_gaps", client_gaps), shape=shares.shape[-1:])
+    result: Array = shares @ np.where(_validate.mask("priority", priority, gaps.shape), 0.0, gaps)
+    return result
+
+
+def theta(priority_weights, *, gamma, local_steps: int, first_step: int = 0):
+    r"""theta_T of eq. (7) at the end of every round, ``1/(T + gamma - 2) sum_{i < T} 1/(1 + s_i)``.
+
+    Parameters
+    ----------
+    priority_weights
+        ``1/(1 + s)`` in each round, or its expectation: shape (..., num_rounds), or a list of exact rationals.
+    gamma
+        The delay of the step sizes, more than 2.
+    local_steps
+        Steps per round E, so that the horizons are T = E, 2 E, ...
+    first_step
+        0, or 1 for the sums as printed, which leave out step 0.
+
+    Returns
+    -------
+    Array
+        Shape (..., num_rounds); a list for a list of rationals.
+
+    Examples
+    --------
+    Two rounds of two steps, gamma = 8 and s = 0, then 1: 2/(2 + 6) and (2 + 1)/(4 + 6).
+
+    >>> theta([1.0, 0.5], gamma=8.0, local_steps=2)
+    array([0.25, 0.3 ])
+    >>> theta([1.0, 0.5], gamma=8.0, local_steps=2, first_step=1)
+    array([0.125, 0.2  ])
+    """
+    return _averaged("priority_weights", priority_weights, gamma, local_steps, first_step)
+
+
+def rho(included_gaps, *, mu, L, gamma, local_steps: int, first_step: int = 0):
+    r"""rho_T of eq. (8) at the end of every round, ``2 L/(mu (T + gamma - 2)) sum_{i < T} (included gap of step i)``.
+
+    Parameters
+    ----------
+    included_gaps
+        ``sum_{k not in P} p_k I_k Gamma_k/(1 + s)`` in each round, or its expectation: shape (..., num_rounds), or a
+        list of exact rationals.
+    mu, L
+        Strong convexity and smoothness.
+    gamma, local_steps, first_step
+        As in ``theta``.
+
+    Examples
+    --------
+    With mu = L = 1, gamma = 8, E = 1 and an included gap of 3.5 in the first round only: 2 * 3.5/7 and 2 * 3.5/8.
+
+    >>> rho([3.5, 0.0], mu=1.0, L=1.0, gamma=8.0, local_steps=1)
+    array([1.   , 0.875])
+    """
+    mean = _averaged("included_gaps", included_gaps, gamma, local_steps, first_step)
+    L, mu = _validate.positive("L", L), _validate.positive("mu", mu)
+    return [2 * value * L / mu for value in mean] if isinstance(mean, list) else 2 * mean * L / mu
+
+
+def _averaged(name: str, values, gamma, local_steps: int, first_step: int):
+    steps = _validate.count("local_steps", local_steps)
+    skipped = _validate.count("first_step", first_step, 0, 1)
+    if not gamma > 2:
+        message = f"gamma must be more than 2, got {gamma}"
+        raise ValueError(message)
+    if isinstance(values, list | tuple) and all(isinstance(value, int | Fraction) for value in values):
+        sums = itertools.accumulate(_validate.nonnegative(name, value) for value in values)
+        totals = [steps * total - skipped * values[0] for total in sums]
+        return [Fraction(total) / (steps * number + gamma - 2) for number, total in enumerate(totals, start=1)]
+    rounds = _validate.array(name, _validate.nonnegative(name, values))
+    totals = steps * np.cumsum(rounds, axis=-1) - skipped * rounds[..., :1]
+    horizons = steps * np.arange(1, rounds.shape[-1] + 1)
+    result: Array = totals / (horizons + gamma - 2)
+    return result

@@ -1,0 +1,129 @@
+"""FedALIGN, Theorem 1: all clients take part, and non-priority clients are included when they match."""
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.bounds.fedalign._words import (
+    DOMAINS,
+    FULL,
+    PAPER,
+    THEOREM,
+    delay,
+)
+from fedtheory.paper import Summands, states
+
+__all__ = ["decaying_step_sizes", "full_participation_gap"]
+
+
+def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int) -> Array:
+    """Step sizes of Theorem 1, ``eta_t = 2/(mu (t + gamma))`` with ``gamma = max(8 L/mu, E)``; shape (T,).
+
+    >>> decaying_step_sizes(3, mu=1.0, L=1.0, local_steps=1) == [2 / 8, 2 / 9, 2 / 10]
+    array([ True,  True,  True])
+    """
+    steps = np.arange(_validate.horizon("num_steps", num_steps))
+    mu, L = _validate.positive("mu", mu), _validate.positive("L", L)
+    gamma = delay(mu=mu, L=L, local_steps=_validate.count("local_steps", local_steps))
+    sizes: Array = 2.0 / (mu * (steps + gamma))
+    return sizes
+
+
+@states(PAPER, "Theorem 1", equation="eq. (6)", assumes=THEOREM, schemes=FULL, domains=DOMAINS)
+def _printed_full_participation_gap(
+    num_steps, *, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, theta, rho
+) -> Summands:
+    r"""Bound on ``E F(w_T) - F*``, eq. (6) as printed; theta and rho with sums from i = 1.
+
+    .. math::
+        \frac1{T+\gamma}\Big[\frac{2L}{\mu^2}(\sigma^2+8(E-1)^2G^2)+\frac{4L^2}\mu\|w_0-w^*\|^2
+        +\frac{12L^2}{\mu^2}\theta_T\Gamma\Big]+\rho_T
+
+    It fails for E = 1, where step 0 makes up the whole first round, and is true for E >= 2.
+
+    With mu = L = E = 1, a squared distance of 4, rho = 1 and T = 8: 16/16 + 1.
+
+    >>> full_participation_gap.printed(8, mu=1.0, L=1.0, local_steps=1, G2=1.0, sigma2=0.0, objective_gap=0.0,
+    ...                                initial_distance2=4.0, theta=1.0, rho=1.0)
+    2.0
+    """
+    horizon = num_steps + delay(mu=mu, L=L, local_steps=local_steps)
+    variances = 2 * L / mu**2 / horizon
+    return {
+        "noise": variances * sigma2,
+        "drift": variances * 8 * G2 * (local_steps - 1) ** 2,
+        "initial": 4 * L**2 * initial_distance2 / mu / horizon,
+        "heterogeneity": 12 * L**2 * theta * objective_gap / mu**2 / horizon,
+        "bias": rho,
+    }
+
+
+@states(
+    PAPER,
+    "Theorem 1",
+    equation="eq. (6)",
+    form="corrected",
+    assumes=THEOREM,
+    schemes=FULL,
+    domains=DOMAINS,
+    printed=_printed_full_participation_gap,
+)
+def full_participation_gap(
+    num_steps, *, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, theta, rho
+) -> Summands:
+    r"""Bound on ``E F(w_T) - F*`` when all priority clients take part, for every number of local steps.
+
+    .. math::
+        \frac1{T+\gamma}\Big[\frac{2L}{\mu^2}(\sigma^2+8(E-1)^2G^2)+\frac{L\gamma}2\|w_0-w^*\|^2
+        +\frac{12L^2}{\mu^2}\theta_T\Gamma\Big]+\rho_T
+
+    Without any inclusion (thresholds 0) theta is ``T/(T + gamma - 2)``, rho is 0, and this is a bound for federated
+    averaging on the priority clients.
+
+    Parameters
+    ----------
+    num_steps
+        Local steps T taken so far (an array of horizons gives an array of bounds).
+    mu, L
+        Strong convexity and smoothness of every client.
+    local_steps
+        Local steps per round E.
+    G2, sigma2
+        Bounds on the squared norm and on the variance of a stochastic gradient.
+    objective_gap
+        Gamma, of the priority clients.
+    initial_distance2
+        Squared distance of the first model from w*.
+    theta, rho
+        theta_T in [0, 1] and rho_T with sums from i = 0 (functions ``theta`` and ``rho``), or anything larger.
+
+    Raises
+    ------
+    AssumptionViolated
+        If theta is above 1.
+
+    Notes
+    -----
+    With ``v_t = 4/mu^2 B_t + 2/mu (t + gamma) D_t + gamma Delta_0``, B_t and D_t the sums over i < t of those of
+    ``one_step`` over ``t + gamma - 2``, the induction of eq. (34) from ``Delta_t <= v_t/(t + gamma)`` goes through: the
+    sums gain the term of step t, and ``(s - 2)/s^2 <= (s - 1)/s^2 <= 1/(s + 1)`` at s = t + gamma. Smoothness turns
+    distances into gaps.
+
+    Examples
+    --------
+    With mu = L = E = 1, a squared distance of 4, rho = 1 and T = 8: (8/2) 4/16 + 1.
+
+    >>> full_participation_gap(8, mu=1.0, L=1.0, local_steps=1, G2=1.0, sigma2=0.0, objective_gap=0.0,
+    ...                        initial_distance2=4.0, theta=1.0, rho=1.0)
+    2.0
+    """
+    gamma = delay(mu=mu, L=L, local_steps=local_steps)
+    horizon = num_steps + gamma
+    variances = 2 * L / mu**2 / horizon
+    return {
+        "noise": variances * sigma2,
+        "drift": variances * 8 * G2 * (local_steps - 1) ** 2,
+        "initial": L * gamma * initial_distance2 / 2 / horizon,
+        "heterogeneity": 12 * L**2 * theta * objective_gap / mu**2 / horizon,
+        "bias": rho,
+    }

@@ -1,0 +1,168 @@
+"""FedALIGN, Appendix A: the lemmas (notation of fedalign)."""
+
+import numpy as np
+
+from fedtheory.bounds.fedalign._words import (
+    CURVATURE,
+    DOMAINS,
+    FROZEN_INDICATORS,
+    GRADIENTS,
+    HALVING,
+    NOISE,
+    PAPER,
+    PARTIAL,
+    PRIORITY_DRAWS,
+    PRIORITY_WEIGHT,
+    SQUARED_WEIGHTS,
+    WEIGHTS,
+    summed,
+)
+from fedtheory.paper import Summands, states
+
+__all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_variance", "sampling_variance"]
+
+
+@states(PAPER, "Lemma A.2", equation="eq. (21)", assumes=(CURVATURE,), domains=DOMAINS)
+def gradient_norm(excess, *, L) -> Summands:
+    """Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
+
+    For F_k(w) = (L/2) w^2 it is an equality: with L = 3 and w = 2 both sides are 36.
+
+    >>> gradient_norm(6.0, L=3.0)
+    36.0
+    """
+    return {"smoothness": 2 * L * excess}
+
+
+@states(PAPER, "Lemma A.3", equation="eq. (23)", assumes=(WEIGHTS,), domains=DOMAINS)
+def aggregated_distance(distances2, *, weights) -> Summands:
+    r"""Bound on the squared distance of the aggregated model, ``|w_t - w*|^2 <= sum_k p'_k I_k |w_t^k - w*|^2``.
+
+    Parameters
+    ----------
+    distances2
+        Squared distances of the included clients' models, shape (n,), or a list of exact rationals.
+    weights
+        Their renormalized weights, in the same form.
+
+    Examples
+    --------
+    Models 0 and 4 with weights 3/4 and 1/4, w* = 0: the average is 1 and 1 <= 16/4.
+
+    >>> aggregated_distance([0, 16], weights=[0.75, 0.25])
+    4.0
+    """
+    if hasattr(weights, "free_symbols"):
+        from sympy import IndexedBase, Symbol
+
+        clients = Symbol("num_included", integer=True, positive=True)
+        distances = IndexedBase(distances2)
+        return {"mean": summed(weights, clients, lambda k: distances[k])}
+    if len(weights) != len(distances2):
+        message = f"weights must have {len(distances2)} entries as distances2 has, got {len(weights)}"
+        raise ValueError(message)
+    if isinstance(weights, tuple) and isinstance(distances2, tuple):
+        return {"mean": sum(p * d for p, d in zip(weights, distances2, strict=True))}
+    return {"mean": float(np.asarray(weights, dtype=np.float64) @ np.asarray(distances2, dtype=np.float64))}
+
+
+@states(
+    PAPER,
+    "Lemma A.4",
+    equation="eq. (25)",
+    assumes=(GRADIENTS, FROZEN_INDICATORS, HALVING),
+    domains=DOMAINS,
+)
+def client_drift(step_size, *, local_steps, G2) -> Summands:
+    r"""Bound on ``E sum_k p'_k I_k |w_t^k - w_t|^2``, ``4 eta_t^2 (E - 1)^2 G2``.
+
+    The weighted mean of the squared distances from the weighted average is at most that from the round's starting model
+    (the unweighted inequality that the paper quotes under (a) is false for weighted averages); Minkowski's inequality
+    bounds it by the squared sum of at most E - 1 step sizes, each at most ``2 eta_t``, times G2.
+
+    >>> client_drift(0.5, local_steps=3, G2=1.0)
+    4.0
+    """
+    return {"drift": 4 * step_size**2 * (local_steps - 1) ** 2 * G2}
+
+
+@states(PAPER, "Lemma A.5", equation="eq. (27)", assumes=(NOISE, WEIGHTS), domains=DOMAINS)
+def _printed_gradient_variance(sigma2) -> Summands:
+    """Bound on ``E |g_t - mean g_t|^2`` as printed, ``sigma2``.
+
+    >>> gradient_variance.printed(3.0)
+    3.0
+    """
+    return {"noise": sigma2}
+
+
+@states(
+    PAPER,
+    "Lemma A.5",
+    equation="eqs. (28)-(29)",
+    form="refined",
+    assumes=(NOISE, WEIGHTS, SQUARED_WEIGHTS),
+    domains=DOMAINS,
+    printed=_printed_gradient_variance,
+)
+def gradient_variance(sigma2, *, squared_weights) -> Summands:
+    """Bound on ``E |g_t - mean g_t|^2``, ``sigma2 E sum_k p'_k^2 I_k``.
+
+    It is an equality when every client's noise has the variance sigma2.
+
+    >>> gradient_variance(3.0, squared_weights=0.5)
+    1.5
+    """
+    return {"noise": sigma2 * squared_weights}
+
+
+@states(
+    PAPER,
+    "Lemma A.8",
+    equation="eq. (57)",
+    assumes=(GRADIENTS, FROZEN_INDICATORS, HALVING, PRIORITY_DRAWS),
+    schemes=PARTIAL,
+    domains=DOMAINS,
+)
+def _printed_sampling_variance(step_size, *, local_steps, num_draws, G2) -> Summands:
+    """Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``4 eta^2 E^2 G2/K`` with the round's last step size.
+
+    >>> sampling_variance.printed(0.5, local_steps=2, num_draws=4, G2=1.0)
+    1.0
+    """
+    return {"sampling": 4 * step_size**2 * local_steps**2 * G2 / num_draws}
+
+
+@states(
+    PAPER,
+    "Lemma A.8",
+    equation="eq. (57)",
+    form="refined",
+    assumes=(GRADIENTS, FROZEN_INDICATORS, PRIORITY_DRAWS, PRIORITY_WEIGHT),
+    schemes=PARTIAL,
+    domains=DOMAINS,
+    printed=_printed_sampling_variance,
+)
+def sampling_variance(elapsed_step_size, *, num_draws, priority_weight, G2) -> Summands:
+    """Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``(step sizes of the round)^2 G2/(K (1 + s)^2)``.
+
+    The K draws are independent, unbiased, and weighted ``1/(K (1 + s))`` each; a draw's variance is at most the mean
+    squared distance from the round's starting model.
+
+    Parameters
+    ----------
+    elapsed_step_size
+        Sum of the step sizes of the whole round.
+    num_draws
+        K.
+    priority_weight
+        ``1/(1 + s)``.
+    G2
+        Bound on the squared norm of a stochastic gradient.
+
+    Examples
+    --------
+    >>> sampling_variance(2.0, num_draws=4, priority_weight=0.5, G2=1.0)
+    0.25
+    """
+    return {"sampling": (elapsed_step_size * priority_weight) ** 2 * G2 / num_draws}

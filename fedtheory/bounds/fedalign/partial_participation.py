@@ -1,0 +1,103 @@
+"""FedALIGN, Appendix A.4: convergence when a few priority clients are drawn in each round (notation of fedalign)."""
+
+from fedtheory.bounds.fedalign._words import DOMAINS, PAPER, PARTIAL, PRIORITY_DRAWS, THEOREM, delay
+from fedtheory.paper import Summands, states
+
+__all__ = ["partial_participation_gap"]
+
+
+@states(
+    PAPER,
+    "Theorem A.9",
+    equation="eq. (60)",
+    assumes=(*THEOREM, PRIORITY_DRAWS),
+    schemes=PARTIAL,
+    domains=DOMAINS,
+)
+def _printed_partial_participation_gap(
+    num_steps, *, mu, L, local_steps, num_draws, G2, sigma2, objective_gap, initial_distance2, theta, rho
+) -> Summands:
+    r"""Bound on ``E F(w_T) - F*`` with K priority clients drawn per round, eq. (60) as printed; sums from i = 1.
+
+    .. math::
+        \frac1{T+\gamma}\Big[\frac{2L}{\mu^2}\Big(\sigma^2+8(E-1)^2G^2+\frac{8E^2G^2}K\Big)
+        +\frac{4L^2}\mu\|w_0-w^*\|^2+\frac{12L^2}{\mu^2}\theta_T\Gamma\Big]+\rho_T,\quad\gamma=\frac{8L}\mu
+
+    It fails for E = 1 and large K, like Theorem 1.
+
+    With mu = L = E = K = 1, G2 = 1, all else 0 and T = 8: 2 * 8/16.
+
+    >>> partial_participation_gap.printed(8, mu=1.0, L=1.0, local_steps=1, num_draws=1, G2=1.0, sigma2=0.0,
+    ...                                   objective_gap=0.0, initial_distance2=0.0, theta=1.0, rho=0.0)
+    1.0
+    """
+    horizon = num_steps + 8 * L / mu
+    variances = 2 * L / mu**2 / horizon
+    return {
+        "noise": variances * sigma2,
+        "drift": variances * 8 * G2 * (local_steps - 1) ** 2,
+        "sampling": variances * 8 * G2 * local_steps**2 / num_draws,
+        "initial": 4 * L**2 * initial_distance2 / mu / horizon,
+        "heterogeneity": 12 * L**2 * theta * objective_gap / mu**2 / horizon,
+        "bias": rho,
+    }
+
+
+@states(
+    PAPER,
+    "Theorem A.9",
+    equation="eq. (60)",
+    form="corrected",
+    assumes=(*THEOREM, PRIORITY_DRAWS),
+    schemes=PARTIAL,
+    domains=DOMAINS,
+    printed=_printed_partial_participation_gap,
+)
+def partial_participation_gap(
+    num_steps, *, mu, L, local_steps, num_draws, G2, sigma2, objective_gap, initial_distance2, theta, rho
+) -> Summands:
+    r"""Bound on ``E F(w_T) - F*`` with K priority clients drawn per round, for every number of local steps.
+
+    .. math::
+        \frac1{T+\gamma}\Big[\frac{2L}{\mu^2}\Big(\sigma^2+8(E-1)^2G^2+\frac{4E^2G^2}K\Big)
+        +\frac{L\gamma}2\|w_0-w^*\|^2+\frac{12L^2}{\mu^2}\theta_T\Gamma\Big]+\rho_T
+
+    Non-priority clients may take part by any rule that does not look into the round: I_k is then 1 if client k both
+    matches and takes part, eq. (55). Here gamma is ``max(8 L/mu, E)`` as in Theorem 1.
+
+    Parameters
+    ----------
+    num_draws
+        K, priority clients drawn per round.
+    num_steps, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, theta, rho
+        As in ``full_participation_gap``.
+
+    Raises
+    ------
+    AssumptionViolated
+        If theta is above 1.
+
+    Notes
+    -----
+    It is ``full_participation_gap`` with the variance of the draws added to sigma2; ``partial_one_step`` says why. Eq.
+    (59) rounds its constant 4 up to 8.
+
+    Examples
+    --------
+    With mu = L = E = K = 1, G2 = 1, all else 0 and T = 8: 2 * 4/16.
+
+    >>> partial_participation_gap(8, mu=1.0, L=1.0, local_steps=1, num_draws=1, G2=1.0, sigma2=0.0,
+    ...                           objective_gap=0.0, initial_distance2=0.0, theta=1.0, rho=0.0)
+    0.5
+    """
+    gamma = delay(mu=mu, L=L, local_steps=local_steps)
+    horizon = num_steps + gamma
+    variances = 2 * L / mu**2 / horizon
+    return {
+        "noise": variances * sigma2,
+        "drift": variances * 8 * G2 * (local_steps - 1) ** 2,
+        "sampling": variances * 4 * G2 * local_steps**2 / num_draws,
+        "initial": L * gamma * initial_distance2 / 2 / horizon,
+        "heterogeneity": 12 * L**2 * theta * objective_gap / mu**2 / horizon,
+        "bias": rho,
+    }

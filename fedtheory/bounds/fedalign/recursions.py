@@ -1,0 +1,239 @@
+"""FedALIGN, Appendix A.2: the one-step recursions and their exact solution (notation of fedalign)."""
+
+from fedtheory.bounds.fedalign._words import (
+    CURVATURE,
+    DOMAINS,
+    FROZEN_INDICATORS,
+    FULL,
+    GRADIENTS,
+    HALVING,
+    NOISE,
+    PAPER,
+    PARTIAL,
+    PRIORITY_DRAWS,
+    PRIORITY_WEIGHT,
+    SHORT_STEPS,
+    SQUARED_WEIGHTS,
+    delay,
+    summed,
+)
+from fedtheory.paper import Summands, states
+
+__all__ = ["one_step", "partial_one_step", "recursion_gap", "refined_one_step"]
+
+_ASSUMES = (CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, PRIORITY_WEIGHT, SHORT_STEPS)
+
+
+@states(PAPER, "Lemma A.6", equation="eqs. (30)-(31)", assumes=(*_ASSUMES, HALVING), schemes=FULL, domains=DOMAINS)
+def one_step(
+    distance2, *, step_size, mu, L, local_steps, G2, sigma2, objective_gap, priority_weight, included_gap
+) -> Summands:
+    r"""Bound on ``E |w_{t+1} - w*|^2`` from ``Delta_t = E |w_t - w*|^2``.
+
+    .. math::
+        (1-\eta\mu)\Delta_t+\eta^2\Big(8(E-1)^2G^2+6L\Gamma\,\mathbb E\frac1{1+s}+\sigma^2\Big)
+        +2\eta\,\mathbb E\frac{\sum_{k\notin P}p_kI_k\Gamma_k}{1+s}
+
+    Here w_t is the average of the included clients' models with the weights p'_k of the round.
+
+    Parameters
+    ----------
+    distance2
+        Delta_t, the expected squared distance.
+    step_size
+        eta_t.
+    priority_weight, included_gap
+        ``E[1/(1 + s)]`` and ``E[sum_{k not in P} p_k I_k Gamma_k/(1 + s)]`` in the round of step t.
+    mu, L, local_steps, G2, sigma2, objective_gap
+        As in ``fedalign.full_participation_gap``.
+
+    Raises
+    ------
+    AssumptionViolated
+        If the step size is above 1/(4 L) or priority_weight is above 1.
+
+    Examples
+    --------
+    With mu = L = 1, eta = 1/4, E = 1, Gamma = 8, 1/(1 + s) = 1/2, an included gap of 3 and Delta_t = 4:
+    3 + 24/16 + 6/4.
+
+    >>> one_step(4.0, step_size=0.25, mu=1.0, L=1.0, local_steps=1, G2=9.0, sigma2=0.0, objective_gap=8.0,
+    ...          priority_weight=0.5, included_gap=3.0)
+    6.0
+    """
+    return {
+        "contraction": (1 - step_size * mu) * distance2,
+        "drift": 8 * step_size**2 * (local_steps - 1) ** 2 * G2,
+        "noise": step_size**2 * sigma2,
+        "heterogeneity": 6 * L * objective_gap * priority_weight * step_size**2,
+        "bias": 2 * step_size * included_gap,
+    }
+
+
+@states(
+    PAPER,
+    "Lemma A.6",
+    equation="eqs. (30)-(31)",
+    form="refined",
+    assumes=(*_ASSUMES, SQUARED_WEIGHTS),
+    schemes=FULL,
+    domains=DOMAINS,
+    printed=one_step,
+)
+def refined_one_step(
+    distance2,
+    *,
+    step_size,
+    elapsed_step_size,
+    mu,
+    L,
+    G2,
+    sigma2,
+    objective_gap,
+    priority_weight,
+    included_gap,
+    squared_weights=1,
+) -> Summands:
+    r"""``one_step`` for any step sizes up to 1/(4 L), from the step sizes S that the round has used before.
+
+    .. math::
+        (1-\eta\mu)\Delta_t+2S^2G^2+\eta^2\Big(6L\Gamma\,\mathbb E\frac1{1+s}+\sigma^2\,\mathbb E\sum_kp_k'^2I_k\Big)
+        +2\eta\,\mathbb E\frac{\sum_{k\notin P}p_kI_k\Gamma_k}{1+s}
+
+    The drift of Lemma A.4 is ``S^2 G2`` by Minkowski's inequality, without a condition on how step sizes change; it
+    enters twice. The variance is that of eq. (28).
+
+    Parameters
+    ----------
+    elapsed_step_size
+        S, the sum of the step sizes from the round's start to step t - 1 (0 in a round's first step).
+    squared_weights
+        ``E sum_k p'_k^2 I_k``, or anything larger up to 1.
+    distance2, step_size, mu, L, G2, sigma2, objective_gap, priority_weight, included_gap
+        As in ``one_step``.
+
+    Raises
+    ------
+    AssumptionViolated
+        If the step size is above 1/(4 L), or priority_weight or squared_weights above 1.
+
+    Examples
+    --------
+    With eta = 1/4, S = 1/2, G2 = 6 and sigma2 = 16 at squared weights 1/2, all else 0: 2 * 6/4 + 16/(16 * 2).
+
+    >>> refined_one_step(0.0, step_size=0.25, elapsed_step_size=0.5, mu=1.0, L=1.0, G2=6.0, sigma2=16.0,
+    ...                  objective_gap=0.0, priority_weight=1.0, included_gap=0.0, squared_weights=0.5)
+    3.5
+    """
+    return {
+        "contraction": (1 - step_size * mu) * distance2,
+        "drift": 2 * elapsed_step_size**2 * G2,
+        "noise": step_size**2 * sigma2 * squared_weights,
+        "heterogeneity": 6 * L * objective_gap * priority_weight * step_size**2,
+        "bias": 2 * step_size * included_gap,
+    }
+
+
+@states(
+    PAPER,
+    "Appendix A.4",
+    equation="eq. (59)",
+    form="refined",
+    assumes=(*_ASSUMES, HALVING, PRIORITY_DRAWS),
+    schemes=PARTIAL,
+    domains=DOMAINS,
+)
+def partial_one_step(
+    distance2, *, step_size, mu, L, local_steps, num_draws, G2, sigma2, objective_gap, priority_weight, included_gap
+) -> Summands:
+    r"""Bound on ``E |w'_{t+1} - w*|^2`` with K priority clients drawn: ``one_step`` plus ``4 eta^2 E^2 G2/K``.
+
+    The drawn average w' is an unbiased estimate of the average w over all (Lemma A.7), so that its variance (Lemma A.8)
+    adds to the squared distance, once per round; the last inequality of eq. (59) doubles it to no purpose.
+
+    Parameters
+    ----------
+    num_draws
+        K.
+    distance2, step_size, mu, L, local_steps, G2, sigma2, objective_gap, priority_weight, included_gap
+        As in ``one_step``.
+
+    Examples
+    --------
+    With eta = 1/4, E = 1, K = 2 and G2 = 8, all else 0: 4 * 8/(16 * 2).
+
+    >>> partial_one_step(0.0, step_size=0.25, mu=1.0, L=1.0, local_steps=1, num_draws=2, G2=8.0, sigma2=0.0,
+    ...                  objective_gap=0.0, priority_weight=1.0, included_gap=0.0)
+    1.0
+    """
+    return {
+        "contraction": (1 - step_size * mu) * distance2,
+        "drift": 8 * step_size**2 * (local_steps - 1) ** 2 * G2,
+        "sampling": 4 * step_size**2 * local_steps**2 * G2 / num_draws,
+        "noise": step_size**2 * sigma2,
+        "heterogeneity": 6 * L * objective_gap * priority_weight * step_size**2,
+        "bias": 2 * step_size * included_gap,
+    }
+
+
+@states(
+    PAPER,
+    "Theorem 1",
+    equation="the solution of eq. (30)",
+    form="refined",
+    assumes=(CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS),
+    schemes=FULL,
+    domains=DOMAINS,
+)
+def recursion_gap(
+    num_steps, *, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, priority_weights, included_gaps
+) -> Summands:
+    r"""Bound on ``E F(w_T) - F*``: L/2 times the exact solution of ``one_step`` with step sizes ``2/(mu (t + gamma))``.
+
+    .. math::
+        \frac L2\cdot\frac{(\gamma-1)(\gamma-2)\Delta_0+\frac4{\mu^2}\sum_{i<T}\big(1-\frac1{i+\gamma}\big)B_i
+        +\frac2\mu\sum_{i<T}(i+\gamma-1)D_i}{(T+\gamma-1)(T+\gamma-2)}
+
+    Multiplying eq. (30) by ``(t + gamma)(t + gamma - 1)`` makes the contraction telescope. It shows that a client
+    included early does little harm in the end: D_i has the weight i + gamma - 1.
+
+    Parameters
+    ----------
+    num_steps
+        T, a single horizon.
+    priority_weights, included_gaps
+        ``E[1/(1 + s_i)]`` and ``E[sum_{k not in P} p_k I_k Gamma_k/(1 + s_i)]`` in the round of every step i, shape
+        (T,) or longer, or lists of exact rationals.
+    mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2
+        As in ``fedalign.full_participation_gap``.
+
+    Examples
+    --------
+    With mu = L = E = 1 (gamma = 8), a first distance 3 and T = 1: (1/2) 7 * 6 * 3/(8 * 7) is 9/8; an included gap of 2
+    in step 0, so that D_0 = 4, adds (1/2) 2 * 7 * 4/56 = 1/2.
+
+    >>> recursion_gap(1, mu=1.0, L=1.0, local_steps=1, G2=0.0, sigma2=0.0, objective_gap=0.0, initial_distance2=3.0,
+    ...               priority_weights=[1.0], included_gaps=[2.0])
+    1.625
+    """
+    gamma = delay(mu=mu, L=L, local_steps=local_steps)
+    scale = L / (2 * (num_steps + gamma - 1) * (num_steps + gamma - 2))
+    steady = sigma2 + 8 * G2 * (local_steps - 1) ** 2
+    ones = summed(priority_weights, num_steps, lambda i: (i + gamma - 1) / (i + gamma))
+    gaps = summed(included_gaps, num_steps, lambda i: i + gamma - 1)
+    return {
+        "initial": scale * (gamma - 1) * (gamma - 2) * initial_distance2,
+        "drift and noise": scale * 4 / mu**2 * steady * _lengths(num_steps, gamma),
+        "heterogeneity": scale * 24 * L * objective_gap / mu**2 * ones,
+        "bias": scale * 4 / mu * gaps,
+    }
+
+
+def _lengths(num_steps, gamma):
+    # sum over i < T of 1 - 1/(i + gamma)
+    if hasattr(gamma, "free_symbols") or hasattr(num_steps, "free_symbols"):
+        from sympy import Sum, Symbol
+
+        i = Symbol("i", integer=True)
+        return Sum(1 - 1 / (i + gamma), (i, 0, num_steps - 1))
+    return sum((1 - 1 / (i + gamma) for i in range(num_steps)), start=0 * gamma)

@@ -1,0 +1,144 @@
+"""Words that the statements of Optimal Client Sampling share: the paper, its hypotheses and the arguments' domains."""
+
+from typing import Any
+
+import numpy as np
+
+from fedtheory._validate import Domain, finite, nonnegative, positive
+from fedtheory.paper import Hypothesis, Paper, Scheme
+
+__all__ = [
+    "BOUNDED_BELOW",
+    "CONVEX_CLIENTS",
+    "DOMAINS",
+    "FEDAVG_STEPS",
+    "FEDAVG_STEPS_FOR_ALL_ROUNDS",
+    "GAMMA_AT_MOST_ONE",
+    "GRADIENT_NOISE",
+    "INVERSE_GAMMA",
+    "LOCAL_GRADIENT_NOISE",
+    "MINIMA",
+    "PAPER",
+    "SCHEMES",
+    "SHORT_DSGD_STEPS",
+    "SIMILAR_CLIENTS",
+    "SMOOTH",
+    "STRONGLY_CONVEX",
+    "WEIGHTS",
+    "at_most",
+]
+
+PAPER = Paper(
+    key="optimal-client-sampling",
+    title="Optimal Client Sampling for Federated Learning",
+    authors="Chen, Horvath, Richtarik",
+    year=2022,
+    url="https://arxiv.org/abs/2010.13723",
+)
+
+SCHEMES = (Scheme("independent", "inverse probability"), Scheme("all", "weighted"))
+
+_POSITIVE = Domain(positive, {"positive": True})
+_NONNEGATIVE = Domain(nonnegative, {"nonnegative": True})
+_REAL = Domain(finite, {"real": True})
+DOMAINS = {
+    **dict.fromkeys(("gamma", "smallest_gamma", "mean_inverse_gamma"), _POSITIVE),
+    **dict.fromkeys(("max_weight", "sum_squared_weights"), _POSITIVE),
+    **dict.fromkeys(
+        ("relative_noise", "dissimilarity", "gap", "per_client_gap", "drift", "displacement2"), _NONNEGATIVE
+    ),
+    **dict.fromkeys(("gradient2", "mean_gradient2", "squared_weight_gradient2"), _NONNEGATIVE),
+    **dict.fromkeys(("squared_weight_optimum_gradient2", "mean_update2", "squared_weight_update2"), _NONNEGATIVE),
+    **dict.fromkeys(("sampling_error", "update_error"), _NONNEGATIVE),
+    **dict.fromkeys(("value", "value_difference"), _REAL),
+}
+
+# Weights sum to 1 up to 1e-12, and so do sums of their squares.
+_SUMMED = 1 + 1e-12
+_ROUNDING = 1 + 8 * float(np.finfo(np.float64).eps)
+
+
+def at_most(value, limit) -> tuple[Any, str, Any]:
+    """``value <= limit`` up to the rounding of the few operations that made a step size out of the constants."""
+    return value, "<=", limit * _ROUNDING
+
+
+SMOOTH = Hypothesis("every f_i is L-smooth")
+STRONGLY_CONVEX = Hypothesis("f is mu-strongly convex")
+MINIMA = Hypothesis("every f_i is bounded below by f_i* (objective_gap is sum_i w_i (f_i(x*) - f_i*))")
+BOUNDED_BELOW = Hypothesis("f is bounded below")
+CONVEX_CLIENTS = Hypothesis("every f_i is convex")
+GRADIENT_NOISE = Hypothesis(
+    "g_i is unbiased with E |g_i - grad f_i|^2 <= M |grad f_i|^2 + sigma2 (Assumption 7; M is relative_noise), "
+    "uncorrelated across clients"
+)
+LOCAL_GRADIENT_NOISE = Hypothesis(
+    "the same at every local iterate, given that iterate (Assumption 8), and clients independent given the model"
+)
+SIMILAR_CLIENTS = Hypothesis("sum_i w_i |grad f_i - grad f|^2 <= dissimilarity everywhere (Assumption 9)")
+GAMMA_AT_MOST_ONE = Hypothesis("gamma <= 1", lambda gamma: at_most(gamma, 1))
+INVERSE_GAMMA = (
+    Hypothesis("smallest_gamma <= 1", lambda smallest_gamma: at_most(smallest_gamma, 1)),
+    Hypothesis(
+        "mean_inverse_gamma >= 1 (it is E[1/gamma], not E[gamma])",
+        lambda mean_inverse_gamma: at_most(1, mean_inverse_gamma),
+    ),
+    Hypothesis(
+        "mean_inverse_gamma <= 1/smallest_gamma",
+        lambda mean_inverse_gamma, smallest_gamma: at_most(mean_inverse_gamma * smallest_gamma, 1),
+    ),
+)
+WEIGHTS = (
+    Hypothesis(
+        "max_weight^2 <= sum_squared_weights",
+        lambda max_weight, sum_squared_weights: (max_weight**2, "<=", sum_squared_weights * _SUMMED),
+    ),
+    Hypothesis(
+        "sum_squared_weights <= max_weight",
+        lambda max_weight, sum_squared_weights: (sum_squared_weights, "<=", max_weight * _SUMMED),
+    ),
+    Hypothesis("max_weight <= 1", lambda max_weight: at_most(max_weight, 1)),
+)
+
+SHORT_DSGD_STEPS = Hypothesis(
+    "step_size <= smallest_gamma/((1 + max_weight M) L), eq. (18), with a lower bound on gamma in every round",
+    lambda step_size, smallest_gamma, max_weight, relative_noise, L: at_most(
+        step_size * (1 + max_weight * relative_noise) * L, smallest_gamma
+    ),
+)
+
+_SERVER_AT_LEAST_ONE = Hypothesis("server_step_size >= 1", lambda server_step_size: (server_step_size, ">=", 1))
+_LOCAL_STEPS_SHORT = Hypothesis(
+    "step_size <= 1/(8 L (2 + M/R))",
+    lambda step_size, L, relative_noise, local_steps: at_most(
+        8 * step_size * L * (2 * local_steps + relative_noise), local_steps
+    ),
+)
+FEDAVG_STEPS = (
+    _SERVER_AT_LEAST_ONE,
+    Hypothesis(
+        "server_step_size^2 >= gamma/sum_squared_weights",
+        lambda server_step_size, gamma, sum_squared_weights: at_most(gamma, server_step_size**2 * sum_squared_weights),
+    ),
+    _LOCAL_STEPS_SHORT,
+    Hypothesis(
+        "step_size <= gamma/(8 L (1 + max_weight M/R))",
+        lambda step_size, gamma, L, max_weight, relative_noise, local_steps: at_most(
+            8 * step_size * L * (local_steps + max_weight * relative_noise), gamma * local_steps
+        ),
+    ),
+)
+FEDAVG_STEPS_FOR_ALL_ROUNDS = (
+    _SERVER_AT_LEAST_ONE,
+    Hypothesis(
+        "server_step_size^2 >= 1/sum_squared_weights (gamma may be 1)",
+        lambda server_step_size, sum_squared_weights: at_most(1, server_step_size**2 * sum_squared_weights),
+    ),
+    _LOCAL_STEPS_SHORT,
+    Hypothesis(
+        "step_size <= smallest_gamma/(8 L (1 + max_weight M/R)), with a lower bound on gamma in every round",
+        lambda step_size, smallest_gamma, L, max_weight, relative_noise, local_steps: at_most(
+            8 * step_size * L * (local_steps + max_weight * relative_noise), smallest_gamma * local_steps
+        ),
+    ),
+)

@@ -1,0 +1,171 @@
+"""Optimal Client Sampling: DSGD with any independent sampling, one round."""
+
+from fedtheory.bounds.optimal_client_sampling._words import (
+    BOUNDED_BELOW,
+    CONVEX_CLIENTS,
+    DOMAINS,
+    GAMMA_AT_MOST_ONE,
+    GRADIENT_NOISE,
+    MINIMA,
+    PAPER,
+    SCHEMES,
+    SIMILAR_CLIENTS,
+    SMOOTH,
+    STRONGLY_CONVEX,
+    WEIGHTS,
+)
+from fedtheory.paper import Summands, states
+
+__all__ = ["dsgd_convex_clients", "dsgd_nonconvex", "dsgd_per_client_variant", "dsgd_strongly_convex"]
+
+
+@states(
+    PAPER,
+    "Theorem 13",
+    equation="eqs. (19), (20)",
+    form="derived",
+    assumes=(SMOOTH, STRONGLY_CONVEX, MINIMA, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+)
+def dsgd_strongly_convex(
+    distance2, *, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, objective_gap
+) -> Summands:
+    r"""Bound on ``E |x^{k+1} - x*|^2``, for every step size; the f_i need not be convex.
+
+    .. math::
+        (1-\mu\eta)\|r^k\|^2-2\eta\Big(1-\frac{\eta(1+WM)L}\gamma\Big)R^k+\eta^2\Big(\frac{\beta_1}\gamma-\beta_2\Big),
+        \quad\beta_1=2L(1+M)W\bar Z+\sigma^2S_2,\ \beta_2=2LW\bar Z
+
+    Clients x^2/2 and (x-1)^2/2 with weights 2/3 and 1/3, x = 1/2, eta = 1/10, M = 1, everybody sampled:
+    ``9/360 - 2/10 (1 - 1/6) / 72 + (8/27 - 4/27) / 100 = 29/1200``.
+
+    >>> from fractions import Fraction as Q
+    >>> dsgd_strongly_convex(Q(1, 36), gap=Q(1, 72), step_size=Q(1, 10), mu=1, L=1, gamma=1, max_weight=Q(2, 3),
+    ...                      sum_squared_weights=Q(5, 9), relative_noise=1, sigma2=0, objective_gap=Q(1, 9))
+    Fraction(29, 1200)
+    """
+    W, M, S2, eta = max_weight, relative_noise, sum_squared_weights, step_size
+    beta_1 = 2 * L * (1 + M) * W * objective_gap + sigma2 * S2
+    beta_2 = 2 * L * W * objective_gap
+    return {
+        "contraction": (1 - mu * eta) * distance2,
+        "descent": -2 * eta * (1 - eta * (1 + W * M) * L / gamma) * gap,
+        "noise": eta**2 * (beta_1 / gamma - beta_2),
+    }
+
+
+@states(
+    PAPER,
+    "Theorem 13",
+    equation="variant with sum_i w_i^2 Z_i, false for unequal weights",
+    form="variant",
+    assumes=(SMOOTH, STRONGLY_CONVEX, MINIMA, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+)
+def dsgd_per_client_variant(
+    distance2, *, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, per_client_gap
+) -> Summands:
+    r"""Theorem 13 with ``sum_i w_i^2 Z_i`` for ``W sum_i w_i Z_i``: FALSE for unequal weights, kept to be refuted.
+
+    ``per_client_gap`` is ``sum_i w_i^2 (f_i(x*) - f_i*)``. The excess ``f_i(x) - f_i(x*)`` has a sign, so that W cannot
+    be taken out of it client by client. At the instance of ``dsgd_strongly_convex``, where ``E |r|^2`` is 43/1800:
+
+    >>> from fractions import Fraction as Q
+    >>> dsgd_per_client_variant(Q(1, 36), gap=Q(1, 72), step_size=Q(1, 10), mu=1, L=1, gamma=1, max_weight=Q(2, 3),
+    ...                         sum_squared_weights=Q(5, 9), relative_noise=1, sigma2=0, per_client_gap=Q(4, 81))
+    Fraction(767, 32400)
+    """
+    W, M, S2, eta = max_weight, relative_noise, sum_squared_weights, step_size
+    beta_1 = 2 * L * (1 + M) * per_client_gap + sigma2 * S2
+    beta_2 = 2 * L * per_client_gap
+    return {
+        "contraction": (1 - mu * eta) * distance2,
+        "descent": -2 * eta * (1 - eta * (1 + W * M) * L / gamma) * gap,
+        "noise": eta**2 * (beta_1 / gamma - beta_2),
+    }
+
+
+@states(
+    PAPER,
+    "Theorem 13",
+    equation="for convex clients",
+    form="derived",
+    assumes=(SMOOTH, STRONGLY_CONVEX, CONVEX_CLIENTS, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+)
+def dsgd_convex_clients(
+    distance2,
+    *,
+    gap,
+    step_size,
+    mu,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    squared_weight_optimum_gradient2,
+) -> Summands:
+    r"""Bound on ``E |x^{k+1} - x*|^2`` that keeps the squares of the weights and needs no minima f_i*.
+
+    .. math::
+        (1-\mu\eta)\|r^k\|^2-2\eta(1-\eta L(1+2Wc))R^k
+        +\eta^2\Big(2c\sum_iw_i^2\|\nabla f_i(x^*)\|^2+\frac{\sigma^2S_2}\gamma\Big),\quad c=\frac{1+M}\gamma-1
+
+    The clients of ``dsgd_strongly_convex`` have gradients 1/3 and -2/3 at x* = 1/3, so the weighted squares sum to
+    8/81, and c = 1: ``9/360 - 2/10 (1 - 7/30) / 72 + 16/8100 = 161/6480``.
+
+    >>> from fractions import Fraction as Q
+    >>> dsgd_convex_clients(Q(1, 36), gap=Q(1, 72), step_size=Q(1, 10), mu=1, L=1, gamma=Q(1), max_weight=Q(2, 3),
+    ...                     sum_squared_weights=Q(5, 9), relative_noise=1, sigma2=0,
+    ...                     squared_weight_optimum_gradient2=Q(8, 81))
+    Fraction(161, 6480)
+    """
+    W, S2, eta = max_weight, sum_squared_weights, step_size
+    c = (1 + relative_noise) / gamma - 1
+    return {
+        "contraction": (1 - mu * eta) * distance2,
+        "descent": -2 * eta * (1 - eta * L * (1 + 2 * W * c)) * gap,
+        "heterogeneity": 2 * eta**2 * c * squared_weight_optimum_gradient2,
+        "noise": eta**2 * sigma2 * S2 / gamma,
+    }
+
+
+@states(
+    PAPER,
+    "Theorem 15",
+    equation="eq. (24)",
+    form="derived",
+    assumes=(SMOOTH, BOUNDED_BELOW, GRADIENT_NOISE, SIMILAR_CLIENTS, GAMMA_AT_MOST_ONE, *WEIGHTS),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+)
+def dsgd_nonconvex(
+    value, *, gradient2, step_size, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, dissimilarity
+) -> Summands:
+    r"""Bound on ``E f(x^{k+1})`` from ``value = f(x^k)`` and ``gradient2 = |grad f(x^k)|^2``, for every step size.
+
+    .. math::
+        f(x^k)-\eta\Big(1-\frac{\eta L(1+Wc)}2\Big)\|\nabla f\|^2
+        +\frac{\eta^2L}2\Big(Wc\rho+\frac{\sigma^2S_2}\gamma\Big),
+        \quad c=\frac{1+M}\gamma-1
+
+    With eta = 1/2, L = 1, gamma = 1/2, M = 1 (c = 3), W = S2 = 1/2, rho = 2 and sigma2 = 5:
+    ``10 - 1/2 (1 - 5/8) 4 + 1/8 (3 + 5)``.
+
+    >>> dsgd_nonconvex(10, gradient2=4, step_size=0.5, L=1, gamma=0.5, max_weight=0.5, sum_squared_weights=0.5,
+    ...                relative_noise=1, sigma2=5, dissimilarity=2)
+    10.25
+    """
+    W, S2, eta = max_weight, sum_squared_weights, step_size
+    c = (1 + relative_noise) / gamma - 1
+    return {
+        "value": value,
+        "descent": -eta * (1 - eta * L * (1 + W * c) / 2) * gradient2,
+        "heterogeneity": eta**2 * L * W * c * dissimilarity / 2,
+        "noise": eta**2 * L * sigma2 * S2 / (2 * gamma),
+    }

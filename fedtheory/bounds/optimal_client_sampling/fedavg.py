@@ -1,0 +1,223 @@
+"""Optimal Client Sampling: FedAvg with R local steps and any independent sampling (notation as in its main module).
+
+``step_size`` is the effective one, ``eta = R eta_l eta_g``; ``server_step_size`` is eta_g.
+"""
+
+from fedtheory.bounds.optimal_client_sampling._words import (
+    BOUNDED_BELOW,
+    CONVEX_CLIENTS,
+    DOMAINS,
+    FEDAVG_STEPS,
+    GAMMA_AT_MOST_ONE,
+    LOCAL_GRADIENT_NOISE,
+    MINIMA,
+    PAPER,
+    SCHEMES,
+    SIMILAR_CLIENTS,
+    SMOOTH,
+    STRONGLY_CONVEX,
+    WEIGHTS,
+)
+from fedtheory.paper import Hypothesis, Summands, states
+
+__all__ = [
+    "fedavg_convex_clients",
+    "fedavg_nonconvex",
+    "fedavg_strongly_convex",
+    "fedavg_strongly_convex_per_client",
+]
+
+_STRONGLY_CONVEX_CLIENTS = Hypothesis("every f_i is mu-strongly convex")
+_ONE_ROUND = (SMOOTH, LOCAL_GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS, *FEDAVG_STEPS)
+
+
+@states(
+    PAPER,
+    "Theorem 17",
+    form="derived",
+    assumes=(_STRONGLY_CONVEX_CLIENTS, MINIMA, *_ONE_ROUND),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+)
+def fedavg_strongly_convex(
+    distance2,
+    *,
+    gap,
+    step_size,
+    server_step_size,
+    local_steps,
+    mu,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
+) -> Summands:
+    r"""Bound on ``E |x^{k+1} - x*|^2`` after one round.
+
+    .. math::
+        \Big(1-\frac{\mu\eta}2\Big)\|r^k\|^2-\tfrac{23}{16}\eta R^k
+        +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma W\bar Z+\frac{3\sigma^2S_2}{2\gamma R}\Big]
+        +\tfrac{77}8L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
+
+    With eta = 1/32, eta_g = 1, R = 2, M = 0, mu = L = 1, gamma = 1/2, W = S2 = 1/2, gap 32/23, objective gap 1024 and
+    sigma2 = 4096: ``64 (1 - 1/64) - 1/16 + (4 * 512 + 3 * 2048 / 2) / 1024 + 77/8 / 32``.
+
+    >>> fedavg_strongly_convex(64, gap=32 / 23, step_size=1 / 32, server_step_size=1, local_steps=2, mu=1, L=1,
+    ...                        gamma=0.5, max_weight=0.5, sum_squared_weights=0.5, relative_noise=0, sigma2=4096,
+    ...                        objective_gap=1024) == 63 - 1 / 16 + 5 + 77 / 256
+    True
+    """
+    eta, R, M = step_size, local_steps, relative_noise
+    return {
+        "contraction": (1 - mu * eta / 2) * distance2,
+        "descent": -23 * eta * gap / 16,
+        "heterogeneity": eta**2 * 4 * L * ((R + M) / (R * gamma) - 1) * max_weight * objective_gap,
+        "noise": 3 * eta**2 * sigma2 * sum_squared_weights / (2 * gamma * R),
+        "drift": 77 * L**2 * (R + M) * objective_gap * eta**3 / (8 * R * server_step_size**2),
+    }
+
+
+@states(
+    PAPER,
+    "Theorem 17",
+    equation="with sum_i w_i^2 Z_i",
+    form="derived",
+    assumes=(_STRONGLY_CONVEX_CLIENTS, MINIMA, *_ONE_ROUND),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+)
+def fedavg_strongly_convex_per_client(
+    distance2,
+    *,
+    gap,
+    step_size,
+    server_step_size,
+    local_steps,
+    mu,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
+    per_client_gap,
+) -> Summands:
+    r"""Bound on ``E |x^{k+1} - x*|^2`` after one round, with ``per_client_gap = sum_i w_i^2 (f_i(x*) - f_i*)``.
+
+    .. math::
+        \Big(1-\frac{\mu\eta}2\Big)\|r^k\|^2-\tfrac58\eta R^k
+        +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma\sum_iw_i^2Z_i+\frac{3\sigma^2S_2}{2\gamma R}\Big]
+        +12L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
+
+    With eta = 1/32, eta_g = 1, R = 2, M = 0, mu = L = 1, gamma = 1/2, W = S2 = 1/2, gap 32, objective gap 1024, per
+    client 256 and sigma2 = 4096: ``64 (1 - 1/64) - 5/8 + (4 * 256 + 3 * 2048 / 2) / 1024 + 12 / 32``.
+
+    >>> fedavg_strongly_convex_per_client(64, gap=32, step_size=1 / 32, server_step_size=1, local_steps=2, mu=1, L=1,
+    ...                                   gamma=0.5, max_weight=0.5, sum_squared_weights=0.5, relative_noise=0,
+    ...                                   sigma2=4096, objective_gap=1024, per_client_gap=256)
+    66.75
+    """
+    eta, R, M = step_size, local_steps, relative_noise
+    return {
+        "contraction": (1 - mu * eta / 2) * distance2,
+        "descent": -5 * eta * gap / 8,
+        "heterogeneity": eta**2 * 4 * L * ((R + M) / (R * gamma) - 1) * per_client_gap,
+        "noise": 3 * eta**2 * sigma2 * sum_squared_weights / (2 * gamma * R),
+        "drift": 12 * L**2 * (R + M) * objective_gap * eta**3 / (R * server_step_size**2),
+    }
+
+
+@states(
+    PAPER,
+    "Theorem 17",
+    equation="for convex clients",
+    form="derived",
+    assumes=(STRONGLY_CONVEX, CONVEX_CLIENTS, MINIMA, *_ONE_ROUND),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+)
+def fedavg_convex_clients(
+    distance2,
+    *,
+    gap,
+    step_size,
+    server_step_size,
+    local_steps,
+    mu,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
+) -> Summands:
+    r"""Bound on ``E |x^{k+1} - x*|^2`` after one round when only f, not every f_i, is strongly convex.
+
+    As ``fedavg_strongly_convex`` with 7/16 in the place of 23/16: there, 7/16 instead of 23/16 of eta R^k is left.
+
+    >>> fedavg_convex_clients(64, gap=32 / 7, step_size=1 / 32, server_step_size=1, local_steps=2, mu=1, L=1,
+    ...                       gamma=0.5, max_weight=0.5, sum_squared_weights=0.5, relative_noise=0, sigma2=4096,
+    ...                       objective_gap=1024) == 63 - 1 / 16 + 5 + 77 / 256
+    True
+    """
+    eta, R, M = step_size, local_steps, relative_noise
+    return {
+        "contraction": (1 - mu * eta / 2) * distance2,
+        "descent": -7 * eta * gap / 16,
+        "heterogeneity": eta**2 * 4 * L * ((R + M) / (R * gamma) - 1) * max_weight * objective_gap,
+        "noise": 3 * eta**2 * sigma2 * sum_squared_weights / (2 * gamma * R),
+        "drift": 77 * L**2 * (R + M) * objective_gap * eta**3 / (8 * R * server_step_size**2),
+    }
+
+
+@states(
+    PAPER,
+    "Theorem 18",
+    form="derived",
+    assumes=(BOUNDED_BELOW, SIMILAR_CLIENTS, *_ONE_ROUND),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+)
+def fedavg_nonconvex(
+    value,
+    *,
+    gradient2,
+    step_size,
+    server_step_size,
+    local_steps,
+    L,
+    gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    dissimilarity,
+) -> Summands:
+    r"""Bound on ``E f(x^{k+1})`` from ``value = f(x^k)`` and ``gradient2 = |grad f(x^k)|^2``.
+
+    .. math::
+        f(x^k)-\tfrac{23}{64}\eta\|\nabla f\|^2
+        +L\eta^2\Big[\frac{M/R+1-\gamma}\gamma W\rho+\frac{3\sigma^2S_2}{4\gamma R}\Big]
+        +\tfrac{49}{32}L^2\Big(1+\frac MR\Big)\rho\frac{\eta^3}{\eta_g^2}
+
+    With eta = 1/32, eta_g = 1, R = 2, M = 0, L = 1, gamma = 1/2, W = S2 = 1/2, rho = 1024 and sigma2 = 4096:
+    ``10 - 2 + (512 + 3 * 2048 / 4) / 1024 + 49/32 / 32``.
+
+    >>> fedavg_nonconvex(10, gradient2=4096 / 23, step_size=1 / 32, server_step_size=1, local_steps=2, L=1, gamma=0.5,
+    ...                  max_weight=0.5, sum_squared_weights=0.5, relative_noise=0, sigma2=4096,
+    ...                  dissimilarity=1024) == 10 - 2 + 2 + 49 / 1024
+    True
+    """
+    eta, R, M = step_size, local_steps, relative_noise
+    return {
+        "value": value,
+        "descent": -23 * eta * gradient2 / 64,
+        "heterogeneity": L * eta**2 * ((R + M) / (R * gamma) - 1) * max_weight * dissimilarity,
+        "noise": 3 * L * eta**2 * sigma2 * sum_squared_weights / (4 * gamma * R),
+        "drift": 49 * L**2 * (R + M) * dissimilarity * eta**3 / (32 * R * server_step_size**2),
+    }

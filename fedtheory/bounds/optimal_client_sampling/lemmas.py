@@ -1,0 +1,196 @@
+"""Optimal Client Sampling: second moments, drift and Lemma 21, which its theorems are made of.
+
+Notation: clients i with weights w_i (W the largest, S2 the sum of squares) and noise constants M, sigma2; the server
+moves by ``-eta G`` with ``G = sum_{i in S} (w_i / p_i) Delta_i``; ``Delta_i`` is the gradient g_i (DSGD) or the local
+change over ``R eta_l`` (FedAvg with R local steps, ``eta = R eta_l eta_g``); gamma is the relative improvement factor.
+"""
+
+from fedtheory.bounds.optimal_client_sampling._words import (
+    DOMAINS,
+    FEDAVG_STEPS,
+    GAMMA_AT_MOST_ONE,
+    GRADIENT_NOISE,
+    LOCAL_GRADIENT_NOISE,
+    PAPER,
+    SCHEMES,
+    SMOOTH,
+    WEIGHTS,
+)
+from fedtheory.paper import Hypothesis, Summands, states
+
+__all__ = [
+    "client_drift",
+    "dsgd_second_moment",
+    "estimator_error",
+    "estimator_second_moment",
+    "fedavg_second_moment",
+    "perturbed_inner_product",
+]
+
+_SERVER_STEP, _, _LOCAL_STEP, _ = FEDAVG_STEPS
+_UNBIASED = Hypothesis("E [G | updates] = sum_i w_i Delta_i, and the updates are unbiased: E Delta_i = grad f_i (DSGD)")
+
+
+@states(PAPER, "Section 2", equation="eq. (3)", assumes=(_UNBIASED,), schemes=SCHEMES, domains=DOMAINS)
+def estimator_error(*, sampling_error, update_error) -> Summands:
+    r"""Return ``E |G - grad f|^2``: variance by sampling plus variance of the exact average, exactly.
+
+    .. math::
+        E\|G-\nabla f\|^2=E\|G-\sum_iw_iU_i\|^2+E\|\sum_iw_iU_i-\nabla f\|^2
+
+    >>> estimator_error(sampling_error=3, update_error=1)
+    4
+    """
+    return {"sampling": sampling_error, "updates": update_error}
+
+
+@states(
+    PAPER,
+    "Section 2",
+    equation="eqs. (6), (15), (16)",
+    form="derived",
+    assumes=(GAMMA_AT_MOST_ONE,),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+)
+def estimator_second_moment(*, squared_weight_update2, mean_update2, gamma) -> Summands:
+    r"""Return ``E |G|^2`` for independent sampling, exactly: identity (6) written with gamma.
+
+    .. math::
+        E\|G\|^2=(1/\gamma-1)\sum_iw_i^2E\|\Delta_i\|^2+E\|\sum_iw_i\Delta_i\|^2
+
+    ``squared_weight_update2`` is the sum of ``w_i^2 E |Delta_i|^2``, ``mean_update2`` is ``E |sum_i w_i Delta_i|^2``.
+    Two clients of weight 1/2 with updates 1 and 1, sampled with probability 1/2 each (gamma = 1/2): G is 0, 1 or 2
+    with probabilities 1/4, 1/2, 1/4.
+
+    >>> estimator_second_moment(squared_weight_update2=0.5, mean_update2=1, gamma=0.5)
+    1.5
+    """
+    return {"sampling": (1 / gamma - 1) * squared_weight_update2, "updates": mean_update2}
+
+
+@states(
+    PAPER,
+    "Theorems 13 and 15",
+    equation="in their proofs",
+    form="derived",
+    assumes=(GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+)
+def dsgd_second_moment(
+    *, squared_weight_gradient2, gradient2, gamma, max_weight, sum_squared_weights, relative_noise, sigma2
+) -> Summands:
+    r"""Bound on ``E |G|^2`` for DSGD, an equality when Assumption 7 is one.
+
+    .. math::
+        E\|G\|^2\le\Big(\frac{1+M}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\|\nabla f\|^2
+        +\frac{\sigma^2}\gamma\sum_iw_i^2
+
+    With M = 1, gamma = 1/2: c = 3; 3 * 2 + 4 + 2 * 5 / 4.
+
+    >>> dsgd_second_moment(squared_weight_gradient2=2, gradient2=4, gamma=0.5, max_weight=0.5,
+    ...                    sum_squared_weights=0.25, relative_noise=1, sigma2=5)
+    12.5
+    """
+    return {
+        "clients": ((1 + relative_noise) / gamma - 1) * squared_weight_gradient2,
+        "gradient": gradient2,
+        "noise": sigma2 * sum_squared_weights / gamma,
+    }
+
+
+@states(
+    PAPER,
+    "Lemma 21",
+    equation="eq. (35)",
+    assumes=(Hypothesis("h is L-smooth and mu-strongly convex (mu = 0 is allowed: convex)"),),
+    domains=DOMAINS | {"mu": DOMAINS["drift"]},
+)
+def perturbed_inner_product(value_difference, *, distance2, displacement2, mu, L) -> Summands:
+    r"""Lower bound on ``<grad h(x), z - y>`` with ``value_difference = h(z) - h(y)``.
+
+    .. math::
+        \langle\nabla h(x),z-y\rangle\ge h(z)-h(y)+\tfrac\mu4\|y-z\|^2-L\|z-x\|^2
+
+    ``distance2`` is ``|y - z|^2`` and ``displacement2`` is ``|z - x|^2``. For h = x^2/2, y = 0, z = 2, x = 1 the left
+    side is 2, and so is the right: 2 + 1 - 1.
+
+    >>> perturbed_inner_product(2, distance2=4, displacement2=1, mu=1, L=1)
+    2.0
+    """
+    return {"values": value_difference, "convexity": mu * distance2 / 4, "displacement": -L * displacement2}
+
+
+@states(
+    PAPER,
+    "Theorems 17 and 18",
+    equation="the drift (36) in their proofs",
+    form="derived",
+    assumes=(SMOOTH, LOCAL_GRADIENT_NOISE, _SERVER_STEP, _LOCAL_STEP),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+)
+def client_drift(mean_gradient2, *, step_size, server_step_size, local_steps, L, relative_noise, sigma2) -> Summands:
+    r"""Bound on the drift, ``(1/R) sum_i sum_{s<R} w_i E |y_{i,s} - x|^2``.
+
+    .. math::
+        \tfrac78\Big(1-\tfrac1R\Big)\frac{\eta^2}{\eta_g^2}
+        \Big[2\big(1+\tfrac MR\big)\sum_iw_i\|\nabla f_i(x)\|^2+\frac{\sigma^2}R\Big]
+
+    ``mean_gradient2`` is ``sum_i w_i |grad f_i(x)|^2``. With R = 2, M = 2, eta = 1/32, eta_g = 1, L = 1:
+    ``7/16 / 1024 * (4 * 8 + 64 / 2) = 7/256``.
+
+    >>> client_drift(8, step_size=1 / 32, server_step_size=1, local_steps=2, L=1, relative_noise=2, sigma2=64) * 256
+    7.0
+    """
+    R = local_steps
+    scale = 7 * (R - 1) * (step_size / server_step_size) ** 2 / (8 * R)
+    return {
+        "gradients": scale * 2 * (R + relative_noise) * mean_gradient2 / R,
+        "noise": scale * sigma2 / R,
+    }
+
+
+@states(
+    PAPER,
+    "Theorems 17 and 18",
+    equation="the second moment in their proofs",
+    form="derived",
+    assumes=(SMOOTH, LOCAL_GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+)
+def fedavg_second_moment(
+    drift,
+    *,
+    squared_weight_gradient2,
+    gradient2,
+    gamma,
+    local_steps,
+    L,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+) -> Summands:
+    r"""Bound on ``E |G|^2`` for FedAvg with R local steps; local noise and local gradients are correlated.
+
+    .. math::
+        E\|G\|^2\le2\Big(\frac{1+M/R}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\tfrac32\|\nabla f\|^2
+        +6L^2\frac{1+WM/R}\gamma\,\mathcal E+\frac{4\sigma^2}{3R\gamma}\sum_iw_i^2
+
+    With drift 1, M = 2 and R = 2 (so M/R = 1), gamma = 1/2, W = S2 = 1, L = 1:
+    ``2 * 3 * 1 + 3/2 * 2 + 6 * 4 * 1 + 4 * 3 / (3 * 2 / 2) = 37``.
+
+    >>> fedavg_second_moment(1, squared_weight_gradient2=1, gradient2=2, gamma=0.5, local_steps=2, L=1, max_weight=1,
+    ...                      sum_squared_weights=1, relative_noise=2, sigma2=3)
+    37.0
+    """
+    R, M = local_steps, relative_noise
+    return {
+        "clients": 2 * ((R + M) / (R * gamma) - 1) * squared_weight_gradient2,
+        "gradient": 3 * gradient2 / 2,
+        "drift": 6 * L**2 * (R + max_weight * M) / (R * gamma) * drift,
+        "noise": 4 * sigma2 * sum_squared_weights / (3 * R * gamma),
+    }

@@ -1,0 +1,256 @@
+"""Optimal Client Sampling over many rounds, where gamma^k is random (notation as in its main module).
+
+The recursions are for ``recursion.unroll``. Each uses a bound ``smallest_gamma`` that holds in every round (m/n always
+does) for its step size, and ``mean_inverse_gamma``, (an upper bound on) ``E[1/gamma^k]``, for its noise. The mean must
+not be inverted: ``1/E[gamma^k]`` is smaller than ``E[1/gamma^k]``, and the bound would be wrong.
+"""
+
+from fedtheory.bounds.optimal_client_sampling._words import (
+    BOUNDED_BELOW,
+    CONVEX_CLIENTS,
+    DOMAINS,
+    FEDAVG_STEPS_FOR_ALL_ROUNDS,
+    GRADIENT_NOISE,
+    INVERSE_GAMMA,
+    LOCAL_GRADIENT_NOISE,
+    MINIMA,
+    PAPER,
+    SCHEMES,
+    SHORT_DSGD_STEPS,
+    SIMILAR_CLIENTS,
+    SMOOTH,
+    STRONGLY_CONVEX,
+    WEIGHTS,
+    at_most,
+)
+from fedtheory.paper import Hypothesis, Scheme, Summands, states
+
+__all__ = [
+    "dsgd_average_gradient",
+    "dsgd_contraction",
+    "fedavg_average_gradient",
+    "fedavg_contraction",
+    "full_participation",
+    "full_participation_distance",
+]
+
+_DSGD = (SMOOTH, GRADIENT_NOISE, SHORT_DSGD_STEPS, *INVERSE_GAMMA, *WEIGHTS)
+_FEDAVG = (SMOOTH, LOCAL_GRADIENT_NOISE, *INVERSE_GAMMA, *WEIGHTS, *FEDAVG_STEPS_FOR_ALL_ROUNDS)
+_FULL = (
+    SMOOTH,
+    STRONGLY_CONVEX,
+    GRADIENT_NOISE,
+    Hypothesis("step_size <= 1/L", lambda step_size, L: at_most(step_size * L, 1)),
+)
+_EVERYBODY = (Scheme("all", "weighted"),)
+
+
+@states(
+    PAPER,
+    "Theorem 13",
+    equation="eqs. (18)-(20), expected over all rounds so far",
+    form="derived",
+    assumes=(STRONGLY_CONVEX, MINIMA, *_DSGD),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+)
+def dsgd_contraction(
+    distance2,
+    *,
+    step_size,
+    mu,
+    L,
+    smallest_gamma,
+    mean_inverse_gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
+) -> Summands:
+    r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, round after round.
+
+    .. math::
+        (1-\mu\eta)E\|r^k\|^2+\eta^2(\beta_1E[1/\gamma^k]-\beta_2)
+
+    With eta = 1/2, mu = L = 1, W = S2 = 1, M = 0, sigma2 = 4, objective gap 1 and E[1/gamma] = 2:
+    ``8/2 + (2 * 6 - 2) / 4``.
+
+    >>> dsgd_contraction(8, step_size=0.5, mu=1, L=1, smallest_gamma=0.5, mean_inverse_gamma=2, max_weight=1,
+    ...                  sum_squared_weights=1, relative_noise=0, sigma2=4, objective_gap=1)
+    6.5
+    """
+    W, S2, eta = max_weight, sum_squared_weights, step_size
+    beta_1 = 2 * L * (1 + relative_noise) * W * objective_gap + sigma2 * S2
+    beta_2 = 2 * L * W * objective_gap
+    return {
+        "contraction": (1 - mu * eta) * distance2,
+        "noise": eta**2 * (beta_1 * mean_inverse_gamma - beta_2),
+    }
+
+
+@states(
+    PAPER,
+    "Theorem 15",
+    equation="eq. (24) summed over rounds",
+    form="derived",
+    assumes=(BOUNDED_BELOW, SIMILAR_CLIENTS, *_DSGD),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+)
+def dsgd_average_gradient(
+    num_rounds,
+    *,
+    initial_gap,
+    step_size,
+    L,
+    smallest_gamma,
+    mean_inverse_gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    dissimilarity,
+) -> Summands:
+    r"""Bound on ``E |grad f|^2`` averaged over the first K rounds, constant step size.
+
+    .. math::
+        \frac{2(f(x^0)-f_{\inf})}{K\eta}+\eta L\big(W((1+M)E[1/\gamma]-1)\rho+\sigma^2S_2E[1/\gamma]\big)
+
+    ``initial_gap`` is ``f(x^0) - f_inf``; ``mean_inverse_gamma`` is E[1/gamma^k] averaged over the rounds.
+    With K = 8, eta = 1/2 and the constants of ``dsgd_nonconvex``: ``2 * 4 / 4 + 1/2 (3 + 5)``; M = 1 and W = 1/2 ask
+    for steps of at most gamma / (3/2), so L is 1/2 and the second part is halved.
+
+    >>> dsgd_average_gradient(8, initial_gap=4, step_size=0.5, L=0.5, smallest_gamma=0.5, mean_inverse_gamma=2,
+    ...                       max_weight=0.5, sum_squared_weights=0.5, relative_noise=1, sigma2=5, dissimilarity=2)
+    4.0
+    """
+    W, S2, eta = max_weight, sum_squared_weights, step_size
+    c = (1 + relative_noise) * mean_inverse_gamma - 1
+    return {
+        "start": 2 * initial_gap / (num_rounds * eta),
+        "heterogeneity": eta * L * W * c * dissimilarity,
+        "noise": eta * L * sigma2 * S2 * mean_inverse_gamma,
+    }
+
+
+@states(
+    PAPER,
+    "Theorem 17",
+    equation="expected over all rounds so far",
+    form="derived",
+    assumes=(STRONGLY_CONVEX, CONVEX_CLIENTS, MINIMA, *_FEDAVG),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+)
+def fedavg_contraction(
+    distance2,
+    *,
+    step_size,
+    server_step_size,
+    local_steps,
+    mu,
+    L,
+    smallest_gamma,
+    mean_inverse_gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    objective_gap,
+) -> Summands:
+    r"""Bound on ``E |x^{k+1} - x*|^2`` from ``E |x^k - x*|^2``, to be applied round after round.
+
+    As ``fedavg_convex_clients`` without its descent and with ``E[1/gamma^k]`` for ``1/gamma``.
+
+    >>> fedavg_contraction(64, step_size=1 / 32, server_step_size=2, local_steps=2, mu=1, L=1, smallest_gamma=0.5,
+    ...                    mean_inverse_gamma=2, max_weight=0.5, sum_squared_weights=0.5, relative_noise=0,
+    ...                    sigma2=4096, objective_gap=1024) == 63 + 5 + 77 / 1024
+    True
+    """
+    eta, R, M = step_size, local_steps, relative_noise
+    return {
+        "contraction": (1 - mu * eta / 2) * distance2,
+        "heterogeneity": eta**2 * 4 * L * ((R + M) * mean_inverse_gamma / R - 1) * max_weight * objective_gap,
+        "noise": 3 * eta**2 * sigma2 * sum_squared_weights * mean_inverse_gamma / (2 * R),
+        "drift": 77 * L**2 * (R + M) * objective_gap * eta**3 / (8 * R * server_step_size**2),
+    }
+
+
+@states(
+    PAPER,
+    "Theorem 18",
+    equation="summed over rounds",
+    form="derived",
+    assumes=(BOUNDED_BELOW, SIMILAR_CLIENTS, *_FEDAVG),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+)
+def fedavg_average_gradient(
+    num_rounds,
+    *,
+    initial_gap,
+    step_size,
+    server_step_size,
+    local_steps,
+    L,
+    smallest_gamma,
+    mean_inverse_gamma,
+    max_weight,
+    sum_squared_weights,
+    relative_noise,
+    sigma2,
+    dissimilarity,
+) -> Summands:
+    r"""Bound on ``E |grad f|^2`` averaged over the first K rounds, constant step size: (64/23) / (K eta) times the sum.
+
+    With K = 32, eta = 1/32, initial gap 23/2, R = 2, M = 0, L = 1, E[1/gamma] = 2, W = S2 = 1/2, rho = 23 and
+    sigma2 = 46, eta_g = 2: ``32 + 64/23 (23/2 + 3/4 * 23) / 32 + 64/23 * 49 * 23 / (128 * 1024)``.
+
+    >>> fedavg_average_gradient(32, initial_gap=11.5, step_size=1 / 32, server_step_size=2, local_steps=2, L=1,
+    ...                         smallest_gamma=0.5, mean_inverse_gamma=2, max_weight=0.5, sum_squared_weights=0.5,
+    ...                         relative_noise=0, sigma2=46, dissimilarity=23) == 32 + 2.5 + 49 / 2048
+    True
+    """
+    eta, R, M = step_size, local_steps, relative_noise
+    c = (R + M) * mean_inverse_gamma / R - 1
+    return {
+        "start": 64 * initial_gap / (23 * num_rounds * eta),
+        "heterogeneity": 64 * L * eta * c * max_weight * dissimilarity / 23,
+        "noise": 48 * L * eta * sigma2 * sum_squared_weights * mean_inverse_gamma / (23 * R),
+        "drift": 98 * L**2 * (R + M) * dissimilarity * (eta / server_step_size) ** 2 / (23 * R),
+    }
+
+
+@states(PAPER, "Corollary of Theorem 13", equation="eq. (21)", assumes=_FULL, schemes=_EVERYBODY, domains=DOMAINS)
+def full_participation(distance2, *, step_size, mu, L, sum_squared_weights, sigma2) -> Summands:
+    r"""Bound on ``E |x^{k+1} - x*|^2`` with all clients and M = 0.
+
+    .. math::
+        (1-\mu\eta)E\|r^k\|^2+\eta^2\sigma^2\sum_iw_i^2
+
+    >>> full_participation(8, step_size=0.5, mu=1, L=1, sum_squared_weights=0.5, sigma2=4)
+    4.5
+    """
+    return {
+        "contraction": (1 - mu * step_size) * distance2,
+        "noise": step_size**2 * sigma2 * sum_squared_weights,
+    }
+
+
+@states(PAPER, "Corollary of Theorem 13", equation="eq. (22)", assumes=_FULL, schemes=_EVERYBODY, domains=DOMAINS)
+def full_participation_distance(
+    num_rounds, *, initial_distance2, step_size, mu, L, sum_squared_weights, sigma2
+) -> Summands:
+    r"""Bound on ``E |x^K - x*|^2`` with all clients, M = 0 and a constant step size.
+
+    .. math::
+        (1-\mu\eta)^K\|r^0\|^2+\frac{\eta\sigma^2}\mu\sum_iw_i^2
+
+    >>> full_participation_distance(2, initial_distance2=8, step_size=0.5, mu=1, L=1, sum_squared_weights=0.5, sigma2=4)
+    3.0
+    """
+    return {
+        "start": (1 - mu * step_size) ** num_rounds * initial_distance2,
+        "noise": step_size * sigma2 * sum_squared_weights / mu,
+    }

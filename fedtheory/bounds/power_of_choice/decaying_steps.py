@@ -1,0 +1,205 @@
+"""Power-of-Choice, Theorem 3.1: step sizes that decay, any selection law, the plain mean."""
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.bounds.power_of_choice._words import (
+    DOMAINS,
+    DRIFT_FITS,
+    MEAN,
+    PAPER,
+    POSITIVE_DIAGONAL,
+    PRINTED,
+    REPAIRED,
+    at_most,
+)
+from fedtheory.paper import Hypothesis, Summands, maximum, states
+
+__all__ = ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"]
+
+_SHORT_ROUNDS = Hypothesis(
+    "local_steps <= 4 L/mu + 1 (so that step sizes at most halve within a round)",
+    lambda local_steps, L, mu: at_most(local_steps, 4 * L / mu + 1),
+)
+
+
+def decaying_step_sizes(num_steps: int, *, mu: float, L: float) -> Array:
+    """Step sizes of Theorem 3.1, ``eta_t = 1 / (mu (t + 4 L / mu))`` for t = 0, ..., T - 1; shape (T,).
+
+    >>> decaying_step_sizes(3, mu=1.0, L=1.0) == [1 / 4, 1 / 5, 1 / 6]
+    array([ True,  True,  True])
+    """
+    steps = np.arange(_validate.horizon("num_steps", num_steps))
+    sizes: Array = 1.0 / (_validate.positive("mu", mu) * steps + 4 * _validate.positive("L", L))
+    return sizes
+
+
+@states(PAPER, "Theorem 3.1", equation="eq. (7)", assumes=PRINTED, schemes=MEAN, domains=DOMAINS)
+def _printed_decaying_steps_gap(
+    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
+) -> Summands:
+    r"""Bound on ``E F(w_T) - F*`` for step sizes ``1 / (mu (t + gamma))``, eq. (7) as printed.
+
+    .. math::
+        \frac{1}{T+\gamma}\Big[\frac{4L(32\tau^2G^2+\sigma^2/m)}{3\mu^2\bar\rho}+\frac{8L^2\Gamma}{\mu^2}
+        +\frac{L\gamma\|w_0-w^*\|^2}{2}\Big]+\frac{8L\Gamma}{3\mu}\Big(\frac{\tilde\rho}{\bar\rho}-1\Big)
+
+    With mu = L = m = tau = 1, G2 = 3, all else 0 and T = 12: (4 * 32 * 3 / 3) / 16 = 8.
+
+    >>> decaying_steps_gap.printed(12, mu=1.0, L=1.0, local_steps=1, num_selected=1, G2=3.0, sigma2=0.0,
+    ...                            objective_gap=0.0, rho_bar=1.0, rho_tilde=1.0, initial_distance2=0.0)
+    8.0
+    """
+    gamma = 4 * L / mu
+    per_variance = 4 * L / (3 * mu**2 * rho_bar)
+    return {
+        "drift": per_variance * 32 * G2 * local_steps**2 / (num_steps + gamma),
+        "noise": per_variance * sigma2 / num_selected / (num_steps + gamma),
+        "heterogeneity": 8 * L**2 * objective_gap / mu**2 / (num_steps + gamma),
+        "initial": L * gamma * initial_distance2 / 2 / (num_steps + gamma),
+        "bias": 8 * L * objective_gap / (3 * mu) * (rho_tilde / rho_bar - 1),
+    }
+
+
+@states(
+    PAPER,
+    "Theorem 3.1",
+    equation="eq. (7)",
+    form="corrected",
+    assumes=(*REPAIRED, POSITIVE_DIAGONAL, DRIFT_FITS),
+    schemes=MEAN,
+    domains=DOMAINS,
+    printed=_printed_decaying_steps_gap,
+)
+def decaying_steps_gap(
+    num_steps,
+    *,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
+) -> Summands:
+    r"""Bound on ``E F(w_T) - F*`` for step sizes ``1 / (mu (t + gamma))``, any selection law and the plain mean.
+
+    .. math::
+        \frac{1}{T+\gamma}\max\Big\{\frac{L\gamma}{2}\|w_0-w^*\|^2,\ \frac{4L(32\tau^2G^2+\sigma^2/m)}{3\mu^2\rho}
+        +\frac{8L^2\Gamma}{\mu^2}\Big\}+\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)}
+
+    The bias uses ``sup_w E 1/m sum_{S(w)} (F_k(w*) - F_k*) = rho_tilde Gamma``, which is finite for identical clients
+    (Gamma = 0, any rho_tilde). Every term decreases in rho, so that eq. (7) as printed follows when rho_bar <= 79.
+
+    Parameters
+    ----------
+    num_steps
+        Local steps T taken so far (an array of horizons gives an array of bounds).
+    mu, L
+        Strong convexity and smoothness of every client.
+    local_steps, num_selected
+        Local steps per round tau and clients per round m.
+    G2, sigma2
+        Bounds on the squared norm and on the variance of a stochastic gradient.
+    objective_gap
+        Gamma.
+    rho_diagonal, rho_tilde
+        Diagonal skew, or any smaller positive number, and the largest skew at w*.
+    initial_distance2
+        Squared distance of the first model from w*.
+
+    Raises
+    ------
+    AssumptionViolated
+        If rho_diagonal is 0, above rho_tilde or above L/mu, or so large that the drift does not fit under 32 tau^2 G2.
+
+    Notes
+    -----
+    With ``Delta_t = E |w_t - w*|^2``, C = 32 tau^2 G2 + sigma2/m + 6 rho L Gamma, B = 1 + 3 rho/8 and
+    D = 2 Gamma (rho_tilde - rho), the repaired recursion (see ``one_step``) gives eq. (65) in every round in which step
+    sizes at most halve. Induction around the fixed point ``delta = D / (mu B)``: if ``Delta_t <= psi/s + delta`` with
+    ``s = t + gamma`` and ``psi = max(gamma Delta_0, 8 C / (3 rho mu^2))``, the next one is at most
+    ``delta + psi/s - (B psi - C/mu^2)/s^2 <= delta + psi (s - 1)/s^2 <= delta + psi/(s + 1)``. Step sizes can more than
+    halve in the first round only, and only when tau > gamma + 1; there ``Delta_t <= (G2/mu^2)(5/4 + log(1 + x))^2``
+    with ``x = tau/gamma >= 1``, while psi/(t + gamma) is at least ``(1024/3) x^2/(1 + x) G2/mu^2``.
+
+    Examples
+    --------
+    With mu = L = m = tau = 1, G2 = 3, all else 0 and T = 12: max(0, 4 * 96 / 3) / 16 = 8.
+
+    >>> decaying_steps_gap(12, mu=1.0, L=1.0, local_steps=1, num_selected=1, G2=3.0, sigma2=0.0, objective_gap=0.0,
+    ...                    rho_diagonal=1.0, rho_tilde=1.0, initial_distance2=0.0)
+    8.0
+    """
+    drift = 32 * G2 * local_steps**2
+    steady = _steady(drift + sigma2 / num_selected, mu=mu, L=L, objective_gap=objective_gap, rho=rho_diagonal)
+    gamma = 4 * L / mu
+    return {
+        "vanishing": maximum(L * gamma * initial_distance2 / 2, steady) / (num_steps + gamma),
+        "bias": _bias(mu=mu, L=L, objective_gap=objective_gap, rho=rho_diagonal, rho_tilde=rho_tilde),
+    }
+
+
+@states(
+    PAPER,
+    "Theorem 3.1",
+    equation="eq. (7)",
+    form="refined",
+    assumes=(*REPAIRED, POSITIVE_DIAGONAL, _SHORT_ROUNDS),
+    schemes=MEAN,
+    domains=DOMAINS,
+    printed=_printed_decaying_steps_gap,
+)
+def refined_decaying_steps_gap(
+    num_steps,
+    *,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
+) -> Summands:
+    r"""``decaying_steps_gap`` with the drift that its proof needs, when step sizes at most halve within a round.
+
+    The drift ``32 tau^2 G2`` is replaced by ``(8.375 (tau-1)^2 + 1.5 rho (tau-1)) G2``, which vanishes for one local
+    step; arguments are those of ``decaying_steps_gap``.
+
+    Raises
+    ------
+    AssumptionViolated
+        If local_steps > 4 L/mu + 1, or rho_diagonal is 0, above rho_tilde or above L/mu.
+
+    Examples
+    --------
+    With mu = L = m = rho = 1, tau = 3, G2 = 6, all else 0 and T = 12: drift (8.375 * 4 + 1.5 * 2) * 6 = 219, and
+    (4 * 219 / 3) / 16 = 18.25.
+
+    >>> refined_decaying_steps_gap(12, mu=1.0, L=1.0, local_steps=3, num_selected=1, G2=6.0, sigma2=0.0,
+    ...                            objective_gap=0.0, rho_diagonal=1.0, rho_tilde=1.0, initial_distance2=0.0)
+    18.25
+    """
+    extra = local_steps - 1
+    drift = (67 * extra**2 + 12 * rho_diagonal * extra) * G2 / 8
+    steady = _steady(drift + sigma2 / num_selected, mu=mu, L=L, objective_gap=objective_gap, rho=rho_diagonal)
+    gamma = 4 * L / mu
+    return {
+        "vanishing": maximum(L * gamma * initial_distance2 / 2, steady) / (num_steps + gamma),
+        "bias": _bias(mu=mu, L=L, objective_gap=objective_gap, rho=rho_diagonal, rho_tilde=rho_tilde),
+    }
+
+
+def _steady(variance, *, mu, L, objective_gap, rho):
+    return 4 * L * variance / (3 * mu**2 * rho) + 8 * L**2 * objective_gap / mu**2
+
+
+def _bias(*, mu, L, objective_gap, rho, rho_tilde):
+    return 8 * L * objective_gap * (rho_tilde - rho) / (mu * (8 + 3 * rho))

@@ -1,0 +1,209 @@
+"""Power-of-Choice with a fixed step size: Theorem A.1 printed, repaired and refined (notation of power_of_choice)."""
+
+from fedtheory.bounds.power_of_choice._words import DOMAINS, MEAN, PAPER, PRINTED, REPAIRED, at_most, short_steps
+from fedtheory.paper import Hypothesis, Summands, states
+
+__all__ = ["fixed_step_gap", "refined_fixed_step_gap"]
+
+# Implied by step_size <= 1/(4 L), since rho_bar <= L/mu; the paper states it.
+_CONTRACTION = Hypothesis(
+    "step_size <= 1/(2 mu (1 + 3 rho_bar/8))",
+    lambda step_size, mu, rho_bar: at_most(step_size, 4 / (mu * (8 + 3 * rho_bar))),
+)
+_DRIFT_FITS = Hypothesis(
+    "(67/32) (local_steps - 1)^2 + 0.75 rho_diagonal (local_steps - 1) <= 32 local_steps^2 "
+    "(true whenever rho_diagonal <= 167)",
+    lambda local_steps, rho_diagonal: (
+        67 * (local_steps - 1) ** 2 + 24 * rho_diagonal * (local_steps - 1),
+        "<=",
+        1024 * local_steps**2,
+    ),
+)
+
+
+@states(
+    PAPER,
+    "Theorem A.1",
+    equation="eq. (8)",
+    assumes=(*PRINTED, short_steps(), _CONTRACTION),
+    schemes=MEAN,
+    domains=DOMAINS,
+)
+def _printed_fixed_step_gap(
+    num_steps,
+    *,
+    step_size,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_bar,
+    rho_tilde,
+    initial_gap,
+) -> Summands:
+    r"""Bound on ``F(w_T) - F*`` for a fixed step size, eq. (8) as printed.
+
+    It is meant for the expectation, which is missing there: with unbounded noise no pathwise bound can hold.
+
+    .. math::
+        \frac L\mu\big[1-\eta\mu(1+\tfrac{3\bar\rho}8)\big]^T\Big(F(w_0)-F^*-\frac{4[\eta C+D]}{8+3\bar\rho}\Big)
+        +\frac{4L\eta C}{\mu(8+3\bar\rho)}+\frac{8L\Gamma(\tilde\rho-\bar\rho)}{\mu(8+3\bar\rho)},
+        \quad C=32\tau^2G^2+\frac{\sigma^2}m+6\bar\rho L\Gamma,\ D=2\Gamma(\tilde\rho-\bar\rho)
+
+    With mu = L = m = tau = 1, rho_bar = 8/3, eta = 1/4, G2 = 3, T = 1: contraction 1/2, C = 96, and
+    (1/2) (10 - 4 * 24 / 16) + 4 * 24 / 16 = 8.
+
+    >>> from fractions import Fraction as Q
+    >>> fixed_step_gap.printed(1, step_size=Q(1, 4), mu=Q(1), L=Q(1), local_steps=1, num_selected=1, G2=Q(3),
+    ...                        sigma2=Q(0), objective_gap=Q(0), rho_bar=Q(8, 3), rho_tilde=Q(3), initial_gap=Q(10))
+    Fraction(8, 1)
+    """
+    C = 32 * G2 * local_steps**2 + sigma2 / num_selected + 6 * rho_bar * L * objective_gap
+    D = 2 * objective_gap * (rho_tilde - rho_bar)
+    contraction = (1 - step_size * mu * (8 + 3 * rho_bar) / 8) ** num_steps
+    floor = 4 * (step_size * C + D) / (8 + 3 * rho_bar)
+    return {
+        "vanishing": L / mu * contraction * (initial_gap - floor),
+        "step floor": 4 * L * step_size * C / (mu * (8 + 3 * rho_bar)),
+        "bias": 8 * L * objective_gap * (rho_tilde - rho_bar) / (mu * (8 + 3 * rho_bar)),
+    }
+
+
+@states(
+    PAPER,
+    "Theorem A.1",
+    equation="eq. (8)",
+    form="corrected",
+    assumes=(*REPAIRED, short_steps(), _DRIFT_FITS),
+    schemes=MEAN,
+    domains=DOMAINS,
+    printed=_printed_fixed_step_gap,
+)
+def fixed_step_gap(
+    num_steps,
+    *,
+    step_size,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_gap,
+) -> Summands:
+    r"""Bound on ``E F(w_T) - F*`` for a fixed step size up to ``1/(4L)``, any selection law and the plain mean.
+
+    .. math::
+        \frac L\mu x^T(F(w_0)-F^*)+(1-x^T)\Big[\frac{4L\eta C}{\mu(8+3\rho)}
+        +\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)}\Big],\quad x=1-\eta\mu(1+\tfrac{3\rho}8),\
+        C=32\tau^2G^2+\frac{\sigma^2}m+6\rho L\Gamma
+
+    This is eq. (8) with rho_diagonal for rho_bar, for the expectation, and without the redundant second condition on
+    the step size. It stays finite for rho = 0 and for Gamma = 0.
+
+    Parameters
+    ----------
+    num_steps
+        Local steps T taken so far (an array of horizons gives an array of bounds).
+    step_size
+        eta.
+    initial_gap
+        ``F(w_0) - F*`` (it bounds ``mu/2 |w_0 - w*|^2``, which may be given in its place).
+    mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde
+        As in ``power_of_choice.decaying_steps_gap``; rho_diagonal may be 0.
+
+    Raises
+    ------
+    AssumptionViolated
+        If the step size is above 1/(4L), or rho_diagonal is negative, above rho_tilde or above L/mu, or so large that
+        the drift does not fit under 32 tau^2 G2.
+
+    Notes
+    -----
+    Within a round the step sizes used so far sum to at most ``(tau - 1) eta``, and ``eta mu rho <= 1/4``, so that the
+    repaired recursion (see ``one_step``) has drift ``[(2 + 3/32)(tau-1)^2 + (3/4) rho (tau-1)] eta^2 G2``.
+
+    Examples
+    --------
+    With mu = L = m = tau = 1, rho = 0, eta = 1/4, G2 = 3, T = 1: x = 3/4, C = 96, and (3/4) 10 + (1/4) 96 / 8 = 10.5.
+
+    >>> fixed_step_gap(1, step_size=0.25, mu=1.0, L=1.0, local_steps=1, num_selected=1, G2=3.0, sigma2=0.0,
+    ...                objective_gap=0.0, rho_diagonal=0.0, rho_tilde=0.0, initial_gap=10.0)
+    10.5
+    """
+    drift = 32 * G2 * local_steps**2
+    C = drift + sigma2 / num_selected + 6 * rho_diagonal * L * objective_gap
+    D = 2 * objective_gap * (rho_tilde - rho_diagonal)
+    contraction = (1 - step_size * mu * (8 + 3 * rho_diagonal) / 8) ** num_steps
+    return {
+        "vanishing": contraction * L * initial_gap / mu,
+        "step floor": (1 - contraction) * _floor(step_size * C, mu=mu, L=L, rho=rho_diagonal),
+        "bias": (1 - contraction) * _floor(D, mu=mu, L=L, rho=rho_diagonal),
+    }
+
+
+@states(
+    PAPER,
+    "Theorem A.1",
+    equation="eq. (8)",
+    form="refined",
+    assumes=(*REPAIRED, short_steps()),
+    schemes=MEAN,
+    domains=DOMAINS,
+    printed=_printed_fixed_step_gap,
+)
+def refined_fixed_step_gap(
+    num_steps,
+    *,
+    step_size,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
+) -> Summands:
+    r"""``fixed_step_gap`` with the drift that its proof needs and the initial squared distance.
+
+    The drift ``32 tau^2 G2`` is replaced by ``((67/32)(tau-1)^2 + (3/4) rho (tau-1)) G2``, which vanishes for one local
+    step, and ``(L/mu)(F(w_0) - F*)`` by ``(L/2) |w_0 - w*|^2``.
+
+    Raises
+    ------
+    AssumptionViolated
+        If the step size is above 1/(4L), or rho_diagonal is negative, above rho_tilde or above L/mu.
+
+    Examples
+    --------
+    With mu = L = m = 1, rho = 0, tau = 5, eta = 1/4, G2 = 6 and T = 1: C = (67/32) 16 * 6 = 201, x = 3/4, and
+    (3/4) (1/2) 4 + (1/4) 4 (201/4) / 8 = 1.5 + 6.28125.
+
+    >>> refined_fixed_step_gap(1, step_size=0.25, mu=1.0, L=1.0, local_steps=5, num_selected=1, G2=6.0, sigma2=0.0,
+    ...                        objective_gap=0.0, rho_diagonal=0.0, rho_tilde=0.0, initial_distance2=4.0)
+    7.78125
+    """
+    extra = local_steps - 1
+    drift = (67 * extra**2 + 24 * rho_diagonal * extra) * G2 / 32
+    C = drift + sigma2 / num_selected + 6 * rho_diagonal * L * objective_gap
+    D = 2 * objective_gap * (rho_tilde - rho_diagonal)
+    contraction = (1 - step_size * mu * (8 + 3 * rho_diagonal) / 8) ** num_steps
+    return {
+        "vanishing": contraction * L * initial_distance2 / 2,
+        "step floor": (1 - contraction) * _floor(step_size * C, mu=mu, L=L, rho=rho_diagonal),
+        "bias": (1 - contraction) * _floor(D, mu=mu, L=L, rho=rho_diagonal),
+    }
+
+
+def _floor(offset, *, mu, L, rho):
+    # L/2 times the fixed point of Delta = (1 - eta mu B) Delta + eta offset, B = 1 + 3 rho / 8.
+    return 4 * L * offset / (mu * (8 + 3 * rho))

@@ -1,0 +1,105 @@
+"""Power-of-Choice, Appendix B: the lemmas (notation of power_of_choice)."""
+
+import numpy as np
+
+from fedtheory.bounds.power_of_choice._words import CONDITIONAL_GRADIENTS, DOMAINS, MARGINAL_GRADIENTS, MEAN, PAPER
+from fedtheory.paper import Hypothesis, Summands, states
+
+__all__ = ["averaged_distance", "client_drift", "gradient_norm"]
+
+_SMOOTH = Hypothesis("F_k is L-smooth and has a minimizer")
+_HALVING = Hypothesis("step sizes do not increase, and at most halve within a round")
+
+
+@states(PAPER, "Lemma B.1", equation="eq. (9)", assumes=(_SMOOTH,), domains=DOMAINS)
+def gradient_norm(excess, *, L) -> Summands:
+    r"""Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
+
+    Parameters
+    ----------
+    excess
+        ``F_k(w) - F_k*``, a number or an array.
+    L
+        Smoothness of F_k.
+
+    Examples
+    --------
+    For F_k(w) = (L/2) w^2 it is an equality: with L = 3 and w = 2 both sides are 36.
+
+    >>> gradient_norm(6.0, L=3.0)
+    36.0
+    """
+    return {"smoothness": 2 * L * excess}
+
+
+@states(PAPER, "Lemma B.2", equation="eq. (12)", assumes=(MARGINAL_GRADIENTS,), schemes=MEAN, domains=DOMAINS)
+def _printed_client_drift(step_size, *, local_steps, G2) -> Summands:
+    r"""Bound on ``E 1/m sum_k |w_bar_t - w_k_t|^2``, ``16 eta_t^2 tau^2 G2``, eq. (12) as printed.
+
+    The paper's proof needs step sizes that at most halve within a round; for ``eta_t = 1/(mu (t + 4L/mu))`` the
+    statement holds for every tau.
+
+    >>> client_drift.printed(0.5, local_steps=3, G2=1.0)
+    36.0
+    """
+    return {"drift": 16 * step_size**2 * local_steps**2 * G2}
+
+
+@states(
+    PAPER,
+    "Lemma B.2",
+    equation="eq. (12)",
+    form="refined",
+    assumes=(CONDITIONAL_GRADIENTS, _HALVING),
+    schemes=MEAN,
+    domains=DOMAINS,
+    printed=_printed_client_drift,
+)
+def client_drift(step_size, *, local_steps, G2) -> Summands:
+    r"""Bound on ``E 1/m sum_k |w_bar_t - w_k_t|^2`` over the active clients, ``4 eta_t^2 (tau - 1)^2 G2``.
+
+    The mean of the squared distances to the average is at most that to the round's starting model u, and by Minkowski's
+    inequality ``(E 1/m sum_k |w_k_t - u|^2)^(1/2)`` is at most the sum of at most tau - 1 step sizes, each at most
+    ``2 eta_t``, times the square root of G2. The same bound holds for ``E |w_bar_t - u|^2``.
+
+    Parameters
+    ----------
+    step_size
+        eta_t, the step size of the step about to be made.
+    local_steps, G2
+        Local steps per round tau, and the bound on the squared norm of stochastic gradients.
+
+    Examples
+    --------
+    >>> client_drift(0.5, local_steps=3, G2=1.0)
+    4.0
+    """
+    return {"drift": 4 * step_size**2 * (local_steps - 1) ** 2 * G2}
+
+
+@states(PAPER, "Lemma B.3", equation="eq. (24)", schemes=MEAN, domains=DOMAINS)
+def averaged_distance(distances2) -> Summands:
+    r"""Bound on the squared distance of an average of models, ``|1/m sum_k w_k - w*|^2 <= 1/m sum_k |w_k - w*|^2``.
+
+    Parameters
+    ----------
+    distances2
+        Squared distances of the active clients' models, shape (..., m); the result has shape (...).
+
+    Examples
+    --------
+    Models 1 and 3, w* = 0: the average is 2 and 4 <= (1 + 9)/2.
+
+    >>> float(averaged_distance([1.0, 9.0]))
+    5.0
+    """
+    return {"mean": _mean(distances2)}
+
+
+def _mean(values):
+    if hasattr(values, "free_symbols"):
+        from sympy import IndexedBase, Sum, Symbol
+
+        k, num_selected = Symbol("k", integer=True), Symbol("num_selected", integer=True, positive=True)
+        return Sum(IndexedBase(values)[k], (k, 1, num_selected)) / num_selected
+    return np.mean(values, axis=-1) if isinstance(values, np.ndarray) else values

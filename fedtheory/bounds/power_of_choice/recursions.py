@@ -1,0 +1,236 @@
+"""Power-of-Choice, Appendices C and E: the one-step recursions, printed and repaired (notation of power_of_choice)."""
+
+from fedtheory.bounds.power_of_choice._words import (
+    DOMAINS,
+    MEAN,
+    PAPER,
+    PRINTED,
+    REPAIRED,
+    UNIT_SQUARES,
+    WEIGHTED,
+    WEIGHTED_AS_PRINTED,
+    WEIGHTS_SUM_TO_ONE,
+    at_most,
+    short_steps,
+)
+from fedtheory.paper import Hypothesis, Summands, states
+
+__all__ = ["one_step", "weighted_one_step"]
+
+_CONTRACTS = Hypothesis(
+    "step_size mu (1 + 3 rho_diagonal/8) <= 1 (implied by step_size <= 1/(4 L) and rho_diagonal <= L/mu)",
+    lambda step_size, mu, rho_diagonal: at_most(step_size * mu * (8 + 3 * rho_diagonal), 8),
+)
+_CONTRACTS_AS_PRINTED = Hypothesis(
+    "step_size mu (1 + 3 rho_bar/8) <= 1 (implied by step_size <= 1/(4 L) and rho_bar <= L/mu)",
+    lambda step_size, mu, rho_bar: at_most(step_size * mu * (8 + 3 * rho_bar), 8),
+)
+_SHORT_STEPS_AS_PRINTED = Hypothesis(
+    "step_size < 1/(2 (1 + num_selected) L) (eq. (80) needs half of that)",
+    lambda step_size, num_selected, L: (step_size, "<", 1 / (2 * (1 + num_selected) * L)),
+)
+
+
+@states(
+    PAPER,
+    "Appendix C",
+    equation="eqs. (64)-(65)",
+    assumes=(*PRINTED, short_steps(), _CONTRACTS_AS_PRINTED),
+    schemes=MEAN,
+    domains=DOMAINS,
+)
+def _printed_one_step(
+    distance2, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde
+) -> Summands:
+    r"""Bound on ``E |w_{t+1} - w*|^2``, eqs. (64)-(65) as printed, with the first rho_bar of ``D`` read as rho_tilde.
+
+    .. math::
+        (1-\eta\mu(1+\tfrac{3\bar\rho}8))\Delta_t+\eta^2(32\tau^2G^2+\tfrac{\sigma^2}m+6\bar\rho L\Gamma)
+        +2\eta\Gamma(\tilde\rho-\bar\rho)
+
+    With mu = 1, L = 2, eta = 1/8, rho_bar = 8/3, tau = 1, G2 = 2 and Delta_t = 2: 2 (1 - 2/8) + 64/64 = 2.5.
+
+    >>> one_step.printed(2.0, step_size=0.125, mu=1.0, L=2.0, local_steps=1, num_selected=1, G2=2.0, sigma2=0.0,
+    ...                  objective_gap=0.0, rho_bar=8 / 3, rho_tilde=8 / 3)
+    2.5
+    """
+    return {
+        "contraction": (1 - step_size * mu * (8 + 3 * rho_bar) / 8) * distance2,
+        "drift": 32 * G2 * step_size**2 * local_steps**2,
+        "noise": step_size**2 * sigma2 / num_selected,
+        "heterogeneity": 6 * rho_bar * L * objective_gap * step_size**2,
+        "bias": 2 * step_size * objective_gap * (rho_tilde - rho_bar),
+    }
+
+
+@states(
+    PAPER,
+    "Appendix C",
+    equation="eqs. (64)-(65)",
+    form="corrected",
+    assumes=(*REPAIRED, short_steps(), _CONTRACTS),
+    schemes=MEAN,
+    domains=DOMAINS,
+    printed=_printed_one_step,
+)
+def one_step(
+    distance2, *, step_size, elapsed_step_size, mu, L, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde
+) -> Summands:
+    r"""Bound on ``E |w_{t+1} - w*|^2`` from ``Delta_t = E |w_t - w*|^2``, for any step sizes up to ``1/(4L)``.
+
+    .. math::
+        (1-\eta\mu B)\Delta_t+\big(2s^2+\tfrac34\eta\rho s+\tfrac38\eta\mu\rho s^2\big)G^2
+        +\eta^2(\tfrac{\sigma^2}m+6\rho L\Gamma)+2\eta\Gamma(\tilde\rho-\rho),\quad B=1+\tfrac{3\rho}8
+
+    Here w_t is the average of the active clients' models, and s the sum of the step sizes already used in the round.
+
+    Parameters
+    ----------
+    distance2
+        Delta_t, the expected squared distance.
+    step_size, elapsed_step_size
+        eta = eta_t, and s = ``sum of eta_i`` from the round's start to step t - 1 (0 in a round's first step).
+    mu, L, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde
+        As in ``power_of_choice.decaying_steps_gap``; rho_diagonal may be 0.
+
+    Raises
+    ------
+    AssumptionViolated
+        If the step size is above 1/(4L), or rho_diagonal is negative, above rho_tilde or above L/mu.
+
+    Notes
+    -----
+    Let u be the round's starting model, ``V = 1/m sum_k |w_k - u|^2`` over the active clients, ``E_k = F_k - F_k*``,
+    ``x = L eta <= 1/4`` and ``nu = 2 eta (1 - 2x)``. All expectations are over selection and noise.
+
+    1. Eqs. (27)-(46) of the paper, which are correct, give ``Delta_{t+1} <= (1 - eta mu) Delta_t
+       + E 1/m sum |w_t - w_k|^2 + eta^2 sigma2/m - nu E 1/m sum E_k(w_k) + 2 eta E 1/m sum E_k(w*)``.
+    2. The average minimizes the mean squared distance: ``1/m sum |w_t - w_k|^2 <= V``.
+    3. Strong convexity at u, ``2 <a, b> >= -eta |a|^2 - |b|^2/eta`` and Lemma B.1 give ``-nu 1/m sum E_k(w_k) <=
+       -nu (1 - x) 1/m sum E_k(u) + (1 - 2x)(1 - mu eta) V``, so that V appears at most twice in all.
+    4. Given u, the expectation of ``1/m sum E_k(u)`` is at least ``rho (F(u) - F* + Gamma)``, hence at least
+       ``rho (mu/2 |u - w*|^2 + Gamma)``; that of ``1/m sum E_k(w*)`` is at most ``rho_tilde Gamma``.
+    5. ``(1 - 2x)(1 - x)`` is at least 3/8 and at least ``1 - 3x``: the first serves the distance, the second Gamma. So
+       far ``Delta_{t+1} <= (1 - eta mu) Delta_t - (3/8) eta mu rho E |u - w*|^2 + 2 E V
+       + eta^2 (sigma2/m + 6 rho L Gamma) + 2 eta Gamma (rho_tilde - rho)``.
+    6. Minkowski: ``E V <= s^2 G2``, and likewise ``E |w_t - u|^2 <= s^2 G2``.
+    7. Therefore ``Delta_t <= E |u - w*|^2 + 2 s (G2 E |u - w*|^2)^(1/2) + s^2 G2``, and ``mu^2 E |u - w*|^2 <=
+       E |grad F(u)|^2 <= G2`` turns the middle term into ``2 s G2/mu``. Inserting this for ``E |u - w*|^2`` adds
+       ``(3/4) eta rho s G2 + (3/8) eta mu rho s^2 G2``.
+
+    Nothing is assumed about how step sizes change within a round.
+
+    Examples
+    --------
+    With mu = L = m = rho = 1, eta = 1/4, s = 1/2, G2 = 64, all else 0 and Delta_t = 32: 32 (1 - 11/32) = 21, and
+    64 (2/4 + 3/32 + 3/128) = 32 + 6 + 1.5.
+
+    >>> one_step(32.0, step_size=0.25, elapsed_step_size=0.5, mu=1.0, L=1.0, num_selected=1, G2=64.0, sigma2=0.0,
+    ...          objective_gap=0.0, rho_diagonal=1.0, rho_tilde=1.0)
+    60.5
+    """
+    B = 1 + 3 * rho_diagonal / 8
+    return {
+        "contraction": (1 - step_size * mu * B) * distance2,
+        "drift": _drift(step_size, elapsed_step_size, rho_diagonal, mu=mu) * G2,
+        "noise": step_size**2 * sigma2 / num_selected,
+        "heterogeneity": 6 * rho_diagonal * L * objective_gap * step_size**2,
+        "bias": 2 * step_size * objective_gap * (rho_tilde - rho_diagonal),
+    }
+
+
+@states(
+    PAPER,
+    "Appendix E",
+    equation="eq. (81)",
+    assumes=(*PRINTED, WEIGHTS_SUM_TO_ONE, _SHORT_STEPS_AS_PRINTED),
+    schemes=WEIGHTED_AS_PRINTED,
+    domains=DOMAINS,
+)
+def _printed_weighted_one_step(
+    distance2, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde
+) -> Summands:
+    r"""Bound on ``E |w_{t+1} - w*|^2``, eq. (81) as printed.
+
+    .. math::
+        (1-\eta\mu(\tfrac1m+\tfrac{\bar\rho}2))\Delta_t+2\eta\Gamma(\tilde\rho-\bar\rho)
+        +\eta^2[32m^2(m-1)\tau^2G^2+\sigma^2m+2L(2+m)\bar\rho\Gamma]
+
+    With m = 1 nothing is left of the drift: 2 (1 - (1/8) 2) + 0 = 1.5.
+
+    >>> weighted_one_step.printed(2.0, step_size=0.125, mu=1.0, L=1.0, local_steps=9, num_selected=1, G2=7.0,
+    ...                           sigma2=0.0, objective_gap=0.0, rho_bar=2.0, rho_tilde=2.0)
+    1.5
+    """
+    m = num_selected
+    return {
+        "contraction": (1 - step_size * mu * (2 + m * rho_bar) / (2 * m)) * distance2,
+        "drift": 32 * m**2 * (m - 1) * G2 * step_size**2 * local_steps**2,
+        "noise": step_size**2 * sigma2 * m,
+        "heterogeneity": 2 * L * (2 + m) * rho_bar * objective_gap * step_size**2,
+        "bias": 2 * step_size * objective_gap * (rho_tilde - rho_bar),
+    }
+
+
+@states(
+    PAPER,
+    "Appendix E",
+    equation="eq. (81)",
+    form="corrected",
+    assumes=(*REPAIRED, WEIGHTS_SUM_TO_ONE, short_steps(), _CONTRACTS, UNIT_SQUARES),
+    schemes=WEIGHTED,
+    domains=DOMAINS,
+    printed=_printed_weighted_one_step,
+)
+def weighted_one_step(
+    distance2,
+    *,
+    step_size,
+    elapsed_step_size,
+    mu,
+    L,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    squared_weights=1,
+) -> Summands:
+    r"""Bound on ``E |w_{t+1} - w*|^2`` for any step sizes up to ``1/(4L)`` and weights of sum one.
+
+    It is ``one_step`` with sigma2/m replaced by ``sigma2 squared_weights``: every step of its proof takes the weights
+    q_k in the place of 1/m, by Jensen's inequality without a factor m (eq. (74) has a superfluous one).
+
+    Parameters
+    ----------
+    squared_weights
+        Largest ``sum_{k in S} q_k^2`` over the selections: 1/m for the plain mean, never above 1.
+    distance2, step_size, elapsed_step_size, mu, L, G2, sigma2, objective_gap, rho_diagonal, rho_tilde
+        As in ``one_step``, with the skews of eq. (76).
+
+    Raises
+    ------
+    AssumptionViolated
+        If the step size is above 1/(4L), rho_diagonal is negative, above rho_tilde or above L/mu, or squared_weights is
+        above 1.
+
+    Examples
+    --------
+    With eta = 1/4, sigma2 = 16 and squared weights 1/2, all else 0: (1/16) 16 (1/2) = 0.5.
+
+    >>> weighted_one_step(0.0, step_size=0.25, elapsed_step_size=0.0, mu=1.0, L=1.0, G2=0.0, sigma2=16.0,
+    ...                   objective_gap=0.0, rho_diagonal=1.0, rho_tilde=1.0, squared_weights=0.5)
+    0.5
+    """
+    B = 1 + 3 * rho_diagonal / 8
+    return {
+        "contraction": (1 - step_size * mu * B) * distance2,
+        "drift": _drift(step_size, elapsed_step_size, rho_diagonal, mu=mu) * G2,
+        "noise": step_size**2 * sigma2 * squared_weights,
+        "heterogeneity": 6 * rho_diagonal * L * objective_gap * step_size**2,
+        "bias": 2 * step_size * objective_gap * (rho_tilde - rho_diagonal),
+    }
+
+
+def _drift(eta, s, rho, *, mu):
+    return 2 * s**2 + 3 * eta * rho * s / 4 + 3 * eta * mu * rho * s**2 / 8

@@ -1,0 +1,222 @@
+r"""Power-of-Choice, Appendix E: averaging with weights q_k of sum one (notation of power_of_choice).
+
+The skews are those of eq. (76), with ``E sum_{k in S} q_k (F_k - F_k*)`` in the numerator. Step sizes are
+``eta_t = m / (mu (t + gamma))`` with ``gamma = 4 m (1 + m) L / mu``.
+
+Eq. (85) is false as printed when m = 1: its drift carries the factor m - 1, so that the drift of a single client is
+lost. (Two clients ``(w -+ 1)^2 / 2`` from w = 0, one drawn uniformly, 10 local steps: after 10 steps the error is
+50/289, the printed bound 1/6.) It is also false for the weights ``q_k = p_k K / m`` that the paper gives as an example,
+which sum to one only if all p_k are equal. The sound part, for m >= 2, is ``derived_weighted_average_gap``; the form
+that holds for every m is ``weighted_average_gap``.
+"""
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.bounds.power_of_choice._words import (
+    DOMAINS,
+    DRIFT_FITS,
+    PAPER,
+    PRINTED,
+    REPAIRED,
+    UNIT_SQUARES,
+    WEIGHTED,
+    WEIGHTED_AS_PRINTED,
+    WEIGHTS_SUM_TO_ONE,
+    at_most,
+)
+from fedtheory.paper import Hypothesis, Summands, maximum, states
+
+__all__ = ["derived_weighted_average_gap", "weighted_average_gap", "weighted_step_sizes"]
+
+_NOT_VACUOUS = Hypothesis(
+    "num_selected (1 + 3 rho_diagonal/8) > 1 (true unless num_selected = 1 and rho_diagonal = 0)",
+    lambda num_selected, rho_diagonal: (num_selected * (8 + 3 * rho_diagonal), ">", 8),
+)
+_SEVERAL = Hypothesis(
+    "num_selected >= 2 (eq. (85) loses the drift of a single client)", lambda num_selected: (num_selected, ">=", 2)
+)
+_FEASIBLE = Hypothesis("rho_bar <= L/mu (true of the infimum)", lambda rho_bar, L, mu: at_most(rho_bar, L / mu))
+_DRIFT_FITS_WEIGHTED = Hypothesis(
+    "8.25 (local_steps - 1)^2 + 2 rho_bar (local_steps - 1) <= 32 num_selected^2 (num_selected - 1) local_steps^2 "
+    "(true whenever num_selected >= 2 and rho_bar <= 251)",
+    lambda local_steps, rho_bar, num_selected: (
+        33 * (local_steps - 1) ** 2 + 8 * rho_bar * (local_steps - 1),
+        "<=",
+        128 * num_selected**2 * (num_selected - 1) * local_steps**2,
+    ),
+)
+
+
+def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: int) -> Array:
+    """Step sizes of eq. (85), ``m / (mu (t + 4 m (1 + m) L / mu))`` for t = 0, ..., T - 1; shape (T,).
+
+    >>> weighted_step_sizes(2, mu=1.0, L=1.0, num_selected=1) == [1 / 8, 1 / 9]
+    array([ True,  True])
+    """
+    steps = np.arange(_validate.horizon("num_steps", num_steps))
+    m = _validate.count("num_selected", num_selected)
+    sizes: Array = 1.0 / (_validate.positive("mu", mu) * steps / m + 4 * (1 + m) * _validate.positive("L", L))
+    return sizes
+
+
+@states(
+    PAPER,
+    "Appendix E",
+    equation="eq. (85)",
+    assumes=(*PRINTED, WEIGHTS_SUM_TO_ONE),
+    schemes=WEIGHTED_AS_PRINTED,
+    domains=DOMAINS,
+)
+def _printed_weighted_average_gap(
+    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
+) -> Summands:
+    r"""Bound on ``E F(w_T) - F*`` for step sizes ``m / (mu (t + gamma))``, eq. (85) as printed (false for m = 1).
+
+    .. math::
+        \frac1{T+\gamma}\Big[\frac{Lm^2(32m(m-1)\tau^2G^2+\sigma^2)}{\mu^2\bar\rho}+\frac{2L^2m(m+2)\Gamma}{\mu^2}
+        +\frac{L\gamma\|w_0-w^*\|^2}2\Big]+\frac{2L\Gamma}{\bar\rho\mu}\Big(\frac{\tilde\rho}{\bar\rho}-1\Big)
+
+    With mu = L = m = 1, Gamma = 1/2, unit skews and T = 10: 3 / 18.
+
+    >>> from fractions import Fraction as Q
+    >>> weighted_average_gap.printed(10, mu=Q(1), L=Q(1), local_steps=10, num_selected=1, G2=Q(4), sigma2=Q(0),
+    ...                              objective_gap=Q(1, 2), rho_bar=Q(1), rho_tilde=Q(1), initial_distance2=Q(0))
+    Fraction(1, 6)
+    """
+    m = num_selected
+    gamma = 4 * m * (1 + m) * L / mu
+    per_variance = L * m**2 / (mu**2 * rho_bar)
+    return {
+        "drift": per_variance * 32 * m * (m - 1) * G2 * local_steps**2 / (num_steps + gamma),
+        "noise": per_variance * sigma2 / (num_steps + gamma),
+        "heterogeneity": 2 * L**2 * m * (m + 2) * objective_gap / mu**2 / (num_steps + gamma),
+        "initial": L * gamma * initial_distance2 / 2 / (num_steps + gamma),
+        "bias": 2 * L * objective_gap / (rho_bar * mu) * (rho_tilde / rho_bar - 1),
+    }
+
+
+@states(
+    PAPER,
+    "Appendix E",
+    equation="eqs. (82)-(85)",
+    form="derived",
+    assumes=(*PRINTED, WEIGHTS_SUM_TO_ONE, _SEVERAL, _FEASIBLE, _DRIFT_FITS_WEIGHTED),
+    schemes=WEIGHTED,
+    domains=DOMAINS,
+    printed=_printed_weighted_average_gap,
+)
+def derived_weighted_average_gap(
+    num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
+) -> Summands:
+    r"""Bound that the recursion (82)-(84) gives: eq. (85) with the bias ``(2 L Gamma / mu)(rho_tilde/rho_bar - 1)``.
+
+    The printed bias has an extra factor 1/rho_bar. Arguments are those of ``weighted_average_gap.printed``.
+
+    Raises
+    ------
+    AssumptionViolated
+        If one client is selected, rho_bar is 0, above rho_tilde or above L/mu, or so large that the drift does not fit.
+
+    Notes
+    -----
+    It holds for m >= 2: with ``x = L eta <= 1/(4 (1 + m))`` step 5 of the proof of ``one_step`` has
+    ``2 (1 - 2x)(1 - x) >= 1``, hence the contraction ``1 + rho/2 >= 1/m + rho/2``, and a drift of at most
+    ``[8.25 (tau-1)^2 + 2 rho (tau-1)] eta^2 G2``, which fits under ``32 m^2 (m-1) tau^2 eta^2 G2``; the induction is
+    that of ``decaying_steps_gap``. The diagonal skew may be given for rho_bar.
+
+    Examples
+    --------
+    With mu = L = 1, m = 2, Gamma = 2, rho_bar = 1/2, rho_tilde = 3/4, all else 0 and T = 8:
+    (2 * 2 * 4 * 2)/32 + 4/2 = 3.
+
+    >>> derived_weighted_average_gap(8, mu=1.0, L=1.0, local_steps=1, num_selected=2, G2=0.0, sigma2=0.0,
+    ...                              objective_gap=2.0, rho_bar=0.5, rho_tilde=0.75, initial_distance2=0.0)
+    3.0
+    """
+    # Written from the recursion: beta = m/mu, B = 1/m + rho/2, and L/2 (beta^2 C / (beta mu B - 1)) / (T + gamma).
+    m = num_selected
+    gamma = 4 * m * (1 + m) * L / mu
+    per_variance = L * m / (mu**2 * rho_bar)
+    return {
+        "drift": per_variance * 32 * m**2 * (m - 1) * G2 * local_steps**2 / (num_steps + gamma),
+        "noise": per_variance * m * sigma2 / (num_steps + gamma),
+        "heterogeneity": per_variance * 2 * L * (2 + m) * rho_bar * objective_gap / (num_steps + gamma),
+        "initial": L * gamma * initial_distance2 / 2 / (num_steps + gamma),
+        "bias": 2 * L * objective_gap / mu * (rho_tilde / rho_bar - 1),
+    }
+
+
+@states(
+    PAPER,
+    "Appendix E",
+    equation="eq. (85)",
+    form="corrected",
+    assumes=(*REPAIRED, WEIGHTS_SUM_TO_ONE, UNIT_SQUARES, _NOT_VACUOUS, DRIFT_FITS),
+    schemes=WEIGHTED,
+    domains=DOMAINS,
+    printed=_printed_weighted_average_gap,
+)
+def weighted_average_gap(
+    num_steps,
+    *,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    G2,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
+    squared_weights=1,
+) -> Summands:
+    r"""Bound on ``E F(w_T) - F*`` for step sizes ``m / (mu (t + gamma))`` and weights of sum one, for every m.
+
+    .. math::
+        \frac1{T+\gamma}\max\Big\{\frac{L\gamma}2\|w_0-w^*\|^2,\ \frac{Lm^2C}{2\mu^2(mB-1)}\Big\}
+        +\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)},\quad B=1+\tfrac{3\rho}8,\
+        C=32\tau^2G^2+\sigma^2q_2+6\rho L\Gamma
+
+    Parameters
+    ----------
+    num_selected
+        Clients per round m; it sets the step sizes.
+    squared_weights
+        q_2, the largest ``sum_{k in S} q_k^2`` over the selections: 1/m for the plain mean, never above 1.
+    num_steps, mu, L, local_steps, G2, sigma2, objective_gap, rho_diagonal, rho_tilde, initial_distance2
+        As in ``power_of_choice.decaying_steps_gap``, with the skews of eq. (76).
+
+    Raises
+    ------
+    AssumptionViolated
+        If rho_diagonal is negative, above rho_tilde or above L/mu, or so large that the drift does not fit under
+        32 tau^2 G2, or 0 while num_selected is 1; or if squared_weights is above 1.
+
+    Notes
+    -----
+    ``weighted_one_step`` gives the recursion ``Delta_{t+1} <= (1 - eta mu B) Delta_t + eta^2 C + eta D`` in rounds in
+    which step sizes at most halve; D = 2 Gamma (rho_tilde - rho), and ``eta mu = m/s`` with ``s = t + gamma``.
+    Induction on ``Delta_t <= psi/s + D/(mu B)`` needs ``(m B - 1) psi >= m^2 C / mu^2`` and ``m B <= gamma``. In a
+    first round with tau > gamma + 1, ``Delta_t <= (G2/mu^2)(9/8 + m log(1 + x))^2`` with ``x = tau/gamma >= 1``, while
+    psi/(t + gamma) is at least ``(1024/11) m^2 (1 + m) x^2/(1 + x) G2/mu^2``.
+
+    Examples
+    --------
+    With mu = L = 1, m = 2, rho = 0, tau = 1, G2 = 3, all else 0 and T = 8: (4 * 96 / 2) / 32 = 6.
+
+    >>> weighted_average_gap(8, mu=1.0, L=1.0, local_steps=1, num_selected=2, G2=3.0, sigma2=0.0, objective_gap=0.0,
+    ...                      rho_diagonal=0.0, rho_tilde=0.0, initial_distance2=0.0)
+    6.0
+    """
+    m, rho = num_selected, rho_diagonal
+    gamma = 4 * m * (1 + m) * L / mu
+    C = 32 * G2 * local_steps**2 + sigma2 * squared_weights + 6 * rho * L * objective_gap
+    initial = L * gamma * initial_distance2 / 2
+    steady = 4 * L * m**2 * C / (mu**2 * (m * (8 + 3 * rho) - 8))
+    return {
+        "vanishing": maximum(initial, steady) / (num_steps + gamma),
+        "bias": 8 * L * objective_gap * (rho_tilde - rho) / (mu * (8 + 3 * rho)),
+    }

@@ -1,0 +1,203 @@
+"""FedALIGN: what theta_T and rho_T are, and what the paper says about them."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory.bounds import fedalign as fa
+from fedtheory.claims._aligned_runs import AlignedRun
+from fedtheory.claims._alignment_instances import delay, draw_alignment
+from fedtheory.claims._instances import in_words, pick, whole
+from fedtheory.claims.fedalign.theorems import per_round
+from fedtheory.paper import Statement
+from fedtheory.selection.loss_matching import matches
+from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, equal_to, worst_of
+from fedtheory.verification.rational import combination
+from fedtheory.verification.runs import no_noise
+
+_AFTER_THEOREM_1 = "Section 3.2"
+
+
+def _sums(run: AlignedRun) -> dict[str, Any]:
+    return {"gamma": delay(run.federation, run.local_steps), "local_steps": run.local_steps}
+
+
+def _range(rng: np.random.Generator) -> Finding:
+    run, instance = draw_alignment(rng)
+    weights, _ = per_round(run)
+    findings = []
+    for first_step in (0, 1):
+        for theta in fa.theta(weights, first_step=first_step, **_sums(run)):
+            findings += [
+                at_most(theta, Fraction(1), instance=instance),
+                at_least(theta, Fraction(0), instance=instance),
+            ]
+    return worst_of(findings)
+
+
+THETA_RANGE = Claim(
+    key="fedalign:theta-range",
+    title="theta_T is between 0 and 1",
+    statement=Statement(fa.PAPER, "Theorem 1", "eq. (7)"),
+    kind="inequality",
+    check=_range,
+)
+
+
+def _draw_inclusions(rng: np.random.Generator) -> tuple[list[Fraction], list[Fraction], dict[str, Any]]:
+    """Draw the included shares of some rounds, and larger ones."""
+    rounds = whole(rng, 1, 4)
+    shares = [Fraction(whole(rng, 0, 8), 4) for _ in range(rounds)]
+    more = [share + Fraction(whole(rng, 0, 8), 4) for share in shares]
+    return shares, more, {"included shares": in_words(tuple(shares)), "more": in_words(tuple(more))}
+
+
+def _falls(rng: np.random.Generator) -> Finding:
+    shares, more, instance = _draw_inclusions(rng)
+    known: dict[str, Any] = {"gamma": Fraction(whole(rng, 8, 40)), "local_steps": whole(rng, 1, 5)}
+    pairs = zip(
+        fa.theta([1 / (1 + s) for s in more], **known), fa.theta([1 / (1 + s) for s in shares], **known), strict=True
+    )
+    return worst_of(at_most(low, high, instance=instance) for low, high in pairs)
+
+
+THETA_FALLS = Claim(
+    key="fedalign:theta-falls",
+    title="theta_T falls when more non-priority clients are included",
+    statement=Statement(fa.PAPER, _AFTER_THEOREM_1, "eq. (9)"),
+    kind="inequality",
+    check=_falls,
+)
+
+
+def _nobody(rng: np.random.Generator) -> Finding:
+    run, instance = draw_alignment(rng, thresholds=(Fraction(0),))
+    fed, horizon, sums = run.federation, run.num_steps, _sums(run)
+    weights, gaps = per_round(run)
+    rho = fa.rho(gaps, mu=fed.strong_convexity, L=fed.smoothness, **sums)[-1]
+    theta = fa.theta(weights, **sums)[-1]
+    return worst_of(
+        [
+            equal_to(rho, Fraction(0), instance=instance),
+            equal_to(theta, horizon / (horizon + sums["gamma"] - 2), instance=instance),
+        ]
+    )
+
+
+THRESHOLD_ZERO = Claim(
+    key="fedalign:threshold-zero",
+    title="With thresholds 0 (and <), rho_T = 0 and theta_T = T/(T + gamma - 2): nobody is included",
+    statement=Statement(fa.PAPER, _AFTER_THEOREM_1, "eqs. (9)-(10)", form="corrected"),
+    kind="identity",
+    check=_nobody,
+)
+
+
+def _theta_is_one(_: np.random.Generator) -> Finding:
+    horizon, gamma = 10, Fraction(8)
+    theta = fa.theta([Fraction(1)] * horizon, gamma=gamma, local_steps=1, first_step=1)[-1]
+    return equal_to(theta, Fraction(1), instance={"num_steps": horizon, "gamma": "8", "thresholds": "0"})
+
+
+THETA_ONE = Claim(
+    key="fedalign:theta-one",
+    title="With thresholds 0 theta_T is 1",
+    statement=Statement(fa.PAPER, _AFTER_THEOREM_1, "text after eq. (10)"),
+    kind="erratum",
+    check=_theta_is_one,
+    expected=FAILS,
+    instances=(1, 1),
+    remark="it is (T - 1)/(T + gamma - 2), which tends to 1",
+)
+
+
+def _twin_at_zero(_: np.random.Generator) -> Finding:
+    # A non-priority client with the very data of the priority client matches with threshold 0 if <= is meant.
+    losses = [(3 - 1) ** 2 / 2] * 2
+    included = int(matches([losses], [1, 0], [0], "<=").matched[0, 1])
+    instance = {"clients": "(w - 1)^2/2 twice, one has priority", "w": "3", "threshold": "0"}
+    return equal_to(included, 0, instance=instance)
+
+
+COMPARISON = Claim(
+    key="fedalign:comparison",
+    title="With threshold 0 nobody is included under the condition |F(w) - F_k(w)| <= eps of section 3.1",
+    statement=Statement(fa.PAPER, "Section 3.1", "the full condition"),
+    kind="erratum",
+    check=_twin_at_zero,
+    expected=FAILS,
+    instances=(1, 1),
+    remark="the definition of the indicator after eq. (9) has <, with which it is true",
+)
+
+
+def _rho_of_one_step(included_gap: Fraction) -> Fraction:
+    return Fraction(fa.rho([included_gap], mu=Fraction(1), L=Fraction(1), gamma=Fraction(8), local_steps=1)[-1])
+
+
+def _one_more(_: np.random.Generator) -> Finding:
+    # Shares 1 and 1, Gamma_k 1 and 0: the included gap goes from 1/2 to 1/3.
+    return at_least(
+        _rho_of_one_step(Fraction(1, 3)),
+        _rho_of_one_step(Fraction(1, 2)),
+        instance={"shares": "1 (Gamma_k = 1), then one more of share 1 (Gamma_k = 0)", "mu = L": "1", "num_steps": 1},
+    )
+
+
+OPPOSITE_WAYS = Claim(
+    key="fedalign:opposite-ways",
+    title="Including one more client lowers theta_T and raises rho_T (their inverse relationship)",
+    statement=Statement(fa.PAPER, "Section 1", "text after eq. (4); section 3.2"),
+    kind="erratum",
+    check=_one_more,
+    expected=FAILS,
+    instances=(1, 1),
+    remark="a client with Gamma_k below the mean of those included lowers both",
+)
+
+
+def _included_gap_changes(rng: np.random.Generator) -> Finding:
+    share, gap = Fraction(whole(rng, 0, 8), 4), Fraction(whole(rng, 0, 8), 2)
+    new_share = Fraction(whole(rng, 1, 8), 4)
+    before = share * gap / (1 + share)
+    new_gap = before + Fraction(whole(rng, 0, 6), 2) * pick(rng, [Fraction(0), Fraction(1)])
+    after = (share * gap + new_share * new_gap) / (1 + share + new_share)
+    instance = {"share": str(share), "Gamma": str(gap), "new share": str(new_share), "new Gamma_k": str(new_gap)}
+    return at_least(_rho_of_one_step(after), _rho_of_one_step(before), instance=instance)
+
+
+OPPOSITE_WAYS_CORRECTED = Claim(
+    key="fedalign:opposite-ways-corrected",
+    title="Including one more client raises rho_T if its Gamma_k is at least the included gap, priority counted as 0",
+    statement=Statement(fa.PAPER, _AFTER_THEOREM_1, form="corrected"),
+    kind="inequality",
+    check=_included_gap_changes,
+    hypotheses=("Gamma_k >= sum_{j not in P} p_j I_j Gamma_j/(1 + s) before",),
+)
+
+
+def _priority_alone(rng: np.random.Generator) -> Finding:
+    run, instance = draw_alignment(rng, thresholds=(Fraction(0),))
+    run = replace(run, noise=no_noise(run.federation.dim))
+    fed, first, w = run.federation, len(run.priority), run.initial
+    # Federated averaging on the priority clients alone, written out.
+    for number in range(len(run.thresholds)):
+        local = [w] * first
+        for step in range(number * run.local_steps, (number + 1) * run.local_steps):
+            gradients = [fed.gradient(k, at) for k, at in enumerate(local)]
+            local = [
+                combination((Fraction(1), -run.step_size(step)), pair) for pair in zip(local, gradients, strict=True)
+            ]
+        w = combination(fed.weights[:first], local)
+    return equal_to(run.gap(run.num_steps), fed.gap(w), instance={**instance, "noise": "none"})
+
+
+PRIORITY_ALONE = Claim(
+    key="fedalign:priority-alone",
+    title="With thresholds 0 the run is federated averaging on the priority clients",
+    statement=Statement(fa.PAPER, _AFTER_THEOREM_1, "Consistency of our result"),
+    kind="identity",
+    check=_priority_alone,
+)

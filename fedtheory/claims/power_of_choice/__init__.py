@@ -1,0 +1,5 @@
+"""Claims about Power-of-Choice."""
+
+from fedtheory._discover import lazy_names
+
+__getattr__, __dir__ = lazy_names(__name__, __path__[0])

@@ -1,0 +1,188 @@
+"""Power-of-Choice, sections 3.1 and 5: how the selection skews are ordered, and what more candidates do to them."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory.bounds.power_of_choice import PAPER
+from fedtheory.claims._instances import (
+    draw_federation,
+    draw_model,
+    federation_in_words,
+    in_words,
+    opposite_clients,
+    whole,
+)
+from fedtheory.datasets.quadratics import power_of_choice_quadratics
+from fedtheory.exact.interval import SelectionSkew
+from fedtheory.exact.selection_skews import selection_skew
+from fedtheory.paper import Statement
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, not_applicable, worst_of
+from fedtheory.verification.rational import RationalQuadratics, Vector, vector
+from fedtheory.verification.selections import average_over, power_of_choice
+
+_EQUAL_MINIMA = "all F_k* are equal, so that ranking by F_k is ranking by F_k - F_k*"
+_NUM_SELECTED = 3
+
+
+def selected_mean(fed: RationalQuadratics, w: Vector, other: Vector, m: int, d: int) -> Fraction:
+    """Average ``F_k - F_k*`` at ``other`` over the clients that pow-d selects at ``w``."""
+
+    def mean(chosen: tuple[int, ...]) -> Fraction:
+        return sum((fed.excess(k, other) for k in chosen), start=Fraction(0)) / len(chosen)
+
+    return Fraction(average_over(power_of_choice(fed.weights, fed.losses(w), m, d), mean))
+
+
+def _ordered(rng: np.random.Generator) -> Finding:
+    fed = draw_federation(rng)
+    d = whole(rng, 1, fed.num_clients)
+    m = whole(rng, 1, d)
+    instance = {**federation_in_words(fed), "num_selected": m, "num_candidates": d}
+    if not fed.objective_gap:
+        return not_applicable(**instance)
+    skews = selection_skew(fed.rounded(), PowerOfChoice(m, d), num_models=40)
+    # The outer ends of the intervals would be ordered even where the skews are not.
+    return at_most(skews.rho_bar.upper, skews.rho_tilde.lower, instance=instance)
+
+
+SKEW_ORDER = Claim(
+    key="power-of-choice:skew-order",
+    title="rho_bar <= rho_tilde",
+    statement=Statement(PAPER, "Section 3.1", "after eq. (6)", form="corrected"),
+    kind="inequality",
+    check=_ordered,
+    hypotheses=("the objective gap is positive", "w* is among the models w' of rho_bar"),
+    remark="both are values at w' = w*; with objective gap 0 rho_tilde is 0/0",
+)
+
+
+def _without_the_minimizer(_: np.random.Generator) -> Finding:
+    fed, visited = opposite_clients(), vector("1/2")
+    on_visited = selected_mean(fed, visited, visited, 1, 2) / fed.total_excess(visited)
+    # Everywhere but at w* = 0 one client is selected, whose excess loss at w* is 1/2, as is the objective gap.
+    rho_tilde = max(selected_mean(fed, w, fed.minimizer, 1, 2) / fed.objective_gap for w in map(vector, (-1, 0, 1)))
+    return at_most(
+        on_visited,
+        rho_tilde,
+        instance={**federation_in_words(fed), "law": "power of choice, 2 candidates", "w = w'": in_words(visited)},
+    )
+
+
+SKEW_ORDER_ON_ITERATES = Claim(
+    key="power-of-choice:skew-order-on-iterates",
+    title="rho_bar <= rho_tilde where rho_bar is a minimum over the models of a run only",
+    statement=Statement(PAPER, "Section 3.1", "after eq. (6)"),
+    kind="erratum",
+    check=_without_the_minimizer,
+    expected=FAILS,
+    instances=(1, 1),
+    remark="a run need not come near w*; published code estimates rho_bar on the models of a run",
+)
+
+
+def _more_candidates(_: np.random.Generator) -> Finding:
+    fed = opposite_clients()
+    pairs = [(vector(*w), vector(*other)) for w in ((0,), ("1/2",)) for other in ((-1,), (0,), (1,))]
+
+    def least(d: int) -> Fraction:
+        return min(selected_mean(fed, w, other, 1, d) / fed.total_excess(other) for w, other in pairs)
+
+    # One candidate is drawn with probability p_k, so that its skew is 1 at all models; with two, these pairs suffice.
+    return at_least(least(2), least(1), instance={**federation_in_words(fed), "num_selected": 1, "d": "2 against 1"})
+
+
+RHO_BAR_GROWS = Claim(
+    key="power-of-choice:rho-bar-grows-with-candidates",
+    title="A larger number d of candidates gives a larger rho_bar",
+    statement=Statement(PAPER, "Sections 3.1 and 5", "eq. (6)"),
+    kind="erratum",
+    check=_more_candidates,
+    expected=FAILS,
+    instances=(1, 1),
+    remark="where w' is the optimum of the clients that pow-d selects at w, the skew is 0",
+)
+
+
+def diagonal_growth(rng: np.random.Generator, *, equal_minima: bool = True) -> Finding:
+    """Compare the numerators of the diagonal skew with d + 1 and with d candidates at a random model."""
+    fed = draw_federation(rng)
+    if equal_minima:
+        fed = replace(fed, minima=(Fraction(0),) * fed.num_clients)
+    w = draw_model(rng, fed.dim)
+    d = whole(rng, 1, fed.num_clients - 1)
+    m = whole(rng, 1, d)
+    return at_least(
+        selected_mean(fed, w, w, m, d + 1),
+        selected_mean(fed, w, w, m, d),
+        instance={**federation_in_words(fed), "num_selected": m, "num_candidates": d, "w": in_words(w)},
+    )
+
+
+DIAGONAL_GROWS = Claim(
+    key="power-of-choice:diagonal-skew-grows-with-candidates",
+    title="rho(S(w), w), and so the diagonal skew, does not fall when d grows",
+    statement=Statement(PAPER, "Sections 3.1 and 5", "eqs. (5)-(6)", form="corrected"),
+    kind="inequality",
+    check=diagonal_growth,
+    hypotheses=(_EQUAL_MINIMA,),
+    remark="one more candidate can only raise each of the m largest losses",
+)
+
+
+def _figure_3(d: int) -> SelectionSkew:
+    fed = power_of_choice_quadratics(num_clients=30, dim=5, rng=0)
+    # Zeros are valid subset minima: the lower side of rho_bar, which takes long, is not needed here.
+    return selection_skew(fed, PowerOfChoice(_NUM_SELECTED, d), num_models=60, least_ratios=np.zeros(30))
+
+
+def _instance(few: int, many: int) -> dict[str, Any]:
+    return {"clients": "Appendix F, K = 30, v = 5, seed 0", "num_selected": _NUM_SELECTED, "d": f"{many} against {few}"}
+
+
+def _certified_growth(measured: float, predicted: float, few: int, many: int, *, shows: bool) -> Finding:
+    """Compare the sides of two intervals that lie nearest (to show growth) or farthest (to refute it)."""
+    decided = measured >= predicted if shows else measured < predicted
+    return Finding(measured, predicted, ">=", shows if decided else None, "certified", _instance(few, many))
+
+
+def _rho_bar_in_figure_3(_: np.random.Generator) -> Finding:
+    skews = {d: _figure_3(d) for d in (3, 9, 15)}
+    # The frequencies of d = m are fixed, and its rho_bar exact.
+    return worst_of(
+        _certified_growth(skews[d].rho_bar.upper, skews[3].rho_bar.lower, 3, d, shows=False) for d in (9, 15)
+    )
+
+
+RHO_BAR_IN_FIGURE_3 = Claim(
+    key="power-of-choice:figure-3-rho-bar",
+    title="On the quadratics of Appendix F a larger d gives a larger rho_bar, above 1",
+    statement=Statement(PAPER, "Section 5", "Figure 3"),
+    kind="reproduction",
+    check=_rho_bar_in_figure_3,
+    expected=FAILS,
+    instances=(1, 1),
+    remark="by definition (6) rho_bar falls with d, far below 1; what grows above 1 is the diagonal skew",
+)
+
+
+def _diagonal_in_figure_3(_: np.random.Generator) -> Finding:
+    ladder = (3, 6, 9)
+    skews = [_figure_3(d).rho_diagonal for d in ladder]
+    return worst_of(
+        _certified_growth(more.lower, less.upper, few, many, shows=True)
+        for few, many, less, more in zip(ladder, ladder[1:], skews, skews[1:], strict=False)
+    )
+
+
+DIAGONAL_IN_FIGURE_3 = Claim(
+    key="power-of-choice:figure-3-diagonal-skew",
+    title="On the quadratics of Appendix F a larger d gives a larger diagonal skew",
+    statement=Statement(PAPER, "Section 5", "Figure 3", form="corrected"),
+    kind="reproduction",
+    check=_diagonal_in_figure_3,
+    instances=(1, 1),
+)

@@ -1,0 +1,162 @@
+"""Power-of-Choice, Appendix E: averages with weights q_k; eq. (85) as printed, its counterexamples, and its repair."""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.claims._instances import (
+    WEIGHTED_LAWS,
+    Drawn,
+    constant_law,
+    draw_run,
+    federation_in_words,
+    opposite_clients,
+)
+from fedtheory.claims.power_of_choice.theorems import expected_gaps, initial_distance2, theorem_constants
+from fedtheory.paper import Bound
+from fedtheory.verification.claim import FAILS, Claim, Finding, not_applicable
+from fedtheory.verification.observed import observed_skews
+from fedtheory.verification.rational import RationalQuadratics, vector
+from fedtheory.verification.runs import RationalRun, no_noise
+from fedtheory.verification.selections import uniform_subsets
+
+
+def weighted_steps(fed: RationalQuadratics, num_selected: int) -> Callable[[int], Fraction]:
+    """Step sizes ``m / (mu (t + gamma))`` with ``gamma = 4 m (1 + m) L / mu``."""
+    m = num_selected
+    return lambda step: m / (fed.strong_convexity * step + 4 * m * (1 + m) * fed.smoothness)
+
+
+def balanced_weights(fed: RationalQuadratics, num_selected: int) -> Callable[[tuple[int, ...]], tuple[Fraction, ...]]:
+    """Make the aggregation weights ``q_k = p_k K / m``."""
+    return lambda chosen: tuple(fed.weights[k] * fed.num_clients / num_selected for k in chosen)
+
+
+def _one_uniform_client(fed: RationalQuadratics, initial: int, local_steps: int, num_steps: int) -> Drawn:
+    run = RationalRun(
+        federation=fed,
+        select=constant_law(uniform_subsets(fed.num_clients, 1)),
+        local_steps=local_steps,
+        step_size=weighted_steps(fed, 1),
+        initial=vector(initial),
+        num_steps=num_steps,
+        noise=no_noise(1),
+        weigh=balanced_weights(fed, 1),
+    )
+    words = {
+        **federation_in_words(fed),
+        "law": "uniform without replacement, q_k = p_k K / m",
+        "num_selected": 1,
+        "local_steps": local_steps,
+        "num_steps": num_steps,
+        "step_size": "1/(t + 8)",
+        "initial": initial,
+    }
+    return Drawn(run, 1, words)
+
+
+def _against_85(drawn: Drawn) -> Finding:
+    # Both skews are 1: uniform selection with q_k = p_k K / m is unbiased.
+    known = {**theorem_constants(drawn), "rho_bar": Fraction(1), "rho_tilde": Fraction(1)}
+    return expected_gaps(
+        drawn,
+        lambda step: poc.weighted_average_gap.printed(step, initial_distance2=initial_distance2(drawn.run), **known),
+    )
+
+
+def _lost_drift(_: np.random.Generator) -> Finding:
+    return _against_85(_one_uniform_client(opposite_clients(), 0, local_steps=10, num_steps=10))
+
+
+EQUATION_85_SINGLE_CLIENT = Claim(
+    key="power-of-choice:equation-85-single-client",
+    title="E F(w_T) - F* against eq. (85) for m = 1, equal weights and tau = T = 10: 50/289 > 1/6",
+    statement=poc.weighted_average_gap.printed.statement,
+    kind="erratum",
+    check=_lost_drift,
+    expected=FAILS,
+    instances=(1, 1),
+    bound=poc.weighted_average_gap.printed,
+    remark="all hypotheses hold; the drift term has the factor m - 1 = 0",
+)
+
+
+def _weights_of_sum_above_one(_: np.random.Generator) -> Finding:
+    one = vector(1)
+    same = RationalQuadratics((one, one), (one, one), vector("3/4", "1/4"), vector(0, 0))
+    return _against_85(_one_uniform_client(same, 1, local_steps=1, num_steps=2))
+
+
+EQUATION_85_UNBALANCED = Claim(
+    key="power-of-choice:equation-85-unbalanced",
+    title="E F(w_T) - F* against eq. (85) for q_k = p_k K / m and p = (3/4, 1/4): 1/8 > 0",
+    statement=poc.weighted_average_gap.printed.statement,
+    kind="erratum",
+    check=_weights_of_sum_above_one,
+    expected=FAILS,
+    instances=(1, 1),
+    bound=poc.weighted_average_gap.printed,
+    remark="the weights p_k K / m, which the paper gives as an example, sum to one only if all p_k are equal",
+)
+
+
+def against_weighted_average(bound: Bound, skew: str, smallest_cohort: int) -> Callable[[np.random.Generator], Finding]:
+    """Make the check that compares exact expected gaps with a bound that takes one of the skews."""
+
+    def check(rng: np.random.Generator) -> Finding:
+        drawn = draw_run(
+            rng, laws=WEIGHTED_LAWS, longest_round=4, smallest_cohort=smallest_cohort, step_size=weighted_steps
+        )
+        skews = observed_skews(drawn.run)
+        rho = getattr(skews, skew)
+        if not rho:
+            return not_applicable(**drawn.instance)
+        known = {
+            **theorem_constants(drawn),
+            skew: rho,
+            "rho_tilde": skews.rho_tilde,
+            "initial_distance2": initial_distance2(drawn.run),
+        }
+        return expected_gaps(drawn, lambda step: bound(step, **known))
+
+    return check
+
+
+EQUATION_85_DERIVED = Claim(
+    key="power-of-choice:equation-85-derived",
+    title="E F(w_T) - F* against what the recursion (82)-(84) gives, for m >= 2 and weights of sum one",
+    statement=poc.derived_weighted_average_gap.statement,
+    kind="inequality",
+    check=against_weighted_average(poc.derived_weighted_average_gap, "rho_bar", smallest_cohort=2),
+    bound=poc.derived_weighted_average_gap,
+)
+
+EQUATION_85 = Claim(
+    key="power-of-choice:equation-85",
+    title="E F(w_T) - F* against the repaired form of eq. (85), for every m and weights of sum one",
+    statement=poc.weighted_average_gap.statement,
+    kind="inequality",
+    check=against_weighted_average(poc.weighted_average_gap, "rho_diagonal", smallest_cohort=1),
+    bound=poc.weighted_average_gap,
+)
+
+
+def _single_client_repaired(_: np.random.Generator) -> Finding:
+    drawn = _one_uniform_client(opposite_clients(), 0, local_steps=10, num_steps=10)
+    known = {**theorem_constants(drawn), "rho_diagonal": Fraction(1), "rho_tilde": Fraction(1)}
+    return expected_gaps(
+        drawn, lambda step: poc.weighted_average_gap(step, initial_distance2=initial_distance2(drawn.run), **known)
+    )
+
+
+EQUATION_85_SINGLE_CLIENT_REPAIRED = Claim(
+    key="power-of-choice:equation-85-single-client-repaired",
+    title="The repaired form of eq. (85) on the instance that refutes the printed one",
+    statement=poc.weighted_average_gap.statement,
+    kind="inequality",
+    check=_single_client_repaired,
+    instances=(1, 1),
+    bound=poc.weighted_average_gap,
+)

@@ -1,0 +1,33 @@
+"""What fedtheory.datasets offers; written by ``python -m tests.stubs``."""
+
+from fedtheory.datasets import bundled as bundled
+from fedtheory.datasets import corruption as corruption
+from fedtheory.datasets import idx as idx
+from fedtheory.datasets import leaf as leaf
+from fedtheory.datasets import least_squares as least_squares
+from fedtheory.datasets import partition as partition
+from fedtheory.datasets import quadratics as quadratics
+from fedtheory.datasets import synthetic_softmax as synthetic_softmax
+from fedtheory.datasets.bundled import breast_cancer as breast_cancer
+from fedtheory.datasets.bundled import diabetes as diabetes
+from fedtheory.datasets.bundled import digits as digits
+from fedtheory.datasets.bundled import wine as wine
+from fedtheory.datasets.corruption import add_irrelevant_samples as add_irrelevant_samples
+from fedtheory.datasets.corruption import flip_labels as flip_labels
+from fedtheory.datasets.corruption import noise_levels as noise_levels
+from fedtheory.datasets.corruption import shift_labels as shift_labels
+from fedtheory.datasets.corruption import with_misaligned_clients as with_misaligned_clients
+from fedtheory.datasets.idx import read_idx as read_idx
+from fedtheory.datasets.idx import read_idx_pair as read_idx_pair
+from fedtheory.datasets.leaf import read_leaf as read_leaf
+from fedtheory.datasets.least_squares import least_squares_federation as least_squares_federation
+from fedtheory.datasets.partition import Heterogeneity as Heterogeneity
+from fedtheory.datasets.partition import dirichlet_partition as dirichlet_partition
+from fedtheory.datasets.partition import heterogeneity as heterogeneity
+from fedtheory.datasets.partition import power_law_partition as power_law_partition
+from fedtheory.datasets.partition import shard_partition as shard_partition
+from fedtheory.datasets.quadratics import power_law_weights as power_law_weights
+from fedtheory.datasets.quadratics import power_of_choice_quadratics as power_of_choice_quadratics
+from fedtheory.datasets.synthetic_softmax import SyntheticClients as SyntheticClients
+from fedtheory.datasets.synthetic_softmax import synthetic as synthetic
+from fedtheory.datasets.synthetic_softmax import synthetic_clients as synthetic_clients

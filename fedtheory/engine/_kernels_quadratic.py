@@ -1,0 +1,206 @@
+"""Kernels of quadratic federations: losses of some clients, local steps of one client, objective gap of a model."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+# (slots take what engine/rounds.py says)
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory._compile import compiled, inlined
+from fedtheory._validate import Array
+from fedtheory.engine.rounds import Family, LocalWork
+from fedtheory.federation.quadratic import QuadraticFederation
+
+__all__ = ["QuadraticArrays", "quadratic_family"]
+
+
+class QuadraticArrays(NamedTuple):
+    """What the kernels read: a row of ``rows`` per client, and a last one for the objective F.
+
+    A row is curvature (1 number if isotropic, v if diagonal, v*v if full), minimum (0 for F), minimizer (v).
+    """
+
+    rows: Array
+
+
+def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
+    """Lay out a federation for the round loop, with the leanest kernels for the local work asked for."""
+    if work.batch_size:
+        message = f"batch_size must be None for a federation without samples, got {work.batch_size}"
+        raise ValueError(message)
+    plain = work == LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)
+    slots: tuple[Any, Any, Any]
+    if fed.curvatures.ndim == 1 and plain:
+        curvatures, slots = fed.curvatures[:, None], (_isotropic_losses, _isotropic_descend, _isotropic_excess)
+    elif fed.is_diagonal:
+        curvatures, slots = fed.diagonals, (_diagonal_losses, _diagonal_train, _diagonal_excess)
+    else:
+        curvatures, slots = fed.matrices.reshape(fed.num_clients, -1), (_full_losses, _full_train, _full_excess)
+    clients = np.hstack([curvatures, fed.minima[:, None], fed.centers])
+    # The excess is measured from the exact minimum, which spares the cancellation in F(w) - F*.
+    objective = np.concatenate([fed.weights @ curvatures, [0.0], fed.minimizer])
+    return Family(QuadraticArrays(np.vstack([clients, objective])), *slots, reference=fed.minimum)
+
+
+@compiled
+def _isotropic_losses(problem, model, candidates, batch_size, rng, losses):
+    for j in range(candidates.size):
+        losses[j] = _isotropic_loss(problem.rows, candidates[j], model)
+
+
+@inlined
+def _isotropic_loss(rows, client, model):
+    k = np.uint64(client)
+    square = 0.0
+    for i in range(model.size):
+        offset = model[i] - rows[k, i + 2]
+        square += offset * offset
+    return 0.5 * rows[k, 0] * square + rows[k, 1]
+
+
+@compiled
+def _isotropic_excess(problem, model):
+    return _isotropic_loss(problem.rows, problem.rows.shape[0] - 1, model)
+
+
+@compiled
+def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
+    # Plain gradient descent moves every coordinate the same share of the way to the center.
+    rows = problem.rows
+    for j in range(chosen.size):
+        k = np.uint64(chosen[j])
+        share = 0.0
+        for s in range(step_sizes.size):
+            share += step_sizes[s] * rows[k, 0] * (1.0 - share)
+        for i in range(server_model.size):
+            updates[j, i] = share * (rows[k, i + 2] - server_model[i])
+
+
+@compiled
+def _diagonal_losses(problem, model, candidates, batch_size, rng, losses):
+    for j in range(candidates.size):
+        losses[j] = _diagonal_loss(problem.rows[candidates[j]], model)
+
+
+@compiled
+def _diagonal_loss(row, model):
+    dim = model.size
+    value = 0.0
+    for i in range(dim):
+        offset = model[i] - row[dim + 1 + i]
+        value += row[i] * offset * offset
+    return 0.5 * value + row[dim]
+
+
+@compiled
+def _diagonal_excess(problem, model):
+    return _diagonal_loss(problem.rows[-1], model)
+
+
+@compiled
+def _diagonal_train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
+    for i in range(chosen.size):
+        mean_losses[i] = _diagonal_train_one(
+            problem.rows[chosen[i]], server_model, step_sizes, work, rng, velocity, updates[i]
+        )
+
+
+@compiled
+def _diagonal_train_one(row, server_model, step_sizes, work, rng, velocity, update):
+    dim = server_model.size
+    noise = np.sqrt(work.gradient_noise / dim)
+    total_loss = 0.0
+    for i in range(dim):
+        update[i] = server_model[i]
+        velocity[i] = 0.0
+    for s in range(step_sizes.size):
+        if work.track_losses:
+            total_loss += _diagonal_loss(row, update)
+        if work.relative_noise > 0.0:
+            square = _diagonal_gradient2(row, update)
+            noise = np.sqrt((work.gradient_noise + work.relative_noise * square) / dim)
+        for i in range(dim):
+            gradient = row[i] * (update[i] - row[dim + 1 + i])
+            gradient += work.proximal_weight * (update[i] - server_model[i])
+            if noise > 0.0:
+                gradient += noise * rng.standard_normal()
+            velocity[i] = work.momentum * velocity[i] + gradient
+            update[i] -= step_sizes[s] * velocity[i]
+    for i in range(dim):
+        update[i] -= server_model[i]
+    return total_loss / step_sizes.size
+
+
+@compiled
+def _diagonal_gradient2(row, model):
+    dim = model.size
+    value = 0.0
+    for i in range(dim):
+        gradient = row[i] * (model[i] - row[dim + 1 + i])
+        value += gradient * gradient
+    return value
+
+
+@compiled
+def _full_loss(row, model):
+    # 1/2 (w - c)' H (w - c) + minimum, with H flattened at the beginning of the row and c at its end
+    dim = model.size
+    center = row[dim * dim + 1 :]
+    value = 0.0
+    for i in range(dim):
+        slope = 0.0
+        for j in range(dim):
+            slope += row[i * dim + j] * (model[j] - center[j])
+        value += slope * (model[i] - center[i])
+    return 0.5 * value + row[dim * dim]
+
+
+@compiled
+def _full_losses(problem, model, candidates, batch_size, rng, losses):
+    for j in range(candidates.size):
+        losses[j] = _full_loss(problem.rows[candidates[j]], model)
+
+
+@compiled
+def _full_excess(problem, model):
+    return _full_loss(problem.rows[-1], model)
+
+
+@compiled
+def _full_train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
+    for i in range(chosen.size):
+        row = problem.rows[chosen[i]]
+        mean_losses[i] = _full_train_one(row, server_model, step_sizes, work, rng, velocity, updates[i])
+
+
+@compiled
+def _full_train_one(row, server_model, step_sizes, work, rng, velocity, update):
+    dim = server_model.size
+    center = row[dim * dim + 1 :]
+    noise = np.sqrt(work.gradient_noise / dim)
+    gradient = np.empty(dim)
+    total_loss = 0.0
+    for i in range(dim):
+        update[i] = server_model[i]
+        velocity[i] = 0.0
+    for s in range(step_sizes.size):
+        if work.track_losses:
+            total_loss += _full_loss(row, update)
+        square = 0.0
+        for i in range(dim):
+            gradient[i] = 0.0
+            for j in range(dim):
+                gradient[i] += row[i * dim + j] * (update[j] - center[j])
+            square += gradient[i] * gradient[i]
+        if work.relative_noise > 0.0:
+            noise = np.sqrt((work.gradient_noise + work.relative_noise * square) / dim)
+        for i in range(dim):
+            gradient[i] += work.proximal_weight * (update[i] - server_model[i])
+            if noise > 0.0:
+                gradient[i] += noise * rng.standard_normal()
+            velocity[i] = work.momentum * velocity[i] + gradient[i]
+            update[i] -= step_sizes[s] * velocity[i]
+    for i in range(dim):
+        update[i] -= server_model[i]
+    return total_loss / step_sizes.size

@@ -1,0 +1,59 @@
+"""From a federation to what the round loop needs of it: its arrays and three compiled kernels.
+
+A problem family of your own registers a function, ``@families.layout.register``, that lays one of its federations out;
+the federation itself knows nothing of the engine.
+"""
+
+from functools import singledispatch
+from typing import Any
+
+from fedtheory.engine.rounds import Family, LocalWork
+from fedtheory.federation.nonconvex import NonconvexFederation
+from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.federation.softmax import SoftmaxFederation
+
+__all__ = ["layout"]
+
+
+@singledispatch
+def layout(fed: Any, work: LocalWork) -> Family:
+    """Lay out a federation for the round loop, with kernels for the local work asked for.
+
+    Parameters
+    ----------
+    fed
+        A federation; its type chooses the layout.
+    work
+        How clients train.
+
+    Raises
+    ------
+    TypeError
+        If no layout is registered for this type of federation.
+    """
+    message = (
+        "fed must be of a family whose kernels are registered with fedtheory.engine.layout.register, "
+        f"got {type(fed).__name__}"
+    )
+    raise TypeError(message)
+
+
+@layout.register
+def _(fed: QuadraticFederation, work: LocalWork) -> Family:
+    from fedtheory.engine import _kernels_quadratic
+
+    return _kernels_quadratic.quadratic_family(fed, work)
+
+
+@layout.register
+def _(fed: SoftmaxFederation, work: LocalWork) -> Family:
+    from fedtheory.engine import _kernels_softmax
+
+    return _kernels_softmax.softmax_family(fed, work)
+
+
+@layout.register
+def _(fed: NonconvexFederation, work: LocalWork) -> Family:
+    from fedtheory.engine import _kernels_nonconvex
+
+    return _kernels_nonconvex.nonconvex_family(fed, work)

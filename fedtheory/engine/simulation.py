@@ -1,0 +1,186 @@
+"""The door to simulation: federated averaging with any strategy on any problem family."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.engine._fleet import noise_variances, own_steps
+from fedtheory.engine._replicates import Job, Replicate, run_all
+from fedtheory.engine.families import layout
+from fedtheory.engine.rounds import LocalWork
+from fedtheory.engine.schedule import Schedule, step_sizes
+from fedtheory.engine.trajectory import RECORDABLE, Trajectory
+from fedtheory.federation.protocol import Federation
+from fedtheory.selection.rules import Strategy
+
+__all__ = ["fedavg"]
+
+
+def fedavg(
+    fed: Federation,
+    strategy: Strategy,
+    *,
+    num_rounds: int,
+    local_steps: int | npt.ArrayLike = 1,
+    step_size: float | npt.ArrayLike | Schedule,
+    initial: npt.ArrayLike | None = None,
+    num_replicates: int = 1,
+    rng: Any = 0,
+    batch_size: int | None = None,
+    batches: str = "step",
+    gradient_noise: float = 0.0,
+    relative_noise: float = 0.0,
+    server_step_size: float = 1.0,
+    proximal_weight: float = 0.0,
+    momentum: float = 0.0,
+    returned_noise: float | npt.ArrayLike = 0.0,
+    record: Sequence[str] = ("gap",),
+    record_every: int = 1,
+    num_threads: int | None = None,
+    progress: Callable[[int], Any] | None = None,
+) -> Trajectory:
+    """Run federated averaging.
+
+    In each round the strategy selects clients; each takes ``local_steps`` gradient steps from the server's model; the
+    server adds ``server_step_size`` times the weighted sum of their model differences (with weights 1/m and step 1 that
+    is the mean of their models).
+
+    Parameters
+    ----------
+    fed, strategy
+        The problem, and who takes part.
+    num_rounds, local_steps
+        Communication rounds (0 is allowed), and local steps tau in each: one number, or one per client, shape (K,), of
+        which the largest is tau (a client that takes fewer takes the first of the round's).
+    step_size
+        A number, one number per local step, shape (num_rounds * tau,), or a schedule of ``fedtheory.engine.schedule``.
+    initial
+        Initial model, shape (v,); zeros by default.
+    num_replicates, rng
+        Independent replicates, and the seed (or SeedSequence, Generator) they are spawned from. Selection and training
+        draw from separate streams, so that strategies compared with one seed share their gradient noise.
+    batch_size, batches
+        Samples per local step, drawn without replacement; None takes all of them (quadratics have no samples). They are
+        drawn from all samples of the client for every ``step``, or in each ``epoch`` from those it has not seen: a new
+        epoch begins with every participation and when fewer than a batch are left.
+    gradient_noise, relative_noise
+        Gaussian noise added to each local gradient has the total variance ``sigma^2 + M |grad F_k|^2``, an equal share
+        of it in each coordinate: ``gradient_noise`` is sigma^2, ``relative_noise`` is M, and the gradient is that of
+        the local objective where the client stands (without a FedProx term).
+    server_step_size, proximal_weight, momentum
+        Server step, FedProx weight (the local loss gains ``proximal_weight / 2 ||w - w_server||^2``), local momentum.
+    returned_noise
+        Variance of Gaussian noise that a client adds to each parameter of the model it returns: one number, or one per
+        client, shape (K,).
+    record
+        Any of ``gap``, ``loss``, ``models``, ``uplink``, ``broadcasts``, ``evaluations``; selection counts always.
+    record_every
+        Record every so many rounds, round 0 included.
+    num_threads
+        Threads over replicates; the result has the same bits for any number.
+    progress
+        Called with the number of finished replicates each time one finishes, or a few of very many.
+
+    Returns
+    -------
+    Trajectory
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments that make no sense, in one sentence.
+
+    Examples
+    --------
+    One client, one step of size 1/2 on ``w^2 / 2`` from 1: the gap falls from 1/2 to 1/8.
+
+    >>> from fedtheory.federation.quadratic import QuadraticFederation
+    >>> from fedtheory.selection.full import Full
+    >>> fed = QuadraticFederation([1.0], [[0.0]], [1.0])
+    >>> fedavg(fed, Full(), num_rounds=1, step_size=0.5, initial=[1.0]).gap
+    array([[0.5  , 0.125]])
+    """
+    num_rounds = _validate.count("num_rounds", num_rounds, 0)
+    steps_of_clients = own_steps(local_steps, fed.num_clients)
+    local_steps = int(np.max(local_steps))
+    model = np.zeros(fed.dim) if initial is None else _validate.array("initial", initial, shape=(fed.dim,))
+    rules = strategy.rules(np.array(fed.weights), num_rounds)
+    work = LocalWork(
+        gradient_noise=float(_validate.nonnegative("gradient_noise", gradient_noise)),
+        relative_noise=float(_validate.nonnegative("relative_noise", relative_noise)),
+        proximal_weight=float(_validate.nonnegative("proximal_weight", proximal_weight)),
+        momentum=_validate.fraction("momentum", momentum),
+        batch_size=0 if batch_size is None else int(_validate.count("batch_size", batch_size)),
+        by_epoch=_validate.choice("batches", batches, ("step", "epoch")) == "epoch",
+        track_losses=rules.observe is not None,
+    )
+    if rules.candidate_loss == "minibatch" and not work.batch_size:
+        message = f"batch_size must be given for losses estimated on mini-batches, got None with {strategy}"
+        raise ValueError(message)
+    family = layout(fed, work)
+    recorded = tuple(_validate.choice("record", name, RECORDABLE) for name in record)
+    # Asked for before the run: a family may have to refuse, or to work for it.
+    minimum = fed.minimum if "gap" in recorded else 0.0
+    job = Job(
+        family=family,
+        rules=rules,
+        weights=np.array(fed.weights),
+        work=work,
+        initial=model,
+        step_sizes=step_sizes(step_size, num_rounds, local_steps),
+        local_steps=local_steps,
+        own_steps=steps_of_clients,
+        returned_noise=noise_variances(returned_noise, fed.num_clients),
+        server_step_size=float(_validate.positive("server_step_size", server_step_size)),
+        record=recorded,
+        every=_validate.count("record_every", record_every),
+    )
+    sequence = _validate.seed_sequence(rng)
+    seeds = sequence.spawn(_validate.count("num_replicates", num_replicates))
+    replicates = run_all(job, seeds, num_threads, progress)
+    config = {
+        "strategy": repr(strategy),
+        "num_rounds": num_rounds,
+        "local_steps": steps_of_clients.tolist() or local_steps,
+        "returned_noise": job.returned_noise.tolist(),
+        "step_size": "given one by one" if isinstance(step_size, np.ndarray | list | tuple) else repr(step_size),
+        "num_replicates": len(seeds),
+        "entropy": str(sequence.entropy),
+        "spawn_key": list(sequence.spawn_key),
+        "batches": batches,
+        **{name: value for name, value in work._asdict().items() if name not in ("by_epoch", "track_losses")},
+        "server_step_size": job.server_step_size,
+    }
+    return _collect(job, replicates, minimum, config)
+
+
+def _collect(job: Job, replicates: list[Replicate], minimum: float, config: dict[str, Any]) -> Trajectory:
+    def stacked(name: str) -> Array:
+        return np.stack([getattr(replicate.recording, name) for replicate in replicates])
+
+    records: dict[str, Array] = {}
+    for name in job.record:
+        if name == "loss":
+            records[name] = stacked("excess") + job.family.reference
+        elif name == "gap":
+            records[name] = _gap(stacked("excess"), job.family.reference, minimum)
+        else:
+            records[name] = stacked(name)
+    return Trajectory(
+        rounds=np.arange(job.num_recorded, dtype=np.int64) * job.every,
+        records=records,
+        counts=np.stack([replicate.counts for replicate in replicates]),
+        diverged_at=np.array([replicate.diverged_at for replicate in replicates], dtype=np.int64),
+        config=config,
+    )
+
+
+def _gap(excess: Array, reference: float, minimum: float) -> Array:
+    gap: Array = excess + (reference - minimum)
+    # A family that computes its minimum may find a model that is better by a few roundings.
+    slack = 64 * np.finfo(np.float64).eps * max(abs(minimum), abs(reference), 1.0)
+    return np.where((gap < 0) & (gap >= -slack), 0.0, gap)

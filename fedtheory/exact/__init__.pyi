@@ -1,0 +1,32 @@
+"""What fedtheory.exact offers; written by ``python -m tests.stubs``."""
+
+from fedtheory.exact import floor as floor
+from fedtheory.exact import frequencies as frequencies
+from fedtheory.exact import interval as interval
+from fedtheory.exact import mean_field as mean_field
+from fedtheory.exact import moments as moments
+from fedtheory.exact import ranking_bound as ranking_bound
+from fedtheory.exact import selection_skews as selection_skews
+from fedtheory.exact import skew_estimates as skew_estimates
+from fedtheory.exact import skews as skews
+from fedtheory.exact import subsets as subsets
+from fedtheory.exact.floor import ErrorFloor as ErrorFloor
+from fedtheory.exact.floor import error_floor as error_floor
+from fedtheory.exact.frequencies import RanksByLoss as RanksByLoss
+from fedtheory.exact.frequencies import StateIndependent as StateIndependent
+from fedtheory.exact.frequencies import selection_frequencies as selection_frequencies
+from fedtheory.exact.interval import Interval as Interval
+from fedtheory.exact.interval import SelectionSkew as SelectionSkew
+from fedtheory.exact.mean_field import mean_field_gap as mean_field_gap
+from fedtheory.exact.moments import expected_gap as expected_gap
+from fedtheory.exact.ranking_bound import least_skew_over_rankings as least_skew_over_rankings
+from fedtheory.exact.selection_skews import selection_skew as selection_skew
+from fedtheory.exact.skew_estimates import OneSided as OneSided
+from fedtheory.exact.skew_estimates import SampledSkew as SampledSkew
+from fedtheory.exact.skew_estimates import SkewEstimate as SkewEstimate
+from fedtheory.exact.skew_estimates import estimated_selection_skew as estimated_selection_skew
+from fedtheory.exact.skew_estimates import sampled_models as sampled_models
+from fedtheory.exact.skew_estimates import selection_skew_at as selection_skew_at
+from fedtheory.exact.skews import skew as skew
+from fedtheory.exact.skews import skew_extremes as skew_extremes
+from fedtheory.exact.subsets import subset_minima as subset_minima

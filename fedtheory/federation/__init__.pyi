@@ -1,0 +1,23 @@
+"""What fedtheory.federation offers; written by ``python -m tests.stubs``."""
+
+from fedtheory.federation import client_data as client_data
+from fedtheory.federation import constants as constants
+from fedtheory.federation import nonconvex as nonconvex
+from fedtheory.federation import prioritized as prioritized
+from fedtheory.federation import protocol as protocol
+from fedtheory.federation import quadratic as quadratic
+from fedtheory.federation import softmax as softmax
+from fedtheory.federation.client_data import FederatedData as FederatedData
+from fedtheory.federation.client_data import Labels as Labels
+from fedtheory.federation.client_data import training_count as training_count
+from fedtheory.federation.constants import Ball as Ball
+from fedtheory.federation.constants import Box as Box
+from fedtheory.federation.constants import GradientBound as GradientBound
+from fedtheory.federation.constants import Hull as Hull
+from fedtheory.federation.constants import gradient_bound as gradient_bound
+from fedtheory.federation.nonconvex import NonconvexFederation as NonconvexFederation
+from fedtheory.federation.prioritized import Prioritized as Prioritized
+from fedtheory.federation.prioritized import prioritize as prioritize
+from fedtheory.federation.protocol import Federation as Federation
+from fedtheory.federation.quadratic import QuadraticFederation as QuadraticFederation
+from fedtheory.federation.softmax import SoftmaxFederation as SoftmaxFederation

@@ -1,0 +1,19 @@
+"""What fedtheory.plotting offers; written by ``python -m tests.stubs``."""
+
+from fedtheory.plotting import bound as bound
+from fedtheory.plotting import intervals as intervals
+from fedtheory.plotting import profile as profile
+from fedtheory.plotting import style as style
+from fedtheory.plotting import waterfalls as waterfalls
+from fedtheory.plotting.bound import bound_versus_error as bound_versus_error
+from fedtheory.plotting.bound import measured as measured
+from fedtheory.plotting.bound import theory as theory
+from fedtheory.plotting.intervals import certified as certified
+from fedtheory.plotting.profile import selection_profile as selection_profile
+from fedtheory.plotting.style import COLORS as COLORS
+from fedtheory.plotting.style import MARKERS as MARKERS
+from fedtheory.plotting.style import appearance as appearance
+from fedtheory.plotting.style import legend_below as legend_below
+from fedtheory.plotting.style import log_log as log_log
+from fedtheory.plotting.style import log_places as log_places
+from fedtheory.plotting.waterfalls import waterfall as waterfall

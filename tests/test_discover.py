@@ -1,0 +1,86 @@
+"""What an open package offers is what its modules say, no name twice, and type checkers are told the same."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fedtheory
+from fedtheory._discover import lazy_names, surface
+from tests import stubs
+from tests.environment import ROOT
+
+
+def package(folder: Path, **sources: str) -> Path:
+    """Write a package of modules."""
+    for name, source in sources.items():
+        (folder / f"{name}.py").write_text(source, encoding="utf-8")
+    return folder
+
+
+def test_a_module_offers_what_its_all_lists_and_without_one_its_public_definitions(tmp_path: Path) -> None:
+    listed = "__all__ = ['f']\ndef f(): ...\ndef g(): ...\nX = 1"
+    package(tmp_path, listed=listed, bare="def h(): ...\nY: int = 2\nimport os\n_z = 3", _private="def p(): ...")
+    assert surface(str(tmp_path)) == {"f": "listed", "h": "bare", "Y": "bare"}
+
+
+def test_a_name_that_two_modules_offer_is_refused(tmp_path: Path) -> None:
+    package(tmp_path, first="def f(): ...", second="def f(): ...")
+    with pytest.raises(ImportError, match=r"f must be offered by one module of .*, got first.py and second.py"):
+        surface(str(tmp_path))
+
+
+def test_names_outside_the_surface_do_not_exist(tmp_path: Path) -> None:
+    package(tmp_path, module="__all__ = ['f']\ndef f(): ...\ndef g(): ...")
+    get, names = lazy_names("toy", str(tmp_path))
+    assert names() == ["f", "module"]
+    with pytest.raises(AttributeError, match="module 'toy' has no attribute 'g'"):
+        get("g")
+
+
+@pytest.mark.parametrize("paper", ["power_of_choice", "fedalign", "optimal_client_sampling", "fedavg"])
+def test_a_bound_is_reached_through_its_paper_only(paper: str) -> None:
+    folder = getattr(fedtheory.bounds, paper)
+    assert not {name for name in dir(folder) if name.endswith(("gap", "step"))} & set(dir(fedtheory.bounds))
+    for name in dir(folder):
+        assert getattr(folder, name) is not None
+    with pytest.raises(AttributeError):
+        _ = fedtheory.bounds.one_step  # type: ignore[attr-defined]
+
+
+def test_the_roof_names_every_package() -> None:
+    rooms = {file.parent.name for file in (ROOT / "fedtheory").glob("*/__init__.py")}
+    assert rooms <= set(dir(fedtheory))
+
+
+@pytest.mark.parametrize("module", stubs.open_packages(), ids=lambda module: module.__name__)
+def test_the_stub_of_an_open_package_is_current(module: object) -> None:
+    written = stubs.path(module).read_text(encoding="utf-8")  # type: ignore[arg-type]
+    assert written == stubs.stub(module), "run `python -m tests.stubs`"  # type: ignore[arg-type]
+
+
+def test_no_name_of_the_package_is_unknown_to_a_type_checker(tmp_path: Path) -> None:
+    script = package(tmp_path, user=USER_SCRIPT) / "user.py"
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--follow-imports=silent", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    revealed = [line.split("Revealed type is ")[1] for line in done.stdout.splitlines() if "Revealed" in line]
+    assert len(revealed) == USER_SCRIPT.count("reveal_type(")
+    assert '"Any"' not in revealed
+
+
+USER_SCRIPT = """
+import fedtheory as ft
+from fedtheory.bounds import power_of_choice as poc
+
+fed = ft.datasets.power_of_choice_quadratics(num_clients=3)
+strategy = ft.selection.PowerOfChoice(1, 2)
+run = ft.fedavg(fed, strategy, num_rounds=1, step_size=ft.engine.InverseTime(1.0, 8.0))
+reveal_type(fed)
+reveal_type(strategy)
+reveal_type(run)
+reveal_type(ft.exact.error_floor(fed, strategy).value)
+reveal_type(ft.verification.verify("power-of-choice:lemma-b1")[0].verdict)
+reveal_type(poc.one_step.statement)
+reveal_type(poc.decaying_step_sizes)
+"""
