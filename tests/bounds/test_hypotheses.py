@@ -1,0 +1,224 @@
+"""The hypotheses of every bound are those of the documents: none missing, none superfluous, and numbers are checked.
+
+What ``hypotheses_of_the_documents`` says was written from the papers and theory pages. Where the code differs today is
+listed in ``MISSING_TODAY`` and ``SUPERFLUOUS_TODAY``; a line there that is no longer true fails: they can only shrink.
+"""
+
+import random
+import re
+from typing import Any
+
+import pytest
+
+from fedtheory.errors import AssumptionViolated
+from tests.bounds import worlds
+from tests.bounds.demands import DEMANDS
+from tests.bounds.hypotheses_of_the_documents import EXPECTED
+from tests.bounds.test_transcriptions import forms
+
+FORMS = [(f"{param.values[0]}-{param.values[1]}", param.values[2]) for param in forms()]
+
+MISSING_TODAY: dict[str, set[str]] = {
+    "gap <= L/2 distance^2": {
+        "optimal_client_sampling.dsgd_convex_clients-derived",
+        "optimal_client_sampling.dsgd_per_client_variant-variant",
+        "optimal_client_sampling.dsgd_strongly_convex-derived",
+        "optimal_client_sampling.fedavg_convex_clients-derived",
+        "optimal_client_sampling.fedavg_strongly_convex-derived",
+        "optimal_client_sampling.fedavg_strongly_convex_per_client-derived",
+    },
+    "gap >= mu/2 distance^2": {
+        "optimal_client_sampling.dsgd_convex_clients-derived",
+        "optimal_client_sampling.dsgd_per_client_variant-variant",
+        "optimal_client_sampling.dsgd_strongly_convex-derived",
+        "optimal_client_sampling.fedavg_convex_clients-derived",
+        "optimal_client_sampling.fedavg_strongly_convex-derived",
+        "optimal_client_sampling.fedavg_strongly_convex_per_client-derived",
+    },
+    "gradients given the selection, by weight": {
+        "power_of_choice.derived_weighted_average_gap-derived",
+        "power_of_choice.weighted_average_gap-corrected",
+        "power_of_choice.weighted_one_step-corrected",
+    },
+    "mu^2 distance^2 <= G2": {
+        "fedalign.full_participation_gap-corrected",
+        "fedalign.full_participation_gap-printed",
+        "fedalign.partial_participation_gap-corrected",
+        "fedalign.partial_participation_gap-printed",
+        "fedalign.recursion_gap-refined",
+        "fedavg.decaying_steps_gap-derived",
+        "power_of_choice.decaying_steps_gap-corrected",
+        "power_of_choice.decaying_steps_gap-printed",
+        "power_of_choice.derived_weighted_average_gap-derived",
+        "power_of_choice.derived_weighted_average_gap-printed",
+        "power_of_choice.refined_decaying_steps_gap-printed",
+        "power_of_choice.refined_decaying_steps_gap-refined",
+        "power_of_choice.refined_fixed_step_gap-refined",
+        "power_of_choice.weighted_average_gap-corrected",
+        "power_of_choice.weighted_average_gap-printed",
+    },
+    "no multiplicative noise": {
+        "optimal_client_sampling.full_participation-printed",
+        "optimal_client_sampling.full_participation_distance-printed",
+    },
+    "noise independent": {
+        "fedavg.decaying_steps_gap-derived",
+    },
+    "priority_weights <= 1": {
+        "fedalign.recursion_gap-refined",
+    },
+    "selection by the model": {
+        "power_of_choice.decaying_steps_gap-printed",
+        "power_of_choice.derived_weighted_average_gap-derived",
+        "power_of_choice.derived_weighted_average_gap-printed",
+        "power_of_choice.fixed_step_gap-printed",
+        "power_of_choice.one_step-printed",
+        "power_of_choice.refined_decaying_steps_gap-printed",
+        "power_of_choice.refined_fixed_step_gap-printed",
+        "power_of_choice.weighted_average_gap-printed",
+        "power_of_choice.weighted_one_step-printed",
+    },
+    "sigma2 <= G2": {
+        "fedalign.full_participation_gap-corrected",
+        "fedalign.full_participation_gap-printed",
+        "fedalign.one_step-printed",
+        "fedalign.partial_one_step-refined",
+        "fedalign.partial_participation_gap-corrected",
+        "fedalign.partial_participation_gap-printed",
+        "fedalign.recursion_gap-refined",
+        "fedalign.refined_one_step-printed",
+        "fedalign.refined_one_step-refined",
+        "fedavg.decaying_steps_gap-derived",
+        "power_of_choice.decaying_steps_gap-corrected",
+        "power_of_choice.decaying_steps_gap-printed",
+        "power_of_choice.derived_weighted_average_gap-derived",
+        "power_of_choice.derived_weighted_average_gap-printed",
+        "power_of_choice.fixed_step_gap-corrected",
+        "power_of_choice.fixed_step_gap-printed",
+        "power_of_choice.one_step-corrected",
+        "power_of_choice.one_step-printed",
+        "power_of_choice.refined_decaying_steps_gap-printed",
+        "power_of_choice.refined_decaying_steps_gap-refined",
+        "power_of_choice.refined_fixed_step_gap-printed",
+        "power_of_choice.refined_fixed_step_gap-refined",
+        "power_of_choice.weighted_average_gap-corrected",
+        "power_of_choice.weighted_average_gap-printed",
+        "power_of_choice.weighted_one_step-corrected",
+        "power_of_choice.weighted_one_step-printed",
+    },
+    "squared_weights >= 1/m": {
+        "power_of_choice.weighted_average_gap-corrected",
+    },
+    "steps at most halve": {
+        "power_of_choice.client_drift-printed",
+        "power_of_choice.one_step-printed",
+        "power_of_choice.weighted_one_step-printed",
+    },
+    "weights given sum to one": {
+        "fedalign.aggregated_distance-printed",
+    },
+}
+
+SUPERFLUOUS_TODAY: dict[str, set[str]] = {
+    "clients strongly convex": {
+        "fedalign.gradient_norm-printed",
+    },
+    "gradients": {
+        "power_of_choice.derived_weighted_average_gap-derived",
+    },
+    "gradients given the selection": {
+        "power_of_choice.weighted_average_gap-corrected",
+        "power_of_choice.weighted_one_step-corrected",
+    },
+    "rho > 0": {
+        "power_of_choice.fixed_step_gap-printed",
+        "power_of_choice.one_step-printed",
+        "power_of_choice.refined_fixed_step_gap-printed",
+        "power_of_choice.weighted_one_step-printed",
+    },
+}
+
+
+KEYS = [key for key, _ in FORMS]
+
+
+def base(key, bound):
+    """A world that has the arguments of every bound and meets all demands of this one, with room on all sides."""
+    papers = (worlds.optimal_client_sampling, worlds.fedalign, getattr(worlds, key.split(".")[0]))
+    world: dict[str, Any] = {}
+    for paper in papers:
+        world |= paper(random.Random(3), num_selected=3, local_steps=3)
+    return world
+
+
+def moved(key, bound, change):
+    world = base(key, bound)
+    return worlds.pick(bound, {**world, **change(world)})
+
+
+def said(bound):
+    """The demands that the texts of the hypotheses make, as often as they make them."""
+    return [
+        name
+        for hypothesis in bound.hypotheses
+        for name, demand in DEMANDS.items()
+        if re.search(demand.phrase, hypothesis.text)
+    ]
+
+
+def refusals(bound, arguments):
+    """What a bound has against these numbers."""
+    try:
+        return bound(**arguments, strict=False)[1]
+    except ValueError as error:
+        return [str(error)]
+
+
+def enforced(key, bound, name):
+    """Whether numbers beyond the brink are refused, for that reason."""
+    beyond = moved(key, bound, DEMANDS[name].outside)
+    return any(re.search(DEMANDS[name].phrase, reason) for reason in refusals(bound, beyond))
+
+
+def made(key, bound):
+    """The demands that the bound makes: in words where it is about functions, in deeds where it is about numbers."""
+    mentioned = EXPECTED[key] | set(said(bound))
+    readable = {name for name in mentioned if DEMANDS[name].outside is not None}
+    return (set(said(bound)) - readable) | {name for name in readable if enforced(key, bound, name)}
+
+
+def listed(today, key):
+    return {demand for demand, forms_named in today.items() if key in forms_named}
+
+
+@pytest.mark.parametrize(("key", "bound"), FORMS, ids=KEYS)
+def test_the_hypotheses_are_those_of_the_documents(key, bound):
+    assert made(key, bound) == EXPECTED[key] - listed(MISSING_TODAY, key) | listed(SUPERFLUOUS_TODAY, key)
+
+
+@pytest.mark.parametrize(("key", "bound"), FORMS, ids=KEYS)
+def test_every_hypothesis_makes_a_demand_and_none_is_made_twice(key, bound):
+    for hypothesis in bound.hypotheses:
+        assert any(re.search(demand.phrase, hypothesis.text) for demand in DEMANDS.values()), hypothesis.text
+    assert len(set(said(bound))) == len(said(bound)), "one of the two could be dropped without notice"
+
+
+@pytest.mark.parametrize(("key", "bound"), FORMS, ids=KEYS)
+def test_numbers_at_the_brink_are_accepted_and_those_beyond_are_refused_by_name(key, bound):
+    for name in sorted(EXPECTED[key]):
+        demand = DEMANDS[name]
+        if demand.inside is not None:
+            reasons = refusals(bound, moved(key, bound, demand.inside))
+            assert not any(re.search(demand.phrase, reason) for reason in reasons), name
+            assert reasons == [] or demand.implied, name
+        if demand.outside is not None and name not in listed(MISSING_TODAY, key):
+            with pytest.raises(AssumptionViolated):
+                bound(**moved(key, bound, demand.outside))
+
+
+def test_what_is_missing_or_superfluous_is_listed_under_names_that_exist():
+    for today in (MISSING_TODAY, SUPERFLUOUS_TODAY):
+        assert set(today) <= set(DEMANDS)
+        assert set().union(*today.values()) <= set(EXPECTED)
+        assert all(today.values())
+    assert set(EXPECTED) == set(KEYS)
