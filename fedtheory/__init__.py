@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         sampling,
         selection,
         verification,
+        worst_case,
     )
     from fedtheory.engine.simulation import fedavg
     from fedtheory.federation.quadratic import QuadraticFederation
@@ -37,6 +38,7 @@ _PACKAGES = frozenset(
         "sampling",
         "selection",
         "verification",
+        "worst_case",
     }
 )
 _HOMES = {
@@ -59,6 +61,7 @@ __all__ = [
     "sampling",
     "selection",
     "verification",
+    "worst_case",
 ]
 
 

@@ -19,13 +19,13 @@ FLOORS = {
     **dict.fromkeys(("bounds", "sampling", "valuation"), 1),
     **dict.fromkeys(("datasets", "federation"), 2),
     **dict.fromkeys(("selection", "engine"), 3),
-    **dict.fromkeys(("exact",), 4),
+    **dict.fromkeys(("exact", "worst_case"), 4),
     **dict.fromkeys(("claims", "verification", "sweep", "plotting"), 5),
     **dict.fromkeys(("study", "__main__", "__init__"), 6),
 }
 # The catalogue scans the claims, which are made of its words.
 SCANS = {("verification", "claims")}
-HEAVY = {"cvxpy", "dask", "matplotlib", "scipy", "sklearn", "sympy", "xarray"}
+HEAVY = {"clarabel", "cvxpy", "dask", "matplotlib", "scipy", "sklearn", "sympy", "xarray"}
 LONGEST_FILE, LONGEST_FUNCTION = 320, 60
 Modules = dict[str, str]
 
