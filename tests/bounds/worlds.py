@@ -6,6 +6,7 @@ zero.
 """
 
 import inspect
+from collections.abc import Callable
 from fractions import Fraction as Q
 
 
@@ -142,3 +143,44 @@ def pick(bound, world):
     """The arguments of a bound."""
     parameters = inspect.signature(bound).parameters
     return {name: value for name, value in world.items() if name in parameters}
+
+
+def named(bound, first, rest):
+    """Arguments of a call by name."""
+    return dict(inspect.signature(bound).bind(*first, **rest).arguments)
+
+
+def contradictions(world):
+    """What the hypotheses imply and these numbers deny."""
+    world = {key: value if isinstance(value, list) else Q(value) for key, value in world.items()}
+    distance2 = world.get("distance2", world.get("initial_distance2"))
+    gap = world.get("gap", world.get("initial_gap"))
+    rho = world.get("rho_diagonal", world.get("rho_bar"))
+    consequences: dict[str, Callable[..., bool]] = {
+        "mu <= L": lambda mu, L: mu <= L,
+        "rho <= L/mu": lambda mu, L: rho is None or rho <= L / mu,
+        "mu/2 |x - x*|^2 <= gap <= L/2 |x - x*|^2": lambda mu, L: (
+            gap is None or distance2 is None or mu / 2 * distance2 <= gap <= L / 2 * distance2
+        ),
+        "sigma2 <= G2": lambda sigma2, G2: sigma2 <= G2,
+        # The PL inequality at a round's start, averaged over all clients and over the selected ones.
+        "2 mu (F - F* + Gamma) <= G2": lambda mu, G2, objective_gap: (
+            max(1, rho or 0) * 2 * mu * ((gap or mu / 2 * (distance2 or 0)) + objective_gap) <= G2
+        ),
+        "W^2 <= S2 <= W <= 1": lambda max_weight, sum_squared_weights: (
+            max_weight**2 <= sum_squared_weights <= max_weight <= 1
+        ),
+        "|sum w_i grad f_i|^2 <= sum w_i |grad f_i|^2": lambda gradient2, mean_gradient2: gradient2 <= mean_gradient2,
+        "sum w_i^2 Z_i <= W sum w_i Z_i": lambda per_client_gap, max_weight, objective_gap: (
+            per_client_gap <= max_weight * objective_gap
+        ),
+        "2 mu Gamma_k <= G2 (1 + s)/s on average": lambda mu, G2, included_gap, priority_weight: (
+            2 * mu * included_gap <= (1 - priority_weight) * G2
+        ),
+    }
+    readable = {text: inspect.signature(holds).parameters for text, holds in consequences.items()}
+    return [
+        text
+        for text, names in readable.items()
+        if set(names) <= set(world) and not consequences[text](**{name: world[name] for name in names})
+    ]
