@@ -71,6 +71,15 @@ def test_every_form_equals_its_transcription_and_its_summands_add_up_to_it(name,
 
 
 @pytest.mark.parametrize(("name", "form", "bound"), forms())
+def test_floating_point_numbers_give_the_transcriptions_value_up_to_rounding(name, form, bound):
+    for arguments in instances(name, bound, 20):
+        magnitude = sum(abs(summand) for summand in bound.terms(**arguments).values())
+        rounded = {key: float(value) if isinstance(value, Q) else value for key, value in arguments.items()}
+        # Some twenty operations of relative error 1.1e-16, powers with at most a dozen factors among them.
+        assert abs(Q(float(bound(**rounded))) - Q(transcribed(name, form, arguments))) <= Q(1, 10**14) * Q(magnitude)
+
+
+@pytest.mark.parametrize(("name", "form", "bound"), forms())
 @pytest.mark.parametrize("edge", EDGES, ids=str)
 def test_one_local_step_one_client_or_all_of_them_are_no_exception(name, form, bound, edge):
     if edge.get("num_selected") == "all" and not name.startswith("optimal_client_sampling"):
