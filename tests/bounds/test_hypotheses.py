@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from fedtheory.bounds import optimal_client_sampling
 from fedtheory.errors import AssumptionViolated
 from tests.bounds import worlds
 from tests.bounds.demands import DEMANDS
@@ -222,3 +223,12 @@ def test_what_is_missing_or_superfluous_is_listed_under_names_that_exist():
         assert set().union(*today.values()) <= set(EXPECTED)
         assert all(today.values())
     assert set(EXPECTED) == set(KEYS)
+
+
+def test_equation_21_is_false_with_multiplicative_noise_which_its_hypotheses_do_not_exclude():
+    # One client f = x^2/2 at x = 1 with noise +-x (M = 1) and the longest step 1 lands on +-1; (21) promises 0.
+    landed = [1 - 1 * (1 + noise) for noise in (1, -1)]
+    bound = optimal_client_sampling.full_participation
+    assert bound(1, step_size=1, mu=1, L=1, sum_squared_weights=1, sigma2=0) == 0
+    assert sum(x**2 for x in landed) / 2 == 1
+    assert "optimal_client_sampling.full_participation-printed" in MISSING_TODAY["no multiplicative noise"]
