@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         plotting,
         sampling,
         selection,
+        valuation,
         verification,
         worst_case,
     )
@@ -37,6 +38,7 @@ _PACKAGES = frozenset(
         "plotting",
         "sampling",
         "selection",
+        "valuation",
         "verification",
         "worst_case",
     }
@@ -60,6 +62,7 @@ __all__ = [
     "plotting",
     "sampling",
     "selection",
+    "valuation",
     "verification",
     "worst_case",
 ]

@@ -163,7 +163,7 @@ def bounds(error: float, recursion: float, closed: float) -> xarray.Dataset:
         coords={
             "l2": [0.1],
             "strategy": ["rand", "pow-d, d = 6"],
-            "side": ["mean", "low", "high"],
+            "side": ["mean", "lower", "upper"],
             "form": ["recursion", "corrected"],
             "step": steps,
         },

@@ -1,14 +1,13 @@
 """Minimizers of cross-entropies with a ridge term to a tiny gradient, and certified infima without one."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from fedtheory._validate import Array
 from fedtheory.errors import OracleError
 from fedtheory.federation._cross_entropy import CrossEntropy, class_probabilities
+from fedtheory.interval import Interval
 
-__all__ = ["GRADIENT_TOLERANCE", "Interval", "infimum", "minimizer"]
+__all__ = ["GRADIENT_TOLERANCE", "infimum", "minimizer"]
 
 GRADIENT_TOLERANCE = 1e-10
 _MAX_STEPS, _MAX_HALVINGS = 200, 40
@@ -16,13 +15,6 @@ _DENSE = 2000
 _RADIUS = 1e6
 _EPS = float(np.finfo(np.float64).eps)
 _RIDGES = (1e-2, 1e-4, 1e-6, 1e-8)
-
-
-class Interval(NamedTuple):
-    """A number between two certified bounds."""
-
-    lower: float
-    upper: float
 
 
 def minimizer(objective: CrossEntropy, start: Array) -> Array:
@@ -74,7 +66,7 @@ def _newton_step(objective: CrossEntropy, w: Array, gradient: Array, norm: float
     return solution
 
 
-def infimum(objective: CrossEntropy, start: Array) -> Interval:
+def infimum(objective: CrossEntropy, start: Array) -> Interval[float]:
     """Interval that holds the infimum of the objective, attained or not.
 
     Both ends allow for rounding. With a ridge term: F at the minimizer w, and ``||grad F(w)||^2 / (2 l2)`` less.
@@ -91,7 +83,7 @@ def infimum(objective: CrossEntropy, start: Array) -> Interval:
         w = minimizer(objective, start)
         value, slack = float(objective.loss(w)), _rounding(objective, w)
         short = _largest_gradient(objective, w) ** 2 / (2 * objective.l2)
-        return Interval(max(0.0, value - short - slack), value + slack)
+        return Interval(max(0.0, value - short - slack), value + slack, "strong convexity", "loss of a model")
     lower, upper, w = 0.0, float(objective.loss(start)) + _rounding(objective, start), start
     for l2 in _RIDGES:
         try:
@@ -100,7 +92,7 @@ def infimum(objective: CrossEntropy, start: Array) -> Interval:
             break
         upper = min(upper, float(objective.loss(w)) + _rounding(objective, w))
         lower = max(lower, _dual_value(objective, w))
-    return Interval(min(lower, upper), upper)
+    return Interval(lower, upper, "dual point" if lower > 0 else "losses are not negative", "loss of a model")
 
 
 def _dual_value(objective: CrossEntropy, w: Array) -> float:

@@ -19,7 +19,7 @@ from fedtheory.paper import Bound
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claim import Claim, Finding, at_least, at_most, not_applicable, worst_of
 from fedtheory.verification.counterexamples import search
-from fedtheory.verification.observed import skew
+from fedtheory.verification.observed_constants import skew
 from fedtheory.verification.rational import RationalQuadratics, vector
 from fedtheory.verification.runs import RationalRun, two_point_noise
 from fedtheory.verification.selections import Selection

@@ -298,9 +298,9 @@ def test_observe_rule_keeps_what_the_round_taught():
 
 def test_band_is_the_student_t_interval():
     run = ft.fedavg(federation(), Proportional(2), num_rounds=5, step_size=0.1, num_replicates=9)
-    mean, low, high = run.band("gap", level=0.9)
+    mean, lower, upper = run.band("gap", confidence=0.9)
     wanted = stats.t.interval(0.9, 8, loc=run.gap[:, -1].mean(), scale=stats.sem(run.gap[:, -1]))
-    assert (low[-1], high[-1]) == pytest.approx(wanted, rel=1e-9)
+    assert (lower[-1], upper[-1]) == pytest.approx(wanted, rel=1e-9)
     assert mean[-1] == pytest.approx(run.gap[:, -1].mean())
 
 

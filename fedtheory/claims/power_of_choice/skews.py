@@ -146,7 +146,10 @@ def _instance(few: int, many: int) -> dict[str, Any]:
 def _certified_growth(measured: float, predicted: float, few: int, many: int, *, shows: bool) -> Finding:
     """Compare the sides of two intervals that lie nearest (to show growth) or farthest (to refute it)."""
     decided = measured >= predicted if shows else measured < predicted
-    return Finding(measured, predicted, ">=", shows if decided else None, "certified", _instance(few, many))
+    reason = "" if decided else "the certified intervals overlap"
+    return Finding(
+        measured, predicted, ">=", shows if decided else None, "certified", _instance(few, many), reason=reason
+    )
 
 
 def _rho_bar_in_figure_3(_: np.random.Generator) -> Finding:

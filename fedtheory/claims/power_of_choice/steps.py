@@ -19,7 +19,7 @@ from fedtheory.claims._instances import (
 from fedtheory.claims.power_of_choice.lemmas import elapsed
 from fedtheory.paper import Bound, Statement
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, not_applicable, worst_of
-from fedtheory.verification.observed import observed_gradient_bound, observed_skews
+from fedtheory.verification.observed_constants import observed_gradient_bound, observed_skews
 from fedtheory.verification.rational import difference, norm2, vector
 from fedtheory.verification.runs import RationalRun, Snapshot, expected, no_noise
 from fedtheory.verification.selections import with_replacement

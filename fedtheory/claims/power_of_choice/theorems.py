@@ -10,7 +10,7 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._instances import Drawn, constant_law, decaying, draw_run, fixed_step, in_words
 from fedtheory.paper import Bound
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, not_applicable, worst_of
-from fedtheory.verification.observed import Skews, observed_gradient_bound, observed_skews
+from fedtheory.verification.observed_constants import Skews, observed_gradient_bound, observed_skews
 from fedtheory.verification.rational import RationalQuadratics, difference, norm2, vector
 from fedtheory.verification.runs import RationalRun, expected, two_point_noise
 from fedtheory.verification.selections import with_replacement

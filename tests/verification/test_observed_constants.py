@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fedtheory.claims._instances import constant_law, draw_run, opposite_clients
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.selection.power_of_choice import PowerOfChoice
-from fedtheory.verification.observed import observed_gradient_bound, observed_skews, skew
+from fedtheory.verification.observed_constants import observed_gradient_bound, observed_skews, skew
 from fedtheory.verification.rational import vector
 from fedtheory.verification.runs import RationalRun, no_noise
 from fedtheory.verification.selections import power_of_choice, with_replacement

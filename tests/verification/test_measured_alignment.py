@@ -10,7 +10,7 @@ from fedtheory.bounds import fedalign as fa
 from fedtheory.engine.inclusion import inclusions
 from fedtheory.federation.prioritized import prioritize
 from fedtheory.selection.loss_matching import LossMatching
-from fedtheory.verification.alignment import alignment_terms
+from fedtheory.verification.measured_alignment import alignment_terms
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_the_upper_limits_make_a_bound_on_the_measured_error(noisy):
         objective_gap=aligned.objective_gap, initial_distance2=float((3 - aligned.federation.minimizer[0]) ** 2),
         theta=terms.theta.upper, rho=terms.rho.upper,
     )  # fmt: skip
-    assert np.all(run.band().high[1:] < bound)
+    assert np.all(run.band().upper[1:] < bound)
 
 
 def test_inclusions_without_gaps_are_refused(noisy):

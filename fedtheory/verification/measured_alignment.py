@@ -2,9 +2,11 @@
 
 from typing import Any, NamedTuple
 
+from fedtheory._validate import Array
 from fedtheory.bounds import fedalign
 from fedtheory.engine.inclusion import Inclusions
-from fedtheory.verification.expectation import Interval, student_mean
+from fedtheory.interval import Interval
+from fedtheory.statistics import student_mean
 
 __all__ = ["AlignmentTerms", "alignment_terms"]
 
@@ -12,8 +14,8 @@ __all__ = ["AlignmentTerms", "alignment_terms"]
 class AlignmentTerms(NamedTuple):
     """Confidence limits at the end of every round, arrays of shape (num_rounds,) each."""
 
-    theta: Interval
-    rho: Interval
+    theta: Interval[Array]
+    rho: Interval[Array]
 
 
 def alignment_terms(

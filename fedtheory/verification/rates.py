@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory.interval import Interval
+from fedtheory.statistics import student_interval
 from fedtheory.verification.claim import Finding
 
 __all__ = ["Fit", "fitted_order", "order_at_least", "order_equal_to"]
@@ -21,12 +23,9 @@ class Fit(NamedTuple):
     factor: float
     num_points: int
 
-    def limits(self, confidence: float = 0.99) -> tuple[float, float]:
-        """Student's confidence interval of the order."""
-        from scipy.special import stdtrit
-
-        half = float(stdtrit(self.num_points - 2, 0.5 + 0.5 * confidence)) * self.standard_error
-        return self.order - half, self.order + half
+    def limits(self, confidence: float = 0.99) -> Interval[float]:
+        """Student's confidence interval of the order; with two points it is the whole line."""
+        return student_interval(self.order, self.standard_error, self.num_points - 2, confidence)
 
 
 def fitted_order(sizes: npt.ArrayLike, errors: npt.ArrayLike) -> Fit:
@@ -71,11 +70,17 @@ def order_at_least(
     (True, False)
     """
     lower, upper = fit.limits(confidence)
-    threshold = stated - allowance
+    threshold = stated - _validate.nonnegative("allowance", allowance)
     holds = True if lower >= threshold else False if upper < threshold else None
     measured, side = (upper, "upper") if holds is False else (lower, "lower")
     return Finding(
-        measured, threshold, ">=", holds, f"{side} confidence limit", {**_described(fit), **(instance or {})}
+        measured,
+        threshold,
+        ">=",
+        holds,
+        f"{side} confidence limit",
+        {**_described(fit), **(instance or {})},
+        reason="" if holds is not None else _undecided(lower, upper, threshold),
     )
 
 
@@ -89,10 +94,23 @@ def order_equal_to(
     False
     """
     lower, upper = fit.limits(confidence)
-    inside = stated - allowance <= lower and upper <= stated + allowance
-    outside = upper < stated - allowance or lower > stated + allowance
-    holds = True if inside else False if outside else None
-    return Finding(fit.order, stated, "==", holds, "confidence interval", {**_described(fit), **(instance or {})})
+    nearer, farther = sorted((lower, upper), key=lambda limit: abs(limit - stated))
+    outside = not lower <= stated <= upper and abs(nearer - stated) > allowance
+    holds = False if outside else True if abs(farther - stated) <= allowance else None
+    return Finding(
+        nearer if outside else farther,
+        stated,
+        "==",
+        holds,
+        f"{'nearer' if outside else 'farther'} confidence limit",
+        {**_described(fit), **(instance or {})},
+        slack=_validate.nonnegative("allowance", allowance),
+        reason="" if holds is not None else _undecided(lower, upper, stated),
+    )
+
+
+def _undecided(lower: float, upper: float, stated: float) -> str:
+    return f"limits {lower:.6g} and {upper:.6g} of the order do not decide about {stated:.6g}"
 
 
 def _described(fit: Fit) -> dict[str, Any]:
