@@ -115,6 +115,7 @@ def _show(key: str) -> int:
                 ("name", key),
                 ("source", str(bounds[key].statement)),
                 *(("assumes", hypothesis.text) for hypothesis in bounds[key].hypotheses),
+                *(("implies", consequence.text) for consequence in bounds[key].consequences),
                 *_formulas(bounds[key]),
                 *(("checked by", name) for name in checked),
             ]

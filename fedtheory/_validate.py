@@ -16,6 +16,7 @@ __all__ = [
     "boolean",
     "choice",
     "count",
+    "curvatures",
     "finite",
     "fraction",
     "generator",
@@ -93,6 +94,15 @@ def count(name: str, value: Any, low: int = 1, high: int | None = None) -> Any:
         message = f"{name} must be {wanted}, got {_first(number, wrong)}"
         raise ValueError(message)
     return number
+
+
+def curvatures(mu: Any, L: Any) -> tuple[Any, Any]:
+    """Return strong convexity and smoothness: finite, positive, and mu at most L."""
+    mu, L = positive("mu", mu), positive("L", L)
+    if np.any(np.greater(mu, L)):
+        message = f"L must be at least mu, got L={L} and mu={mu}"
+        raise ValueError(message)
+    return mu, L
 
 
 def horizon(name: str, value: Any) -> Any:

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from fedtheory._validate import DOMAINS, Domain
+from fedtheory.assumptions import Assumption, Hypothesis
+from fedtheory.consequences import consequences
 from fedtheory.errors import AssumptionViolated
 
 __all__ = [
@@ -31,14 +33,6 @@ __all__ = [
 ]
 
 Summands = dict[str, Any]
-
-_HOLDS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "<=": operator.le,
-    "<": operator.lt,
-    ">=": operator.ge,
-    ">": operator.gt,
-}
-_OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
 
 
 @dataclass(frozen=True)
@@ -60,33 +54,6 @@ class Scheme(NamedTuple):
 
 
 ANY_SCHEME = Scheme("any", "any")
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """One thing a theorem assumes.
-
-    ``sides`` takes some of the theorem's arguments by name and returns (left, relation, right), the relation one of
-    ``<= < >= >``; without it the hypothesis is about functions and cannot be read off the numbers.
-    """
-
-    text: str
-    sides: Callable[..., tuple[Any, str, Any]] | None = None
-
-    def violation(self, arguments: Mapping[str, Any]) -> str | None:
-        """Say how the numbers break the hypothesis, or return None."""
-        if self.sides is None:
-            return None
-        left, relation, right = self.sides(
-            **{name: arguments[name] for name in inspect.signature(self.sides).parameters}
-        )
-        broken = np.logical_not(_HOLDS[relation](left, right))
-        if not np.any(broken):
-            return None
-        left, right = (
-            np.broadcast_to(np.asarray(side, dtype=object), np.shape(broken))[broken].flat[0] for side in (left, right)
-        )
-        return f"{self.text}: got {left} {_OPPOSITE[relation]} {right}"
 
 
 @dataclass(frozen=True)
@@ -116,7 +83,8 @@ class Bound(Protocol):
 
     __name__: str
     statement: Statement
-    hypotheses: tuple[Hypothesis, ...]
+    hypotheses: tuple[Assumption, ...]
+    consequences: tuple[Hypothesis, ...]
     printed: "Bound"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -140,7 +108,7 @@ def states(
     *,
     equation: str = "",
     form: str = "printed",
-    assumes: tuple[Hypothesis, ...] = (),
+    assumes: tuple[Assumption, ...] = (),
     schemes: tuple[Scheme, ...] = (ANY_SCHEME,),
     domains: Mapping[str, Domain] | None = None,
     printed: Bound | None = None,
@@ -154,7 +122,7 @@ def states(
     form
         ``printed`` as in the paper; ``corrected`` where that is false or unproved; ``derived`` or ``refined``.
     assumes
-        Hypotheses; those with sides are checked at every call.
+        Hypotheses; what can be read off the numbers is checked at every call, and what they imply together, too.
     schemes
         Pairs (selection law, aggregation weights) that the statement covers.
     domains
@@ -173,6 +141,7 @@ def states(
         vars(bound).update(
             statement=Statement(paper, number, equation, form, schemes),
             hypotheses=assumes,
+            consequences=formula.consequences,
             terms=formula.terms,
             symbolic=formula.symbolic,
             printed=printed or bound,
@@ -197,7 +166,7 @@ class _Formula:
     number: str
     summands: Callable[..., Summands]
     domains: Mapping[str, Domain]
-    assumes: tuple[Hypothesis, ...]
+    assumes: tuple[Assumption, ...]
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.signature.parameters if name not in self.domains]
@@ -208,6 +177,10 @@ class _Formula:
     @property
     def signature(self) -> inspect.Signature:
         return inspect.signature(self.summands)
+
+    @functools.cached_property
+    def consequences(self) -> tuple[Hypothesis, ...]:
+        return consequences(self.assumes, tuple(self.signature.parameters))
 
     def public_signature(self) -> inspect.Signature:
         strict = inspect.Parameter("strict", inspect.Parameter.KEYWORD_ONLY, default=True, annotation=bool)
@@ -244,7 +217,7 @@ class _Formula:
         return _consistent({name: self.domains[name].check(name, value) for name, value in given.arguments.items()})
 
     def unmet(self, arguments: Mapping[str, Any]) -> list[str]:
-        violations = (hypothesis.violation(arguments) for hypothesis in self.assumes)
+        violations = (assumption.violation(arguments) for assumption in (*self.assumes, *self.consequences))
         return [violation for violation in violations if violation is not None]
 
     def call(self, arguments: Mapping[str, Any]) -> Summands:

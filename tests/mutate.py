@@ -177,7 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
     file, _, number = (options.replay or "").partition("#")
     drawn = [of_file(file)[int(number)]] if file else sample(chosen(options), options.number, options.seed)
     survivors, scores = [], dict.fromkeys((mutant.package for mutant in drawn), (0, 0))
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory(prefix="mutants-") as scratch:
         for mutant, report in judged(drawn, Laboratory(Path(scratch))):
             print(f"{killer(report):100.100} {mutant.kind:10} {mutant.name}", flush=True)
             if options.replay:

@@ -1,12 +1,17 @@
 """One-step recursions of a theorem, unrolled over any sequence of step sizes: tighter than the closed forms."""
 
 import inspect
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.assumptions import HalvingSteps
+from fedtheory.consequences import consequences
+from fedtheory.errors import AssumptionViolated
 from fedtheory.paper import Bound
 
 __all__ = ["elapsed_step_sizes", "unroll", "unrolled_gap"]
@@ -57,7 +62,14 @@ def unroll(
     Raises
     ------
     AssumptionViolated
-        If a hypothesis of the recursion fails at some step.
+        If a hypothesis of the recursion fails at some step, also one about all step sizes of a round; or if no run can
+        start at this distance under the given bound on gradients.
+
+    Notes
+    -----
+    A recursion ``Delta_{t+1} <= a Delta_t + b`` may have a negative slope a where steps are long. From
+    ``0 <= Delta_t <= U`` follows ``Delta_{t+1} <= max(a, 0) U + b``, and not ``a U + b``: the larger U is, the less an
+    upper bound that falls with Delta_t says. So slopes are clipped at 0.
 
     Examples
     --------
@@ -75,13 +87,28 @@ def unroll(
     takes = inspect.signature(recursion).parameters
     wanted = {name: value for name, value in known.items() if name in takes}
     summands = recursion.terms(1.0, step_size=sizes, **wanted, **constants)
+    for violation in _against_the_run(recursion, {**constants, "initial_distance2": distance2}, sizes, local_steps):
+        message = f"{recursion.statement.number} needs {violation}"
+        raise AssumptionViolated(message)
     slopes = np.broadcast_to(summands.pop("contraction"), sizes.shape).tolist()
     offsets = np.broadcast_to(np.asarray(sum(summands.values()), dtype=np.float64), sizes.shape).tolist()
     bounds = [distance2]
     for slope, offset in zip(slopes, offsets, strict=True):
-        distance2 = slope * distance2 + offset
+        distance2 = max(slope, 0.0) * distance2 + offset
         bounds.append(distance2)
     return np.array(bounds)
+
+
+def _against_the_run(recursion: Bound, constants: dict[str, Any], sizes: Array, local_steps: int) -> Iterator[str]:
+    """Yield what only the whole run shows: its step sizes, and whether its start is possible."""
+    run = {"step_sizes": sizes, "local_steps": local_steps}
+    steps = [known for known in recursion.hypotheses if isinstance(known, HalvingSteps)]
+    yield from filter(None, (hypothesis.violation(run) for hypothesis in steps))
+    if sizes.size:
+        # Constants that change from step to step meet the start with their first value.
+        first = {name: np.ravel(value)[0] if np.ndim(value) else value for name, value in constants.items()}
+        implied = consequences(recursion.hypotheses, tuple(first))
+        yield from filter(None, (hypothesis.violation(first) for hypothesis in implied))
 
 
 def unrolled_gap(

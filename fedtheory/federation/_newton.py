@@ -98,21 +98,27 @@ def infimum(objective: CrossEntropy, start: Array) -> Interval[float]:
 def _dual_value(objective: CrossEntropy, w: Array) -> float:
     if objective.dim > _DENSE:
         return 0.0
-    gradient = objective.gradient(w)
-    # Equal shifts of all classes change nothing: the Hessian is singular, and the gradient lies in its range.
-    step = np.linalg.lstsq(objective.hessian(w), -gradient, rcond=1e-13)[0]
-    q = class_probabilities(objective.logits(w)) + objective.probability_change(w, step)
+    q = _dual_point(objective, w)
     if q.min() < 0:
         return 0.0
     from scipy.special import entr
 
-    q /= q.sum(axis=1, keepdims=True)
     r = q - np.eye(objective.num_classes)[objective.labels]
     missing = np.linalg.norm((objective.sample_weights[:, None] * r).T @ objective.features)
     # A row of q sums to 1 up to rounding, too.
     sizes = (np.linalg.norm(r, axis=1) + np.linalg.norm(q, axis=1)) * np.linalg.norm(objective.features, axis=1)
     cost = _RADIUS * (missing + _num_roundings(objective) * _EPS * (objective.sample_weights @ sizes))
     return float(objective.sample_weights @ entr(q).sum(axis=1) - cost - _rounding(objective, w))
+
+
+def _dual_point(objective: CrossEntropy, w: Array) -> Array:
+    """Laws of the classes at each sample, feasible up to rounding if none is negative; shape (n, num_classes)."""
+    gradient = objective.gradient(w)
+    # Equal shifts of all classes change nothing: the Hessian is singular, and the gradient lies in its range.
+    step = np.linalg.lstsq(objective.hessian(w), -gradient, rcond=1e-13)[0]
+    q = class_probabilities(objective.logits(w)) + objective.probability_change(w, step)
+    laws: Array = q / q.sum(axis=1, keepdims=True)
+    return laws
 
 
 def _num_roundings(objective: CrossEntropy) -> int:

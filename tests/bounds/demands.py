@@ -46,6 +46,16 @@ def largest_skew(phrase, limit, **counts):
     return Demand(phrase, lambda w: at(w, limit), lambda w: at(w, limit * BIT))
 
 
+def least_gradients(phrase, limit):
+    """A demand that G2 be at least ``limit``; the noise is small, so as not to ask for more."""
+    quiet = {"sigma2": Q(1, 10**6), "weighted_sigma2": Q(1, 10**6)}
+    return at_least(phrase, lambda w: {**quiet, "G2": limit(w)})
+
+
+def _above(w, factor):
+    return factor * (w["mu"] ** 2 * w["initial_distance2"] + 2 * w["mu"] * w["objective_gap"])
+
+
 # With a large gamma the condition on the drift is the shorter one, with a small gamma the condition on the sampling.
 LARGE = {"gamma": Q(1), "smallest_gamma": Q(1), "mean_inverse_gamma": Q(1)}
 SMALL = {"gamma": Q(1, 4), "smallest_gamma": Q(1, 4), "mean_inverse_gamma": Q(2)}
@@ -64,6 +74,11 @@ def _dsgd_limit(w):
     return {**SMALL, "step_size": SMALL["gamma"] / ((1 + w["max_weight"] * w["relative_noise"]) * w["L"])}
 
 
+def _long_rate(w):
+    # B = 1 + 3 rho/8 with rho = 8 L/mu, more than strong convexity allows, makes this limit the shorter one.
+    return {**skew(8 * w["L"] / w["mu"]), "G2": 1000 * w["G2"], "step_size": 1 / (2 * (w["mu"] + 3 * w["L"]))}
+
+
 def _longer(limits):
     """The step a bit longer than ``limits`` allows, all else as there."""
     return lambda w: {**limits(w), "step_size": limits(w)["step_size"] * BIT}
@@ -78,31 +93,42 @@ DEMANDS: dict[str, Demand] = {
     "clients smooth": Demand(r"every [Ff]_[ki]\b.*L-smooth|^F_k is L-smooth|^h is L-smooth"),
     "clients strongly convex": Demand(r"every [Ff]_[ki]\b.*mu-strongly convex|^h is .*mu-strongly convex"),
     "clients convex": Demand(r"every f_i is convex"),
-    "client has a minimizer": Demand(r"F_k .* has a minimizer"),
+    "client has a minimizer": Demand(r"^F_k .*has a minimizer"),
     "clients bounded below": Demand(r"every f_i is bounded below"),
     "objective strongly convex": Demand(r"^f is mu-strongly convex"),
     "objective bounded below": Demand(r"^f is bounded below"),
     "dissimilarity": Demand(r"\(Assumption 9\)"),
-    "noise": Demand(r"stochastic gradients are unbiased, of variance at most sigma2"),
-    "noise independent": Demand(r"independent across (active )?clients"),
-    "noise at the model": Demand(r"\(Assumption 7;.*uncorrelated across clients"),
-    "noise at local iterates": Demand(r"\(Assumption 8\).*clients independent given the model"),
-    "no multiplicative noise": Demand(r"no multiplicative noise|M = 0|relative_noise = 0"),
+    "noise": Demand(r"unbiased, of variance at most sigma(2|_k\^2)\b.*independent across"),
+    "noise independent": Demand(r"independent across (active )?clients(?!, given the model)"),
+    "noise at the model": Demand(r"uncorrelated across clients \(Assumption 7"),
+    "noise at local iterates": Demand(
+        r"independent across clients, given the model and each local iterate \(Assumption 8\)"
+    ),
+    "no multiplicative noise": Demand(r"\(Assumption 7 with M = 0\)"),
     "updates unbiased": Demand(r"E \[G \| updates\] = .*updates are unbiased"),
-    "gradients": Demand(r"E \|g_k\|\^2 <= G2 for every client and iterate|expected squared norm at most G2"),
+    "gradients": Demand(r"^E \|g_k\|\^2 <= G2 for every client and iterate"),
     "gradients given the indicators": Demand(
         r"<= G2 for every client and iterate .*, also given the round's indicators"
     ),
-    "gradients given the selection": Demand(r"<= G2 for the active clients, averaged over them, given the selection"),
-    "gradients given the selection, by weight": Demand(r"<= G2 .*(q_k|weights).*given the selection"),
+    # A bound for every client in the mean over what happens says nothing about the clients that a selection prefers.
+    "gradients of the selected": Demand(r"E sum_k 1/m \|g_k\|\^2 <= G2 over the active clients"),
+    "gradients of the selected, by weight": Demand(r"E sum_k (q_k|p'_k I_k) \|g_k\|\^2 <= G2 over the active clients"),
+    "gradients at the start": Demand(r"E \|grad F_k\(u\)\|\^2 <= G2 for all k"),
     "selection by the model": Demand(r"selection depends on the past only through"),
     "indicators frozen": Demand(r"indicators I_k are fixed at the round's start"),
     "steps at most halve": Demand(r"step sizes do not increase, and at most halve within a round"),
-    "weights sum to one": Demand(r"weights q_k >= 0 with sum 1|weights p'_k I_k >= 0 of sum 1"),
+    "weights sum to one": Demand(r"weights (q_k|p'_k I_k) >= 0 with sum 1"),
     "draws with replacement": Demand(r"drawn with replacement, client k with probability p_k"),
+    "draws without replacement": Demand(r"drawn without replacement, uniformly"),
+    "equal weights": Demand(r"^all p_k are equal"),
     "plain mean": Demand(r"a plain mean"),
+    "N >= 2": Demand(
+        r"^num_clients >= 2",
+        lambda w: {"num_clients": 2, "num_selected": 1},
+        lambda w: {"num_clients": 1, "num_selected": 1},
+    ),
     # Power-of-Choice.
-    "rho >= 0": Demand(r"^rho_diagonal >= 0", lambda w: skew(Q(1, 10**6)), lambda w: skew(-Q(1, 10**6), Q(1))),
+    "rho >= 0": Demand(r"^rho_(bar|diagonal) >= 0", lambda w: skew(Q(1, 10**6)), lambda w: skew(-Q(1, 10**6), Q(1))),
     "rho > 0": Demand(r"^rho_(bar|diagonal) > 0", lambda w: skew(Q(1, 10**6)), lambda w: skew(Q(0), Q(1))),
     "rho_tilde >= rho": at_least(r"^rho_tilde >= rho_", lambda w: {"rho_tilde": w["rho_bar"]}),
     "rho <= kappa": Demand(
@@ -125,8 +151,8 @@ DEMANDS: dict[str, Demand] = {
     "step <= 1/(4L)": at_most(r"^step_size <= 1/\(4 L\)", lambda w: {**skew(Q(1)), "step_size": 1 / (4 * w["L"])}),
     "step <= 1/(2 mu B)": Demand(
         r"^step_size <= 1/\(2 mu \(1 \+ 3 rho_bar/8\)\)",
-        lambda w: {**skew(8 * w["L"] / w["mu"]), "step_size": 1 / (2 * (w["mu"] + 3 * w["L"]))},
-        lambda w: {**skew(8 * w["L"] / w["mu"]), "step_size": 1 / (2 * (w["mu"] + 3 * w["L"])) * BIT},
+        _long_rate,
+        _longer(_long_rate),
     ),
     # A recursion whose slope is negative cannot be applied twice. It follows from rho <= kappa and eta <= 1/(4L).
     "slope not negative": Demand(
@@ -210,12 +236,22 @@ DEMANDS: dict[str, Demand] = {
         lambda w: {"priority_weights": [BIT, *w["priority_weights"][1:]]},
     ),
     # Consequences of the hypotheses that can be read off the numbers.
-    "mu^2 distance^2 <= G2": Demand(
-        r"mu\^2 initial_distance2 <= G2",
-        lambda w: {"G2": w["G2"]},
-        lambda w: {"G2": w["mu"] ** 2 * w["initial_distance2"] / 2, "sigma2": Q(1, 10**6)},
+    "G2 and distance": least_gradients(r"^mu\^2 initial_distance2 \+ 2 mu objective_gap <= G2", lambda w: _above(w, 1)),
+    "G2, skew and distance": least_gradients(
+        r"^max\(1, rho_\w+\) \(mu\^2 initial_distance2 \+ 2 mu objective_gap\) <= G2",
+        lambda w: _above(w, max(1, w["rho_bar"])),
+    ),
+    "G2, skew and gap": least_gradients(
+        r"^2 mu max\(1, rho_\w+\) \(initial_gap \+ objective_gap\) <= G2",
+        lambda w: 2 * w["mu"] * max(1, w["rho_bar"]) * (w["initial_gap"] + w["objective_gap"]),
+    ),
+    "G2 and Gamma": least_gradients(r"^2 mu objective_gap <= G2", lambda w: 2 * w["mu"] * w["objective_gap"]),
+    "G2, skew and Gamma": least_gradients(
+        r"^2 mu max\(1, rho_\w+\) objective_gap <= G2",
+        lambda w: 2 * w["mu"] * max(1, w["rho_bar"]) * w["objective_gap"],
     ),
     "sigma2 <= G2": at_most(r"^sigma2 <= G2", lambda w: {"sigma2": w["G2"]}),
+    "weighted_sigma2 <= G2": at_most(r"^weighted_sigma2 <= G2", lambda w: {"weighted_sigma2": w["G2"]}),
     "squared_weights >= 1/m": at_least(
         r"squared_weights >= 1/num_selected", lambda w: {"squared_weights": Q(1, w["num_selected"])}
     ),

@@ -9,7 +9,7 @@ from fedtheory.bounds import fedalign
 from tests.bounds import worlds
 from tests.bounds.test_transcriptions import forms
 
-COUNTS = {"num_selected", "local_steps", "num_draws"}
+COUNTS = {"num_clients", "num_selected", "local_steps", "num_draws"}
 HORIZONS = {"num_steps", "num_rounds"}
 POSITIVE = {
     *("mu", "L", "step_size", "server_step_size", "gamma", "smallest_gamma", "mean_inverse_gamma"),

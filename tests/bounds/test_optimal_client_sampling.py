@@ -92,8 +92,8 @@ def pick(bound, **changes):
 def test_arrays_are_evaluated_entry_by_entry(bound) -> None:
     arguments = {name: float(x) if isinstance(x, Q) else x for name, x in pick(bound).items()}
     first = next(name for name, x in arguments.items() if isinstance(x, float))
-    several = bound(**(arguments | {first: np.array([1.0, 2.0])}))
-    assert several.tolist() == [bound(**(arguments | {first: x})) for x in (1.0, 2.0)]
+    several = bound(**(arguments | {first: np.array([5.0, 7.0])}))
+    assert several.tolist() == [bound(**(arguments | {first: x})) for x in (5.0, 7.0)]
 
 
 GROWS = (
@@ -124,7 +124,7 @@ def test_bounds_grow_with_noise_and_heterogeneity_and_fall_with_gamma(bound, nam
     assert (low > high) if name in FALLS else (low < high)
 
 
-@given(st.integers(1, 50), st.integers(1, 20), st.integers(0, 30))
+@given(st.integers(1, 50), st.integers(1, 20), st.integers(4, 19))
 def test_with_one_local_step_fedavg_is_bounded_by_no_less_than_dsgd(share, noise, gap) -> None:
     changes = {"local_steps": 1, "step_size": Q(1, 200 + 40 * noise), "relative_noise": Q(noise, 4), "gap": Q(gap)}
     changes["gamma"] = Q(50 + share, 100)

@@ -53,7 +53,13 @@ def power_of_choice(rng, *, local_steps=None, num_selected=None):
 
 
 def fedavg(rng, *, local_steps=None, num_selected=None):
-    return power_of_choice(rng, local_steps=local_steps, num_selected=num_selected)
+    everybody = num_selected == "all"
+    world = power_of_choice(rng, local_steps=local_steps, num_selected=None if everybody else num_selected)
+    left_out = 0 if everybody else rng.randint(1, 9)
+    return world | {
+        "num_clients": world["num_selected"] + left_out,
+        "weighted_sigma2": world["sigma2"] * share(rng),
+    }
 
 
 def fedalign(rng, *, local_steps=None, num_selected=None):
@@ -154,7 +160,7 @@ def contradictions(world):
     """What the hypotheses imply and these numbers deny."""
     world = {key: value if isinstance(value, list) else Q(value) for key, value in world.items()}
     distance2 = world.get("distance2", world.get("initial_distance2"))
-    gap = world.get("gap", world.get("initial_gap"))
+    gap, start = world.get("gap", world.get("initial_gap")), world.get("initial_distance2", 0)
     rho = world.get("rho_diagonal", world.get("rho_bar"))
     consequences: dict[str, Callable[..., bool]] = {
         "mu <= L": lambda mu, L: mu <= L,
@@ -165,7 +171,7 @@ def contradictions(world):
         "sigma2 <= G2": lambda sigma2, G2: sigma2 <= G2,
         # The PL inequality at a round's start, averaged over all clients and over the selected ones.
         "2 mu (F - F* + Gamma) <= G2": lambda mu, G2, objective_gap: (
-            max(1, rho or 0) * 2 * mu * ((gap or mu / 2 * (distance2 or 0)) + objective_gap) <= G2
+            max(1, rho or 0) * 2 * mu * (world.get("initial_gap", mu / 2 * start) + objective_gap) <= G2
         ),
         "W^2 <= S2 <= W <= 1": lambda max_weight, sum_squared_weights: (
             max_weight**2 <= sum_squared_weights <= max_weight <= 1

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fedtheory.claims import exact_quadratics as exact
+from fedtheory.claims import settling
 from fedtheory.claims._instances import opposite_clients
 from fedtheory.claims.power_of_choice import skews
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
@@ -186,3 +187,30 @@ def test_the_mean_field_of_another_number_of_candidates_is_not_the_error_of_a_ru
 def test_the_claims_about_exact_quadratics_all_hold_by_theory():
     expected = {claim.expected for key, claim in known_claims().items() if key.startswith("exact-quadratics:")}
     assert expected == {"holds"}
+
+
+@pytest.mark.parametrize(
+    "less",
+    [
+        pytest.param(lambda start2, eta, mu, tau, G2: eta**2 * tau * (tau - 1) * G2, id="steps in a round"),
+        pytest.param(lambda start2, eta, mu, tau, G2: eta**2 * tau**2 * G2 / 50, id="gradients"),
+        pytest.param(lambda start2, eta, mu, tau, G2: 2 * eta * mu * tau * start2, id="contraction"),
+    ],
+)
+def test_the_settling_inequality_is_refuted_with_less(monkeypatch, less):
+    honest = settling.round_bound
+
+    def mutant(start2, *, step_size, local_steps, fed, G2):
+        value = honest(start2, step_size=step_size, local_steps=local_steps, fed=fed, G2=G2)
+        return value - less(start2, step_size, fed.strong_convexity, local_steps, G2)
+
+    monkeypatch.setattr(settling, "round_bound", mutant)
+    assert refuted(settling.SETTLING, 400)
+
+
+def test_a_model_that_selects_the_smaller_loss_does_not_settle(monkeypatch):
+    def smaller(weights, losses, m, d):
+        return power_of_choice(weights, [-loss for loss in losses], m, d)
+
+    monkeypatch.setattr(settling, "power_of_choice", smaller)
+    assert refuted(settling.SETTLING)

@@ -27,6 +27,15 @@ from fedtheory.verification.selections import Selection
 CLAIMS = known_claims()
 LOOSENESS = {
     "fedavg:decaying-steps": 60,
+    "fedavg:lemma-5-with-replacement": 4.1,
+    "fedavg:lemma-5-without-replacement": 4.1,
+    "fedavg:one-step": 1.01,
+    "fedavg:theorem-1": 1.7,
+    "fedavg:theorem-2": 3.5,
+    "fedavg:theorem-3": 1.7,
+    "power-of-choice:consistent-constants": 1.01,
+    "power-of-choice:consistent-constants-fixed-step": 1.01,
+    "power-of-choice:consistent-constants-weighted": 1.01,
     "power-of-choice:diagonal-skew-grows-with-candidates": 1.01,
     "power-of-choice:displacement": 1.01,
     "power-of-choice:equation-43": 1.05,

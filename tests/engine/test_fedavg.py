@@ -304,6 +304,16 @@ def test_band_is_the_student_t_interval():
     assert mean[-1] == pytest.approx(run.gap[:, -1].mean())
 
 
+def test_a_loss_that_overflows_makes_mean_and_limits_infinite_from_there_on():
+    gap = np.array([[1.0, 2.0, np.inf], [3.0, 2.0, 1.0]])
+    nothing = np.zeros((2, 1), dtype=np.int64)
+    run = Trajectory(np.arange(3), {"gap": gap}, nothing, np.full(2, -1), {})
+    band = run.band(confidence=0.5)  # the quantile is tan(pi/4) = 1, and the standard error of 1 and 3 is 1
+    np.testing.assert_allclose(band.mean, [2.0, 2.0, np.inf])
+    np.testing.assert_allclose(band.lower, [1.0, 2.0, -np.inf])
+    np.testing.assert_allclose(band.upper, [3.0, 2.0, np.inf])
+
+
 def test_trajectory_survives_saving(tmp_path):
     run = ft.fedavg(
         federation(), Proportional(2), num_rounds=5, step_size=0.1, num_replicates=2, record=("gap", "models")

@@ -1,3 +1,5 @@
+"""The mean field of a run, against exact full participation and simulations with small steps."""
+
 # mypy: allow-untyped-calls, disable-error-code="arg-type"
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Exact expected errors, against literal simulations and the enumeration of all runs in rational arithmetic."""
+
 # mypy: allow-untyped-calls, disable-error-code="arg-type, call-overload"
 
 from dataclasses import dataclass

@@ -1,3 +1,5 @@
+"""Selection skews, against hand computation, fine grids, sampled models and a second road for each side."""
+
 # mypy: allow-untyped-calls, disable-error-code="arg-type"
 
 from dataclasses import replace

@@ -1,3 +1,5 @@
+"""Minima over all subsets of clients, against every subset on its own; where the bound over rankings is sharp."""
+
 # mypy: allow-untyped-calls, disable-error-code="arg-type"
 
 import inspect

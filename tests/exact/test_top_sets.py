@@ -1,3 +1,5 @@
+"""Which sets of clients can be on top: none that is seen is excluded."""
+
 # mypy: allow-untyped-calls, disable-error-code="arg-type"
 
 from itertools import combinations

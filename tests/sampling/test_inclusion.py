@@ -1,3 +1,5 @@
+"""Inclusion probabilities of Power-of-Choice, against enumeration, rational fixtures, literal draws and mutants."""
+
 import inspect
 from fractions import Fraction
 from itertools import permutations

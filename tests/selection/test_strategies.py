@@ -5,6 +5,8 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fedtheory.selection
 from fedtheory._discover import members
@@ -140,6 +142,14 @@ def test_alias_table_is_the_distribution():
         for k in range(size):
             mass[int(k + step[k])] += (1 - level[k]) / size
         np.testing.assert_allclose(mass, weights, atol=4e-16)
+
+
+@given(st.lists(st.just(0.0) | st.floats(1e-300, 1.0), min_size=1, max_size=80).filter(any))
+def test_an_alias_table_gives_a_client_of_weight_zero_no_chance(weights):
+    level, step = np.split(alias_table(np.array(weights)), 2)
+    drawn = {k for k in range(level.size) if level[k] > 0}
+    drawn |= {int(k + step[k]) for k in range(level.size) if level[k] < 1}
+    assert all(weights[k] > 0 for k in drawn)
 
 
 def test_draws_without_replacement_exhaust_weights_over_eight_decades():

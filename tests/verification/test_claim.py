@@ -2,8 +2,9 @@
 
 import math
 import operator
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedtheory.bounds import power_of_choice as poc
 from fedtheory.paper import Paper, Statement
+from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claim import (
     ROUNDING,
     Claim,
@@ -161,10 +164,31 @@ def test_what_is_not_applicable_neither_holds_nor_fails() -> None:
     assert math.isnan(unmet.ratio)
 
 
-def test_an_allowance_is_part_of_the_finding() -> None:
-    assert Finding(1.05, 1.0, "<=", True, slack=0.1).holds
-    with pytest.raises(ValueError, match="holds must be what the sides say"):
-        Finding(1.2, 1.0, "<=", True, slack=0.1)
+@pytest.mark.parametrize(
+    ("relation", "on_the_edge", "beyond"),
+    [("<=", (1.5,), (1.75, math.inf)), (">=", (0.5,), (0.25, -math.inf)), ("==", (0.5, 1.5), (0.25, 1.75, math.inf))],
+)
+def test_an_allowance_is_part_of_the_finding_and_includes_its_edge(
+    relation: str, on_the_edge: tuple[float, ...], beyond: tuple[float, ...]
+) -> None:
+    for measured in on_the_edge:
+        assert Finding(measured, 1.0, relation, True, slack=0.5).holds
+    for measured in beyond:
+        assert Finding(measured, 1.0, relation, False, slack=0.5).holds is False
+        with pytest.raises(ValueError, match="holds must be what the sides say, False, got True"):
+            Finding(measured, 1.0, relation, True, slack=0.5)
+
+
+def test_inequalities_have_no_absolute_slack() -> None:
+    assert at_most(1e-12, 0.0).holds is False
+    assert at_least(0.0, 1e-12).holds is False
+    assert equal_to(1e-12, 0.0).holds is False
+
+
+def test_a_failure_strains_as_much_as_its_ratio_says_or_without_end() -> None:
+    assert (at_most(3, 2).strain, at_least(2, 3).strain, equal_to(3, 2).strain) == (1.5, 1.5, 0.5)
+    assert at_most(2, -1).strain == at_most(-1, -2).strain == math.inf
+    assert at_most(1 + SMALLEST, 1).strain == math.inf  # as a float the ratio is 1, as if it were attained
 
 
 @pytest.mark.parametrize("slack", [-1e-12, math.inf, math.nan])
@@ -202,6 +226,23 @@ def test_the_worst_finding_is_a_failure_then_the_most_strained_then_an_applicabl
     undecided = at_most(1.0, math.inf)
     assert worst_of([tight, undecided, not_applicable()]) is undecided
     assert worst_of([undecided, failure]) is failure
+
+
+def test_a_claim_assumes_what_its_bound_does_unless_it_says_otherwise() -> None:
+    make = partial(Claim, "toy:theorem-0", "one is one", STATEMENT, "identity", lambda rng: equal_to(1, 1))
+    assumed = make(bound=poc.gradient_norm).hypotheses
+    assert assumed == tuple(hypothesis.text for hypothesis in poc.gradient_norm.hypotheses)
+    assert assumed
+    assert make(bound=poc.gradient_norm, hypotheses=("my own",)).hypotheses == ("my own",)
+    assert make().hypotheses == ()
+
+
+def test_a_finding_stays_as_it_was_made() -> None:
+    # Otherwise its check at construction would be worth nothing.
+    with pytest.raises(FrozenInstanceError):
+        at_most(2, 1).holds = True  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        known_claims()["power-of-choice:lemma-b1"].expected = "fails"  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(

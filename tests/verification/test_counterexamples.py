@@ -37,6 +37,12 @@ def test_the_same_seed_hunts_the_same_way() -> None:
     assert search(RARE, 100, rng=3) == search(RARE, 100, rng=3)
 
 
+def test_a_search_goes_on_from_a_tape() -> None:
+    found = search(RARE, 200, rng=5)
+    assert search(RARE, 1, start=found.tape).worst == found.worst
+    assert search(RARE, 50, start=found.tape).worst.strain >= found.worst.strain > search(RARE, 50).worst.strain
+
+
 def test_no_instances_are_refused() -> None:
     with pytest.raises(ValueError, match="num_instances must be at least 1, got 0"):
         search(RARE, 0)

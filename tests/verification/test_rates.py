@@ -101,6 +101,15 @@ def test_an_order_is_as_stated_if_its_farther_limit_is(
     assert bool(found.reason) == (holds is None)
 
 
+def test_an_order_at_the_edge_of_its_allowance_holds() -> None:
+    for order in (1.0, 2.0):
+        found = order_equal_to(fit(order, 0.0), 1.5, allowance=0.5)
+        assert (found.holds, found.measured) == (True, order)
+    assert order_at_least(fit(1.0, 0.0), 1.5, allowance=0.5).holds
+    _, upper = fit(1.0, 0.25).limits(0.5)
+    assert order_at_least(fit(1.0, 0.25), upper, allowance=0.0, confidence=0.5).holds is None
+
+
 @pytest.mark.parametrize("compare", [order_at_least, order_equal_to])
 def test_a_negative_allowance_and_a_confidence_outside_the_unit_interval_are_refused(compare) -> None:
     with pytest.raises(ValueError, match=r"allowance must be finite and at least 0, got -0\.1"):

@@ -81,6 +81,8 @@ def test_numbers_are_numbers_in_json() -> None:
         "array": np.array([[1.0, 2.0]]),
         "whole": Fraction(6, 2),
         "nested": ({"y": (1, 2)},),
+        "nothing": None,
+        "word": "pow-d",
     }
     row = row_of(equal_to(np.float64(2.0), 2.0, instance=numbers))
     assert (row["measured"], row["predicted"], row["slack"]) == (2.0, 2.0, 2e-9)
@@ -91,6 +93,8 @@ def test_numbers_are_numbers_in_json() -> None:
         "array": [[1.0, 2.0]],
         "whole": 3,
         "nested": [{"y": [1, 2]}],
+        "nothing": None,
+        "word": "pow-d",
     }
 
 

@@ -1,7 +1,9 @@
 """The five verdicts, and instances that can be drawn again."""
 
 import math
+import time
 from collections.abc import Callable
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from fedtheory.interval import Interval
 from fedtheory.paper import Paper, Statement
 from fedtheory.verification.claim import Claim, Finding, at_most, not_applicable
 from fedtheory.verification.expectation import mean_at_most
-from fedtheory.verification.verdicts import examine, reproduce, verdicts_of
+from fedtheory.verification.verdicts import examine, reproduce, verdicts_of, verify
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 Check = Callable[[np.random.Generator], Finding]
@@ -231,6 +233,27 @@ def test_an_unknown_budget_is_refused() -> None:
 def test_expected_failure_is_as_expected() -> None:
     assert examine(claim(at_most_five, expected="fails")).as_expected
     assert not examine(claim(at_most_six, expected="fails")).as_expected
+
+
+def test_the_seed_is_zero_unless_another_is_given() -> None:
+    assert examine(claim(at_most_six)).entropy == next(iter(verdicts_of([claim(at_most_six)]))).entropy == 0
+    assert verify("power-of-choice:lemma-b1")[0].entropy == 0
+    assert verify("power-of-choice:lemma-b1", rng=3)[0].entropy == 3
+
+
+def test_the_time_is_that_of_the_check() -> None:
+    def slow(rng: np.random.Generator) -> Finding:
+        time.sleep(0.01)
+        return HOLDING
+
+    started = time.perf_counter()
+    spent = examine(claim(slow), 3).seconds
+    assert 0.03 <= spent <= time.perf_counter() - started
+
+
+def test_a_verdict_stays_as_it_was_reached() -> None:
+    with pytest.raises(FrozenInstanceError):
+        examine(claim(at_most_six)).verdict = "fails"  # type: ignore[misc]
 
 
 def test_a_verdict_holds_its_claim() -> None:

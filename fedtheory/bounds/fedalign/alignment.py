@@ -29,6 +29,11 @@ def renormalized_weights(shares: npt.ArrayLike, priority: npt.ArrayLike, include
     Array
         Shape (..., K), sum 1 over the last axis.
 
+    Raises
+    ------
+    ValueError
+        If nobody takes part in a round: there is no priority client with a positive share, and none is included.
+
     Examples
     --------
     One priority client, one included and one excluded non-priority client, all of the same size:
@@ -41,17 +46,33 @@ def renormalized_weights(shares: npt.ArrayLike, priority: npt.ArrayLike, include
     taken = p * (
         _validate.mask("priority", priority, p.shape) | _validate.mask("included", included, (*rounds, p.size))
     )
-    result: Array = taken / taken.sum(axis=-1, keepdims=True)
+    total = taken.sum(axis=-1, keepdims=True)
+    if (total == 0).any():
+        message = "somebody with a positive share must take part in every round, got a round with nobody"
+        raise ValueError(message)
+    result: Array = taken / total
     return result
+
+
+def _of_sum_one(weights: npt.ArrayLike) -> Array:
+    shares: Array = _validate.nonnegative("weights", _validate.array("weights", weights))
+    totals = shares.sum(axis=-1)
+    wrong = abs(totals - 1) > 1e-12
+    if wrong.any():
+        message = f"weights must sum to 1 over the clients of every round, got {totals[wrong].flat[0]}"
+        raise ValueError(message)
+    return shares
 
 
 def priority_weights(weights: npt.ArrayLike, priority: npt.ArrayLike) -> Array:
     """Weight of all priority clients together, ``1/(1 + s)``, from aggregation weights of shape (..., K); shape (...).
 
+    The weights are not negative and sum to 1 over the clients.
+
     >>> priority_weights([[0.5, 0.5, 0.0]], [True, False, False])
     array([0.5])
     """
-    shares = _validate.array("weights", weights)
+    shares = _of_sum_one(weights)
     result: Array = shares @ _validate.mask("priority", priority, shares.shape[-1:]).astype(np.float64)
     return result
 
@@ -62,7 +83,7 @@ def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: 
     Parameters
     ----------
     weights, priority
-        The p'_k I_k, and which clients are priority clients, shape (K,).
+        The p'_k I_k, not negative and of sum 1, and which clients are priority clients, shape (K,).
     client_gaps
         ``Gamma_k = F_k(w*) - F_k*`` of all clients, shape (K,).
 
@@ -71,7 +92,7 @@ def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: 
     >>> included_gaps([[0.5, 0.5, 0.0]], [True, False, False], [9.0, 3.0, 7.0])
     array([1.5])
     """
-    shares = _validate.array("weights", weights)
+    shares = _of_sum_one(weights)
     gaps = _validate.array("client_gaps", _validate.nonnegative("client_gaps", client_gaps), shape=shares.shape[-1:])
     result: Array = shares @ np.where(_validate.mask("priority", priority, gaps.shape), 0.0, gaps)
     return result
@@ -129,7 +150,7 @@ def rho(included_gaps, *, mu, L, gamma, local_steps: int, first_step: int = 0):
     array([2., 3.])
     """
     mean = _averaged("included_gaps", included_gaps, gamma, local_steps, first_step)
-    L, mu = _validate.positive("L", L), _validate.positive("mu", mu)
+    mu, L = _validate.curvatures(mu, L)
     return [2 * value * L / mu for value in mean] if isinstance(mean, list) else 2 * mean * L / mu
 
 

@@ -1,9 +1,5 @@
 """FedALIGN, Theorem 1: all clients take part, and non-priority clients are included when they match."""
 
-import numpy as np
-
-from fedtheory import _validate
-from fedtheory._validate import Array
 from fedtheory.bounds.fedalign._words import (
     DOMAINS,
     FULL,
@@ -11,24 +7,10 @@ from fedtheory.bounds.fedalign._words import (
     THEOREM,
     delay,
 )
+from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
 from fedtheory.paper import Summands, states
 
 __all__ = ["decaying_step_sizes", "full_participation_gap"]
-
-
-def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int) -> Array:
-    """Step sizes of Theorem 1, ``eta_t = 2/(mu (t + gamma))`` with ``gamma = max(8 L/mu, E)``; shape (T,).
-
-    >>> decaying_step_sizes(3, mu=2.0, L=3.0, local_steps=5) == [2 / 24, 2 / 26, 2 / 28]
-    array([ True,  True,  True])
-    >>> decaying_step_sizes(3, mu=2.0, L=3.0, local_steps=13) == [2 / 26, 2 / 28, 2 / 30]
-    array([ True,  True,  True])
-    """
-    steps = np.arange(_validate.horizon("num_steps", num_steps))
-    mu, L = _validate.positive("mu", mu), _validate.positive("L", L)
-    gamma = delay(mu=mu, L=L, local_steps=_validate.count("local_steps", local_steps))
-    sizes: Array = 2.0 / (mu * (steps + gamma))
-    return sizes
 
 
 @states(PAPER, "Theorem 1", equation="eq. (6)", assumes=THEOREM, schemes=FULL, domains=DOMAINS)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from fedtheory.assumptions import Smooth
 from fedtheory.bounds.fedalign._words import (
-    CURVATURE,
     DOMAINS,
     FROZEN_INDICATORS,
     GRADIENTS,
@@ -22,7 +22,7 @@ from fedtheory.paper import Summands, states
 __all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_variance", "sampling_variance"]
 
 
-@states(PAPER, "Lemma A.2", equation="eq. (21)", assumes=(CURVATURE,), domains=DOMAINS)
+@states(PAPER, "Lemma A.2", equation="eq. (21)", assumes=(Smooth(source="Assumption 1"),), domains=DOMAINS)
 def gradient_norm(excess, *, L) -> Summands:
     """Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
 

@@ -1,5 +1,6 @@
 """FedALIGN, Appendix A.2: the one-step recursions and their exact solution (notation of fedalign)."""
 
+from fedtheory.assumptions import BoundedGradients
 from fedtheory.bounds.fedalign._words import (
     CURVATURE,
     DOMAINS,
@@ -12,6 +13,7 @@ from fedtheory.bounds.fedalign._words import (
     PARTIAL,
     PRIORITY_DRAWS,
     PRIORITY_WEIGHT,
+    PRIORITY_WEIGHTS,
     SHORT_STEPS,
     SQUARED_WEIGHTS,
     delay,
@@ -21,10 +23,13 @@ from fedtheory.paper import Summands, states
 
 __all__ = ["one_step", "partial_one_step", "recursion_gap", "refined_one_step"]
 
-_ASSUMES = (CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, PRIORITY_WEIGHT, SHORT_STEPS)
+_ALWAYS = (*CURVATURE, NOISE, FROZEN_INDICATORS, PRIORITY_WEIGHT, SHORT_STEPS)
+_ASSUMES = (GRADIENTS, HALVING, *_ALWAYS)
+# The drift of a step needs only the gradients that its round has used before, averaged as the models are.
+_GRADIENTS_OF_THE_ROUND = BoundedGradients(weights="p'_k I_k", at_starts=False)
 
 
-@states(PAPER, "Lemma A.6", equation="eqs. (30)-(31)", assumes=(*_ASSUMES, HALVING), schemes=FULL, domains=DOMAINS)
+@states(PAPER, "Lemma A.6", equation="eqs. (30)-(31)", assumes=_ASSUMES, schemes=FULL, domains=DOMAINS)
 def one_step(
     distance2, *, step_size, mu, L, local_steps, G2, sigma2, objective_gap, priority_weight, included_gap
 ) -> Summands:
@@ -75,7 +80,7 @@ def one_step(
     "Lemma A.6",
     equation="eqs. (30)-(31)",
     form="refined",
-    assumes=(*_ASSUMES, SQUARED_WEIGHTS),
+    assumes=(_GRADIENTS_OF_THE_ROUND, *_ALWAYS, SQUARED_WEIGHTS),
     schemes=FULL,
     domains=DOMAINS,
     printed=one_step,
@@ -140,7 +145,7 @@ def refined_one_step(
     "Appendix A.4",
     equation="eq. (59)",
     form="refined",
-    assumes=(*_ASSUMES, HALVING, PRIORITY_DRAWS),
+    assumes=(*_ASSUMES, PRIORITY_DRAWS),
     schemes=PARTIAL,
     domains=DOMAINS,
 )
@@ -182,7 +187,7 @@ def partial_one_step(
     "Theorem 1",
     equation="the solution of eq. (30)",
     form="refined",
-    assumes=(CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS),
+    assumes=(*CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, PRIORITY_WEIGHTS),
     schemes=FULL,
     domains=DOMAINS,
 )
@@ -207,6 +212,11 @@ def recursion_gap(
         (T,) or longer, or lists of exact rationals.
     mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2
         As in ``fedalign.full_participation_gap``.
+
+    Raises
+    ------
+    AssumptionViolated
+        If a priority weight is above 1.
 
     Examples
     --------

@@ -1,19 +1,20 @@
 """Federated averaging with unbiased selection, as studied by Li, Huang, Yang, Wang, Zhang (2020).
 
 The function of this file follows the form that Power-of-Choice says recovers their bound: its Theorem 3.1 at
-rho_bar = rho_tilde = 1. Their own Theorems 2 and 3 have another form (step sizes ``2 / (mu (t + max(8 L/mu, tau)))``,
-other constants, and the client drift and the selection variance apart); it is not evaluated here.
+rho_bar = rho_tilde = 1. Their own theorems, with their own step sizes and constants, are in ``theorems``.
 """
 
-from fedtheory.bounds.fedavg._words import PAPER
-from fedtheory.paper import Hypothesis, Scheme, Summands, states
+from fedtheory.assumptions import Hypothesis, Noise
+from fedtheory.bounds.fedavg._words import FUNCTIONS, GRADIENTS, PAPER, WITH_REPLACEMENT
+from fedtheory.paper import Summands, states
 
 __all__ = ["decaying_steps_gap"]
 
 
 _ASSUMES = (
-    Hypothesis("every F_k is L-smooth and mu-strongly convex"),
-    Hypothesis("stochastic gradients are unbiased, of variance at most sigma2 and expected squared norm at most G2"),
+    *FUNCTIONS,
+    Noise(source="Assumption 3"),
+    GRADIENTS,
     Hypothesis("m clients drawn with replacement, client k with probability p_k, and a plain mean: all skews are 1"),
 )
 
@@ -24,7 +25,7 @@ _ASSUMES = (
     equation="in the form of Power-of-Choice, eq. (7)",
     form="derived",
     assumes=_ASSUMES,
-    schemes=(Scheme("multinomial", "mean"),),
+    schemes=WITH_REPLACEMENT,
 )
 def decaying_steps_gap(
     num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, initial_distance2

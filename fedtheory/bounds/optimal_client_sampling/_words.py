@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory._validate import Domain, finite, nonnegative, positive
-from fedtheory.paper import Hypothesis, Paper, Scheme
+from fedtheory.assumptions import Convex, Hypothesis, Noise, Smooth, StronglyConvex
+from fedtheory.paper import Paper, Scheme
 
 __all__ = [
     "BOUNDED_BELOW",
@@ -63,17 +64,16 @@ def at_most(value, limit) -> tuple[Any, str, Any]:
     return value, "<=", limit * _ROUNDING
 
 
-SMOOTH = Hypothesis("every f_i is L-smooth")
-STRONGLY_CONVEX = Hypothesis("f is mu-strongly convex")
+SMOOTH = Smooth(of="every f_i")
+STRONGLY_CONVEX = StronglyConvex(of="f")
 MINIMA = Hypothesis("every f_i is bounded below by f_i* (objective_gap is sum_i w_i (f_i(x*) - f_i*))")
 BOUNDED_BELOW = Hypothesis("f is bounded below")
-CONVEX_CLIENTS = Hypothesis("every f_i is convex")
-GRADIENT_NOISE = Hypothesis(
-    "g_i is unbiased with E |g_i - grad f_i|^2 <= M |grad f_i|^2 + sigma2 (Assumption 7; M is relative_noise), "
-    "uncorrelated across clients"
-)
-LOCAL_GRADIENT_NOISE = Hypothesis(
-    "the same at every local iterate, given that iterate (Assumption 8), and clients independent given the model"
+CONVEX_CLIENTS = Convex(of="every f_i")
+GRADIENT_NOISE = Noise(relative="relative_noise", across="uncorrelated across clients", source="Assumption 7")
+LOCAL_GRADIENT_NOISE = Noise(
+    relative="relative_noise",
+    across="independent across clients, given the model and each local iterate",
+    source="Assumption 8",
 )
 SIMILAR_CLIENTS = Hypothesis("sum_i w_i |grad f_i - grad f|^2 <= dissimilarity everywhere (Assumption 9)")
 GAMMA_AT_MOST_ONE = Hypothesis("gamma <= 1", lambda gamma: at_most(gamma, 1))

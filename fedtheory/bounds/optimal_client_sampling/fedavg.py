@@ -3,6 +3,7 @@
 ``step_size`` is the effective one, ``eta = R eta_l eta_g``; ``server_step_size`` is eta_g.
 """
 
+from fedtheory.assumptions import StronglyConvex
 from fedtheory.bounds.optimal_client_sampling._words import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
@@ -18,7 +19,7 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     STRONGLY_CONVEX,
     WEIGHTS,
 )
-from fedtheory.paper import Hypothesis, Summands, states
+from fedtheory.paper import Summands, states
 
 __all__ = [
     "fedavg_convex_clients",
@@ -27,7 +28,7 @@ __all__ = [
     "fedavg_strongly_convex_per_client",
 ]
 
-_STRONGLY_CONVEX_CLIENTS = Hypothesis("every f_i is mu-strongly convex")
+_STRONGLY_CONVEX_CLIENTS = StronglyConvex(of="every f_i")
 _ONE_ROUND = (SMOOTH, LOCAL_GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS, *FEDAVG_STEPS)
 
 

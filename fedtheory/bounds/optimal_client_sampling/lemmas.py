@@ -5,6 +5,7 @@ moves by ``-eta G`` with ``G = sum_{i in S} (w_i / p_i) Delta_i``; ``Delta_i`` i
 change over ``R eta_l`` (FedAvg with R local steps, ``eta = R eta_l eta_g``); gamma is the relative improvement factor.
 """
 
+from fedtheory.assumptions import Hypothesis, Smooth, StronglyConvex
 from fedtheory.bounds.optimal_client_sampling._words import (
     DOMAINS,
     FEDAVG_STEPS,
@@ -16,7 +17,7 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     SMOOTH,
     WEIGHTS,
 )
-from fedtheory.paper import Hypothesis, Summands, states
+from fedtheory.paper import Summands, states
 
 __all__ = [
     "client_drift",
@@ -104,7 +105,7 @@ def dsgd_second_moment(
     PAPER,
     "Lemma 21",
     equation="eq. (35)",
-    assumes=(Hypothesis("h is L-smooth and mu-strongly convex (mu = 0 is allowed: convex)"),),
+    assumes=(Smooth(of="h"), StronglyConvex(of="h", source="mu = 0 is allowed: convex")),
     domains=DOMAINS | {"mu": DOMAINS["drift"]},
 )
 def perturbed_inner_product(value_difference, *, distance2, displacement2, mu, L) -> Summands:

@@ -5,6 +5,7 @@ does) for its step size, and ``mean_inverse_gamma``, (an upper bound on) ``E[1/g
 not be inverted: ``1/E[gamma^k]`` is smaller than ``E[1/gamma^k]``, and the bound would be wrong.
 """
 
+from fedtheory.assumptions import Hypothesis, Noise
 from fedtheory.bounds.optimal_client_sampling._words import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
@@ -23,7 +24,7 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     WEIGHTS,
     at_most,
 )
-from fedtheory.paper import Hypothesis, Scheme, Summands, states
+from fedtheory.paper import Scheme, Summands, states
 
 __all__ = [
     "dsgd_average_gradient",
@@ -39,7 +40,7 @@ _FEDAVG = (SMOOTH, LOCAL_GRADIENT_NOISE, *INVERSE_GAMMA, *WEIGHTS, *FEDAVG_STEPS
 _FULL = (
     SMOOTH,
     STRONGLY_CONVEX,
-    GRADIENT_NOISE,
+    Noise(across="uncorrelated across clients", source="Assumption 7 with M = 0"),
     Hypothesis("step_size <= 1/L", lambda step_size, L: at_most(step_size * L, 1)),
 )
 _EVERYBODY = (Scheme("all", "weighted"),)

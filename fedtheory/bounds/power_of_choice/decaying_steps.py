@@ -4,17 +4,19 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.assumptions import Hypothesis
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
     DRIFT_FITS,
     MEAN,
     PAPER,
     POSITIVE_DIAGONAL,
+    POSITIVE_SKEW,
     PRINTED,
     REPAIRED,
     at_most,
 )
-from fedtheory.paper import Hypothesis, Summands, maximum, states
+from fedtheory.paper import Summands, maximum, states
 
 __all__ = ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"]
 
@@ -31,15 +33,18 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float) -> Array:
     array([ True,  True,  True])
     """
     steps = np.arange(_validate.horizon("num_steps", num_steps))
-    sizes: Array = 1.0 / (_validate.positive("mu", mu) * steps + 4 * _validate.positive("L", L))
+    mu, L = _validate.curvatures(mu, L)
+    sizes: Array = 1.0 / (mu * steps + 4 * L)
     return sizes
 
 
-@states(PAPER, "Theorem 3.1", equation="eq. (7)", assumes=PRINTED, schemes=MEAN, domains=DOMAINS)
+@states(PAPER, "Theorem 3.1", equation="eq. (7)", assumes=(*PRINTED, POSITIVE_SKEW), schemes=MEAN, domains=DOMAINS)
 def _printed_decaying_steps_gap(
     num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``1 / (mu (t + gamma))``, eq. (7) as printed.
+
+    Its proof has a gap; under the hypotheses of ``decaying_steps_gap`` it is true for rho_bar <= 79.
 
     .. math::
         \frac{1}{T+\gamma}\Big[\frac{4L(32\tau^2G^2+\sigma^2/m)}{3\mu^2\bar\rho}+\frac{8L^2\Gamma}{\mu^2}
@@ -94,7 +99,8 @@ def decaying_steps_gap(
         +\frac{8L^2\Gamma}{\mu^2}\Big\}+\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)}
 
     The bias uses ``sup_w E 1/m sum_{S(w)} (F_k(w*) - F_k*) = rho_tilde Gamma``, which is finite for identical clients
-    (Gamma = 0, any rho_tilde). Every term decreases in rho, so that eq. (7) as printed follows when rho_bar <= 79.
+    (Gamma = 0, any rho_tilde). Every term decreases in rho, so that under these hypotheses eq. (7) as printed follows
+    when rho_bar <= 79.
 
     Parameters
     ----------
@@ -105,7 +111,8 @@ def decaying_steps_gap(
     local_steps, num_selected
         Local steps per round tau and clients per round m.
     G2, sigma2
-        Bounds on the squared norm and on the variance of a stochastic gradient.
+        Bounds on the squared norm and on the variance of a stochastic gradient; the mean over the active clients is
+        enough for both.
     objective_gap
         Gamma.
     rho_diagonal, rho_tilde
@@ -116,7 +123,9 @@ def decaying_steps_gap(
     Raises
     ------
     AssumptionViolated
-        If rho_diagonal is 0, above rho_tilde or above L/mu, or so large that the drift does not fit under 32 tau^2 G2.
+        If rho_diagonal is 0, above rho_tilde or above L/mu, or so large that the drift does not fit under 32 tau^2 G2;
+        or if no federation has these constants (``consequences``): gradients at w_0 need
+        ``G2 >= max(1, rho) (mu^2 |w_0 - w*|^2 + 2 mu Gamma)``.
 
     Notes
     -----

@@ -1,7 +1,17 @@
 """Power-of-Choice with a fixed step size: Theorem A.1 printed, repaired and refined (notation of power_of_choice)."""
 
-from fedtheory.bounds.power_of_choice._words import DOMAINS, MEAN, PAPER, PRINTED, REPAIRED, at_most, short_steps
-from fedtheory.paper import Hypothesis, Summands, states
+from fedtheory.assumptions import Hypothesis
+from fedtheory.bounds.power_of_choice._words import (
+    DOMAINS,
+    MEAN,
+    NONNEGATIVE_SKEW,
+    PAPER,
+    PRINTED,
+    REPAIRED,
+    at_most,
+    short_steps,
+)
+from fedtheory.paper import Summands, states
 
 __all__ = ["fixed_step_gap", "refined_fixed_step_gap"]
 
@@ -25,7 +35,7 @@ _DRIFT_FITS = Hypothesis(
     PAPER,
     "Theorem A.1",
     equation="eq. (8)",
-    assumes=(*PRINTED, short_steps(), _CONTRACTION),
+    assumes=(*PRINTED, NONNEGATIVE_SKEW, short_steps(), _CONTRACTION),
     schemes=MEAN,
     domains=DOMAINS,
 )

@@ -6,27 +6,31 @@ The skews are those of eq. (76), with ``E sum_{k in S} q_k (F_k - F_k*)`` in the
 Eq. (85) is false as printed when m = 1: its drift carries the factor m - 1, so that the drift of a single client is
 lost. (Two clients ``(w -+ 1)^2 / 2`` from w = 0, one drawn uniformly, 10 local steps: after 10 steps the error is
 50/289, the printed bound 1/6.) It is also false for the weights ``q_k = p_k K / m`` that the paper gives as an example,
-which sum to one only if all p_k are equal. The sound part, for m >= 2, is ``derived_weighted_average_gap``; the form
-that holds for every m is ``weighted_average_gap``.
+which sum to one only if all p_k are equal. The recursion (81) is false for m = 1, too (``weighted_one_step.printed``).
+The sound part, for m >= 2, is ``derived_weighted_average_gap``; the form that holds for every m is
+``weighted_average_gap``.
 """
 
 import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.assumptions import Hypothesis
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
     DRIFT_FITS,
+    ORDERED_SKEWS,
     PAPER,
-    PRINTED,
-    REPAIRED,
+    POSITIVE_SKEW,
     UNIT_SQUARES,
     WEIGHTED,
     WEIGHTED_AS_PRINTED,
-    WEIGHTS_SUM_TO_ONE,
+    WEIGHTED_FUNCTIONS,
+    WEIGHTED_PRINTED,
+    WEIGHTED_REPAIRED,
     at_most,
 )
-from fedtheory.paper import Hypothesis, Summands, maximum, states
+from fedtheory.paper import Summands, maximum, states
 
 __all__ = ["derived_weighted_average_gap", "weighted_average_gap", "weighted_step_sizes"]
 
@@ -57,7 +61,8 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
     """
     steps = np.arange(_validate.horizon("num_steps", num_steps))
     m = _validate.count("num_selected", num_selected)
-    sizes: Array = 1.0 / (_validate.positive("mu", mu) * steps / m + 4 * (1 + m) * _validate.positive("L", L))
+    mu, L = _validate.curvatures(mu, L)
+    sizes: Array = 1.0 / (mu * steps / m + 4 * (1 + m) * L)
     return sizes
 
 
@@ -65,7 +70,7 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
     PAPER,
     "Appendix E",
     equation="eq. (85)",
-    assumes=(*PRINTED, WEIGHTS_SUM_TO_ONE),
+    assumes=(*WEIGHTED_PRINTED, POSITIVE_SKEW),
     schemes=WEIGHTED_AS_PRINTED,
     domains=DOMAINS,
 )
@@ -102,7 +107,7 @@ def _printed_weighted_average_gap(
     "Appendix E",
     equation="eqs. (82)-(85)",
     form="derived",
-    assumes=(*PRINTED, WEIGHTS_SUM_TO_ONE, _SEVERAL, _FEASIBLE, _DRIFT_FITS_WEIGHTED),
+    assumes=(*WEIGHTED_FUNCTIONS, POSITIVE_SKEW, ORDERED_SKEWS, _SEVERAL, _FEASIBLE, _DRIFT_FITS_WEIGHTED),
     schemes=WEIGHTED,
     domains=DOMAINS,
     printed=_printed_weighted_average_gap,
@@ -112,7 +117,8 @@ def derived_weighted_average_gap(
 ) -> Summands:
     r"""Bound that the recursion (82)-(84) gives: eq. (85) with the bias ``(2 L Gamma / mu)(rho_tilde/rho_bar - 1)``.
 
-    The printed bias has an extra factor 1/rho_bar. Arguments are those of ``weighted_average_gap.printed``.
+    The printed bias has an extra factor 1/rho_bar. Arguments are those of ``weighted_average_gap.printed``; here G2
+    bounds the mean of the active clients' squared gradients with the weights q_k.
 
     Raises
     ------
@@ -152,7 +158,7 @@ def derived_weighted_average_gap(
     "Appendix E",
     equation="eq. (85)",
     form="corrected",
-    assumes=(*REPAIRED, WEIGHTS_SUM_TO_ONE, UNIT_SQUARES, _NOT_VACUOUS, DRIFT_FITS),
+    assumes=(*WEIGHTED_REPAIRED, UNIT_SQUARES, _NOT_VACUOUS, DRIFT_FITS),
     schemes=WEIGHTED,
     domains=DOMAINS,
     printed=_printed_weighted_average_gap,
