@@ -174,7 +174,7 @@ class _Formula:
             message = f"{self.number}: a domain is needed for the arguments {unknown}"
             raise TypeError(message)
 
-    @property
+    @functools.cached_property
     def signature(self) -> inspect.Signature:
         return inspect.signature(self.summands)
 
