@@ -146,10 +146,10 @@ def rho(included_gaps, *, mu, L, gamma, local_steps: int, first_step: int = 0):
 
     Examples
     --------
-    With mu = L = 1, gamma = 8, E = 1 and an included gap of 3.5 in the first round only: 2 * 3.5/7 and 2 * 3.5/8.
+    With mu = 2, L = 3, gamma = 12, E = 2 and included gaps of 4 and 3: ``3 * 2 * 4 / 12`` and ``3 * 2 (4 + 3) / 14``.
 
-    >>> rho([3.5, 0.0], mu=1.0, L=1.0, gamma=8.0, local_steps=1)
-    array([1.   , 0.875])
+    >>> rho([4.0, 3.0], mu=2.0, L=3.0, gamma=12.0, local_steps=2)
+    array([2., 3.])
     """
     mean = _averaged("included_gaps", included_gaps, gamma, local_steps, first_step)
     if isinstance(mean, list):

@@ -37,7 +37,9 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
     They are those of Theorems 1 to 3 and of FedALIGN; no step is above ``1/(4 L)``, and none, within its round, is
     shorter than half of the first.
 
-    >>> decaying_step_sizes(3, mu=1.0, L=1.0, local_steps=1) == [2 / 8, 2 / 9, 2 / 10]
+    >>> decaying_step_sizes(3, mu=2.0, L=3.0, local_steps=5) == [2 / 24, 2 / 26, 2 / 28]
+    array([ True,  True,  True])
+    >>> decaying_step_sizes(3, mu=2.0, L=3.0, local_steps=13) == [2 / 26, 2 / 28, 2 / 30]
     array([ True,  True,  True])
     """
     mu, L = curvatures(mu, L)

@@ -75,12 +75,12 @@ def dsgd_contraction(
     .. math::
         (1-\mu\eta)E\|r^k\|^2+\eta^2(\beta_1E[1/\gamma^k]-\beta_2)
 
-    With eta = 1/2, mu = L = 1, W = S2 = 1, M = 0, sigma2 = 4, objective gap 1 and E[1/gamma] = 2:
-    ``8/2 + (2 * 6 - 2) / 4``.
+    With eta = 1/4, mu = L = 1, M = 2, E[1/gamma] = 3/2 and the weights 1/2, 1/4, 1/4:
+    ``8 (3/4) + ((2 * 3 * 5/2 + 8 * 3/8) 3/2 - 2 * 5/2) / 16 = 6 + (27 - 5)/16``.
 
-    >>> dsgd_contraction(8, step_size=0.5, mu=1, L=1, smallest_gamma=0.5, mean_inverse_gamma=2, max_weight=1,
-    ...                  sum_squared_weights=1, relative_noise=0, sigma2=4, objective_gap=1)
-    6.5
+    >>> dsgd_contraction(8, step_size=0.25, mu=1, L=1, smallest_gamma=0.5, mean_inverse_gamma=1.5, max_weight=0.5,
+    ...                  sum_squared_weights=0.375, relative_noise=2, sigma2=8, objective_gap=5)
+    7.375
     """
     W, S2, eta = max_weight, sum_squared_weights, step_size
     # beta_1 E[1/gamma] - beta_2, in which 2 L W Z_bar (E[1/gamma] - 1) would cancel
@@ -166,9 +166,11 @@ def fedavg_contraction(
 
     As ``fedavg_convex_clients`` without its descent and with ``E[1/gamma^k]`` for ``1/gamma``.
 
-    >>> fedavg_contraction(64, step_size=1 / 32, server_step_size=2, local_steps=2, mu=1, L=1, smallest_gamma=0.5,
-    ...                    mean_inverse_gamma=2, max_weight=0.5, sum_squared_weights=0.5, relative_noise=0,
-    ...                    sigma2=4096, objective_gap=1024) == 63 + 5 + 77 / 1024
+    With E[1/gamma] = 3/2: ``63.5 + (8 * 2 * 512 + 3 * 3072 (3/2) / 4) / 4096 + 77/1024``.
+
+    >>> fedavg_contraction(64, step_size=1 / 64, server_step_size=2, local_steps=2, mu=1, L=2, smallest_gamma=0.5,
+    ...                    mean_inverse_gamma=1.5, max_weight=0.5, sum_squared_weights=0.375, relative_noise=2,
+    ...                    sigma2=8192, objective_gap=1024) == 63.5 + 2 + 27 / 32 + 77 / 1024
     True
     """
     eta, R, M = step_size, local_steps, relative_noise
@@ -208,12 +210,12 @@ def fedavg_average_gradient(
 ) -> Summands:
     r"""Bound on ``E |grad f|^2`` averaged over the first K rounds, constant step size: (64/23) / (K eta) times the sum.
 
-    With K = 32, eta = 1/32, initial gap 23/2, R = 2, M = 0, L = 1, E[1/gamma] = 2, W = S2 = 1/2, rho = 23 and
-    sigma2 = 46, eta_g = 2: ``32 + 64/23 (23/2 + 3/4 * 23) / 32 + 64/23 * 49 * 23 / (128 * 1024)``.
+    With K = 32, eta = 1/64, eta_g = R = M = L = 2, E[1/gamma] = 3/2, W = 1/2, S2 = 3/8, initial gap 23/2, rho = 23 and
+    sigma2 = 46: ``64/23 (23/2 * 2 + 2 (2 * 23/2 + 3 * 46 (3/8) (3/2) / 8) / 64 + (49/32) 4 * 2 * 23 / (64^2 * 4))``.
 
-    >>> fedavg_average_gradient(32, initial_gap=11.5, step_size=1 / 32, server_step_size=2, local_steps=2, L=1,
-    ...                         smallest_gamma=0.5, mean_inverse_gamma=2, max_weight=0.5, sum_squared_weights=0.5,
-    ...                         relative_noise=0, sigma2=46, dissimilarity=23) == 32 + 2.5 + 49 / 2048
+    >>> fedavg_average_gradient(32, initial_gap=11.5, step_size=1 / 64, server_step_size=2, local_steps=2, L=2,
+    ...                         smallest_gamma=0.5, mean_inverse_gamma=1.5, max_weight=0.5, sum_squared_weights=0.375,
+    ...                         relative_noise=2, sigma2=46, dissimilarity=23) == 64 + 2 + 27 / 32 + 49 / 1024
     True
     """
     eta, R, M = step_size, local_steps, relative_noise
@@ -233,6 +235,8 @@ def full_participation(distance2, *, step_size, mu, L, sum_squared_weights, sigm
     .. math::
         (1-\mu\eta)E\|r^k\|^2+\eta^2\sigma^2\sum_iw_i^2
 
+    With eta = 1/2 and two equal weights: 8/2 + 4/(4 * 2).
+
     >>> full_participation(8, step_size=0.5, mu=1, L=1, sum_squared_weights=0.5, sigma2=4)
     4.5
     """
@@ -250,6 +254,8 @@ def full_participation_distance(
 
     .. math::
         (1-\mu\eta)^K\|r^0\|^2+\frac{\eta\sigma^2}\mu\sum_iw_i^2
+
+    With eta = 1/2, two equal weights and K = 2: 8/4 + 4/(2 * 2).
 
     >>> full_participation_distance(2, initial_distance2=8, step_size=0.5, mu=1, L=1, sum_squared_weights=0.5, sigma2=4)
     3.0

@@ -40,8 +40,10 @@ def _printed_client_drift(step_size, *, local_steps, G2) -> Summands:
     1/1000 two opposite clients drift 1/16, and the bound is 1e-4. For ``eta_t = 1/(mu (t + 4L/mu))`` it holds for every
     tau.
 
-    >>> client_drift.printed(0.5, local_steps=3, G2=1.0)
-    36.0
+    With eta = 1/2, tau = 4 and G2 = 7: 16 * 16 * 7 / 4.
+
+    >>> client_drift.printed(0.5, local_steps=4, G2=7.0)
+    448.0
     """
     return {"drift": 16 * step_size**2 * local_steps**2 * G2}
 
@@ -72,8 +74,10 @@ def client_drift(step_size, *, local_steps, G2) -> Summands:
 
     Examples
     --------
-    >>> client_drift(0.5, local_steps=3, G2=1.0)
-    4.0
+    With eta = 1/2, tau = 4 and G2 = 7: 4 * 9 * 7 / 4.
+
+    >>> client_drift(0.5, local_steps=4, G2=7.0)
+    63.0
     """
     return {"drift": 4 * step_size**2 * (local_steps - 1) ** 2 * G2}
 
