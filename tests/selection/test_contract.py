@@ -22,7 +22,6 @@ EXAMPLES: dict[str, Any] = {
         ft.selection.PowerOfChoice(1, 2), ft.selection.BernoulliAvailability(0.7), "allow"
     ),
     "Full": ft.selection.Full(),
-    "HighestLoss": ft.selection.HighestLoss(2),
     "Independent": ft.selection.Independent(2.5),
     "LossMatching": ft.selection.LossMatching(
         (True, True, False, False, False, False), (0.5,) * K, 1.5,
@@ -34,7 +33,7 @@ EXAMPLES: dict[str, Any] = {
 }  # fmt: skip
 every_strategy = pytest.mark.parametrize("name", EXAMPLES)
 # Nothing is drawn: another seed gives the same run.
-DETERMINISTIC = {"Full", "HighestLoss"}
+DETERMINISTIC = {"Full"}
 # Copies of a client act as different clients.
 WITH_REPLACEMENT = {"Proportional"}
 # The law is not that of the losses alone: valuations, presence, updates.
@@ -124,7 +123,6 @@ def test_equal_clients_are_taken_equally_often(name: str) -> None:
 GREEDY: dict[str, Any] = {
     "ActiveFederated": ft.selection.ActiveFederated(K + 1, (10,) * K),
     "Available": ft.selection.Available(ft.selection.Uniform(K + 1), ft.selection.BernoulliAvailability(0.7)),
-    "HighestLoss": ft.selection.HighestLoss(K + 1),
     "Independent": ft.selection.Independent(K + 1.0),
     "LossMatching": ft.selection.LossMatching((True, *ALL), (1 / (K + 1),) * (K + 1)),
     "PowerOfChoice": ft.selection.PowerOfChoice(2, K + 1),
