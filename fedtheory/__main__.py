@@ -200,7 +200,7 @@ def _given(bound: "Bound", rest: Sequence[str]) -> dict[str, Any]:
         name = option.removeprefix("--").replace("-", "_")
         if name not in parameters:
             _refuse(f"unknown parameter {option}{close_to(option, map(_option, parameters))}")
-        given[name] = _value(name, text)
+        given[name] = _value(name, text, is_count=bound.domains[name].assumptions.get("integer", False))
     missing = [_option(name) for name in required if name not in given]
     if missing:
         _refuse(f"{bound.__name__} needs {' '.join(missing)}")
@@ -218,10 +218,7 @@ def _pairs(rest: Sequence[str]) -> list[tuple[str, str]]:
     return list(zip(words[::2], words[1::2], strict=True))
 
 
-def _value(name: str, text: str) -> Any:
-    from fedtheory._validate import DOMAINS
-
-    is_count = name in DOMAINS and DOMAINS[name].assumptions.get("integer", False)
+def _value(name: str, text: str, *, is_count: bool) -> Any:
     wanted = "a whole number" if is_count else "a number such as 0.5, 1e-3 or 2/3"
     try:
         return int(text) if is_count else Fraction(text) if "/" in text else float(text)

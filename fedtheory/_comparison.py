@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory._wording import told_apart
+
 __all__ = ["Sides", "are_exact", "unmet"]
 
 Sides = tuple[Any, str, Any]
@@ -31,7 +33,8 @@ def unmet(text: str, left: Any, relation: str, right: Any, rtol: float = 0.0) ->
     left, right = (
         np.broadcast_to(np.asarray(side, dtype=object), np.shape(broken))[broken].flat[0] for side in (left, right)
     )
-    return f"{text}: got {left} {_OPPOSITE[relation]} {right}"
+    first, second = told_apart(left, right)
+    return f"{text}: got {first} {_OPPOSITE[relation]} {second}"
 
 
 def are_exact(numbers: Sequence[Any]) -> bool:

@@ -10,6 +10,7 @@ every F_k is L-smooth; E |g_k|^2 <= G2 for every client and iterate
 What several of them imply together is in ``fedtheory.consequences``.
 """
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -62,7 +63,7 @@ class Hypothesis:
     names: tuple[str, ...] = ()
     rtol: float = 0.0
 
-    @property
+    @functools.cached_property
     def reads(self) -> tuple[str, ...]:
         """Names of the arguments that the sides are made of."""
         return self.names or (() if self.sides is None else tuple(inspect.signature(self.sides).parameters))
@@ -264,7 +265,9 @@ class HalvingSteps:
 
     def violation(self, arguments: Mapping[str, Any]) -> str | None:
         """Name a step that is too long or too short for its round, or return None."""
-        sizes = np.asarray(arguments.get("step_sizes", ()))
+        if "step_sizes" not in arguments:
+            return None
+        sizes = np.asarray(arguments["step_sizes"])
         steps = np.arange(sizes.size)
         inside = steps % arguments.get("local_steps", 1)
         longer = (inside > 0) & (sizes > np.roll(sizes, 1) * _ROUNDING)

@@ -79,10 +79,10 @@ def _gradients_at_the_start(assumptions: Sequence[Assumption], names: Collection
         "": f"2 {mu} {factor}objective_gap",
     }[start]
 
-    def sides(mu: Any, G2: Any, gap: Any, *others: Any) -> tuple[Any, str, Any]:
-        given = dict(zip(filter(None, (start, skew)), others, strict=True))
-        above = given.get("initial_gap", mu * given.get("initial_distance2", 0) / 2)
-        return _at_least_one(given.get(skew, 1)) * 2 * mu * (above + gap), "<=", G2
+    def sides(curvature: Any, largest: Any, gap: Any, *others: Any) -> tuple[Any, str, Any]:
+        given = dict(zip(known[3:], others, strict=True))
+        above = given.get("initial_gap", curvature * given.get("initial_distance2", 0) / 2)
+        return _at_least_one(given.get(skew, 1)) * 2 * curvature * (above + gap), "<=", largest
 
     known = (mu, G2, "objective_gap", *filter(None, (start, skew)))
     reason = "strong convexity and the skew" if skew else "strong convexity"

@@ -171,7 +171,7 @@ def _safe_skews(fed: Any, law: Any, least_ratios: "Array") -> tuple[float, float
 def _simulated(setting: _Setting, strategy: Any, last: Any, regime: str) -> dict[str, Any]:
     """Measured gap with its band, its exact expectation if selection ignores the model, and the last law's floor."""
     import fedtheory as ft
-    from fedtheory.exact.frequencies import StateIndependent
+    from fedtheory.selection.laws import Moments
 
     config, places = setting.config, setting.horizons // setting.config.local_steps
     run_of: dict[str, Any] = {
@@ -184,7 +184,7 @@ def _simulated(setting: _Setting, strategy: Any, last: Any, regime: str) -> dict
     seed = np.random.SeedSequence([config.seed, 1])
     trajectory = ft.fedavg(setting.fed, strategy, **run_of, num_replicates=config.num_replicates, rng=seed)
     exact = np.full(places.size, np.nan)
-    if isinstance(strategy, StateIndependent):
+    if isinstance(strategy.law(setting.fed.weights), Moments):
         exact = ft.exact.expected_gap(setting.fed, strategy, **run_of)[places]
     floor = ft.exact.error_floor(setting.fed, last).value
     return {"error": np.stack(trajectory.band("gap"))[:, places], "exact": exact, "floor": floor}

@@ -136,7 +136,7 @@ def _mean_field(config: Config, fed: Any, strategy: Any) -> float:
 
     step_size = config.step_sizes[0]
     num_rounds = round(config.run_time / (step_size * config.local_steps))
-    gaps = ft.exact.mean_field_gap(fed, strategy, num_rounds, config.local_steps, step_size, fed.minimizer)
+    gaps = ft.estimates.mean_field_gap(fed, strategy, num_rounds, config.local_steps, step_size, fed.minimizer)
     return float(gaps[-num_rounds // 4 :].mean())
 
 

@@ -71,7 +71,7 @@ class Config:
     """Entropy of data, batches and selections."""
 
 
-QUICK = Config(num_selected=(1, 3), num_rounds=240, halve_at=(100, 180), threshold=1.0, num_instances=4)
+QUICK = Config(num_selected=(1, 3), num_rounds=240, halve_at=(100, 180), threshold=1.0, num_instances=2)
 
 RAND, ADAPTIVE = "rand", "adapow-d"
 WINDOW_ROUNDS, LAST_ROUNDS = 10, 50

@@ -17,9 +17,24 @@ for _library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMEXPR"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
 
+PLAIN_PYTHON = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+
+
+takes_minutes_as_plain_python = pytest.mark.skipif(PLAIN_PYTHON, reason="takes minutes as plain Python")
+
+
+def sized(compiled: int, plain: int) -> int:
+    """Size of a test: smaller where kernels run as plain Python, far more slowly, to show where they go wrong."""
+    return plain if PLAIN_PYTHON else compiled
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_configure() -> None:
-    """Choose how hard Hypothesis tries; ``--hypothesis-profile=thorough`` overrides the choice."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose how hard Hypothesis tries (``--hypothesis-profile=thorough`` overrides that), and what may overflow."""
+    if PLAIN_PYTHON:  # where compiled numbers become infinite in silence, and the loop sees it, NumPy's scalars warn
+        config.addinivalue_line(
+            "filterwarnings", "ignore:(overflow|invalid value) encountered in scalar:RuntimeWarning"
+        )
     from hypothesis import HealthCheck, settings
 
     # A first example may have to wait for a compilation, which is no sign of a slow test.

@@ -82,7 +82,7 @@ class Laboratory:
         """Run tests until the first failure, for at most so much processor time, and return the report if any fails."""
         # Two mutants may have the same length and second: the bytecode of one must not be taken for the other's.
         own = {"PYTHONPATH": str(self.folder), "NUMBA_CACHE_DIR": str(kernels), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-m", "pytest", "-xq", "-m", "not slow", "-p", "no:cacheprovider", *tests]
+        command = [sys.executable, "-m", "pytest", "-xq", "-p", "no:cacheprovider", *tests]
 
         def limit() -> None:
             resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds)))

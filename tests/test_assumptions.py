@@ -59,6 +59,12 @@ VALUES: list[Value] = [
         "G2 >= 0: got -2.5 < 0",
     ),
     (
+        BoundedGradients(given="the indicators", source="Assumption 4"),
+        "E |g_k|^2 <= G2 for every client and iterate (Assumption 4), also given the indicators",
+        {"G2": 0},
+        None,
+    ),
+    (
         Noise("sigma2", relative="M", across="uncorrelated", source="Assumption 7"),
         "stochastic gradients are unbiased, of variance at most M |grad|^2 + sigma2, and uncorrelated (Assumption 7)",
         {"sigma2": 1, "M": -1},
@@ -109,10 +115,13 @@ def test_weights_given_in_floating_point_may_miss_one_by_rounding() -> None:
 def test_one_kind_of_assumption_is_written_in_one_place() -> None:
     """Prose about smoothness, convexity, gradients and noise is made by the values, not typed into bounds."""
     words = ("-smooth", "strongly convex", "unbiased, of variance", "|g_k|^2 <= ")
-    for name, bound in known_bounds().items():
-        for known in (*bound.hypotheses, *bound.printed.hypotheses):
-            if any(word in known.text for word in words):
-                assert not isinstance(known, Hypothesis), (name, known.text)
+    typed = [
+        (name, known.text)
+        for name, bound in known_bounds().items()
+        for known in (*bound.hypotheses, *bound.printed.hypotheses)
+        if isinstance(known, Hypothesis) and any(word in known.text for word in words)
+    ]
+    assert typed == []
 
 
 @pytest.mark.parametrize(
@@ -125,6 +134,10 @@ def test_one_kind_of_assumption_is_written_in_one_place() -> None:
         ([2, 4], 2, False),
         ([4, 2, 3], 3, False),
         ([], 3, True),
+        ([0.3, 0.15, 0.15 * (1 + 2**-52)], 3, True),  # rounding
+        ([0.3, 0.15 * (1 - 2**-52)], 3, True),
+        ([0.3, 0.15 * (1 - 2**-40)], 3, False),
+        ([0.3, 0.3 * (1 + 2**-40)], 3, False),
     ],
 )
 def test_steps_halve_at_most_within_their_round(sizes: list[float], local_steps: int, fine: bool) -> None:
@@ -227,6 +240,15 @@ def test_computed_numbers_may_attain_an_implied_inequality_up_to_rounding() -> N
     assert implied.violation({**numbers, "G2": least * (1 - 1e-12)}) is None
     assert implied.violation({**numbers, "G2": least * (1 - 1e-6)}) is not None
     assert implied.violation({**numbers, "G2": least * np.array([2.0, 0.5])}) is not None
+    # Floating point on one side is enough; the message shows what was given.
+    mixed = {"mu": Q(1), "initial_distance2": Q(3), "objective_gap": Q(1)}
+    assert implied.violation({**mixed, "G2": 5 * (1 - 1e-12)}) is None
+    assert implied.violation({**mixed, "G2": Q(5) - Q(1, 10**12)}) is not None
+    assert str(implied.violation({**mixed, "G2": 4.0})).endswith("got 5 > 4.0")
+    from_below, _ = consequences((StronglyConvex(), Smooth()), ("mu", "L", "distance2", "gap"))
+    gap = {"mu": 0.3, "L": 0.7, "distance2": 1.1}
+    assert from_below.violation({**gap, "gap": 0.3 * 1.1 / 2 * (1 - 1e-12)}) is None
+    assert from_below.violation({**gap, "gap": 0.3 * 1.1 / 2 * (1 - 1e-6)}) is not None
 
 
 def test_gradients_of_the_objective_alone_imply_nothing_about_clients() -> None:

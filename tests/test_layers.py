@@ -15,12 +15,13 @@ import pytest
 from tests.environment import ROOT
 
 FLOORS = {
-    **dict.fromkeys(("_comparison", "_validate", "_discover", "_compile", "_console", "_files"), 0),
+    **dict.fromkeys(("_comparison", "_formula", "_rounding", "_validate", "_wording", "arithmetic"), 0),
+    **dict.fromkeys(("_discover", "_compile", "_console", "_files", "_semidefinite"), 0),
     **dict.fromkeys(("assumptions", "consequences", "errors", "interval", "law", "paper", "statistics"), 0),
     **dict.fromkeys(("bounds", "sampling", "valuation"), 1),
     **dict.fromkeys(("datasets", "federation"), 2),
     **dict.fromkeys(("selection", "engine"), 3),
-    **dict.fromkeys(("exact", "rational", "worst_case"), 4),
+    **dict.fromkeys(("exact", "rational", "estimates", "worst_case"), 4),
     **dict.fromkeys(("claims", "verification", "sweep", "plotting"), 5),
     **dict.fromkeys(("study", "__main__", "__init__"), 6),
 }
@@ -38,7 +39,6 @@ LONGER = {
     "fedtheory.exact.subsets._enumerate": 27,
     "fedtheory.sampling.reference.solver_probabilities": 26,
     "fedtheory.selection.power_of_choice._propose_by_weight": 31,
-    "fedtheory.selection.power_of_choice.rules": 26,
     "fedtheory.study._parse": 27,
     "studies._aligned_quadratics.measurements": 30,
     "studies._performance_quadratic.jax_scan": 26,

@@ -53,9 +53,15 @@ def test_the_bernstein_sequence_moves_with_its_range(shift: float, scale: float)
     np.testing.assert_allclose(tuple(moved), [shift + scale * limit for limit in plain], atol=1e-5)
 
 
+def test_one_bounded_sample_says_no_more_than_the_range() -> None:
+    assert tuple(bounded_mean([3.5], 3.0, 5.0)) == (3.0, 5.0)
+
+
 def test_a_sample_outside_its_range_is_refused() -> None:
     with pytest.raises(ValueError, match=r"samples must lie in \[0.0, 1.0\], got numbers in \[0.5, 1.5\]"):
         bounded_mean([0.5, 1.5], 0.0, 1.0)
+    with pytest.raises(ValueError, match=r"samples must lie in \[0.0, 1.0\], got numbers in \[-0.5, 0.5\]"):
+        bounded_mean([-0.5, 0.5], 0.0, 1.0)
 
 
 def test_the_normal_mixture_covers_at_all_sizes_at_once() -> None:
@@ -96,9 +102,9 @@ def test_students_interval_is_symmetric_and_scales_with_the_standard_error() -> 
 
 
 def test_the_bernstein_limits_are_those_of_a_second_derivation() -> None:
-    # Theorem 2 of the source, sample by sample in plain Python.
-    samples = np.random.default_rng(6).random(40) * 3 - 1
-    confidence, lows, ups = 0.99, [], []
+    # Theorem 2 of the source, sample by sample in plain Python; so many samples that the bets fall below 1/2.
+    samples = np.random.default_rng(6).random(400) * 3 - 1
+    confidence, lows, ups = 0.9, [], []
     total = squares = staked = bet_sum = spent = 0.0
     mean, variance = 0.5, 0.25
     for n, x in enumerate((samples + 1) / 3, start=1):
@@ -113,7 +119,16 @@ def test_the_bernstein_limits_are_those_of_a_second_derivation() -> None:
         squares += (x - mean) ** 2
         variance = (0.25 + squares) / (n + 1)
     expected = (3 * max(0.0, *lows) - 1, 3 * min(1.0, *ups) - 1)
+    assert bet < 0.3
     np.testing.assert_allclose(tuple(bounded_mean(samples, -1.0, 2.0, confidence)), expected, rtol=1e-12)
+
+
+def test_confidence_is_95_percent_for_replicates_and_999_in_a_thousand_for_limits_at_every_size() -> None:
+    samples = np.random.default_rng(7).random(50)
+    assert student_mean(samples) == student_mean(samples, 0.95)
+    assert student_interval(1.0, 2.0, 3) == student_interval(1.0, 2.0, 3, 0.95)
+    assert bounded_mean(samples, 0.0, 1.0) == bounded_mean(samples, 0.0, 1.0, 0.999)
+    assert subgaussian_mean(samples, 1.0) == subgaussian_mean(samples, 1.0, 0.999, tuned_for=1000)
 
 
 def test_the_normal_mixture_is_that_of_its_formula() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._wording import shown
 from fedtheory.law import Law
 from fedtheory.sampling.selections import power_of_choice, successive
 
@@ -93,7 +94,9 @@ def _drawable(weights: Any, num_candidates: int) -> tuple[list[Any], int]:
     d = _validate.count("num_candidates", num_candidates)
     positive = sum(weight > 0 for weight in p)
     if d > positive:
-        message = f"num_candidates must be at most the number of clients with positive weight, {positive}, got {d}"
+        message = (
+            f"num_candidates must be at most the number of clients with positive weight, {positive}, got {shown(d)}"
+        )
         raise ValueError(message)
     return p, d
 

@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from fedtheory._semidefinite import is_semidefinite
+
 __all__ = ["congruence", "is_semidefinite", "rounded", "solve_exactly"]
 
 Matrix = list[list[Fraction]]
@@ -34,31 +36,6 @@ def congruence(rows: Sequence[Mapping[int, Fraction]], middle: Mapping[tuple[int
             for j, value in moved.items():
                 product[i][j] += entry * value
     return [[(product[i][j] + product[j][i]) / 2 for j in range(size)] for i in range(size)]
-
-
-def is_semidefinite(matrix: Matrix) -> bool:
-    """Whether a symmetric matrix is positive semidefinite, by elimination without fractions.
-
-    The largest diagonal entry left is the pivot; a pivot of 0 demands that nothing else is left.
-
-    >>> is_semidefinite([[Fraction(1), Fraction(2)], [Fraction(2), Fraction(4)]])
-    True
-    >>> is_semidefinite([[Fraction(1), Fraction(2)], [Fraction(2), Fraction(3)]])
-    False
-    """
-    scale = math.lcm(*(entry.denominator for row in matrix for entry in row))
-    left = [[int(entry * scale) for entry in row] for row in matrix]
-    previous = 1
-    while left:
-        place = max(range(len(left)), key=lambda i: left[i][i])
-        pivot, pivot_row = left[place][place], left[place]
-        if pivot <= 0:
-            return not any(entry for row in left for entry in row)
-        others = [i for i in range(len(left)) if i != place]
-        # Bareiss: the division is exact, so that entries stay minors of the matrix.
-        left = [[(pivot * left[i][j] - left[i][place] * pivot_row[j]) // previous for j in others] for i in others]
-        previous = pivot
-    return True
 
 
 def solve_exactly(columns: Sequence[Mapping[int, Fraction]], target: Mapping[int, Fraction]) -> dict[int, Fraction]:

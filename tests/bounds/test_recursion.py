@@ -59,7 +59,8 @@ def test_unrolling_the_weighted_recursion_stays_below_the_repaired_closed_form()
     share=st.floats(0.01, 1),
     tilt=st.floats(1, 3),
     local_steps=st.integers(1, 5),
-    numbers=st.tuples(*[st.floats(0, 100)] * 4),
+    # Below the normal numbers rounding is no longer relative.
+    numbers=st.tuples(*[st.just(0.0) | st.floats(1e-200, 100)] * 4),
 )
 def test_the_unrolled_recursion_is_tighter_than_every_closed_form(kappa, share, tilt, local_steps, numbers):
     more, sigma2, gap, distance2 = numbers

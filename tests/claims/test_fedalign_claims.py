@@ -2,7 +2,6 @@
 
 # mypy: allow-untyped-calls
 
-from dataclasses import replace
 from fractions import Fraction as Q
 
 import pytest
@@ -17,15 +16,11 @@ from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import vector
 from fedtheory.sampling import selections
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.counterexamples import search
 from fedtheory.verification.findings import worst_of
 from fedtheory.verification.verdicts import examine
+from tests.claims.refutation import refuted
 
 CLAIMS = {key: claim for key, claim in known_claims().items() if key.startswith("fedalign:")}
-
-
-def refuted(claim, check, num_instances=150, rng=0):
-    return search(replace(claim, check=check), num_instances, rng).worst.holds is False
 
 
 def test_the_printed_theorem_fails_by_the_hand_computed_gaps():

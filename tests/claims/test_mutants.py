@@ -1,7 +1,6 @@
 """Wrong theorems about Power-of-Choice are caught: terms that are left out, arguments that are changed."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,15 +18,10 @@ from fedtheory.rational.run_draws import Drawn, draw_run
 from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import vector
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.counterexamples import search
 from fedtheory.verification.findings import Finding, at_most, not_applicable, worst_of
+from tests.claims.refutation import refuted
 
 CLAIMS = known_claims()
-
-
-def refuted(claim: Claim, check: Callable[[Any], Finding], num_instances: int = 150, rng: int = 0) -> bool:
-    return search(replace(claim, check=check), num_instances, rng).worst.holds is False
 
 
 def without(bound: Bound, *summands: str) -> Any:

@@ -16,6 +16,7 @@ from fedtheory.sampling import approximate_probabilities, optimal_probabilities,
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.verdicts import examine
+from tests.claims.refutation import broken
 
 CLAIMS = select_claims("optimal-client-sampling:")
 
@@ -66,7 +67,7 @@ def test_a_wrong_constant_is_caught(monkeypatch, claim: Claim, name, summand, fa
     monkeypatch.setattr(ocs, name, wrong)
     if hasattr(lemma1, name):
         monkeypatch.setattr(lemma1, name, wrong)
-    assert examine(claim, 60, rng=1).verdict == "fails"
+    assert broken(claim, 60)
 
 
 def off_by_one(norms, budget):
@@ -97,24 +98,24 @@ def smallest_first(norms, budget):
 def test_wrong_probabilities_are_caught(monkeypatch) -> None:
     for wrong in (always_uniform, once_rescaled):
         mutant = Claim(**(vars(probabilities.rounded) | {"check": probabilities.rounding_check(wrong)}))
-        assert examine(mutant, 200, rng=1).verdict == "fails"
+        assert broken(mutant, 200)
     mutant = Claim(**(vars(probabilities.equivariant) | {"check": probabilities.equivariance_check(smallest_first)}))
-    assert examine(mutant, 200, rng=1).verdict == "fails"
+    assert broken(mutant, 200)
     monkeypatch.setattr(probabilities, "rational_probabilities", off_by_one)
-    assert examine(probabilities.closed_form, 200, rng=1).verdict == "fails"
+    assert broken(probabilities.closed_form, 200)
 
 
 def test_a_worse_closed_form_loses_against_the_solver_and_against_moves(monkeypatch) -> None:
     monkeypatch.setattr(probabilities, "optimal_probabilities", always_uniform)
-    assert examine(probabilities.not_beaten_by_solver, 20, rng=1).verdict == "fails"
+    assert broken(probabilities.not_beaten_by_solver, 20)
     monkeypatch.setattr(probabilities, "rational_probabilities", lambda t, m: [Q(m) / len(t)] * len(t))
-    assert examine(probabilities.not_beaten_by_moves, 50, rng=1).verdict == "fails"
+    assert broken(probabilities.not_beaten_by_moves, 50)
 
 
 def test_one_rescaling_less_is_not_enough(monkeypatch) -> None:
     honest = improvement_factors.enough_rescalings
     monkeypatch.setattr(improvement_factors, "enough_rescalings", lambda t, m: max(0, honest(t, m) - 1))
-    assert examine(improvement_factors.approximate_exact, 400, rng=1).verdict == "fails"
+    assert broken(improvement_factors.approximate_exact, 400)
 
 
 def test_the_per_client_variant_fails_by_these_numbers() -> None:

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 import fedtheory.exact.floor as module
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
+from fedtheory.estimates.mean_field import mean_field_gap
 from fedtheory.exact.floor import error_floor
-from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.selection.candidate_schedules import HalvingCandidates
 from fedtheory.selection.full import Full
-from fedtheory.selection.power_of_choice import HighestLoss, PowerOfChoice
+from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.uniform import Uniform
 
 
@@ -143,7 +143,7 @@ def test_homogeneous_clients_have_no_floor_and_idle_clients_do_not_matter():
 
 def test_highest_loss_is_power_of_choice_among_all():
     fed = full_federation(2)
-    assert error_floor(fed, HighestLoss(2)).value == error_floor(fed, PowerOfChoice(2, 7)).value
+    assert error_floor(fed, PowerOfChoice(2, "all")).value == error_floor(fed, PowerOfChoice(2, 7)).value
 
 
 def test_an_anti_ranking_mutant_has_no_certificate(monkeypatch):
@@ -162,7 +162,7 @@ def test_an_anti_ranking_mutant_has_no_certificate(monkeypatch):
     [
         ("fed", Full(), TypeError, "fed must be a QuadraticFederation, got str"),
         (None, PowerOfChoice(1, HalvingCandidates()), TypeError, "pow-d with a fixed number of candidates"),
-        (None, object(), TypeError, "strategy must be state-independent, or pow-d"),
+        (None, object(), TypeError, "strategy must have a known selection law"),
         (None, PowerOfChoice(1, 9), ValueError, "num_candidates must be in 1..7, got 9"),
     ],
 )

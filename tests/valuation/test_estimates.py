@@ -60,12 +60,14 @@ def test_gtg_stops_between_rounds_when_the_round_changed_nothing() -> None:
 
 
 def test_what_gtg_hands_out_is_short_of_everything_by_less_than_the_tolerance() -> None:
+    shortfalls = []
     for seed in range(20):
         utility = random_game(5, seed)
         found = gtg_shapley(utility, 5, tolerance=0.3, rng=seed)
-        earned = utility(range(5)) - utility(())
         if found.num_permutations:
-            assert abs(found.values.sum() - earned) < 0.3
+            shortfalls.append(abs(found.values.sum() - (utility(range(5)) - utility(()))))
+    assert len(shortfalls) > 10
+    assert max(shortfalls) < 0.3
 
 
 def test_gtg_converges_to_the_exact_values_of_a_nearly_additive_game() -> None:

@@ -1,12 +1,12 @@
 """Words that the statements of FedALIGN share: the paper, its hypotheses and the schemes they speak about."""
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Domain, nonnegative
+from fedtheory.arithmetic import total
 from fedtheory.assumptions import (
     AggregationWeights,
     BoundedGradients,
@@ -32,6 +32,7 @@ __all__ = [
     "PARTIAL",
     "PRIORITY_DRAWS",
     "PRIORITY_WEIGHT",
+    "PRIORITY_WEIGHTS",
     "SHORT_STEPS",
     "SQUARED_WEIGHTS",
     "THEOREM",
@@ -59,7 +60,7 @@ def _sequence(name: str, value):
     return nonnegative(name, _validate.array(name, value, ndim=1))
 
 
-_SEQUENCE = Domain(_sequence, {"nonnegative": True})
+_SEQUENCE = Domain(_sequence, {"nonnegative": True}, is_sequence=True)
 DOMAINS = {
     **dict.fromkeys(
         ("theta", "rho", "priority_weight", "included_gap", "excess", "elapsed_step_size"),
@@ -67,10 +68,10 @@ DOMAINS = {
     ),
     **dict.fromkeys(("priority_weights", "included_gaps", "weights", "distances2"), _SEQUENCE),
     **dict.fromkeys(("squared_weights", "gamma"), Domain(_validate.positive, {"positive": True})),
-    "num_draws": Domain(_validate.count, {"integer": True, "positive": True}),
+    "num_draws": Domain(_validate.counts, {"integer": True, "positive": True}),
 }
 
-_ROUNDING = 1 + 8 * float(np.finfo(np.float64).eps)
+_ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 _CLIENTS = "every F_k, non-priority ones too,"
 CURVATURE = (Smooth(of=_CLIENTS, source="Assumption 1"), StronglyConvex(of=_CLIENTS, source="Assumption 2"))
@@ -83,16 +84,17 @@ FROZEN_INDICATORS = Hypothesis(
 HALVING = HalvingSteps()
 PRIORITY_DRAWS = Hypothesis("num_draws priority clients are drawn with replacement, client k with probability p_k")
 WEIGHTS = AggregationWeights(of="renormalized weights p'_k I_k")
-SHORT_STEPS = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: _at_most(step_size * 4 * L, 1))
-ALIGNMENT = Hypothesis("theta <= 1", lambda theta: _at_most(theta, 1))
-PRIORITY_WEIGHT = Hypothesis("priority_weight <= 1", lambda priority_weight: _at_most(priority_weight, 1))
-SQUARED_WEIGHTS = Hypothesis("squared_weights <= 1", lambda squared_weights: _at_most(squared_weights, 1))
+SHORT_STEPS = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)), rtol=_ROUNDING)
+ALIGNMENT = Hypothesis("theta <= 1", lambda theta: (theta, "<=", 1), rtol=_ROUNDING)
+PRIORITY_WEIGHT = Hypothesis("priority_weight <= 1", lambda priority_weight: (priority_weight, "<=", 1), rtol=_ROUNDING)
+PRIORITY_WEIGHTS = Hypothesis(
+    "priority_weights <= 1",
+    lambda priority_weights: (max(priority_weights, default=0), "<=", 1),
+    rtol=_ROUNDING,
+)
+SQUARED_WEIGHTS = Hypothesis("squared_weights <= 1", lambda squared_weights: (squared_weights, "<=", 1), rtol=_ROUNDING)
 
 THEOREM = (*CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, ALIGNMENT)
-
-
-def _at_most(value, limit) -> tuple[Any, str, Any]:
-    return value, "<=", limit if isinstance(value, int | Fraction) else limit * _ROUNDING
 
 
 def summed(values, length, factor):
@@ -107,4 +109,4 @@ def summed(values, length, factor):
         raise ValueError(message)
     if isinstance(values, tuple):
         return sum((factor(i) * value for i, value in enumerate(values[:length])), start=Fraction(0))
-    return float(factor(np.arange(length)) @ values[:length]) if length else 0.0
+    return total(factor(np.arange(length)) * values[:length])

@@ -8,6 +8,8 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory._wording import shown
+from fedtheory.bounds._step_sizes import curvatures
 
 __all__ = ["included_gaps", "priority_weights", "renormalized_weights", "rho", "theta"]
 
@@ -144,28 +146,36 @@ def rho(included_gaps, *, mu, L, gamma, local_steps: int, first_step: int = 0):
 
     Examples
     --------
-    With mu = L = 1, gamma = 8, E = 1 and an included gap of 3.5 in the first round only: 2 * 3.5/7 and 2 * 3.5/8.
+    With mu = 2, L = 3, gamma = 12, E = 2 and included gaps of 4 and 3: ``3 * 2 * 4 / 12`` and ``3 * 2 (4 + 3) / 14``.
 
-    >>> rho([3.5, 0.0], mu=1.0, L=1.0, gamma=8.0, local_steps=1)
-    array([1.   , 0.875])
+    >>> rho([4.0, 3.0], mu=2.0, L=3.0, gamma=12.0, local_steps=2)
+    array([2., 3.])
     """
     mean = _averaged("included_gaps", included_gaps, gamma, local_steps, first_step)
-    mu, L = _validate.curvatures(mu, L)
-    return [2 * value * L / mu for value in mean] if isinstance(mean, list) else 2 * mean * L / mu
+    if isinstance(mean, list):
+        mu, L = _validate.curvatures(mu, L)
+        return [2 * value * L / mu for value in mean]
+    mu, L = curvatures(mu, L)
+    with np.errstate(over="ignore"):
+        return 2 * mean * L / mu
 
 
 def _averaged(name: str, values, gamma, local_steps: int, first_step: int):
     steps = _validate.count("local_steps", local_steps)
     skipped = _validate.count("first_step", first_step, 0, 1)
-    if not gamma > 2:
-        message = f"gamma must be more than 2, got {gamma}"
+    if not _validate.one("gamma", _validate.finite("gamma", gamma)) > 2:
+        message = f"gamma must be more than 2, got {shown(gamma)}"
         raise ValueError(message)
     if isinstance(values, list | tuple) and all(isinstance(value, int | Fraction) for value in values):
         sums = itertools.accumulate(_validate.nonnegative(name, value) for value in values)
         totals = [steps * total - skipped * values[0] for total in sums]
         return [Fraction(total) / (steps * number + gamma - 2) for number, total in enumerate(totals, start=1)]
     rounds = _validate.array(name, _validate.nonnegative(name, values))
-    totals = steps * np.cumsum(rounds, axis=-1) - skipped * rounds[..., :1]
-    horizons = steps * np.arange(1, rounds.shape[-1] + 1)
-    result: Array = totals / (horizons + gamma - 2)
+    if rounds.ndim == 0:
+        message = f"{name} must have an entry for each round, got the number {rounds}"
+        raise ValueError(message)
+    # Counts of steps become doubles, which do not wrap as 64 bits would.
+    length = _validate.double("local_steps", steps)
+    until: Array = length * np.cumsum(rounds, axis=-1) - skipped * rounds[..., :1]
+    result: Array = until / (length * np.arange(1, rounds.shape[-1] + 1) + _validate.double("gamma", gamma) - 2)
     return result

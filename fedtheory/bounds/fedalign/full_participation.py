@@ -25,11 +25,12 @@ def _printed_full_participation_gap(
 
     It fails for E = 1, where step 0 makes up the whole first round, and is true for E >= 2.
 
-    With mu = L = 1, E = 2 and T = 8: (2 (3 + 8 * 17) + 4 * 4 + 12/2 * 5)/16 + 2.
+    With mu = 1, L = 2, E = 3 (so gamma = 16), theta = 3/4, rho = 5/4 and T = 48:
+    ``(4 (5 + 8 * 4 * 23) + 16 * 7 + 48 (3/4) 3) / 64 + 5/4 = 3184/64 + 5/4``.
 
-    >>> full_participation_gap.printed(8, mu=1.0, L=1.0, local_steps=2, G2=17.0, sigma2=3.0, objective_gap=5.0,
-    ...                                initial_distance2=4.0, theta=0.5, rho=2.0)
-    22.25
+    >>> full_participation_gap.printed(48, mu=1, L=2, local_steps=3, G2=23, sigma2=5, objective_gap=3,
+    ...                                initial_distance2=7, theta=0.75, rho=1.25)
+    51.0
     """
     horizon = num_steps + delay(mu=mu, L=L, local_steps=local_steps)
     variances = 2 * L / mu**2 / horizon
@@ -95,11 +96,12 @@ def full_participation_gap(
 
     Examples
     --------
-    With mu = L = 1 and E = T = 16 = gamma: (2 (3 + 8 * 15^2 * 17) + 16/2 * 4 + 12/2 * 5)/32 + 2.
+    With mu = 1, L = 2, E = 3 (so gamma = 16), theta = 3/4, rho = 5/4 and T = 48:
+    ``(4 (5 + 8 * 4 * 23) + (2 * 16/2) 7 + 48 (3/4) 3) / 64 + 5/4 = 3184/64 + 5/4``.
 
-    >>> full_participation_gap(16, mu=1.0, L=1.0, local_steps=16, G2=17.0, sigma2=3.0, objective_gap=5.0,
-    ...                        initial_distance2=4.0, theta=0.5, rho=2.0)
-    1916.625
+    >>> full_participation_gap(48, mu=1, L=2, local_steps=3, G2=23, sigma2=5, objective_gap=3, initial_distance2=7,
+    ...                        theta=0.75, rho=1.25)
+    51.0
     """
     gamma = delay(mu=mu, L=L, local_steps=local_steps)
     horizon = num_steps + gamma

@@ -1,10 +1,9 @@
 """Words that the statements about plain federated averaging share: the paper, its hypotheses, its step sizes' delay."""
 
-from fractions import Fraction
-
 from fedtheory._validate import Domain, nonnegative
+from fedtheory.arithmetic import maximum
 from fedtheory.assumptions import BoundedGradients, HalvingSteps, Hypothesis, Noise, Smooth, StronglyConvex
-from fedtheory.paper import Paper, Scheme, maximum
+from fedtheory.paper import Paper, Scheme
 
 __all__ = [
     "BALANCED",
@@ -57,5 +56,4 @@ SEVERAL_CLIENTS = Hypothesis("num_clients >= 2", lambda num_clients: (num_client
 
 def delay(*, mu, L, local_steps):
     """Evaluate ``gamma = max(8 L/mu, E)`` of the step sizes ``2/(mu (t + gamma))``."""
-    ratio = 8 * L / mu
-    return maximum(ratio, Fraction(local_steps) if isinstance(ratio, Fraction) else local_steps)
+    return maximum(8 * L / mu, local_steps)

@@ -41,11 +41,12 @@ def decaying_steps_gap(
 
     Examples
     --------
-    With mu = L = tau = 1, m = 3 and T = 12: (4/3 (32 * 12 + 9/3) + 8 * 4 + 4/2 * 2) / 16 = 34.5.
+    With mu = 1, L = 3 (so gamma = 12), tau = 2, m = 5 and T = 20:
+    ``(4 (32 * 4 * 19 + 10/5) + 8 * 9 * 5 + 3 * 12 * 7 / 2) / 32 = 10222/32``.
 
-    >>> decaying_steps_gap(12, mu=1.0, L=1.0, local_steps=1, num_selected=3, G2=12.0, sigma2=9.0, objective_gap=4.0,
-    ...                    initial_distance2=2.0)
-    34.5
+    >>> decaying_steps_gap(20, mu=1, L=3, local_steps=2, num_selected=5, G2=19, sigma2=10, objective_gap=5,
+    ...                    initial_distance2=7)
+    319.4375
     """
     gamma = 4 * L / mu
     per_variance = 4 * L / (3 * mu**2)

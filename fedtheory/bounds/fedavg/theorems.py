@@ -6,10 +6,9 @@ selection, differs. Here T counts the steps made and w_0 is the first model; the
 has made T - 1 steps and the denominator is ``gamma + T - 1``. The constants are derived anew in the documentation.
 """
 
-import numpy as np
-
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.fedavg._words import (
     BALANCED,
     DOMAINS,
@@ -38,14 +37,14 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
     They are those of Theorems 1 to 3 and of FedALIGN; no step is above ``1/(4 L)``, and none, within its round, is
     shorter than half of the first.
 
-    >>> decaying_step_sizes(3, mu=1.0, L=1.0, local_steps=1) == [2 / 8, 2 / 9, 2 / 10]
+    >>> decaying_step_sizes(3, mu=2.0, L=3.0, local_steps=5) == [2 / 24, 2 / 26, 2 / 28]
+    array([ True,  True,  True])
+    >>> decaying_step_sizes(3, mu=2.0, L=3.0, local_steps=13) == [2 / 26, 2 / 28, 2 / 30]
     array([ True,  True,  True])
     """
-    steps = np.arange(_validate.horizon("num_steps", num_steps))
-    mu, L = _validate.curvatures(mu, L)
-    gamma = delay(mu=mu, L=L, local_steps=_validate.count("local_steps", local_steps))
-    sizes: Array = 2.0 / (mu * (steps + gamma))
-    return sizes
+    mu, L = curvatures(mu, L)
+    period = _validate.double("local_steps", _validate.count("local_steps", local_steps))
+    return for_each_step(num_steps, lambda t: 2.0 / (mu * (t + delay(mu=mu, L=L, local_steps=period))))
 
 
 @states(PAPER, "Theorem 1", assumes=_THEOREM, schemes=EVERYBODY, domains=DOMAINS)

@@ -1,7 +1,5 @@
 """Words that the statements of Power-of-Choice share: the paper, its hypotheses and the schemes they speak about."""
 
-from typing import Any
-
 import numpy as np
 
 from fedtheory._validate import Domain, finite, nonnegative, positive
@@ -31,13 +29,13 @@ __all__ = [
     "POSITIVE_SKEW",
     "PRINTED",
     "REPAIRED",
+    "ROUNDING",
     "UNIT_SQUARES",
     "WEIGHTED",
     "WEIGHTED_AS_PRINTED",
     "WEIGHTED_FUNCTIONS",
     "WEIGHTED_PRINTED",
     "WEIGHTED_REPAIRED",
-    "at_most",
     "short_steps",
 ]
 
@@ -62,13 +60,8 @@ DOMAINS = {
     "squared_weights": Domain(positive, {"positive": True}),
 }
 
-_ROUNDING = 1 + 4 * float(np.finfo(np.float64).eps)
-
-
-def at_most(value, limit) -> tuple[Any, str, Any]:
-    """``value <= limit`` up to the rounding of the two or three operations that made a step size out of L."""
-    return value, "<=", limit * _ROUNDING
-
+# Relative rounding error of the two or three operations that made a step size out of L.
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 _CURVATURE = (Smooth(source="Assumption 3.1"), StronglyConvex(source="Assumption 3.2"))
 _NOISE = Noise(source="Assumption 3.3")
@@ -90,18 +83,19 @@ ORDERED_DIAGONAL = Hypothesis(
 )
 _FEASIBLE_SKEW = Hypothesis(
     "rho_diagonal <= L/mu (true of the infimum over all models; any smaller value may be used)",
-    lambda rho_diagonal, L, mu: at_most(rho_diagonal, L / mu),
+    lambda rho_diagonal, L, mu: (rho_diagonal, "<=", L / mu),
+    rtol=ROUNDING,
 )
 DRIFT_FITS = Hypothesis(
     "8.375 (local_steps - 1)^2 + 1.5 rho_diagonal (local_steps - 1) <= 32 local_steps^2 "
     "(true whenever rho_diagonal <= 79)",
     lambda local_steps, rho_diagonal: (
-        67 * (local_steps - 1) ** 2 + 12 * rho_diagonal * (local_steps - 1),
+        (67 * (local_steps - 1) ** 2 + 12 * rho_diagonal * (local_steps - 1)) / 8,
         "<=",
-        256 * local_steps**2,
+        32 * local_steps**2,
     ),
 )
-UNIT_SQUARES = Hypothesis("squared_weights <= 1", lambda squared_weights: at_most(squared_weights, 1))
+UNIT_SQUARES = Hypothesis("squared_weights <= 1", lambda squared_weights: (squared_weights, "<=", 1), rtol=ROUNDING)
 
 PRINTED = (*_CURVATURE, _NOISE, MARGINAL_GRADIENTS, _MARKOV_SELECTION, ORDERED_SKEWS)
 _SKEWS = (_NONNEGATIVE_DIAGONAL, ORDERED_DIAGONAL, _FEASIBLE_SKEW)
@@ -113,4 +107,6 @@ WEIGHTED_REPAIRED = (*WEIGHTED_FUNCTIONS, *_SKEWS)
 
 def short_steps(factor: int = 4) -> Hypothesis:
     """Make the hypothesis ``step_size <= 1/(factor L)``."""
-    return Hypothesis(f"step_size <= 1/({factor} L)", lambda step_size, L: at_most(step_size, 1 / (factor * L)))
+    return Hypothesis(
+        f"step_size <= 1/({factor} L)", lambda step_size, L: (step_size, "<=", 1 / (factor * L)), rtol=ROUNDING
+    )

@@ -1,7 +1,6 @@
 """Power-of-Choice, Appendix B: the lemmas (notation of power_of_choice)."""
 
-import numpy as np
-
+from fedtheory.arithmetic import mean
 from fedtheory.assumptions import BoundedGradients, Hypothesis, Smooth
 from fedtheory.bounds.power_of_choice._words import DOMAINS, HALVING, MARGINAL_GRADIENTS, MEAN, PAPER
 from fedtheory.paper import Summands, states
@@ -41,8 +40,10 @@ def _printed_client_drift(step_size, *, local_steps, G2) -> Summands:
     1/1000 two opposite clients drift 1/16, and the bound is 1e-4. For ``eta_t = 1/(mu (t + 4L/mu))`` it holds for every
     tau.
 
-    >>> client_drift.printed(0.5, local_steps=3, G2=1.0)
-    36.0
+    With eta = 1/2, tau = 4 and G2 = 7: 16 * 16 * 7 / 4.
+
+    >>> client_drift.printed(0.5, local_steps=4, G2=7.0)
+    448.0
     """
     return {"drift": 16 * step_size**2 * local_steps**2 * G2}
 
@@ -73,8 +74,10 @@ def client_drift(step_size, *, local_steps, G2) -> Summands:
 
     Examples
     --------
-    >>> client_drift(0.5, local_steps=3, G2=1.0)
-    4.0
+    With eta = 1/2, tau = 4 and G2 = 7: 4 * 9 * 7 / 4.
+
+    >>> client_drift(0.5, local_steps=4, G2=7.0)
+    63.0
     """
     return {"drift": 4 * step_size**2 * (local_steps - 1) ** 2 * G2}
 
@@ -92,7 +95,7 @@ def averaged_distance(distances2) -> Summands:
     --------
     Models 1 and 3, w* = 0: the average is 2 and 4 <= (1 + 9)/2.
 
-    >>> float(averaged_distance([1.0, 9.0]))
+    >>> averaged_distance([1.0, 9.0])
     5.0
     """
     return {"mean": _mean(distances2)}
@@ -104,4 +107,4 @@ def _mean(values):
 
         k, num_selected = Symbol("k", integer=True), Symbol("num_selected", integer=True, positive=True)
         return Sum(IndexedBase(values)[k], (k, 1, num_selected)) / num_selected
-    return np.mean(values, axis=-1) if isinstance(values, np.ndarray) else values
+    return mean(values)

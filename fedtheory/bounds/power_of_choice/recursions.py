@@ -9,12 +9,12 @@ from fedtheory.bounds.power_of_choice._words import (
     PAPER,
     PRINTED,
     REPAIRED,
+    ROUNDING,
     UNIT_SQUARES,
     WEIGHTED,
     WEIGHTED_AS_PRINTED,
     WEIGHTED_PRINTED,
     WEIGHTED_REPAIRED,
-    at_most,
     short_steps,
 )
 from fedtheory.paper import Summands, states
@@ -22,12 +22,14 @@ from fedtheory.paper import Summands, states
 __all__ = ["one_step", "weighted_one_step"]
 
 _CONTRACTS = Hypothesis(
-    "step_size mu (1 + 3 rho_diagonal/8) <= 1 (implied by step_size <= 1/(4 L) and rho_diagonal <= L/mu)",
-    lambda step_size, mu, rho_diagonal: at_most(step_size * mu * (8 + 3 * rho_diagonal), 8),
+    "step_size <= 1/(mu (1 + 3 rho_diagonal/8)) (implied by step_size <= 1/(4 L) and rho_diagonal <= L/mu)",
+    lambda step_size, mu, rho_diagonal: (step_size, "<=", 8 / (mu * (8 + 3 * rho_diagonal))),
+    rtol=ROUNDING,
 )
 _CONTRACTS_AS_PRINTED = Hypothesis(
-    "step_size mu (1 + 3 rho_bar/8) <= 1 (implied by step_size <= 1/(4 L) and rho_bar <= L/mu)",
-    lambda step_size, mu, rho_bar: at_most(step_size * mu * (8 + 3 * rho_bar), 8),
+    "step_size <= 1/(mu (1 + 3 rho_bar/8)) (implied by step_size <= 1/(4 L) and rho_bar <= L/mu)",
+    lambda step_size, mu, rho_bar: (step_size, "<=", 8 / (mu * (8 + 3 * rho_bar))),
+    rtol=ROUNDING,
 )
 _SHORT_STEPS_AS_PRINTED = Hypothesis(
     "step_size < 1/(2 (1 + num_selected) L) (eq. (80) needs half of that)",
@@ -55,11 +57,12 @@ def _printed_one_step(
         (1-\eta\mu(1+\tfrac{3\bar\rho}8))\Delta_t+\eta^2(32\tau^2G^2+\tfrac{\sigma^2}m+6\bar\rho L\Gamma)
         +2\eta\Gamma(\tilde\rho-\bar\rho)
 
-    With mu = 1, L = 2, eta = 1/8, rho_bar = 8/3, tau = 1, G2 = 2 and Delta_t = 2: 2 (1 - 2/8) + 64/64 = 2.5.
+    With mu = 1, L = 4, eta = 1/16, rho_bar = 8/3, rho_tilde = 4, tau = 3, m = 2 and Delta_t = 2:
+    ``(1 - 2/16) 2 + (32 * 9 * 43 + 32/2 + 6 (8/3) 4 * 3) / 256 + (2/16) 3 (4/3) = 7/4 + 12592/256 + 1/2``.
 
-    >>> one_step.printed(2.0, step_size=0.125, mu=1.0, L=2.0, local_steps=1, num_selected=1, G2=2.0, sigma2=0.0,
-    ...                  objective_gap=0.0, rho_bar=8 / 3, rho_tilde=8 / 3)
-    2.5
+    >>> one_step.printed(2, step_size=1 / 16, mu=1, L=4, local_steps=3, num_selected=2, G2=43, sigma2=32,
+    ...                  objective_gap=3, rho_bar=8 / 3, rho_tilde=4)
+    51.4375
     """
     return {
         "contraction": (1 - step_size * mu * (8 + 3 * rho_bar) / 8) * distance2,
@@ -129,12 +132,13 @@ def one_step(
 
     Examples
     --------
-    With mu = L = m = rho = 1, eta = 1/4, s = 1/2, G2 = 64, all else 0 and Delta_t = 32: 32 (1 - 11/32) = 21, and
-    64 (2/4 + 3/32 + 3/128) = 32 + 6 + 1.5.
+    With mu = 1, L = 4, eta = 1/16, s = 1/8, rho = 8/3, rho_tilde = 4, m = 2 and Delta_t = 2:
+    ``(1 - 2/16) 2 + (2/64 + 1/64 + 1/1024) 43 + (32/2 + 6 (8/3) 4 * 3) / 256 + (2/16) 3 (4/3)``, that is
+    7/4 + 2107/1024 + 208/256 + 1/2.
 
-    >>> one_step(32.0, step_size=0.25, elapsed_step_size=0.5, mu=1.0, L=1.0, num_selected=1, G2=64.0, sigma2=0.0,
-    ...          objective_gap=0.0, rho_diagonal=1.0, rho_tilde=1.0)
-    60.5
+    >>> one_step(2, step_size=1 / 16, elapsed_step_size=1 / 8, mu=1, L=4, num_selected=2, G2=43, sigma2=32,
+    ...          objective_gap=3, rho_diagonal=8 / 3, rho_tilde=4)
+    5.1201171875
     """
     B = 1 + 3 * rho_diagonal / 8
     return {
@@ -167,11 +171,13 @@ def _printed_weighted_one_step(
         (1-\eta\mu(\tfrac1m+\tfrac{\bar\rho}2))\Delta_t+2\eta\Gamma(\tilde\rho-\bar\rho)
         +\eta^2[32m^2(m-1)\tau^2G^2+\sigma^2m+2L(2+m)\bar\rho\Gamma]
 
-    With m = 1 nothing is left of the drift: 2 (1 - (1/8) 2) + 0 = 1.5.
+    With m = 1 nothing is left of the drift. With m = 2, mu = 1, L = 4, eta = 1/32, rho_bar = 3, rho_tilde = 5, tau = 3
+    and Delta_t = 2: ``(1 - 2/32) 2 + (2/32) 3 * 2 + (32 * 4 * 9 * 43 + 32 * 2 + 2 * 4 * 4 * 3 * 3) / 1024``, that is
+    15/8 + 3/8 + 49888/1024.
 
-    >>> weighted_one_step.printed(2.0, step_size=0.125, mu=1.0, L=1.0, local_steps=9, num_selected=1, G2=7.0,
-    ...                           sigma2=0.0, objective_gap=0.0, rho_bar=2.0, rho_tilde=2.0)
-    1.5
+    >>> weighted_one_step.printed(2, step_size=1 / 32, mu=1, L=4, local_steps=3, num_selected=2, G2=43, sigma2=32,
+    ...                           objective_gap=3, rho_bar=3, rho_tilde=5)
+    50.96875
     """
     m = num_selected
     return {
@@ -231,11 +237,12 @@ def weighted_one_step(
 
     Examples
     --------
-    With eta = 1/4, sigma2 = 16 and squared weights 1/2, all else 0: (1/16) 16 (1/2) = 0.5.
+    The instance of ``one_step`` with weights 3/4 and 1/4, whose squares sum to 5/8:
+    7/4 + 2107/1024 + (32 (5/8) + 192) / 256 + 1/2.
 
-    >>> weighted_one_step(0.0, step_size=0.25, elapsed_step_size=0.0, mu=1.0, L=1.0, G2=0.0, sigma2=16.0,
-    ...                   objective_gap=0.0, rho_diagonal=1.0, rho_tilde=1.0, squared_weights=0.5)
-    0.5
+    >>> weighted_one_step(2, step_size=1 / 16, elapsed_step_size=1 / 8, mu=1, L=4, G2=43, sigma2=32, objective_gap=3,
+    ...                   rho_diagonal=8 / 3, rho_tilde=4, squared_weights=5 / 8)
+    5.1357421875
     """
     B = 1 + 3 * rho_diagonal / 8
     return {

@@ -40,7 +40,7 @@ def lemma_a3(rng: np.random.Generator) -> Finding:
 
     def bound(at: Snapshot) -> Fraction:
         distances = tuple(norm2(difference(w, best)) for w in at.local)
-        return Fraction(fa.aggregated_distance(distances, weights=at.coefficients))
+        return fa.aggregated_distance(distances, weights=at.coefficients)
 
     return worst_of(
         at_most(distance2(run, step), run.snapshots[step].mean(bound), instance={**instance, "step": step})
@@ -159,7 +159,7 @@ def lemma_a8(rng: np.random.Generator) -> Finding:
             used = elapsed(run, last) + run.step_size(last)
             measured = beginning.snapshots[-1].mean(lambda at: drawn_variance(run, at))
             refined = fa.sampling_variance(used, num_draws=run.num_draws, priority_weight=together, G2=G2)
-            known = {"local_steps": run.local_steps, "num_draws": run.num_draws, "G2": G2}
+            known: dict[str, int | Fraction] = {"local_steps": run.local_steps, "num_draws": run.num_draws, "G2": G2}
             printed = fa.sampling_variance.printed(run.step_size(last), **known)
             where = {**instance, "round": number}
             findings += [at_most(measured, refined, instance=where), at_most(refined, printed, instance=where)]

@@ -8,8 +8,8 @@ import numpy as np
 
 from fedtheory.bounds.power_of_choice import PAPER
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
-from fedtheory.exact.interval import SelectionSkew
 from fedtheory.exact.selection_skews import selection_skew
+from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.paper import Statement
 from fedtheory.rational.draws import draw_federation, draw_model, whole
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated
-from fedtheory.exact.frequencies import StateIndependent
+from fedtheory.exact._door import known_law
 from fedtheory.federation.protocol import Federation
 from fedtheory.selection.rules import Strategy
 
@@ -95,8 +95,8 @@ def selection_skew_at(
     AssumptionViolated
         If the denominator is zero, so that the skew is 0/0.
     ValueError
-        If the strategy selects by noisy losses, or has a rule of its own for the coefficients without saying by
-        ``coefficient_moments`` that they do not depend on the updates.
+        If the strategy selects by noisy losses, or has a rule of its own for the coefficients and no
+        known ``law``, so that they may depend on the updates.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def _selections(
     """Clients chosen in each draw and their coefficients, shape (num_draws, most) each, padded with zeros."""
     count = _validate.count("num_draws", num_draws)
     rules = strategy.rules(np.array(fed.weights), 1)
-    looks = rules.weigh is not None and not isinstance(strategy, StateIndependent)
+    looks = rules.weigh is not None and known_law(strategy, np.array(fed.weights)) is None
     if rules.candidate_loss != "exact" or rules.attend is not None or looks:
         message = f"strategy must select among all by exact losses and weigh without seeing updates, got {strategy}"
         raise ValueError(message)

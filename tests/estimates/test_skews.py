@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fedtheory.errors import AssumptionViolated
+from fedtheory.estimates.skews import estimated_selection_skew, sampled_models, selection_skew_at
 from fedtheory.exact.frequencies import selection_frequencies
-from fedtheory.exact.skew_estimates import estimated_selection_skew, sampled_models, selection_skew_at
 from fedtheory.exact.skews import skew
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.paper import Scheme
