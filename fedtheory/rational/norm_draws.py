@@ -58,10 +58,12 @@ def draw_law(rng: np.random.Generator, num_clients: int) -> Law[Selection]:
 
 def matrix_of(law: Law[Selection], num_clients: int) -> Any:
     """Probability matrix of a law, an object array of rationals."""
-    together = np.full((num_clients, num_clients), Fraction(0), dtype=object)
-    for chosen, probability in law.items():
-        together[np.ix_(chosen, chosen)] += probability
-    return together
+
+    def together(chosen: Selection) -> Any:
+        drawn = np.array([Fraction(i in chosen) for i in range(num_clients)], dtype=object)
+        return np.outer(drawn, drawn)
+
+    return law.mean(together)
 
 
 def as_floats(numbers: Vector) -> list[float]:
