@@ -202,7 +202,7 @@ def test_the_settling_inequality_is_refuted_with_less(monkeypatch, less):
         return value - less(start2, step_size, fed.strong_convexity, local_steps, G2)
 
     monkeypatch.setattr(settling, "round_bound", mutant)
-    assert refuted(settling.one_round_settles, 400)
+    assert refuted(settling.one_round_settles, num_instances=400)
 
 
 def test_a_model_that_selects_the_smaller_loss_does_not_settle(monkeypatch):
