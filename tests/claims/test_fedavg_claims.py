@@ -1,7 +1,6 @@
 """Li et al.'s theorems on instances done by hand, and wrong constants in their lemmas."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction as Q
 from types import SimpleNamespace
 from typing import Any
@@ -18,9 +17,8 @@ from fedtheory.rational.rounds import gap
 from fedtheory.rational.run_draws import Drawn
 from fedtheory.rational.vectors import vector
 from fedtheory.sampling.selections import uniform_subsets, with_replacement
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.counterexamples import search
 from fedtheory.verification.findings import Finding, at_most
+from tests.claims.refutation import refuted
 
 
 def opposite(law: Any) -> Drawn:
@@ -39,10 +37,6 @@ def test_theorems_2_and_3_on_two_opposite_clients() -> None:
         assert known["G2"] == 1
         assert fedavg.with_replacement_gap(2, **known) == Q(27, 5)
         assert fedavg.without_replacement_gap(2, num_clients=2, **known) == Q(27, 5)
-
-
-def refuted(claim: Claim, num_instances: int = 200) -> bool:
-    return search(claim, num_instances, 0).worst.holds is False
 
 
 def without(bound: Any, *summands: str) -> Callable[..., Any]:
@@ -74,4 +68,4 @@ def test_the_variance_of_draws_is_attained_up_to_its_factor_four_and_has_no_smal
         num_clients = len(finding.instance["weights"].split(","))
         return at_most(finding.measured, finding.predicted / 4 * (num_clients - 1) / num_clients)
 
-    assert refuted(replace(lemmas.variance_without_replacement, check=check))
+    assert refuted(lemmas.variance_without_replacement, check)
