@@ -14,9 +14,7 @@ from fedtheory.verification.looseness import LADDER, least_refuted_factor, tight
 from tests.claims import worst_tapes
 
 CLAIMS = known_claims().values()
-INEQUALITIES = [
-    claim for claim in CLAIMS if claim.kind == "inequality" and claim.expected == HOLDS and not claim.is_single
-]
+INEQUALITIES = [claim for claim in CLAIMS if claim.kind == "inequality" and claim.expected == HOLDS]
 EACH = pytest.mark.parametrize("claim", INEQUALITIES, ids=lambda claim: claim.key)
 TAPES = worst_tapes.stored()
 

@@ -126,6 +126,7 @@ equation_85 = claim(
     "The repaired form of eq. (85) on the instance that refutes the printed one",
     poc.weighted_average_gap,
     instances=(1, 1),
+    looseness=2048,
 )
 def equation_85_single_client_repaired(_: np.random.Generator) -> Finding:
     drawn = _one_uniform_client(opposite_clients(), 0, local_steps=10, num_steps=10)
