@@ -22,6 +22,7 @@ from fedtheory.bounds.fedalign._words import (
     delay,
     summed,
 )
+from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
 from fedtheory.paper import Summands, states
 
 __all__ = ["one_step", "partial_one_step", "recursion_gap", "refined_one_step"]
@@ -193,6 +194,7 @@ def partial_one_step(
     assumes=(*CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, PRIORITY_WEIGHTS),
     schemes=FULL,
     domains=DOMAINS,
+    step_sizes=decaying_step_sizes,
 )
 def recursion_gap(
     num_steps, *, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, priority_weights, included_gaps
