@@ -31,6 +31,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fedtheory import study
+from fedtheory.errors import OracleError
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log
+from fedtheory.sampling import (
+    approximate_probabilities,
+    approximation_path,
+    certificate,
+    optimal_probabilities,
+    rational_probabilities,
+    solver_probabilities,
+    variance,
+)
+from fedtheory.sampling.reference import CLARABEL
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -89,14 +101,11 @@ def sort_probabilities(norms: Any, m: float) -> Any:
 
 
 def _solved(norms: Any, m: float, *, solver: str, scale: float = 1.0, **settings: Any) -> Any:
-    from fedtheory.sampling import solver_probabilities
 
     return solver_probabilities(scale * norms, m, solver, normalize=scale == 1.0, **settings)[0]
 
 
 def _laws() -> dict[str, Law]:
-    from fedtheory.sampling import approximate_probabilities, optimal_probabilities
-    from fedtheory.sampling.reference import CLARABEL
 
     return {
         CLOSED: optimal_probabilities,
@@ -150,9 +159,6 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 
 def _judged(law: Law, norms: Any, m: float) -> _Answer:
     """Judge an answer against the exact optimum; NaN where there is none."""
-    from fedtheory.errors import OracleError
-    from fedtheory.sampling import certificate, rational_probabilities
-
     exact = np.array(rational_probabilities(norms, m), dtype=np.float64)
     best = (norms**2 / exact).sum()
     try:
@@ -166,8 +172,6 @@ def _judged(law: Law, norms: Any, m: float) -> _Answer:
 
 def _excesses(norms: Any, config: Config) -> list[float]:
     """Variance above the optimal one after 0, 1, ... rescalings, in units of the uniform variance."""
-    from fedtheory.sampling import approximation_path, optimal_probabilities, variance
-
     m = config.expected_size
     uniform = variance(norms, np.full(norms.size, m / norms.size))
     best = variance(norms, optimal_probabilities(norms, m))
@@ -175,7 +179,6 @@ def _excesses(norms: Any, config: Config) -> list[float]:
 
 
 def _picture(norms: Any, config: Config) -> Any:
-    from fedtheory.sampling import approximation_path, optimal_probabilities
 
     m = config.expected_size
     early = approximation_path(norms, m, 1)
@@ -184,8 +187,6 @@ def _picture(norms: Any, config: Config) -> Any:
 
 def _timed(laws: dict[str, Law], num_clients: int, rng: np.random.Generator, config: Config) -> list[float]:
     """Shortest seconds per call of each law, over interleaved runs; NaN where a solver would take too long or fails."""
-    from fedtheory.errors import OracleError
-
     norms, m = rng.lognormal(0.0, 1.0, num_clients), num_clients / 10
     samples: dict[str, list[float]] = {name: [] for name in laws}
     for _ in range(config.num_repeats):
@@ -264,8 +265,6 @@ def probabilities_figure(data: "Dataset") -> "Figure":
     """Probability against norm, one panel per spread."""
     import matplotlib.pyplot as plt
 
-    from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log
-
     columns = data.sizes["spread"]
     with appearance():
         figure, panels = plt.subplots(1, columns, figsize=(1 + 4 * columns, 4.4), sharey=True, squeeze=False)
@@ -285,8 +284,6 @@ def probabilities_figure(data: "Dataset") -> "Figure":
 def cost_figure(data: "Dataset") -> "Figure":
     """Variance above the optimum per rescaling, and time against the number of clients."""
     import matplotlib.pyplot as plt
-
-    from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log
 
     with appearance():
         figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.6))
