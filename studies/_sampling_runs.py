@@ -11,7 +11,6 @@ from fedtheory._validate import Array
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds.recursion import unrolled_gap
 from fedtheory.plotting.style import log_places
-from fedtheory.sampling import relative_improvement_factor
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -121,7 +120,9 @@ def _simulated(setting: Setting, name: str, step: float) -> dict[str, Any]:
     if setting.problem == "quadratics" and name.split(",", maxsplit=1)[0] in ("full", "uniform"):
         exact = ft.exact.expected_gap(setting.fed, strategy, **run_of)
     alpha = _improvement_factors(setting, name, step, trajectory.models)
-    gamma = np.array([relative_improvement_factor(a, config.num_clients, config.expected_size) for a in alpha])
+    gamma = np.array(
+        [ft.sampling.relative_improvement_factor(a, config.num_clients, config.expected_size) for a in alpha]
+    )
     thirds = np.array_split(trajectory.gap, 3, axis=1)
     return {
         "gap": np.stack(trajectory.band("gap")),

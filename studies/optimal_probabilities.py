@@ -30,18 +30,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+import fedtheory as ft
 from fedtheory import study
 from fedtheory.errors import OracleError
 from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log
-from fedtheory.sampling import (
-    approximate_probabilities,
-    approximation_path,
-    certificate,
-    optimal_probabilities,
-    rational_probabilities,
-    solver_probabilities,
-    variance,
-)
 from fedtheory.sampling.reference import CLARABEL
 
 if TYPE_CHECKING:
@@ -102,16 +94,16 @@ def sort_probabilities(norms: Any, m: float) -> Any:
 
 def _solved(norms: Any, m: float, *, solver: str, scale: float = 1.0, **settings: Any) -> Any:
 
-    return solver_probabilities(scale * norms, m, solver, normalize=scale == 1.0, **settings)[0]
+    return ft.sampling.solver_probabilities(scale * norms, m, solver, normalize=scale == 1.0, **settings)[0]
 
 
 def _laws() -> dict[str, Law]:
 
     return {
-        CLOSED: optimal_probabilities,
+        CLOSED: ft.sampling.optimal_probabilities,
         SORTED: sort_probabilities,
         **{
-            f"AOCS, {j} rescaling{'s' * (j > 1)}": partial(approximate_probabilities, max_iterations=j)
+            f"AOCS, {j} rescaling{'s' * (j > 1)}": partial(ft.sampling.approximate_probabilities, max_iterations=j)
             for j in RESCALINGS
         },
         "Clarabel, tolerances 1e-12": partial(_solved, solver="CLARABEL", **CLARABEL),
@@ -159,30 +151,35 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 
 def _judged(law: Law, norms: Any, m: float) -> _Answer:
     """Judge an answer against the exact optimum; NaN where there is none."""
-    exact = np.array(rational_probabilities(norms, m), dtype=np.float64)
+    exact = np.array(ft.sampling.rational_probabilities(norms, m), dtype=np.float64)
     best = (norms**2 / exact).sum()
     try:
         p = np.clip(law(norms, m), 1e-12, 1.0)
     except OracleError:
         return _Answer(np.nan, np.nan, np.nan)
     p *= min(1.0, m / p.sum())
-    found = certificate(norms, p, m)
+    found = ft.sampling.certificate(norms, p, m)
     return _Answer((norms**2 / p).sum() / best - 1, found.residual, np.abs(p - exact).max())
 
 
 def _excesses(norms: Any, config: Config) -> list[float]:
     """Variance above the optimal one after 0, 1, ... rescalings, in units of the uniform variance."""
     m = config.expected_size
-    uniform = variance(norms, np.full(norms.size, m / norms.size))
-    best = variance(norms, optimal_probabilities(norms, m))
-    return [(variance(norms, p) - best) / uniform for p in approximation_path(norms, m, config.max_rescalings)]
+    uniform = ft.sampling.variance(norms, np.full(norms.size, m / norms.size))
+    best = ft.sampling.variance(norms, ft.sampling.optimal_probabilities(norms, m))
+    return [
+        (ft.sampling.variance(norms, p) - best) / uniform
+        for p in ft.sampling.approximation_path(norms, m, config.max_rescalings)
+    ]
 
 
 def _picture(norms: Any, config: Config) -> Any:
 
     m = config.expected_size
-    early = approximation_path(norms, m, 1)
-    return np.stack([norms, optimal_probabilities(norms, m), *early[::-1], np.full(norms.size, m / norms.size)])
+    early = ft.sampling.approximation_path(norms, m, 1)
+    return np.stack(
+        [norms, ft.sampling.optimal_probabilities(norms, m), *early[::-1], np.full(norms.size, m / norms.size)]
+    )
 
 
 def _timed(laws: dict[str, Law], num_clients: int, rng: np.random.Generator, config: Config) -> list[float]:
