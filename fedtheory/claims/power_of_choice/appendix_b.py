@@ -112,8 +112,13 @@ def equation_14_twice(rng: np.random.Generator) -> Finding:
 def equations_25_26(rng: np.random.Generator) -> Finding:
     cohort, instance = draw_cohort(rng)
     at, best = cohort.at, draw_model(rng, len(cohort.at.average))
-    distance2 = norm2(difference(at.average, best))
+    squares = [norm2(difference(w, best)) for w in at.local]
     of_mean = norm2(combination(at.coefficients, [difference(w, best) for w in at.local]))
-    bound = poc.averaged_distance([norm2(difference(w, best)) for w in at.local])
     instance = {**instance, "w*": in_words(best)}
-    return worst_of([equal_to(distance2, of_mean, instance=instance), at_most(of_mean, bound, instance=instance)])
+    return worst_of(
+        [
+            equal_to(norm2(difference(at.average, best)), of_mean, instance=instance),
+            at_most(of_mean, at.spread(best), instance=instance),
+            equal_to(poc.averaged_distance(list(map(float, squares))), float(at.spread(best)), instance=instance),
+        ]
+    )
