@@ -186,6 +186,25 @@ equation_36 = claim(
 )(on_any_models(_strongly_convex))
 
 
+def _all_of_a1(here: Standing) -> Finding:
+    fed, eta, best = here.run.federation, here.step_size, here.run.federation.minimizer
+    relative = here.at.mean(lambda k, w: fed.excess(k, w) - fed.excess(k, best))
+    taken_away = eta * fed.strong_convexity * here.at.spread(best) + 2 * eta * relative
+    a1 = -2 * eta * inner(here.from_best, here.mean_gradient)
+    bound = here.at.drift + eta**2 * poc.gradient_norm(here.at.mean(fed.excess), L=fed.smoothness)
+    return at_most(a1 + taken_away, bound, instance=here.instance)
+
+
+equation_37_refined = claim(
+    "power-of-choice:equation-37-refined",
+    "A_1 and what eq. (37) takes away are at most 1/m sum_k |w_bar - w_k|^2 + 2 L eta^2/m sum_k (F_k(w_k) - F_k*)",
+    Statement(poc.PAPER, _APPENDIX_C, "eqs. (31)-(37)", form="refined"),
+    hypotheses=(_CURVATURE,),
+    looseness=1.05,
+    remark="all steps at once on any models, with the drift itself for 16 eta^2 tau^2 G2",
+)(on_any_models(_all_of_a1))
+
+
 def _noise_of_mean(here: Standing) -> Finding:
     left = Fraction(here.noises.mean(here.a4))
     m, eta = len(here.at.chosen), here.step_size
