@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims.power_of_choice._means import Means
+from fedtheory.claims.power_of_choice._means import Means, on_weighted_steps, printed_weighted_drift, weighted_m
 from fedtheory.paper import Statement
 from fedtheory.rational.constants import client_gradient_bound, observed_skews, skew
 from fedtheory.rational.draws import draw_model, draw_shares, whole
 from fedtheory.rational.rounds import Snapshot, distance2, elapsed
-from fedtheory.rational.run_draws import WEIGHTED_LAWS, Drawn, draw_run
-from fedtheory.rational.step_sizes import weighted_steps
+from fedtheory.rational.run_draws import Drawn
 from fedtheory.rational.vectors import combination, difference, inner, norm2, vector
 from fedtheory.rational.words import in_words
-from fedtheory.verification.claims import Check, claim
+from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable, worst_of
 
 _APPENDIX_E = "Appendix E"
@@ -25,31 +24,13 @@ _CURVATURE = "every F_k is L-smooth and mu-strongly convex"
 _EVERYWHERE = "E[|g_k|^2 | S] <= G2 for the active copies"
 
 
-def on_steps(compare: Callable[[Drawn, Means], Finding], smallest_cohort: int = 1) -> Check:
-    """Make the check that compares before one step of a drawn run with weights and the step sizes of eq. (85)."""
-
-    def check(rng: np.random.Generator) -> Finding:
-        laws = WEIGHTED_LAWS[-1:] if whole(rng, 0, 1) else WEIGHTED_LAWS
-        drawn = draw_run(rng, laws=laws, longest_round=4, smallest_cohort=smallest_cohort, step_size=weighted_steps)
-        step = whole(rng, 0, drawn.run.num_steps - 1)
-        return compare(drawn._replace(instance={**drawn.instance, "step": step}), Means(drawn.run, step))
-
-    return check
-
-
 def plain_drift(means: Means) -> Fraction:
     """``E 1/m sum_k |w_hat - w_k|^2``: the average has weights q_k, the mean of the squares has none."""
     return means.mean(lambda at: sum(norm2(difference(at.average, w)) for w in at.local) / Fraction(len(at.local)))
 
 
-def printed_drift(drawn: Drawn, means: Means) -> Fraction:
-    """``16 eta^2 m (m - 1) tau^2 G2``."""
-    m, tau, G2 = drawn.num_selected, drawn.run.local_steps, client_gradient_bound(drawn.run)
-    return 16 * means.eta**2 * m * (m - 1) * tau**2 * G2
-
-
 def _line_73(drawn: Drawn, means: Means) -> Finding:
-    return at_most(plain_drift(means), printed_drift(drawn, means), instance=drawn.instance)
+    return at_most(plain_drift(means), printed_weighted_drift(drawn, means), instance=drawn.instance)
 
 
 def _line_73_refined(drawn: Drawn, means: Means) -> Finding:
@@ -64,7 +45,7 @@ equation_73 = claim(
     Statement(poc.PAPER, _APPENDIX_E, "eq. (73)"),
     hypotheses=(_SUM_TO_ONE, _EVERYWHERE, "step sizes of eq. (85)"),
     looseness=64,
-)(on_steps(_line_73))
+)(on_weighted_steps(_line_73))
 
 equation_73_refined = claim(
     "power-of-choice:equation-73-refined",
@@ -73,7 +54,7 @@ equation_73_refined = claim(
     hypotheses=(_SUM_TO_ONE, _EVERYWHERE),
     looseness=2,
     remark="with (m - 1)/m in the place of m (m - 1)",
-)(on_steps(_line_73_refined))
+)(on_weighted_steps(_line_73_refined))
 
 
 def draw_weighted(rng: np.random.Generator, smallest: int) -> tuple[Snapshot, dict[str, Any]]:
@@ -126,18 +107,12 @@ def equation_74_unbalanced(_: np.random.Generator) -> Finding:
     return at_most(norm2(difference(at.average, one)), 1 * at.spread(one), instance=instance)
 
 
-def weighted_m(means: Means, factor: Fraction) -> Fraction:
-    """M of eq. (75), ``E[factor L eta^2 sum_k q_k (F_k(w_k) - F_k*) - 2 eta sum_k q_k (F_k(w_k) - F_k(w*))]``."""
-    descent = means.excess() - means.excess_at_best()
-    return factor * means.x * means.eta * means.excess() - 2 * means.eta * descent
-
-
 def _line_75(drawn: Drawn, means: Means) -> Finding:
     m, mu, run = drawn.num_selected, drawn.run.federation.strong_convexity, drawn.run
     here = distance2(run, means.step)
     # M and the distance may have either sign together; what is added to them has not.
     kept = (1 - means.eta * mu / m) * here + weighted_m(means, Fraction(2 * (1 + m)))
-    added = means.eta**2 * run.sigma2 * m + m * printed_drift(drawn, means)
+    added = means.eta**2 * run.sigma2 * m + m * printed_weighted_drift(drawn, means)
     return at_most(distance2(run, means.step + 1), kept + added, instance=drawn.instance)
 
 
@@ -147,7 +122,7 @@ equation_75 = claim(
     Statement(poc.PAPER, _APPENDIX_E, "eq. (75)"),
     hypotheses=(_SUM_TO_ONE, _CURVATURE, _EVERYWHERE, "step sizes of eq. (85)"),
     looseness=1.01,
-)(on_steps(_line_75))
+)(on_weighted_steps(_line_75))
 
 
 def _line_75_refined(drawn: Drawn, means: Means) -> Finding:
@@ -164,7 +139,7 @@ equation_75_refined = claim(
     Statement(poc.PAPER, _APPENDIX_E, "eq. (75)", form="refined"),
     hypotheses=(_SUM_TO_ONE, _CURVATURE),
     looseness=1.01,
-)(on_steps(_line_75_refined))
+)(on_weighted_steps(_line_75_refined))
 
 
 def _skews_by_definition(drawn: Drawn, means: Means) -> Finding:
@@ -184,7 +159,7 @@ equation_76 = claim(
     "E sum_k q_k (F_k(w') - F_k*) = rho_q(S(w), w') (F(w') - sum_k p_k F_k*)",
     Statement(poc.PAPER, _APPENDIX_E, "eq. (76)"),
     "identity",
-)(on_steps(_skews_by_definition))
+)(on_weighted_steps(_skews_by_definition))
 
 
 def _ordered(drawn: Drawn, _: Means) -> Finding:
@@ -200,4 +175,4 @@ equations_77_78 = claim(
     Statement(poc.PAPER, _APPENDIX_E, "eqs. (77)-(78)"),
     hypotheses=("the objective gap is positive", _SUM_TO_ONE),
     looseness=1.01,
-)(on_steps(_ordered))
+)(on_weighted_steps(_ordered))
