@@ -123,4 +123,4 @@ def weighted_m(means: Means, factor: Fraction) -> Fraction:
 
 def draw_eta(rng: np.random.Generator, L: Fraction) -> Fraction:
     """Draw a step size from 1/(4 L) down to a tiny one."""
-    return 1 / (L * 2 ** whole(rng, 2, 10))
+    return Fraction(1, 2 ** whole(rng, 2, 10)) / L

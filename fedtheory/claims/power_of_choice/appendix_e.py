@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from fedtheory.rational.constants import client_gradient_bound, observed_skews, 
 from fedtheory.rational.draws import draw_model, draw_shares, whole
 from fedtheory.rational.rounds import Snapshot, distance2, elapsed
 from fedtheory.rational.run_draws import Drawn
-from fedtheory.rational.vectors import combination, difference, inner, norm2, vector
+from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2, vector
 from fedtheory.rational.words import in_words
+from fedtheory.sampling.selections import Selection
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable, worst_of
 
@@ -146,9 +148,13 @@ def _skews_by_definition(drawn: Drawn, means: Means) -> Finding:
     run, fed = drawn.run, drawn.run.federation
     start = run.snapshots[means.step - means.step % run.local_steps]
     findings = []
+
+    def weighted_excess(w: Vector, chosen: Selection) -> Fraction:
+        return inner(run.weigh(chosen), [fed.excess(k, w) for k in chosen])
+
     for at in list(start)[:4]:
         law = run.select(at.anchor)
-        numerator = law.mean(lambda chosen, w=at.average: inner(run.weigh(chosen), [fed.excess(k, w) for k in chosen]))
+        numerator = law.mean(partial(weighted_excess, at.average))
         rho, total = skew(run, law, at.average), fed.total_excess(at.average)
         findings.append(equal_to(Fraction(numerator), (rho or 0) * total, instance=drawn.instance))
     return worst_of(findings)

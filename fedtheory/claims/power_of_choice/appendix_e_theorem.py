@@ -1,5 +1,6 @@
 """Power-of-Choice, Appendix E: eqs. (79) to (85), from one step of weighted averages to their theorem."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -161,15 +162,15 @@ def equations_83_85(rng: np.random.Generator) -> Finding:
 )
 def equation_85_bias(_: np.random.Generator) -> Finding:
     one, half, fed = Fraction(1), Fraction(1, 2), opposite_clients()
-    # Far away only the bias is left; it is the difference of horizons T = 0 and T = 1, weighted by T + gamma = 24, 25.
-    known = {"mu": one, "L": one, "objective_gap": fed.objective_gap, "G2": one, "sigma2": 0 * one}
+    # Apart from the bias all is proportional to 1/(T + gamma), gamma = 24, so that two horizons show it.
+    known: dict[str, Any] = {"mu": one, "L": one, "objective_gap": fed.objective_gap, "G2": one, "sigma2": 0 * one}
     known |= {"local_steps": 1, "num_selected": 2, "initial_distance2": 0 * one}
 
-    def bias(first: Fraction, second: Fraction) -> Fraction:
-        return 25 * second - 24 * first
+    def bias(values: Sequence[Any]) -> Fraction:
+        return Fraction(25 * values[1] - 24 * values[0])
 
     printed = [
         poc.weighted_average_gap.printed(T, **known, rho_bar=half, rho_tilde=one, strict=False)[0] for T in (0, 1)
     ]
     derived = [from_recursion(known, T, half, one) for T in (0, 1)]
-    return equal_to(bias(*printed), bias(*derived), instance={**federation_in_words(fed), "m": 2, "rho_bar": "1/2"})
+    return equal_to(bias(printed), bias(derived), instance={**federation_in_words(fed), "m": 2, "rho_bar": "1/2"})

@@ -143,7 +143,7 @@ def candidates_equal_selected(_: np.random.Generator) -> Finding:
     Statement(poc.PAPER, "Section 4", "footnote 1"),
     "erratum",
     instances=(1, 1),
-    remark="each round moves the model to the mean of the centers 1 and -1, which is 0; w* is 1/2, and F(0) - F* is 1/8",
+    remark="each round moves the model to the mean 0 of the centers 1 and -1; w* is 1/2, and F(0) - F* is 1/8",
 )
 def candidates_equal_selected_bias(_: np.random.Generator) -> Finding:
     one = vector(1)
