@@ -48,7 +48,7 @@ MUTANTS = [
         "return self.sizes[0] ** 2 * self.run.local_steps *",
         "return self.sizes[0] ** 2 *",
     ),
-    ("appendix_b_rounds", "equation-18", "return 2 * self.sizes[0]", "return self.sizes[0]"),
+    ("appendix_b_rounds", "equation-18", "2 * self.sizes[0] ** 2 * self.run", "self.sizes[0] ** 2 * self.run"),
     ("appendix_b_rounds", "equations-19-20", "(2 * G2 for i, j", "(G2 for i, j"),
     ("appendix_b_rounds", "equations-21-22", "16 * self.sizes[-1]", "8 * self.sizes[-1]"),
     ("appendix_b_rounds", "equation-23", "* self.G2 / m", "* self.G2"),
@@ -76,7 +76,7 @@ MUTANTS = [
     ("appendix_c_skews", "equation-60", "strong_convexity / 2 *", "strong_convexity *"),
     ("appendix_c_skews", "equation-61", "Fraction(3, 4) * eta, L", "Fraction(4, 5) * eta, L"),
     ("appendix_c_skews", "equation-62", "6 * eta**2 * L", "4 * eta**2 * L"),
-    ("appendix_c_skews", "equation-63", "bias + heterogeneity + drift", "heterogeneity + drift"),
+    ("appendix_c_skews", "equation-63", ".rho_bar, drift)", ".rho_bar, drift / 8)"),
     ("appendix_c_skews", "equation-63-repaired", "bias + heterogeneity + drift", "heterogeneity + drift"),
     ("appendix_c_skews", "equation-63-repaired", "(s**2 + conversion) * G2", "conversion * G2"),
     ("appendix_c_skews", "equation-67", "smoothness / 2 *", "smoothness / 4 *"),
@@ -140,7 +140,7 @@ def test_a_step_is_red_with(file: str, name: str, honest: str, mutant: str, tmp_
     source = (FOLDER / f"{file}.py").read_text(encoding="utf-8")
     assert source.count(honest) == 1
     claim = claim_of(loaded(source.replace(honest, mutant), tmp_path / "mutant.py"), f"power-of-choice:{name}")
-    assert broken(claim) or refuted(claim)
+    assert refuted(claim)
 
 
 @pytest.mark.parametrize("term", ["a1", "a2", "a3", "a4"])
