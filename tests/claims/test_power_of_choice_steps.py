@@ -4,6 +4,7 @@ A mutant is the source of a file of claims with one piece of text replaced, load
 """
 
 import importlib.util
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
@@ -14,10 +15,12 @@ import pytest
 import fedtheory.claims.power_of_choice as folder
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims.power_of_choice import appendix_b_rounds, appendix_e_theorem, availability
+from fedtheory.claims.power_of_choice._means import on_steps, on_weighted_steps
 from fedtheory.claims.power_of_choice._recursion import Recursion
 from fedtheory.claims.power_of_choice._standings import Standing
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.rational.step_sizes import short_steps
 from fedtheory.selection.availability import AlternatingGroups
 from fedtheory.selection.available import Available
 from fedtheory.selection.uniform import Uniform
@@ -77,8 +80,6 @@ MUTANTS = [
     ("appendix_c_skews", "equation-61", "Fraction(3, 4) * eta, L", "Fraction(4, 5) * eta, L"),
     ("appendix_c_skews", "equation-62", "6 * eta**2 * L", "4 * eta**2 * L"),
     ("appendix_c_skews", "equation-63", ".rho_bar, drift)", ".rho_bar, drift / 8)"),
-    ("appendix_c_skews", "equation-63-repaired", "bias + heterogeneity + drift", "heterogeneity + drift"),
-    ("appendix_c_skews", "equation-63-repaired", "(s**2 + conversion) * G2", "conversion * G2"),
     ("appendix_c_skews", "equation-67", "smoothness / 2 *", "smoothness / 4 *"),
     ("appendix_c_skews", "equations-66-67", "32 * known", "16 * known"),
     ("appendix_d", "equation-68", "step), **known),", "step), **known) / 2,"),
@@ -141,6 +142,24 @@ def test_a_step_is_red_with(file: str, name: str, honest: str, mutant: str, tmp_
     assert source.count(honest) == 1
     claim = claim_of(loaded(source.replace(honest, mutant), tmp_path / "mutant.py"), f"power-of-choice:{name}")
     assert refuted(claim)
+
+
+SHARED = [
+    ("bias + heterogeneity + drift", "heterogeneity + drift"),
+    ("(s**2 + conversion) * G2", "conversion * G2"),
+    ("observed_skews(run).rho_diagonal", "2 * observed_skews(run).rho_diagonal"),
+]
+
+
+@pytest.mark.parametrize("name", ["equation-63-repaired", "equation-80-refined"])
+@pytest.mark.parametrize(("honest", "mutant"), SHARED, ids=[mutant for _, mutant in SHARED])
+def test_the_repaired_bound_of_a5_needs(name: str, honest: str, mutant: str, tmp_path: Path) -> None:
+    source = (FOLDER / "_means.py").read_text(encoding="utf-8")
+    assert source.count(honest) == 1
+    wrong = loaded(source.replace(honest, mutant), tmp_path / "mutant.py").a5_repaired
+    claim = CLAIMS[f"power-of-choice:{name}"]
+    on, steps = (on_steps, [short_steps]) if name == "equation-63-repaired" else (on_weighted_steps, [])
+    assert refuted(replace(claim, check=on(wrong, *steps)))
 
 
 @pytest.mark.parametrize("term", ["a1", "a2", "a3", "a4"])
