@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fedtheory.claims.power_of_choice._standings import stopped
 from fedtheory.rational.averaging import RationalRun
 from fedtheory.rational.constants import client_gradient_bound, observed_gradient_bound, observed_skews
 from fedtheory.rational.draws import whole
@@ -83,9 +84,8 @@ def on_steps(compare: Callable[[Drawn, Means], Finding], steps: Callable[[np.ran
     """Make the check that compares before one step of a drawn run."""
 
     def check(rng: np.random.Generator) -> Finding:
-        drawn = draw_run(rng, step_size=steps(rng), longest_round=5)
-        step = whole(rng, 0, drawn.run.num_steps - 1)
-        return compare(drawn._replace(instance={**drawn.instance, "step": step}), Means(drawn.run, step))
+        drawn, step = stopped(rng, draw_run(rng, step_size=steps(rng), longest_round=5))
+        return compare(drawn, Means(drawn.run, step))
 
     return check
 
@@ -99,9 +99,11 @@ def on_weighted_steps(compare: Callable[[Drawn, Means], Finding], smallest_cohor
 
     def check(rng: np.random.Generator) -> Finding:
         laws = WEIGHTED_LAWS[-1:] if whole(rng, 0, 1) else WEIGHTED_LAWS
-        drawn = draw_run(rng, laws=laws, longest_round=4, smallest_cohort=smallest_cohort, step_size=weighted_steps)
-        step = whole(rng, 0, drawn.run.num_steps - 1)
-        return compare(drawn._replace(instance={**drawn.instance, "step": step}), Means(drawn.run, step))
+        drawn, step = stopped(
+            rng,
+            draw_run(rng, laws=laws, longest_round=4, smallest_cohort=smallest_cohort, step_size=weighted_steps),
+        )
+        return compare(drawn, Means(drawn.run, step))
 
     return check
 
