@@ -1,13 +1,14 @@
 """The two ways in which this library compiles: both cached and without the GIL, one in exact IEEE arithmetic."""
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core.caching import IndexDataCacheFile, NullCache
 
-__all__ = ["compiled", "compiled_with_reordering", "inlined", "is_compiled"]
+__all__ = ["compiled", "compiled_with_reordering", "inlined", "is_compiled", "with_checked_bounds"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -35,6 +36,25 @@ def compiled_with_reordering(function: Function) -> Function:
     return dispatcher
 
 
+@lru_cache(maxsize=256)
+def with_checked_bounds(dispatcher: Any) -> Any:
+    """Compile other people's compiled function anew, so that an index out of bounds is an IndexError, not a crash.
+
+    Functions of this package, and those whose authors chose about ``boundscheck``, stay as they are.
+    """
+    function, options = dispatcher.py_func, dispatcher.targetoptions
+    if function.__module__.startswith("fedtheory.") or options.get("boundscheck") is not None:
+        return dispatcher
+    checked = numba.jit(**{**options, "boundscheck": True})(function)
+    if not isinstance(dispatcher._cache, NullCache):
+        # Numba does not ask whether a cached function checks its bounds: it gets an index of its own.
+        checked.enable_caching()
+        cached, known = checked._cache, dispatcher._cache._cache_file
+        name = f"{cached._impl.filename_base}-checked"
+        cached._cache_file = IndexDataCacheFile(cached.cache_path, name, known._source_stamp)
+    return checked
+
+
 def is_compiled(function: Callable[..., Any]) -> bool:
     """Whether numba compiles this function."""
     return bool(numba.extending.is_jitted(function))
@@ -45,7 +65,20 @@ def _never_stale(dispatcher: Any) -> Any:
     # module it would run the old one. Here every cached function is as old as the youngest file that compiles anything.
     if is_compiled(dispatcher):
         dispatcher._cache._cache_file._source_stamp = _stamp()
+        dispatcher._cache._cache_file._load_index = _readable(dispatcher._cache._cache_file._load_index)
     return dispatcher
+
+
+def _readable(load_index: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any, str]]:
+    # The index names classes of this package, and to read it is to import them: one that was renamed since, or that only
+    # another process knows, must not end this one.
+    def load() -> dict[Any, str]:
+        try:
+            return load_index()
+        except Exception:  # whatever importing somebody's module raises
+            return {}
+
+    return load
 
 
 @cache

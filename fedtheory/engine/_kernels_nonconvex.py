@@ -1,7 +1,7 @@
 """Kernels of federations of wells: losses of some clients, local steps of one client, objective gap of a model."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (slots take what engine/rounds.py says)
+# (slots take what engine/contract.py says)
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory._compile import compiled
 from fedtheory._validate import Array
-from fedtheory.engine.rounds import Family, LocalWork
+from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation.nonconvex import NonconvexFederation
 
 __all__ = ["NonconvexArrays", "nonconvex_family"]
@@ -74,7 +74,7 @@ def _losses(problem, model, candidates, batch_size, rng, losses):
 
 
 @compiled
-def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
+def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     for i in range(chosen.size):
         mean_losses[i] = _train_one(problem, chosen[i], server_model, step_sizes, work, rng, velocity, updates[i])
 

@@ -1,7 +1,7 @@
 """Kernels of quadratic federations: losses of some clients, local steps of one client, objective gap of a model."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (slots take what engine/rounds.py says)
+# (slots take what engine/contract.py says)
 
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
-from fedtheory.engine.rounds import Family, LocalWork
+from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["QuadraticArrays", "quadratic_family"]
@@ -65,7 +65,7 @@ def _isotropic_excess(problem, model):
 
 
 @compiled
-def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
+def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     # Plain gradient descent moves every coordinate the same share of the way to the center.
     rows = problem.rows
     for j in range(chosen.size):
@@ -99,7 +99,7 @@ def _diagonal_excess(problem, model):
 
 
 @compiled
-def _diagonal_train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
+def _diagonal_train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     for i in range(chosen.size):
         mean_losses[i] = _diagonal_train_one(
             problem.rows[chosen[i]], server_model, step_sizes, work, rng, velocity, updates[i]
@@ -168,7 +168,7 @@ def _full_excess(problem, model):
 
 
 @compiled
-def _full_train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
+def _full_train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     for i in range(chosen.size):
         row = problem.rows[chosen[i]]
         mean_losses[i] = _full_train_one(row, server_model, step_sizes, work, rng, velocity, updates[i])

@@ -10,10 +10,10 @@ from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.engine._fleet import noise_variances, own_steps
 from fedtheory.engine._replicates import Job, Replicate, run_all
+from fedtheory.engine.contract import RECORDS, LocalWork
 from fedtheory.engine.families import layout
-from fedtheory.engine.rounds import LocalWork
 from fedtheory.engine.schedule import Schedule, step_sizes
-from fedtheory.engine.trajectory import RECORDABLE, Trajectory
+from fedtheory.engine.trajectory import Trajectory
 from fedtheory.federation.protocol import Federation
 from fedtheory.selection.rules import Strategy
 
@@ -122,10 +122,11 @@ def fedavg(
         message = f"batch_size must be given for losses estimated on mini-batches, got None with {strategy}"
         raise ValueError(message)
     family = layout(fed, work)
-    recorded = tuple(_validate.choice("record", name, RECORDABLE) for name in record)
+    recorded = tuple(_validate.choice("record", name, tuple(RECORDS)) for name in record)
     # Asked for before the run: a family may have to refuse, or to work for it.
     minimum = fed.minimum if "gap" in recorded else 0.0
     job = Job(
+        strategy=repr(strategy),
         family=family,
         rules=rules,
         weights=np.array(fed.weights),
@@ -164,12 +165,11 @@ def _collect(job: Job, replicates: list[Replicate], minimum: float, config: dict
 
     records: dict[str, Array] = {}
     for name in job.record:
+        records[name] = stacked(RECORDS[name].buffer)
         if name == "loss":
-            records[name] = stacked("excess") + job.family.reference
+            records[name] += job.family.reference
         elif name == "gap":
-            records[name] = _gap(stacked("excess"), job.family.reference, minimum)
-        else:
-            records[name] = stacked(name)
+            records[name] = _gap(records[name], job.family.reference, minimum)
     return Trajectory(
         rounds=np.arange(job.num_recorded, dtype=np.int64) * job.every,
         records=records,

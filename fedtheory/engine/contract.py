@@ -1,0 +1,158 @@
+"""What the round loop calls, what it hands over, and what it can record, each declared once.
+
+The loop calls a family's kernels (``KERNELS``) and a strategy's rules (``fedtheory.selection.rules``). A new slot is an
+entry here or there and a call in ``run_rounds``; a new recording is an entry in ``RECORDS`` and a line in ``run_rounds``:
+signatures, buffers, error texts and the page *Contracts* of the documentation are read off the entries.
+"""
+
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory._validate import Array
+from fedtheory.selection import rules
+from fedtheory.selection.rules import RULES, Argument, Slot
+
+__all__ = ["ARGUMENTS", "KERNELS", "RECORDS", "Family", "LocalWork", "Record"]
+
+
+class LocalWork(NamedTuple):
+    """How a client trains: sigma^2 and M of its gradient noise, FedProx weight, momentum, batch (0 = all).
+
+    ``by_epoch`` tells batches that go through the client's samples in turn from those drawn anew for every step.
+    """
+
+    gradient_noise: float
+    relative_noise: float
+    proximal_weight: float
+    momentum: float
+    batch_size: int
+    by_epoch: bool
+    track_losses: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """A problem laid out for the loop: a NamedTuple of arrays, three kernels, and the value excess is measured from.
+
+    ``private`` names the arrays that the kernels write: each replicate gets its own copy.
+    """
+
+    arrays: Any
+    losses: Callable[..., Any]
+    train: Callable[..., Any]
+    excess: Callable[..., Any]
+    reference: float
+    private: tuple[str, ...] = ()
+
+    def own_arrays(self) -> Any:
+        """Return the arrays for one replicate."""
+        return self.arrays._replace(**{name: getattr(self.arrays, name).copy() for name in self.private})
+
+
+ARGUMENTS = {
+    **rules.ARGUMENTS,
+    "problem": Argument("problem", (), "the family's arrays, as it laid them out"),
+    "model": Argument("float64", ("v",), "the server's model"),
+    "server_model": Argument("float64", ("v",), "the server's model, where the local steps start"),
+    "batch_size": Argument("int64", (), "samples of the mini-batch that estimates a loss; 0 stands for all samples"),
+    "step_sizes": Argument("float64", ("L",), "step sizes of the local steps"),
+    "work": Argument("work", (), "the ``LocalWork``: noise, FedProx weight, momentum, batches"),
+    "velocity": Argument("float64", ("v",), "scratch"),
+    "slope": Argument("float64", ("v",), "scratch"),
+}
+
+KERNELS = {
+    "losses": Slot(
+        ("problem", "model", "candidates", "batch_size", "rng", "losses"),
+        ("losses",),
+        "void",
+        "evaluates the candidates' losses",
+    ),
+    "train": Slot(
+        ("problem", "chosen", "server_model", "step_sizes", "work", "rng", "velocity", "slope", "updates",
+         "mean_losses"),
+        ("velocity", "slope", "updates", "mean_losses"),
+        "void",
+        "lets the chosen take their local steps; mean losses are needed when ``work.track_losses``",
+    ),
+    "excess": Slot(("problem", "model"), (), "float64", "returns F(w) minus the family's reference"),
+}  # fmt: skip
+
+SLOTS = {**KERNELS, **RULES}
+
+
+class Record(NamedTuple):
+    """Something a run can record: the buffer that the loop writes, its shape beyond the rounds, its blank, its meaning."""
+
+    buffer: str
+    shape: tuple[str, ...]
+    blank: float
+    says: str
+
+
+RECORDS = {
+    "gap": Record("excess", (), np.nan, "``F(w) - F*``"),
+    "loss": Record("excess", (), np.nan, "``F(w)``"),
+    "models": Record("models", ("v",), np.nan, "server models"),
+    "uplink": Record("uplink", (), np.nan, "floats sent to the server so far"),
+    "broadcasts": Record("broadcasts", (), np.nan, "models sent to clients so far"),
+    "evaluations": Record("evaluations", (), np.nan, "client losses evaluated so far"),
+    "selected": Record("selected", ("m",), -1, "clients that train in the round that begins, then -1"),
+    "coefficients": Record("coefficients", ("m",), np.nan, "coefficients of their updates, then NaN"),
+}
+
+# A buffer for every argument that a slot fills for the next ones; memory and present live elsewhere.
+_FILLED = {name for slot in SLOTS.values() for name in slot.writes} - {"memory", "present"}
+BUFFERS = tuple(sorted(_FILLED))
+
+Slots = namedtuple("Slots", tuple(SLOTS))  # type: ignore[misc] # one function, or its address, for each slot
+Workspace = namedtuple("Workspace", ("model", "change", "visits", "report", *BUFFERS))  # type: ignore[misc]
+Recording = namedtuple("Recording", ("every", *dict.fromkeys(record.buffer for record in RECORDS.values())))  # type: ignore[misc]
+
+
+class Server(NamedTuple):
+    """What the rules see in every round, and whether a round may choose a client twice."""
+
+    table: Array
+    memory: Array
+    weights: Array
+    copies: bool
+
+
+class Plan(NamedTuple):
+    """What the rounds have in common: the batch that estimates candidates' losses, step sizes of all local steps."""
+
+    candidate_batch: int
+    step_sizes: Array
+    local_steps: int
+    server_step_size: float
+
+
+def workspace(initial: Array, sizes: dict[str, int]) -> Any:
+    """Make the buffers of one replicate, overwritten in every round; ``model`` and ``visits`` carry over.
+
+    ``visits`` (K, 2) counts a client's updates and holds the number of the last round, from 1, that chose it. ``report``
+    says where the loop is: the place of the rule that was called last, the round, and about a rule that is at fault what
+    it returned, and the number of chosen clients.
+    """
+    shapes = {name: tuple(sizes[size] for size in ARGUMENTS[name].shape) for name in BUFFERS}
+    return Workspace(
+        model=initial.copy(),
+        change=np.zeros(sizes["v"]),
+        visits=np.zeros((sizes["K"], 2), dtype=np.int64),
+        report=np.zeros(4),
+        **{name: np.zeros(shape, dtype=ARGUMENTS[name].kind) for name, shape in shapes.items()},
+    )
+
+
+def recording(names: tuple[str, ...], every: int, num_recorded: int, sizes: dict[str, int]) -> Any:
+    """Make room for what the loop records, a row per recorded round; an array without rows is not recorded."""
+    rooms = {}
+    for name, record in RECORDS.items():
+        rows = num_recorded if name in names else len(rooms.get(record.buffer, ()))
+        rooms[record.buffer] = np.full((rows, *(sizes[size] for size in record.shape)), record.blank)
+    return Recording(every=every, **rooms)
