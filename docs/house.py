@@ -1,6 +1,5 @@
 """What these pages need beyond ready-made extensions: verdicts, and studies at their small size."""
 
-import re
 import types
 from pathlib import Path
 
@@ -15,28 +14,15 @@ def quick_size(_: object, script: dict[str, str]) -> list[str]:
 
 def write_verdicts(app: sphinx.application.Sphinx) -> None:
     """Verify the claims of every paper that has a theory page, and write one table for each."""
-    from fedtheory.verification import known_claims, verdicts_of
+    from fedtheory.verification import known_claims, markdown_table, rows, verdicts_of
 
     folder = Path(app.srcdir) / "theory"
     (folder / "generated").mkdir(exist_ok=True)
     for page in sorted(folder.glob("[!i]*.md")):
         prefix = page.stem.replace("_", "-") + ":"
-        claims = {key: claim for key, claim in known_claims().items() if key.startswith(prefix)}
-        lines = ["| Claim | Verdict | Ratio | Instances |", "| --- | --- | --: | --: |"]
-        for verdict in verdicts_of(claims.values()):
-            expectation = (
-                "" if verdict.verdict == "holds" else ", as expected" if verdict.as_expected else ", **unexpected**"
-            )
-            lines.append(
-                f"| `{verdict.key.removeprefix(prefix)}`<br>{plain(claims[verdict.key].title)} "
-                f"| {verdict.verdict}{expectation} | {verdict.worst_ratio:.2g} | {verdict.num_applicable} |"
-            )
-        (folder / "generated" / page.name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def plain(text: str) -> str:
-    """Keep Markdown from reading signs of mathematics as markup."""
-    return re.sub(r"([|*_<>])", r"\\\1", text)
+        claims = [claim for key, claim in known_claims().items() if key.startswith(prefix)]
+        table = markdown_table(rows(verdicts_of(claims)), prefix)
+        (folder / "generated" / page.name).write_text(table, encoding="utf-8")
 
 
 def is_type_alias(*event: object) -> bool | None:

@@ -12,12 +12,15 @@ if TYPE_CHECKING:
         claims,
         datasets,
         engine,
+        estimates,
         exact,
         federation,
         plotting,
         sampling,
         selection,
+        valuation,
         verification,
+        worst_case,
     )
     from fedtheory.engine.simulation import fedavg
     from fedtheory.federation.quadratic import QuadraticFederation
@@ -31,12 +34,15 @@ _PACKAGES = frozenset(
         "claims",
         "datasets",
         "engine",
+        "estimates",
         "exact",
         "federation",
         "plotting",
         "sampling",
         "selection",
+        "valuation",
         "verification",
+        "worst_case",
     }
 )
 _HOMES = {
@@ -52,13 +58,16 @@ __all__ = [
     "claims",
     "datasets",
     "engine",
+    "estimates",
     "exact",
     "fedavg",
     "federation",
     "plotting",
     "sampling",
     "selection",
+    "valuation",
     "verification",
+    "worst_case",
 ]
 
 

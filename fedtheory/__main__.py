@@ -5,7 +5,7 @@ Only ``argparse`` is imported before the arguments are understood, so that ``--h
 
 import argparse
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from fedtheory.paper import Bound
     from fedtheory.verification.claim import Claim
-    from fedtheory.verification.verdicts import Verdict
 
 __all__ = ["main"]
 
@@ -116,6 +115,7 @@ def _show(key: str) -> int:
                 ("name", key),
                 ("source", str(bounds[key].statement)),
                 *(("assumes", hypothesis.text) for hypothesis in bounds[key].hypotheses),
+                *(("implies", consequence.text) for consequence in bounds[key].consequences),
                 *_formulas(bounds[key]),
                 *(("checked by", name) for name in checked),
             ]
@@ -125,37 +125,24 @@ def _show(key: str) -> int:
 
 
 def _show_claim(claim: "Claim") -> int:
+    from fedtheory.verification.renderings import description, rows
     from fedtheory.verification.verdicts import examine
 
     verdict = examine(claim)
+    [row] = rows([verdict])
     _write(
         [
-            ("claim", claim.key),
-            ("title", claim.title),
-            ("kind", claim.kind),
-            ("source", str(claim.statement)),
-            *(("assumes", text) for text in claim.hypotheses),
+            ("claim", row["key"]),
+            ("title", row["title"]),
+            ("kind", row["kind"]),
+            ("source", row["source"]),
+            *(("assumes", text) for text in row["hypotheses"]),
             *([] if claim.bound is None else _formulas(claim.bound)),
-            *([("remark", claim.remark)] if claim.remark else []),
-            ("verdict", f"{verdict.verdict} (expected: {verdict.expected})"),
-            ("instances", f"{verdict.num_applicable} of {verdict.num_instances} applicable"),
-            *_worst(verdict),
+            *([("remark", row["remark"])] if row["remark"] else []),
+            *description(row),
         ]
     )
     return 0 if verdict.as_expected else 1
-
-
-def _worst(verdict: "Verdict") -> list[tuple[str, str]]:
-    worst = verdict.worst
-    if not worst.applicable:
-        return []
-    return [
-        ("measured", f"{worst.measured}, should be {worst.relation} {worst.predicted} ({worst.side})"),
-        ("ratio", f"{worst.ratio:.6g}"),
-        ("counterexample" if worst.holds is False else "worst instance", ""),
-        *((f"  {part}", str(value)) for part, value in worst.instance.items()),
-        ("reproduce", f"seed {verdict.entropy}, instance {verdict.worst_index}"),
-    ]
 
 
 def _formulas(bound: "Bound") -> list[tuple[str, str]]:
@@ -213,7 +200,7 @@ def _given(bound: "Bound", rest: Sequence[str]) -> dict[str, Any]:
         name = option.removeprefix("--").replace("-", "_")
         if name not in parameters:
             _refuse(f"unknown parameter {option}{close_to(option, map(_option, parameters))}")
-        given[name] = _value(name, text)
+        given[name] = _value(name, text, is_count=bound.domains[name].assumptions.get("integer", False))
     missing = [_option(name) for name in required if name not in given]
     if missing:
         _refuse(f"{bound.__name__} needs {' '.join(missing)}")
@@ -231,10 +218,7 @@ def _pairs(rest: Sequence[str]) -> list[tuple[str, str]]:
     return list(zip(words[::2], words[1::2], strict=True))
 
 
-def _value(name: str, text: str) -> Any:
-    from fedtheory._validate import DOMAINS
-
-    is_count = name in DOMAINS and DOMAINS[name].assumptions.get("integer", False)
+def _value(name: str, text: str, *, is_count: bool) -> Any:
     wanted = "a whole number" if is_count else "a number such as 0.5, 1e-3 or 2/3"
     try:
         return int(text) if is_count else Fraction(text) if "/" in text else float(text)
@@ -246,6 +230,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     from fedtheory._console import live_progress, show_table
     from fedtheory._files import json_writer
     from fedtheory.verification.catalogue import select_claims
+    from fedtheory.verification.renderings import console_rows, notes, rows, summary
     from fedtheory.verification.verdicts import examine
 
     target = arguments.json
@@ -261,32 +246,12 @@ def _verify(arguments: argparse.Namespace) -> int:
         verdicts = [
             examine(claim, claim.num_instances(arguments.budget), arguments.seed) for claim in wrap(selected, "claims")
         ]
-    show_table([_row(verdict) for verdict in verdicts], caption=_summary(verdicts))
+    found = rows(verdicts)
+    show_table(console_rows(found), caption=summary(found))
+    sys.stdout.writelines(f"{note}\n" for note in notes(found))
     if target is not None:
-        json_writer([verdict.as_row() for verdict in verdicts])(target)
+        json_writer(found)(target)
     return 0 if all(verdict.as_expected for verdict in verdicts) else 1
-
-
-def _row(verdict: "Verdict") -> Mapping[str, Any]:
-    return {
-        "claim": verdict.key,
-        "verdict": verdict.verdict,
-        "expected": "as expected" if verdict.as_expected else f"UNEXPECTED, not {verdict.expected}",
-        "instances": verdict.num_applicable,
-        "worst ratio": verdict.worst_ratio,
-        "certified side": verdict.side,
-        "seconds": verdict.seconds,
-    }
-
-
-def _summary(verdicts: Sequence["Verdict"]) -> str:
-    unexpected = sum(not verdict.as_expected for verdict in verdicts)
-    holding = sum(verdict.verdict == "holds" for verdict in verdicts)
-    failing = sum(verdict.verdict == "fails" for verdict in verdicts)
-    return (
-        f"{len(verdicts)} claims: {holding} hold, {failing} fail, {unexpected} not as expected; "
-        "ratio = measured/predicted"
-    )
 
 
 if __name__ == "__main__":

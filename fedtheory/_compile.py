@@ -1,5 +1,7 @@
 """The two ways in which this library compiles: both cached and without the GIL, one in exact IEEE arithmetic."""
 
+import hashlib
+import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
@@ -11,6 +13,9 @@ from numba.core.caching import IndexDataCacheFile, NullCache
 __all__ = ["compiled", "compiled_with_reordering", "inlined", "is_compiled", "with_checked_bounds"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+_ROOT = Path(__file__).resolve().parents[1]
+_IMPORT = re.compile(r"^(?:from|import) (fedtheory[\w.]*)(?: import (\([^)]*|.*))?", re.MULTILINE)
 
 
 def compiled(function: Function) -> Function:
@@ -61,11 +66,13 @@ def is_compiled(function: Callable[..., Any]) -> bool:
 
 
 def _never_stale(dispatcher: Any) -> Any:
-    # numba's cache looks at the function's own file only: after a change in a function that it calls from another
-    # module it would run the old one. Here every cached function is as old as the youngest file that compiles anything.
+    # numba's cache looks at the age of the function's own file only: after a change in a function that it calls from
+    # another module it would run the old one, and after a mere checkout it compiles everything again. Here a cached
+    # function belongs to the text of its file and of all files of this package that are imported from there.
     if is_compiled(dispatcher):
-        dispatcher._cache._cache_file._source_stamp = _stamp()
-        dispatcher._cache._cache_file._load_index = _readable(dispatcher._cache._cache_file._load_index)
+        index = dispatcher._cache._cache_file
+        index._source_stamp = _stamp(Path(dispatcher.py_func.__code__.co_filename))
+        index._load_index = _readable(index._load_index)
     return dispatcher
 
 
@@ -82,7 +89,25 @@ def _readable(load_index: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any
 
 
 @cache
-def _stamp() -> tuple[float, int]:
-    files = [path for path in Path(__file__).parent.rglob("*.py") if b"fedtheory._compile" in path.read_bytes()]
-    states = [path.stat() for path in (*files, Path(__file__))]
-    return max(state.st_mtime for state in states), sum(state.st_size for state in states)
+def _stamp(file: Path) -> str:
+    reached, waiting = {Path(__file__).resolve()}, {file.resolve()}
+    while waiting:
+        reached |= waiting
+        waiting = {imported for path in waiting for imported in _imports(path)} - reached
+    return hashlib.sha256("".join(sorted(_digest(path) for path in reached)).encode()).hexdigest()
+
+
+@cache
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.as_posix().encode() + file.read_bytes()).hexdigest()
+
+
+@cache
+def _imports(file: Path) -> tuple[Path, ...]:
+    """Files of this package that a file imports when it is itself imported."""
+    found = []
+    for source, names in _IMPORT.findall(file.read_text(encoding="utf-8")):
+        for name in ("", *re.findall(r"\w+", names)):
+            path = _ROOT.joinpath(*source.split("."), name)
+            found += [kind for kind in (path.with_suffix(".py"), path / "__init__.py") if kind.is_file()]
+    return tuple(found)

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fedtheory._wording import short, shown
+
 __all__ = [
     "Array",
     "Domain",
@@ -16,12 +18,16 @@ __all__ = [
     "boolean",
     "choice",
     "count",
+    "counts",
+    "curvatures",
+    "double",
     "finite",
     "fraction",
     "generator",
     "horizon",
     "mask",
     "nonnegative",
+    "one",
     "positive",
     "probability_vector",
     "seed_sequence",
@@ -33,6 +39,8 @@ Mask = npt.NDArray[np.bool_]
 
 def finite(name: str, value: Any) -> Any:
     """Return a finite real number or array of them; exact rationals stay exact."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     if isinstance(value, bool | np.bool_):
         message = f"{name} must be a real number, got the boolean {value}"
         raise TypeError(message)
@@ -66,43 +74,80 @@ def _above(name: str, value: Any, wanted: str, *, strict: bool) -> Any:
     return number
 
 
+def one(name: str, value: Any) -> Any:
+    """Return a value that is one number, not an array of them."""
+    if np.ndim(value) != 0:
+        message = f"{name} must be one number, got an array of shape {np.shape(value)}"
+        raise ValueError(message)
+    return value
+
+
+def double(name: str, value: Any) -> float:
+    """Return one finite number in double precision; rationals that are too large are refused."""
+    try:
+        return float(one(name, finite(name, value)))
+    except OverflowError as error:
+        message = f"{name} must be at most 1.8e308, got {shown(value)}"
+        raise ValueError(message) from error
+
+
 def fraction(name: str, value: Any) -> float:
     """Return a real number in [0, 1]."""
-    number = float(nonnegative(name, value))
+    number = double(name, nonnegative(name, value))
     if number > 1:
         message = f"{name} must be in [0, 1], got {number}"
         raise ValueError(message)
     return number
 
 
-def count(name: str, value: Any, low: int = 1, high: int | None = None) -> Any:
-    """Return a whole number in low..high (or an int64 array of them); floats and booleans are refused."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral | np.ndarray):
-        message = f"{name} must be a whole number, got {value!r} of type {type(value).__name__}"
-        raise TypeError(message)
+def count(name: str, value: Any, low: int = 1, high: int | None = None) -> int:
+    """Return a whole number in low..high; floats, booleans and arrays are refused."""
+    return int(one(name, counts(name, value, low, high)))
+
+
+def counts(name: str, value: Any, low: int = 1, high: int | None = None) -> Any:
+    """Return a whole number in low..high or an int64 array of them; floats and booleans are refused."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     if isinstance(value, np.ndarray):
+        value = _unmasked(name, value)
         if value.dtype.kind not in "iu":
             message = f"{name} must hold whole numbers, got an array of {value.dtype}"
             raise TypeError(message)
-        number: Any = value.astype(np.int64)
-    else:
-        number = int(value)
-    wrong = np.less(number, low) if high is None else np.less(number, low) | np.greater(number, high)
+        if high is None and value.dtype == np.uint64:
+            high = int(np.iinfo(np.int64).max)
+    elif isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        message = f"{name} must be a whole number, got {short(value)} of type {type(value).__name__}"
+        raise TypeError(message)
+    wrong = np.less(value, low) if high is None else np.less(value, low) | np.greater(value, high)
     if np.any(wrong):
         wanted = f"at least {low}" if high is None else f"in {low}..{high}"
-        message = f"{name} must be {wanted}, got {_first(number, wrong)}"
+        message = f"{name} must be {wanted}, got {_first(value, wrong)}"
         raise ValueError(message)
-    return number
+    return value.astype(np.int64) if isinstance(value, np.ndarray) else int(value)
 
 
-def horizon(name: str, value: Any) -> Any:
+def curvatures(mu: Any, L: Any) -> tuple[Any, Any]:
+    """Return strong convexity and smoothness: two finite, positive numbers, mu at most L."""
+    mu, L = one("mu", positive("mu", mu)), one("L", positive("L", L))
+    if mu > L:
+        message = f"L must be at least mu, got L={shown(L)} and mu={shown(mu)}"
+        raise ValueError(message)
+    return mu, L
+
+
+def horizon(name: str, value: Any) -> int:
     """Return a number of steps or rounds, zero allowed."""
     return count(name, value, low=0)
 
 
+def _horizons(name: str, value: Any) -> Any:
+    return counts(name, value, low=0)
+
+
 def _first(number: Any, bad: Any) -> Any:
     if np.ndim(bad) == 0:
-        return number
+        return shown(number)
     index = tuple(int(i) for i in np.argwhere(bad)[0])
     values = np.broadcast_to(number, np.shape(bad))
     return f"{values[index]} at index {index[0] if len(index) == 1 else index}"
@@ -110,9 +155,10 @@ def _first(number: Any, bad: Any) -> Any:
 
 def array(name: str, value: Any, *, ndim: int | None = None, shape: tuple[int | None, ...] | None = None) -> Array:
     """Return a fresh, C-ordered float64 array of finite numbers; the caller's array is never shared."""
-    raw = np.asarray(value)
+    raw = _unmasked(name, value)
     if raw.dtype.kind not in "iuf":
-        message = f"{name} must hold real numbers, got an array of {raw.dtype}"
+        got = f"an array of {raw.dtype}" if raw.ndim else f"{short(value)} of type {type(value).__name__}"
+        message = f"{name} must hold real numbers, got {got}"
         raise TypeError(message)
     clean = np.array(raw, dtype=np.float64, order="C", copy=True)
     if ndim is not None and clean.ndim != ndim:
@@ -125,6 +171,17 @@ def array(name: str, value: Any, *, ndim: int | None = None, shape: tuple[int | 
         message = f"{name} must be finite, got {_first(clean, bad)}"
         raise ValueError(message)
     return clean
+
+
+def _unmasked(name: str, value: Any) -> npt.NDArray[Any]:
+    if isinstance(value, np.ma.MaskedArray):
+        message = f"{name} must be an array without a mask, got a masked array"
+        raise TypeError(message)
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        message = f"{name} must be a number or an array, got rows of different lengths"
+        raise ValueError(message) from error
 
 
 def mask(name: str, value: Any, shape: tuple[int | None, ...]) -> Mask:
@@ -158,7 +215,7 @@ def probability_vector(name: str, value: Any, *, size: int | None = None, normal
     if total == 0:
         message = f"{name} must have a positive entry, got all zeros"
         raise ValueError(message)
-    if normalize:
+    if boolean("normalize", normalize):
         return weights / total
     if abs(total - 1) > 1e-12:
         message = f"{name} must sum to 1 (normalize=True divides by the sum), got {total!r}"
@@ -176,10 +233,10 @@ def boolean(name: str, value: Any) -> bool:
 
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
     """Return one of the words on offer."""
-    if value not in options:
-        message = f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}"
+    if not isinstance(value, str) or value not in options:
+        message = f"{name} must be one of {', '.join(map(repr, options))}, got {short(value)}"
         raise ValueError(message)
-    return str(value)
+    return value
 
 
 def seed_sequence(rng: Any) -> np.random.SeedSequence:
@@ -203,14 +260,15 @@ def generator(rng: Any) -> np.random.Generator:
 
 
 class Domain(NamedTuple):
-    """What a named scalar of a theorem may be: its check, and what SymPy may assume of its symbol."""
+    """What a named number of a theorem may be: its check, what SymPy may assume of it, and whether it is a sequence."""
 
     check: Callable[[str, Any], Any]
     assumptions: dict[str, bool]
+    is_sequence: bool = False
 
 
-_COUNT = Domain(count, {"integer": True, "positive": True})
-_HORIZON = Domain(horizon, {"integer": True, "nonnegative": True})
+_COUNT = Domain(counts, {"integer": True, "positive": True})
+_HORIZON = Domain(_horizons, {"integer": True, "nonnegative": True})
 _POSITIVE = Domain(positive, {"positive": True})
 _NONNEGATIVE = Domain(nonnegative, {"nonnegative": True})
 

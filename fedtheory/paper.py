@@ -5,17 +5,17 @@ checks its arguments and the theorem's hypotheses and returns their sum.
 """
 
 import functools
-import inspect
-import operator
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, Protocol, overload
 
-import numpy as np
+import numpy.typing as npt
 
-from fedtheory._validate import DOMAINS, Domain
-from fedtheory.errors import AssumptionViolated
+from fedtheory._formula import Formula
+from fedtheory._validate import DOMAINS, Array, Domain, choice
+from fedtheory.assumptions import Assumption, Hypothesis
 
 __all__ = [
     "ANY_SCHEME",
@@ -25,20 +25,10 @@ __all__ = [
     "Scheme",
     "Statement",
     "is_bound",
-    "maximum",
-    "square_root",
     "states",
 ]
 
 Summands = dict[str, Any]
-
-_HOLDS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "<=": operator.le,
-    "<": operator.lt,
-    ">=": operator.ge,
-    ">": operator.gt,
-}
-_OPPOSITE = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
 
 
 @dataclass(frozen=True)
@@ -63,41 +53,18 @@ ANY_SCHEME = Scheme("any", "any")
 
 
 @dataclass(frozen=True)
-class Hypothesis:
-    """One thing a theorem assumes.
-
-    ``sides`` takes some of the theorem's arguments by name and returns (left, relation, right), the relation one of
-    ``<= < >= >``; without it the hypothesis is about functions and cannot be read off the numbers.
-    """
-
-    text: str
-    sides: Callable[..., tuple[Any, str, Any]] | None = None
-
-    def violation(self, arguments: Mapping[str, Any]) -> str | None:
-        """Say how the numbers break the hypothesis, or return None."""
-        if self.sides is None:
-            return None
-        left, relation, right = self.sides(
-            **{name: arguments[name] for name in inspect.signature(self.sides).parameters}
-        )
-        broken = np.logical_not(_HOLDS[relation](left, right))
-        if not np.any(broken):
-            return None
-        left, right = (
-            np.broadcast_to(np.asarray(side, dtype=object), np.shape(broken))[broken].flat[0] for side in (left, right)
-        )
-        return f"{self.text}: got {left} {_OPPOSITE[relation]} {right}"
-
-
-@dataclass(frozen=True)
 class Statement:
-    """A numbered statement of a paper, in the form that a function evaluates or a claim checks."""
+    """A numbered statement of a paper, in the form that a function evaluates or a claim checks.
+
+    ``side`` says which side of the truth the stated number is on: ``upper`` (or equal to it) or ``lower``.
+    """
 
     paper: Paper
     number: str
     equation: str = ""
     form: str = "printed"
     schemes: tuple[Scheme, ...] = field(default=(ANY_SCHEME,))
+    side: str = "upper"
 
     def __str__(self) -> str:
         where = f"{self.number}, {self.equation}" if self.equation else self.number
@@ -111,16 +78,38 @@ class Statement:
         )
 
 
+Value = float | Fraction | Array
+_Rational = int | Fraction | Sequence[int | Fraction]
+_Number = float | Fraction | Sequence[float | Fraction]
+_Entry = _Number | npt.NDArray[Any]
+
+
 class Bound(Protocol):
-    """What ``states`` returns: a function of scalars with its source attached."""
+    """What ``states`` returns: a function of scalars with its source attached.
+
+    Called, it returns the value: a rational if some arguments are rationals and the others whole numbers, an array if
+    some are arrays (but a sum over one of them is a float), a float otherwise. With ``strict=False`` it returns the
+    pair (value, unmet hypotheses).
+    """
 
     __name__: str
     statement: Statement
-    hypotheses: tuple[Hypothesis, ...]
+    hypotheses: tuple[Assumption, ...]
+    consequences: tuple[Hypothesis, ...]
+    domains: Mapping[str, Domain]
     printed: "Bound"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the value; with ``strict=False`` the pair (value, unmet hypotheses)."""
+    # The first signature that fits is the one that holds: whole numbers alone are floats.
+    @overload
+    def __call__(self, *args: _Entry, strict: Literal[False], **kwargs: _Entry) -> tuple[Value, list[str]]: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, *args: float, **kwargs: float) -> float: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, *args: _Rational, **kwargs: _Rational) -> Fraction: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, *args: _Number, **kwargs: _Number) -> float: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, *args: _Entry, **kwargs: _Entry) -> Array: ...
 
     def terms(self, *args: Any, **kwargs: Any) -> Summands:
         """Return the named summands, which add up to the value."""
@@ -140,10 +129,11 @@ def states(
     *,
     equation: str = "",
     form: str = "printed",
-    assumes: tuple[Hypothesis, ...] = (),
+    assumes: tuple[Assumption, ...] = (),
     schemes: tuple[Scheme, ...] = (ANY_SCHEME,),
     domains: Mapping[str, Domain] | None = None,
     printed: Bound | None = None,
+    side: str = "upper",
 ) -> Callable[[Callable[..., Summands]], Bound]:
     """Attach a statement to a function that returns the named summands of its right-hand side.
 
@@ -154,27 +144,32 @@ def states(
     form
         ``printed`` as in the paper; ``corrected`` where that is false or unproved; ``derived`` or ``refined``.
     assumes
-        Hypotheses; those with sides are checked at every call.
+        Hypotheses; what can be read off the numbers is checked at every call, and what they imply together, too.
     schemes
         Pairs (selection law, aggregation weights) that the statement covers.
     domains
         What the arguments may be, for names that are not among the common ones.
     printed
         The printed form, where it differs; by default the function itself.
+    side
+        ``upper``, or ``lower`` for a lower bound: where the value goes when digits are lost, or all is.
     """
+    side = choice("side", side, ("upper", "lower"))
 
     def attach(summands: Callable[..., Summands]) -> Bound:
-        formula = _Formula(number, summands, {**DOMAINS, **(domains or {})}, assumes)
+        formula = Formula(number, summands, {**DOMAINS, **(domains or {})}, assumes, side)
 
         def evaluate(*args: Any, strict: bool = True, **kwargs: Any) -> Any:
             return formula.value(args, kwargs, strict=strict)
 
         bound = functools.update_wrapper(_at_home(evaluate, summands), summands)
         vars(bound).update(
-            statement=Statement(paper, number, equation, form, schemes),
+            statement=Statement(paper, number, equation, form, schemes, side),
             hypotheses=assumes,
+            consequences=formula.consequences,
             terms=formula.terms,
             symbolic=formula.symbolic,
+            domains={name: formula.domains[name] for name in formula.signature.parameters},
             printed=printed or bound,
             __signature__=formula.public_signature(),
         )
@@ -188,111 +183,3 @@ def _at_home(function: Any, home: Any) -> types.FunctionType:
     moved = types.FunctionType(function.__code__, home.__globals__, home.__name__, None, function.__closure__)
     moved.__kwdefaults__ = function.__kwdefaults__
     return moved
-
-
-@dataclass(frozen=True)
-class _Formula:
-    """The author's function together with what its arguments and the theorem demand."""
-
-    number: str
-    summands: Callable[..., Summands]
-    domains: Mapping[str, Domain]
-    assumes: tuple[Hypothesis, ...]
-
-    def __post_init__(self) -> None:
-        unknown = [name for name in self.signature.parameters if name not in self.domains]
-        if unknown:
-            message = f"{self.number}: a domain is needed for the arguments {unknown}"
-            raise TypeError(message)
-
-    @property
-    def signature(self) -> inspect.Signature:
-        return inspect.signature(self.summands)
-
-    def public_signature(self) -> inspect.Signature:
-        strict = inspect.Parameter("strict", inspect.Parameter.KEYWORD_ONLY, default=True, annotation=bool)
-        parameters = [*self.signature.parameters.values(), strict]
-        return self.signature.replace(parameters=parameters, return_annotation=float)
-
-    def value(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, strict: bool) -> Any:
-        arguments = self.clean(args, kwargs)
-        unmet = self.unmet(arguments)
-        if unmet and strict:
-            message = f"{self.number} needs {unmet[0]}"
-            raise AssumptionViolated(message)
-        value = _never_nan(lambda: _total(self.call(arguments)))
-        return value if strict else (value, unmet)
-
-    def terms(self, *args: Any, **kwargs: Any) -> Summands:
-        arguments = self.clean(args, kwargs)
-        unmet = self.unmet(arguments)
-        if unmet:
-            message = f"{self.number} needs {unmet[0]}"
-            raise AssumptionViolated(message)
-        return self.call(arguments)
-
-    def symbolic(self) -> Any:
-        from sympy import Symbol
-
-        return _total(
-            self.call({name: Symbol(name, **self.domains[name].assumptions) for name in self.signature.parameters})
-        )
-
-    def clean(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        given = self.signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        return _consistent({name: self.domains[name].check(name, value) for name, value in given.arguments.items()})
-
-    def unmet(self, arguments: Mapping[str, Any]) -> list[str]:
-        violations = (hypothesis.violation(arguments) for hypothesis in self.assumes)
-        return [violation for violation in violations if violation is not None]
-
-    def call(self, arguments: Mapping[str, Any]) -> Summands:
-        parameters = self.signature.parameters.items()
-        positional = [arguments[name] for name, parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
-        named = {name: arguments[name] for name, parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
-        return self.summands(*positional, **named)
-
-
-def _total(summands: Summands) -> Any:
-    return functools.reduce(operator.add, summands.values())
-
-
-def _never_nan(evaluate: Callable[[], Any]) -> Any:
-    # A formula outside its hypotheses may divide by zero: it then says nothing, which is the bound infinity.
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        try:
-            value = evaluate()
-        except (ZeroDivisionError, OverflowError):
-            return float("inf")
-    if np.asarray(value).dtype.kind == "f" and np.any(np.isnan(value)):
-        return np.where(np.isnan(value), np.inf, value)[()]
-    return value
-
-
-def _consistent(arguments: dict[str, Any]) -> dict[str, Any]:
-    for low, high in (("mu", "L"), ("num_selected", "num_clients"), ("num_candidates", "num_clients")):
-        if low in arguments and high in arguments and np.any(np.greater(arguments[low], arguments[high])):
-            message = f"{high} must be at least {low}, got {high}={arguments[high]} and {low}={arguments[low]}"
-            raise ValueError(message)
-    return arguments
-
-
-def maximum(left: Any, right: Any) -> Any:
-    """Larger of two numbers, arrays, exact rationals or SymPy expressions."""
-    if hasattr(left, "free_symbols") or hasattr(right, "free_symbols"):
-        from sympy import Max
-
-        return Max(left, right)
-    if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
-        return np.maximum(left, right)
-    return max(left, right)
-
-
-def square_root(value: Any) -> Any:
-    """Square root of a number, an array or a SymPy expression."""
-    if hasattr(value, "free_symbols"):
-        from sympy import sqrt
-
-        return sqrt(value)
-    return np.sqrt(value)

@@ -67,7 +67,7 @@ def measurements(setting: Setting, threshold: Any) -> dict[str, Any]:
     """Measured error, what was included, theta and rho with limits, and bounds, at the end of every round."""
     import fedtheory as ft
     from fedtheory.engine.inclusion import inclusions
-    from fedtheory.verification.alignment import alignment_terms
+    from fedtheory.verification.measured_alignment import alignment_terms
 
     config, aligned = setting.config, setting.aligned
     strategy = ft.selection.LossMatching(aligned.priority, aligned.shares, threshold)
@@ -88,8 +88,8 @@ def measurements(setting: Setting, threshold: Any) -> dict[str, Any]:
     silent = ft.fedavg(aligned.federation, strategy, **run_of)
     return {
         "error": np.stack(trajectory.band("gap"))[:, 1:],
-        "theta": np.stack(terms.theta),
-        "rho": np.stack(terms.rho),
+        "theta": np.stack(tuple(terms.theta)),
+        "rho": np.stack(tuple(terms.rho)),
         "bound": _bounds(setting, found, terms, printed),
         "num_included": found.included[..., ~aligned.priority].sum(axis=-1).mean(axis=0),
         "noise_free": silent.gap[0, -1],
@@ -100,7 +100,7 @@ def measurements(setting: Setting, threshold: Any) -> dict[str, Any]:
 def _bounds(setting: Setting, found: Any, terms: Any, printed: Any) -> "Array":
     from fedtheory.bounds import fedalign as fa
     from fedtheory.bounds.recursion import unrolled_gap
-    from fedtheory.verification import student_mean
+    from fedtheory.statistics import student_mean
 
     config, known = setting.config, setting.constants
     horizons = config.local_steps * np.arange(1, config.num_rounds + 1)

@@ -7,7 +7,7 @@ import numpy as np
 
 def mean_and_limits(samples: Any) -> Any:
     """Mean over the first axis with 95% Student-t limits, shape (3, ...) for samples of shape (R, ...)."""
-    from fedtheory.verification import student_mean
+    from fedtheory.statistics import student_mean
 
     values = np.asarray(samples, dtype=np.float64)
     return np.stack([values.mean(axis=0), *student_mean(values)])
@@ -16,8 +16,8 @@ def mean_and_limits(samples: Any) -> Any:
 def with_limits(samples: Any, digits: int = 1, *, signed: bool = False) -> str:
     """Mean and limits as words."""
     sign = "+" if signed else ""
-    mean, low, high = mean_and_limits(samples)
-    return f"{mean:{sign}.{digits}f} [{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"
+    mean, lower, upper = mean_and_limits(samples)
+    return f"{mean:{sign}.{digits}f} [{lower:{sign}.{digits}f}, {upper:{sign}.{digits}f}]"
 
 
 def fresh(seed: np.random.SeedSequence) -> np.random.SeedSequence:

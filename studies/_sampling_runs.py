@@ -78,7 +78,7 @@ def answer(config: Any, problem: str, method: str, strategies: Sequence[str]) ->
     }  # fmt: skip
     return xarray.Dataset(
         {name: (("strategy", *own), [records[s][name] for s in strategies]) for name, own in dims.items()},
-        coords={"strategy": list(strategies), "side": ["mean", "low", "high"], "round": rounds, "place": places},
+        coords={"strategy": list(strategies), "side": ["mean", "lower", "upper"], "round": rounds, "place": places},
     )
 
 

@@ -171,7 +171,7 @@ def _safe_skews(fed: Any, law: Any, least_ratios: "Array") -> tuple[float, float
 def _simulated(setting: _Setting, strategy: Any, last: Any, regime: str) -> dict[str, Any]:
     """Measured gap with its band, its exact expectation if selection ignores the model, and the last law's floor."""
     import fedtheory as ft
-    from fedtheory.exact.frequencies import StateIndependent
+    from fedtheory.selection.laws import Moments
 
     config, places = setting.config, setting.horizons // setting.config.local_steps
     run_of: dict[str, Any] = {
@@ -184,7 +184,7 @@ def _simulated(setting: _Setting, strategy: Any, last: Any, regime: str) -> dict
     seed = np.random.SeedSequence([config.seed, 1])
     trajectory = ft.fedavg(setting.fed, strategy, **run_of, num_replicates=config.num_replicates, rng=seed)
     exact = np.full(places.size, np.nan)
-    if isinstance(strategy, StateIndependent):
+    if isinstance(strategy.law(setting.fed.weights), Moments):
         exact = ft.exact.expected_gap(setting.fed, strategy, **run_of)[places]
     floor = ft.exact.error_floor(setting.fed, last).value
     return {"error": np.stack(trajectory.band("gap"))[:, places], "exact": exact, "floor": floor}
@@ -236,7 +236,7 @@ def _assembled(setting: _Setting, records: dict[str, list[dict[str, Any]]]) -> "
         coords={
             "strategy": list(records),
             "regime": list(REGIMES),
-            "side": ["mean", "low", "high"],
+            "side": ["mean", "lower", "upper"],
             "form": list(BOUNDS),
             "which": ["rho_bar", "rho_diagonal", "rho_tilde"],
             "step": setting.horizons,
@@ -248,12 +248,12 @@ def table(data: "Dataset") -> study.Table:
     """One row per strategy and kind of step sizes, at the last step."""
     last = data.isel(step=-1)
     rows: list[dict[str, Any]] = []
-    for regime, name in itertools.product(REGIMES, data["strategy"].values):
+    for regime, name in itertools.product(REGIMES, map(str, data["strategy"].values)):
         here = last.sel(strategy=name, regime=regime)
-        mean, low, high = map(float, here["error"])
+        mean, lower, upper = map(float, here["error"])
         forms = {"floor": float(here["floor"]), **dict(zip(BOUNDS, map(float, here["bound"]), strict=True))}
         ratios = " / ".join(f"{ratio:.1f}" for ratio in np.log10(here["bound"].values / mean))
-        row = {"step sizes": regime, "strategy": str(name), "error F - F*": mean, "+- (95%)": (high - low) / 2, **forms}
+        row = {"step sizes": regime, "strategy": name, "error F - F*": mean, "+- (95%)": (upper - lower) / 2, **forms}
         rows.append({**row, "log10(bound/error)": ratios, "dominating term": str(here["dominating"].values)})
     caption = "Dominating term: of the closed form with the diagonal skew; the step floor is eta C, and C mostly drift."
     return study.Table(rows, f"Error and bounds after {int(data['step'][-1])} local steps", caption)
@@ -263,9 +263,9 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
     """Test what the figure is taken to show."""
     recursion, corrected, printed = (data["bound"].sel(form=form) for form in BOUNDS)
     rand = data.sel(strategy="rand")
-    mean, low, high = (rand["error"].sel(side=side) for side in ("mean", "low", "high"))
+    mean, lower, upper = (rand["error"].sel(side=side) for side in ("mean", "lower", "upper"))
     # Half a band is about two standard errors; five of them leave room for the many correlated steps.
-    deviation = float((abs(mean - rand["exact"]) / (1.25 * (high - low) + 1e-9 * rand["exact"])).max())
+    deviation = float((abs(mean - rand["exact"]) / (1.25 * (upper - lower) + 1e-9 * rand["exact"])).max())
     agrees = study.Check(deviation < 1, f"largest distance {deviation:.2f} times five standard errors")
 
     def at_least(larger: Any, smaller: Any) -> study.Check:
@@ -273,7 +273,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
         return study.Check(ratio >= 1 - 1e-9, f"smallest ratio {ratio:.4g}")
 
     return {
-        "the error stays below the unrolled recursion": at_least(recursion, data["error"].sel(side="high")),
+        "the error stays below the unrolled recursion": at_least(recursion, data["error"].sel(side="upper")),
         "unrolling never loses against the closed form": at_least(corrected, recursion),
         "the printed form is never below the corrected one": at_least(printed, corrected),
         "the simulation of rand agrees with its exact expectation": agrees,

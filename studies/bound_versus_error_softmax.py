@@ -86,7 +86,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
         coords={
             "l2": list(config.l2),
             "strategy": list(_strategies(config)),
-            "side": ["mean", "low", "high"],
+            "side": ["mean", "lower", "upper"],
             "form": list(FORMS),
             "name": list(columns[0]["constants"]),
             "step": steps,
@@ -147,13 +147,13 @@ def table(data: "Dataset") -> study.Table:
     for l2 in data["l2"].values:
         here = last.sel(l2=l2)
         constants = {str(name): float(here["constant"].sel(name=name)) for name in data["name"].values}
-        mean, low, high = map(float, here["error"].sel(strategy=RAND))
+        mean, lower, upper = map(float, here["error"].sel(strategy=RAND))
         forms = dict(zip(FORMS, map(float, here["bound"]), strict=True))
         rows.append(
             {
                 "l2 = mu": float(l2),
                 "error of rand": mean,
-                "+- (95%)": (high - low) / 2,
+                "+- (95%)": (upper - lower) / 2,
                 **forms,
                 "log10(bound/error)": " / ".join(f"{np.log10(value / mean):.1f}" for value in forms.values()),
                 "error of pow-d": float(here["error"].isel(strategy=1, side=0)),
@@ -167,7 +167,7 @@ def table(data: "Dataset") -> study.Table:
 def checks(data: "Dataset") -> dict[str, study.Check]:
     """Test what the figure is taken to show."""
     recursion, corrected = (data["bound"].sel(form=form) for form in FORMS)
-    over = float((recursion / data["error"].sel(side="high", strategy=RAND)).min())
+    over = float((recursion / data["error"].sel(side="upper", strategy=RAND)).min())
     gained = float((corrected / recursion).min())
     mean = data["error"].sel(side="mean")
     fell = float((mean.isel(step=-1) / mean.isel(step=0)).max())

@@ -108,7 +108,7 @@ def _size(config: Config, num_clients: int, progress: study.Progress) -> "Datase
         coords={
             "share": list(config.candidate_shares),
             "step_size": list(config.step_sizes),
-            "side": ["mean", "low", "high"],
+            "side": ["mean", "lower", "upper"],
             "form": list(BIASES),
         },
     )
@@ -117,7 +117,7 @@ def _size(config: Config, num_clients: int, progress: study.Progress) -> "Datase
 def _settled(config: Config, fed: Any, strategy: Any, step_size: float) -> tuple[float, float, float]:
     """Mean gap over the second half of a run from the optimum, with its 95% limits over replicates."""
     import fedtheory as ft
-    from fedtheory.verification.expectation import student_mean
+    from fedtheory.statistics import student_mean
 
     num_rounds = round(config.run_time / (step_size * config.local_steps))
     every = max(1, num_rounds // 1000)
@@ -126,8 +126,8 @@ def _settled(config: Config, fed: Any, strategy: Any, step_size: float) -> tuple
         initial=fed.minimizer, num_replicates=config.num_replicates, rng=np.random.SeedSequence([config.seed, 1]),
     )  # fmt: skip
     settled = found.gap[:, found.gap.shape[1] // 2 :].mean(axis=1)
-    low, high = student_mean(settled)
-    return float(settled.mean()), float(low), float(high)
+    lower, upper = student_mean(settled)
+    return float(settled.mean()), float(lower), float(upper)
 
 
 def _mean_field(config: Config, fed: Any, strategy: Any) -> float:
@@ -136,7 +136,7 @@ def _mean_field(config: Config, fed: Any, strategy: Any) -> float:
 
     step_size = config.step_sizes[0]
     num_rounds = round(config.run_time / (step_size * config.local_steps))
-    gaps = ft.exact.mean_field_gap(fed, strategy, num_rounds, config.local_steps, step_size, fed.minimizer)
+    gaps = ft.estimates.mean_field_gap(fed, strategy, num_rounds, config.local_steps, step_size, fed.minimizer)
     return float(gaps[-num_rounds // 4 :].mean())
 
 
@@ -159,7 +159,7 @@ def table(data: "Dataset") -> study.Table:
     shortest = float(data["step_size"][-1])
     for size, share in itertools.product(data["num_clients"].values, data["share"].values):
         here = data.sel(num_clients=size, share=share)
-        floor, (mean, low, high) = float(here["floor"]), here["simulated"].sel(step_size=shortest).values
+        floor, (mean, lower, upper) = float(here["floor"]), here["simulated"].sel(step_size=shortest).values
         rows.append(
             {
                 "K": int(size),
@@ -169,7 +169,7 @@ def table(data: "Dataset") -> study.Table:
                 "duality gap": float(here["duality_gap"]),
                 "floor / Gamma": floor / float(here["objective_gap"]),
                 "simulated": mean,
-                "+- (95%)": (high - low) / 2,
+                "+- (95%)": (upper - lower) / 2,
                 "simulated / floor - 1": mean / floor - 1,
                 "mean field / floor - 1": float(here["mean_field"]) / floor - 1,
                 **{f"{form} / floor": float(here["bias"].sel(form=form)) / floor for form in BIASES},
@@ -237,9 +237,9 @@ def _found(axes: Any, here: "Dataset", unit: Any) -> None:
     axes.plot(d, here["floor"] / unit, color="black", linewidth=1.2, label="predicted floor")
     axes.plot(d, here["mean_field"] / unit, "x", color="black", markersize=7, label="mean field")
     for step_size, color, marker in zip(here["step_size"].values, COLORS[5::-5], MARKERS, strict=False):
-        mean, low, high = here["simulated"].sel(step_size=step_size).values.T / unit
+        mean, lower, upper = here["simulated"].sel(step_size=step_size).values.T / unit
         axes.errorbar(
-            d, mean, [mean - low, high - mean], color=color, marker=marker, fillstyle="none", linestyle="none",
+            d, mean, [mean - lower, upper - mean], color=color, marker=marker, fillstyle="none", linestyle="none",
             capsize=2, label=f"simulated, steps of {step_size:g}",
         )  # fmt: skip
 

@@ -126,8 +126,8 @@ def _assembled(config: Config, names: list[str], records: list[list[dict[str, An
         coords={
             "world": list(WORLDS),
             "threshold": names,
-            "side": ["mean", "low", "high"],
-            "limit": ["low", "high"],
+            "side": ["mean", "lower", "upper"],
+            "limit": ["lower", "upper"],
             "form": list(BOUNDS),
             "step": config.local_steps * np.arange(1, config.num_rounds + 1),
         },
@@ -141,7 +141,7 @@ def table(data: "Dataset") -> study.Table:
     for world in WORLDS:
         for name in data["threshold"].values:
             here = data.sel(world=world, threshold=name)
-            mean, low, high = here["error"].isel(step=-1).values
+            mean, lower, upper = here["error"].isel(step=-1).values
             rows.append(
                 {
                     "world": world,
@@ -149,7 +149,7 @@ def table(data: "Dataset") -> study.Table:
                     "others included": float(here["num_included"].mean()),
                     f"error at T = {int(data['step'][early])}": float(here["error"].isel(side=0, step=early)),
                     f"error at T = {int(data['step'][-1])}": float(mean),
-                    "+- (95%)": float(high - low) / 2,
+                    "+- (95%)": float(upper - lower) / 2,
                     "floor": float(here["floor"]) if here["settled"] else float("nan"),
                     "theta_T": float(here["theta"].isel(step=-1).mean("limit")),
                     "rho_T": float(here["rho"].isel(step=-1).mean("limit")),
@@ -163,7 +163,7 @@ def table(data: "Dataset") -> study.Table:
 def checks(data: "Dataset") -> dict[str, study.Check]:
     """Test what the figures are taken to show."""
     recursion, corrected, printed = (data["bound"].sel(form=form) for form in BOUNDS)
-    high = data["error"].sel(side="high")
+    upper = data["error"].sel(side="upper")
 
     def at_least(larger: Any, smaller: Any) -> study.Check:
         ratio = float((larger / smaller).min())
@@ -178,15 +178,15 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
     pooled = data["error"].sel(world="pooled")
     early = int(data.sizes["step"] // 10)
     small = _shown(data)[1]
-    gain = float(pooled.sel(threshold=small, side="high")[early] / pooled.sel(threshold="0", side="low")[early])
+    gain = float(pooled.sel(threshold=small, side="upper")[early] / pooled.sel(threshold="0", side="lower")[early])
     end = data["error"].isel(step=-1)
-    above = float((end.sel(threshold=ANNEALED, side="low") / end.sel(threshold="0", side="high")).max())
-    below = float((end.sel(threshold=ANNEALED, side="high") / end.sel(threshold="inf", side="low")).max())
+    above = float((end.sel(threshold=ANNEALED, side="lower") / end.sel(threshold="0", side="upper")).max())
+    below = float((end.sel(threshold=ANNEALED, side="upper") / end.sel(threshold="inf", side="lower")).max())
     nobody = data.sel(threshold="0", step=data["step"][-1])
     return {
-        "the error stays below the unrolled recursion": at_least(recursion, high),
+        "the error stays below the unrolled recursion": at_least(recursion, upper),
         "unrolling never loses against the corrected form": at_least(corrected, recursion),
-        "the error stays below the printed form": at_least(printed, high),
+        "the error stays below the printed form": at_least(printed, upper),
         "theta falls with the threshold": study.Check(theta_rise <= 1e-3, f"largest rise {theta_rise:.3g}"),
         "rho rises with the threshold": study.Check(rho_fall <= 1e-3, f"largest fall {rho_fall:.3g}"),
         "without inclusion rho is 0": study.Check(float(abs(nobody["rho"]).max()) == 0.0, "at threshold 0"),
@@ -249,8 +249,8 @@ def threshold_figure(data: "Dataset") -> "Figure":
         for row, world in enumerate(WORLDS):
             last = data.sel(world=world).isel(step=-1)
             error, terms, included = panels[row]
-            mean, low, high = last["error"].transpose("side", "threshold").values
-            error.errorbar(places, mean, [mean - low, high - mean], fmt="o", color=COLORS[0], label="error, 95%")
+            mean, lower, upper = last["error"].transpose("side", "threshold").values
+            error.errorbar(places, mean, [mean - lower, upper - mean], fmt="o", color=COLORS[0], label="error, 95%")
             floors = np.where(last["settled"], last["floor"], np.nan)
             error.plot(places, np.where(floors > 1e-12, floors, np.nan), "_", color="#000000", ms=14, label="floor")
             for form, color in forms.items():

@@ -267,7 +267,7 @@ def shards_figure(data: "Dataset") -> "Figure":
 
     from fedtheory.plotting.bound import measured
     from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
-    from fedtheory.verification import student_mean
+    from fedtheory.statistics import student_mean
 
     names = [str(name) for name in data["scenario"].values]
     with appearance():

@@ -166,8 +166,8 @@ def table(data: "Dataset") -> study.Table:
             row["others included"] = float(here["included"].sum("client"))
             for measure in ("loss", "accuracy"):
                 row[measure] = float(here[measure])
-                mean, low, high = _against_priority(data, level, name, measure)
-                row[f"{measure} minus priority"] = f"{mean:+.4f} [{low:+.4f}, {high:+.4f}]"
+                mean, lower, upper = _against_priority(data, level, name, measure)
+                row[f"{measure} minus priority"] = f"{mean:+.4f} [{lower:+.4f}, {upper:+.4f}]"
             rows.append(row)
     caption = "Means over rounds after the warm-up; differences are paired over instances, with 95% limits."
     return study.Table(rows, title="Noisy helpers on Synthetic(1, 1)", caption=caption)
@@ -204,7 +204,7 @@ def synthetic_figure(data: "Dataset") -> "Figure":
 
     from fedtheory.plotting.bound import measured
     from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
-    from fedtheory.verification import student_mean
+    from fedtheory.statistics import student_mean
 
     with appearance():
         figure, panels = plt.subplots(3, data.sizes["level"], figsize=(10.5, 8.4), sharex=True, sharey="row")

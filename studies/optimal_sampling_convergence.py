@@ -109,14 +109,14 @@ def table(data: "Dataset") -> study.Table:
         reached = {name: _reaching(data, setting, name) for name in STRATEGIES}
         for name, (rounds, bits) in reached.items():
             here = data.sel(setting=setting, strategy=name)
-            mean, low, high = here["third"].isel(part=-1).values
+            mean, lower, upper = here["third"].isel(part=-1).values
             last = here.isel(round=-1)
             rows.append({
                 "problem, method": setting,
                 "strategy": name,
                 "step size": float(here["step"]),
                 "final gap": float(mean),
-                "+- (95%)": float(high - low) / 2,
+                "+- (95%)": float(upper - lower) / 2,
                 "rounds": rounds,
                 "Mbit": bits / 1e6,
                 "bits / uniform": bits / reached["uniform"][1],
@@ -134,10 +134,10 @@ def table(data: "Dataset") -> study.Table:
 def checks(data: "Dataset") -> dict[str, study.Check]:
     """Test what the figures are taken to show."""
     exact = np.stack([part.mean("round") for part in _thirds(data["exact"])], axis=-1)
-    mean, low, high = (data["third"].sel(side=side).values for side in ("mean", "low", "high"))
+    mean, lower, upper = (data["third"].sel(side=side).values for side in ("mean", "lower", "upper"))
     # Half a band is about two standard errors, so this is five.
-    deviation = float(np.nanmax(abs(mean - exact) / (1.25 * (high - low))))
-    tightest = float((data["bound"] / data["bounded"].sel(side="high")).min())
+    deviation = float(np.nanmax(abs(mean - exact) / (1.25 * (upper - lower))))
+    tightest = float((data["bound"] / data["bounded"].sel(side="upper")).min())
     alpha = data["alpha"].sel(strategy=["OCS", "AOCS", "OCS, longest steps"])
     curves = data["gap"].sel(side="mean")
     same = float(abs(curves.sel(strategy="AOCS") / curves.sel(strategy="OCS") - 1).max())

@@ -170,7 +170,7 @@ def _assemble(config: Config, num_clients: int, instances: list[dict[str, Any]])
         },
         coords={
             "strategy": names,
-            "side": ["mean", "low", "high"],
+            "side": ["mean", "lower", "upper"],
             "round": shown,
             "client": np.arange(num_clients),
             "threshold": list(config.thresholds),
@@ -188,8 +188,8 @@ def _speedup_cell(speedups: Any) -> str:
     arrived = int(np.isfinite(speedups).sum())
     if arrived < len(speedups):
         return f"reached in {arrived} of {len(speedups)}"
-    mean, low, high = np.exp(mean_and_limits(np.log(speedups)))
-    return f"{mean:.2f} [{low:.2f}, {high:.2f}]"
+    mean, lower, upper = np.exp(mean_and_limits(np.log(speedups)))
+    return f"{mean:.2f} [{lower:.2f}, {upper:.2f}]"
 
 
 def table(data: "Dataset") -> study.Table:

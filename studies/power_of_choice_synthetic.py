@@ -71,7 +71,7 @@ class Config:
     """Entropy of data, batches and selections."""
 
 
-QUICK = Config(num_selected=(1, 3), num_rounds=240, halve_at=(100, 180), threshold=1.0, num_instances=4)
+QUICK = Config(num_selected=(1, 3), num_rounds=240, halve_at=(100, 180), threshold=1.0, num_instances=2)
 
 RAND, ADAPTIVE = "rand", "adapow-d"
 WINDOW_ROUNDS, LAST_ROUNDS = 10, 50
@@ -156,8 +156,8 @@ def _speedup_cell(gains: Any) -> str:
     arrived = int(np.isfinite(gains).sum())
     if arrived < gains.size:
         return f"reached in {arrived} of {gains.size}"
-    mean, low, high = np.exp(mean_and_limits(gains))
-    return f"{mean:.2f} [{low:.2f}, {high:.2f}]"
+    mean, lower, upper = np.exp(mean_and_limits(gains))
+    return f"{mean:.2f} [{lower:.2f}, {upper:.2f}]"
 
 
 def table(data: "Dataset") -> study.Table:
@@ -170,7 +170,7 @@ def table(data: "Dataset") -> study.Table:
         for name in data["strategy"].values:
             here, base = ({"num_selected": m, "strategy": which} for which in (name, RAND))
             reached = log_rounds.sel(here).values
-            floor, low, high = mean_and_limits(floors.sel(here).values - floors.sel(base).values)
+            floor, lower, upper = mean_and_limits(floors.sel(here).values - floors.sel(base).values)
             rows.append(
                 {
                     "m": int(m),
@@ -179,7 +179,7 @@ def table(data: "Dataset") -> study.Table:
                     "speed-up": _speedup_cell(log_rounds.sel(base).values - reached),
                     "paper": PAPER.get(str(name), ""),
                     "floor": float(floors.sel(here).mean()),
-                    "floor - that of rand": "" if name == RAND else f"{floor:+.3f} [{low:+.3f}, {high:+.3f}]",
+                    "floor - that of rand": "" if name == RAND else f"{floor:+.3f} [{lower:+.3f}, {upper:+.3f}]",
                 }
             )
     return study.Table(

@@ -176,10 +176,10 @@ def _unrolled(problem: "_cohorts.Run", known: "proof.Constants", shown: Any) -> 
 def _expected(problem: "_cohorts.Run", strategy: Any, shown: Any) -> Any:
     """Exact gap by the moment recursion at the ends of rounds, NaN elsewhere: a second road for rand."""
     import fedtheory as ft
-    from fedtheory.exact.frequencies import StateIndependent
+    from fedtheory.selection.laws import Moments
 
     result, tau = np.full(len(shown), np.nan), problem.local_steps
-    if isinstance(strategy, StateIndependent):
+    if isinstance(strategy.law(problem.fed.weights), Moments):
         gaps = ft.exact.expected_gap(
             problem.fed, strategy, len(problem.etas) // tau, tau, problem.etas, problem.initial
         )

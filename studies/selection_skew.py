@@ -79,7 +79,7 @@ def _size(config: Config, num_clients: int, progress: study.Progress) -> "Datase
     import xarray
 
     import fedtheory as ft
-    from fedtheory.exact.skew_estimates import sampled_models
+    from fedtheory.estimates.skews import sampled_models
     from fedtheory.exact.subsets import subset_minima
     from fedtheory.selection.power_of_choice import PowerOfChoice
 
@@ -94,7 +94,7 @@ def _size(config: Config, num_clients: int, progress: study.Progress) -> "Datase
         strategy = PowerOfChoice(m, d)
         intervals = ft.exact.selection_skew(fed, strategy, num_models=config.num_models, least_ratios=least_ratios)
         seed = np.random.SeedSequence(draws.entropy, spawn_key=(*draws.spawn_key, d))
-        estimate = ft.exact.estimated_selection_skew(
+        estimate = ft.estimates.estimated_selection_skew(
             fed, strategy, models, num_draws=config.estimator_draws, rng=np.random.default_rng(seed)
         )
         records.append((

@@ -1,6 +1,5 @@
 """What every test run shares; a plugin, so that it is in force before any test, doctest or library is imported."""
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -9,29 +8,33 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def kernel_cache(package: Path, cache: Path) -> Path:
-    """Folder for compiled kernels that belongs to these very sources.
-
-    Numba asks only whether the kernel's own file is older than the cache: a kernel that calls a function from another
-    file would run its old code after an edit.
-    """
-    digest = hashlib.sha256()
-    for file in sorted(package.rglob("*.py")):
-        digest.update(file.relative_to(package).as_posix().encode())
-        digest.update(file.read_bytes())
-    return cache / f"numba-{digest.hexdigest()[:16]}"
-
-
-# `pytest --cache-clear` empties this folder too.
-os.environ.setdefault("NUMBA_CACHE_DIR", str(kernel_cache(ROOT / "fedtheory", ROOT / ".pytest_cache" / "d")))
+# All processes of a run share their kernels. Numba does not ask whether a kernel was compiled with checked bounds: such
+# kernels live apart. `pytest --cache-clear` empties these folders too.
+_KERNELS = "kernels-with-checked-bounds" if os.environ.get("NUMBA_BOUNDSCHECK", "0") != "0" else "kernels"
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".pytest_cache" / "d" / _KERNELS))
 os.environ.setdefault("MPLBACKEND", "Agg")
 for _library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMEXPR"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
 
+PLAIN_PYTHON = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+
+
+takes_minutes_as_plain_python = pytest.mark.skipif(PLAIN_PYTHON, reason="takes minutes as plain Python")
+
+
+def sized(compiled: int, plain: int) -> int:
+    """Size of a test: smaller where kernels run as plain Python, far more slowly, to show where they go wrong."""
+    return plain if PLAIN_PYTHON else compiled
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_configure() -> None:
-    """Choose how hard Hypothesis tries; ``--hypothesis-profile=thorough`` overrides the choice."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose how hard Hypothesis tries (``--hypothesis-profile=thorough`` overrides that), and what may overflow."""
+    if PLAIN_PYTHON:  # where compiled numbers become infinite in silence, and the loop sees it, NumPy's scalars warn
+        config.addinivalue_line(
+            "filterwarnings", "ignore:(overflow|invalid value) encountered in scalar:RuntimeWarning"
+        )
     from hypothesis import HealthCheck, settings
 
     # A first example may have to wait for a compilation, which is no sign of a slow test.

@@ -1,17 +1,19 @@
 """The command line: what it shows, its exit codes, its one-line refusals, and how little it imports before it must."""
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fedtheory.__main__ import main
 from fedtheory.claims.power_of_choice import lemmas
 from fedtheory.verification import catalogue
-from fedtheory.verification.claim import Claim
+from fedtheory.verification.claim import Claim, Finding, not_applicable
 
 GAP = [
     *("bound", "power_of_choice.decaying_steps_gap", "--num-steps", "12", "--mu", "1", "--L", "1"),
@@ -90,6 +92,48 @@ def test_verify_leaves_with_one_when_a_verdict_is_unexpected(
     assert "UNEXPECTED, not holds" in " ".join(capsys.readouterr().out.split())
 
 
+def raising(rng: object) -> Finding:
+    """A check with a bug."""
+    message = "no such\nmatrix"
+    raise LookupError(message)
+
+
+def test_a_check_that_raises_stops_neither_the_other_verdicts_nor_the_file(
+    known: dict[str, Claim], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = lemmas.LEMMA_B1.key
+    known[first] = replace(known[first], check=raising)
+    file = tmp_path / "verdicts.json"
+    assert main(["verify", "--json", str(file)]) == 1
+    shown = capsys.readouterr().out
+    assert f"{first}: error: LookupError: no such matrix (seed 0, instance 0)" in shown
+    assert "2 claims: 0 hold, 1 fail, 1 undecided (error), 1 not as expected" in " ".join(shown.split())
+    rows = json.loads(file.read_text(encoding="utf-8"), parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    assert [(row["verdict"], row["as_expected"]) for row in rows] == [("error", False), ("fails", True)]
+    assert rows[0]["reason"] == "LookupError: no such matrix"
+
+
+def test_a_claim_that_rarely_applies_is_unexpected_and_says_why(
+    known: dict[str, Claim], capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = lemmas.LEMMA_B1.key
+    sound = known[key].check
+
+    def rarely(rng: np.random.Generator) -> Finding:
+        return sound(rng) if rng.random() < 0.1 else not_applicable()
+
+    known[key] = replace(known[key], check=rarely)
+    assert main(["verify", key]) == 1
+    shown = capsys.readouterr().out
+    found = re.search(
+        rf"{key}: inconclusive: the hypotheses hold on (\d) of 20 instances, at least 5 must count", shown
+    )
+    assert found is not None
+    assert f"{found[1]} of 20" in shown.split("inconclusive:")[0]
+    assert main(["show", key]) == 1
+    assert "because           the hypotheses hold on" in capsys.readouterr().out
+
+
 def test_verify_writes_the_verdicts_and_does_not_overwrite(
     known: dict[str, Claim], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,7 +142,7 @@ def test_verify_writes_the_verdicts_and_does_not_overwrite(
     capsys.readouterr()
     rows = json.loads(file.read_text(encoding="utf-8"))
     assert [row["key"] for row in rows] == list(known)
-    assert {row["entropy"] for row in rows} == {"3"}
+    assert {row["entropy"] for row in rows} == {3}
     assert "--force overwrites" in refused(["verify", "--json", str(file)], capsys)
     assert main(["verify", "--json", str(file), "--force"]) == 0
     assert "existing folder" in refused(["verify", "--json", str(tmp_path / "no" / "file")], capsys)

@@ -67,9 +67,19 @@ def test_no_name_of_the_package_is_unknown_to_a_type_checker(tmp_path: Path) -> 
     revealed = [line.split("Revealed type is ")[1] for line in done.stdout.splitlines() if "Revealed" in line]
     assert len(revealed) == USER_SCRIPT.count("reveal_type(")
     assert '"Any"' not in revealed
+    assert [one.split("[")[0].strip('"') for one in revealed[-4:]] == [
+        "float",
+        "fractions.Fraction",
+        "numpy.ndarray",
+        "tuple",
+    ]
 
 
 USER_SCRIPT = """
+from fractions import Fraction
+
+import numpy
+
 import fedtheory as ft
 from fedtheory.bounds import power_of_choice as poc
 
@@ -83,4 +93,9 @@ reveal_type(ft.exact.error_floor(fed, strategy).value)
 reveal_type(ft.verification.verify("power-of-choice:lemma-b1")[0].verdict)
 reveal_type(poc.one_step.statement)
 reveal_type(poc.decaying_step_sizes)
+drift = {"step_size": 0.5, "local_steps": 3}
+reveal_type(poc.client_drift(G2=1.0, **drift))
+reveal_type(poc.client_drift(Fraction(1, 2), local_steps=3, G2=1))
+reveal_type(poc.client_drift(numpy.array([0.5, 0.25]), local_steps=3, G2=1.0))
+reveal_type(poc.client_drift(0.5, local_steps=3, G2=1.0, strict=False))
 """

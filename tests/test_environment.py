@@ -1,37 +1,27 @@
-"""The environment that every test runs in; a folder of compiled kernels belongs to one state of the sources."""
+"""The environment that every test runs in."""
 
 import os
 import subprocess
 import sys
-from pathlib import Path
 
-from tests.environment import ROOT, kernel_cache
+import pytest
 
-
-def test_an_edited_source_gets_a_new_kernel_cache(tmp_path: Path) -> None:
-    package = tmp_path / "package"
-    (package / "inner").mkdir(parents=True)
-    (package / "kernel.py").write_text("A = 1")
-    (package / "inner" / "rule.py").write_text("B = 1")
-    before = kernel_cache(package, tmp_path)
-    assert kernel_cache(package, tmp_path) == before
-    (package / "inner" / "rule.py").write_text("B = 2")
-    assert kernel_cache(package, tmp_path) != before
-
-
-def test_a_moved_source_gets_a_new_kernel_cache(tmp_path: Path) -> None:
-    package = tmp_path / "package"
-    package.mkdir()
-    (package / "a.py").write_text("A = 1")
-    before = kernel_cache(package, tmp_path)
-    (package / "a.py").rename(package / "b.py")
-    assert kernel_cache(package, tmp_path) != before
+from tests.environment import ROOT
 
 
 def test_numba_uses_the_folder_of_this_run() -> None:
     from numba import config
 
     assert os.environ["NUMBA_CACHE_DIR"] == config.CACHE_DIR
+
+
+@pytest.mark.parametrize(("checked", "folder"), [("0", "kernels"), ("1", "kernels-with-checked-bounds")])
+def test_kernels_with_checked_bounds_live_apart(checked: str, folder: str) -> None:
+    command = [sys.executable, "-c", "import tests.environment, os; print(os.environ['NUMBA_CACHE_DIR'])"]
+    environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
+    environment["NUMBA_BOUNDSCHECK"] = checked
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env=environment).stdout
+    assert shown.strip() == str(ROOT / ".pytest_cache" / "d" / folder)
 
 
 def test_figures_need_no_display() -> None:

@@ -6,17 +6,14 @@ from typing import Any
 
 import pytest
 
-from fedtheory import study
-from tests.environment import ROOT
-from tests.test_studies import failing, loaded
+from tests.quick_studies import loaded, quick_result
+from tests.test_studies import failing
 
 
-@pytest.fixture(scope="module")
-def quadratic() -> Any:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "studies"))
-        found = loaded(ROOT / "studies" / "fedalign_quadratic.py")
-        return found, found.run(found.quick, study.silent)
+@pytest.fixture
+def quadratic(tmp_path_factory) -> Any:
+    found = loaded("fedalign_quadratic")
+    return found, quick_result(found, tmp_path_factory)[0].data
 
 
 def test_a_wrong_bound_floor_or_inclusion_is_caught(quadratic) -> None:

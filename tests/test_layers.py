@@ -15,18 +15,70 @@ import pytest
 from tests.environment import ROOT
 
 FLOORS = {
-    **dict.fromkeys(("_validate", "_discover", "_compile", "_console", "_files", "paper", "errors"), 0),
+    **dict.fromkeys(("_comparison", "_formula", "_rounding", "_validate", "_wording", "arithmetic"), 0),
+    **dict.fromkeys(("_discover", "_compile", "_console", "_files", "_semidefinite"), 0),
+    **dict.fromkeys(("assumptions", "consequences", "paper", "errors", "interval", "statistics"), 0),
     **dict.fromkeys(("bounds", "sampling", "valuation"), 1),
     **dict.fromkeys(("datasets", "federation"), 2),
     **dict.fromkeys(("selection", "engine"), 3),
-    **dict.fromkeys(("exact",), 4),
+    **dict.fromkeys(("exact", "estimates", "worst_case"), 4),
     **dict.fromkeys(("claims", "verification", "sweep", "plotting"), 5),
     **dict.fromkeys(("study", "__main__", "__init__"), 6),
 }
 # The catalogue scans the claims, which are made of its words.
 SCANS = {("verification", "claims")}
-HEAVY = {"cvxpy", "dask", "matplotlib", "scipy", "sklearn", "sympy", "xarray"}
-LONGEST_FILE, LONGEST_FUNCTION = 320, 60
+HEAVY = {"clarabel", "cvxpy", "dask", "matplotlib", "scipy", "sklearn", "sympy", "xarray"}
+LONGEST_FILE, LONGEST_FUNCTION = 300, 25
+# What is longer, by name and with its number of lines: it may shrink, never grow.
+LONGER = {
+    "fedtheory.__main__._parser": 28,
+    "fedtheory.claims._alignment_instances.draw_alignment": 27,
+    "fedtheory.claims.exact_quadratics._expected_gap": 27,
+    "fedtheory.claims.optimal_client_sampling.dsgd._two_rounds": 28,
+    "fedtheory.claims.optimal_client_sampling.lemma1._availability": 26,
+    "fedtheory.claims.power_of_choice.theorems._on_a_path": 29,
+    "fedtheory.claims.softmax": 309,
+    "fedtheory.engine._kernels_quadratic._full_train_one": 28,
+    "fedtheory.engine._kernels_softmax.softmax_family": 29,
+    "fedtheory.engine.rounds.run_rounds": 46,
+    "fedtheory.engine.simulation.fedavg": 52,
+    "fedtheory.exact.subsets._enumerate": 27,
+    "fedtheory.sampling.reference.solver_probabilities": 26,
+    "fedtheory.selection.power_of_choice._propose_by_weight": 31,
+    "fedtheory.study._parse": 27,
+    "studies._aligned_quadratics.measurements": 30,
+    "studies._performance_quadratic.jax_scan": 26,
+    "studies._performance_sampling.records": 29,
+    "studies._performance_softmax.jax_rounds": 44,
+    "studies._performance_softmax.torch_loop": 30,
+    "studies._proof_of_theorem_31._losses": 26,
+    "studies._proof_of_theorem_31._values": 38,
+    "studies._sampling_runs._bound": 31,
+    "studies._sampling_runs._simulated": 37,
+    "studies.bound_versus_error": 320,
+    "studies.error_floor._size": 37,
+    "studies.fedalign_quadratic._assembled": 26,
+    "studies.fedalign_quadratic.checks": 33,
+    "studies.fedalign_quadratic.threshold_figure": 36,
+    "studies.fedalign_quadratic.time_figure": 28,
+    "studies.fedalign_shards": 304,
+    "studies.fedalign_shards._trained": 36,
+    "studies.fedalign_synthetic.synthetic_figure": 28,
+    "studies.optimal_probabilities": 320,
+    "studies.optimal_probabilities.run": 32,
+    "studies.optimal_probabilities.table": 27,
+    "studies.optimal_sampling_convergence.checks": 28,
+    "studies.power_of_choice_quadratic": 307,
+    "studies.power_of_choice_quadratic._assemble": 33,
+    "studies.power_of_choice_synthetic.table": 26,
+    "studies.proof_slack": 303,
+    "studies.proof_slack._followed": 26,
+    "studies.sampling_lower_variance.checks": 28,
+    "studies.selection_costs.table": 32,
+    "studies.selection_skew._size": 42,
+    "studies.selection_skew.checks": 27,
+    "studies.selection_skew.skew_figure": 32,
+}
 Modules = dict[str, str]
 
 
@@ -103,20 +155,22 @@ def heavy_imports(sources: Modules) -> list[str]:
     return found
 
 
-def long_files(sources: Modules) -> list[str]:
-    """Name files that no longer hold one idea."""
-    return [name for name, source in sources.items() if len(source.splitlines()) > LONGEST_FILE]
+def long_files(sources: Modules) -> dict[str, int]:
+    """Files that no longer hold one idea, and their numbers of lines."""
+    lines = {name: len(source.splitlines()) for name, source in sources.items()}
+    return {name: number for name, number in lines.items() if number > LONGEST_FILE}
 
 
-def long_functions(sources: Modules) -> list[str]:
-    """Name functions whose body, docstring apart, no longer fits a screen."""
-    found = []
+def long_functions(sources: Modules) -> dict[str, int]:
+    """Functions whose body, docstring apart, no longer fits a screen, and the numbers of lines of these bodies."""
+    found = {}
     for module, source in sources.items():
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 first = node.body[1 if ast.get_docstring(node) and len(node.body) > 1 else 0]
-                if (node.end_lineno or 0) - first.lineno >= LONGEST_FUNCTION:
-                    found.append(f"{module}:{node.lineno} {node.name}")
+                number = (node.end_lineno or 0) - first.lineno + 1
+                if number > LONGEST_FUNCTION:
+                    found[f"{module}.{node.name}"] = number
     return found
 
 
@@ -150,16 +204,16 @@ def texts() -> Iterator[Path]:
     yield from (ROOT / name for name in ("README.md", "pyproject.toml", ".pre-commit-config.yaml", ".readthedocs.yaml"))
 
 
-@pytest.mark.parametrize(
-    "rule", [upward_imports, mutual_imports, heavy_imports, long_files, long_functions, shadowed_functions]
-)
+@pytest.mark.parametrize("rule", [upward_imports, mutual_imports, heavy_imports, shadowed_functions])
 def test_the_library_keeps_the_rule(rule) -> None:
     assert rule(modules()) == []
 
 
-@pytest.mark.parametrize("rule", [long_files, long_functions])
-def test_the_studies_keep_the_rule(rule) -> None:
-    assert rule(modules("studies")) == []
+def test_files_and_functions_are_short_but_for_the_named_ones_which_do_not_grow() -> None:
+    sources = {**modules(), **modules("studies")}
+    found = {**long_files(sources), **long_functions(sources)}
+    assert {name: number for name, number in found.items() if number > LONGER.get(name, 0)} == {}
+    assert set(LONGER) - set(found) == set(), "short enough by now: strike them from the list"
 
 
 def test_nothing_points_outside_the_project() -> None:
@@ -229,13 +283,13 @@ def test_a_slow_library_in_a_function_or_for_types_only_is_fine() -> None:
 
 
 def test_one_line_too_many_in_a_file_is_seen() -> None:
-    assert long_files({"a": "x = 1\n" * LONGEST_FILE, "b": "x = 1\n" * (LONGEST_FILE + 1)}) == ["b"]
+    assert long_files({"a": "x = 1\n" * LONGEST_FILE, "b": "x = 1\n" * (LONGEST_FILE + 1)}) == {"b": LONGEST_FILE + 1}
 
 
 def test_one_line_too_many_in_a_function_is_seen_and_its_docstring_is_free() -> None:
     head = 'def f():\n    """One.\n\n    Two.\n    """\n'
-    assert long_functions({"a": head + "    x = 1\n" * LONGEST_FUNCTION}) == []
-    assert long_functions({"a": head + "    x = 1\n" * (LONGEST_FUNCTION + 1)}) == ["a:1 f"]
+    assert long_functions({"a": head + "    x = 1\n" * LONGEST_FUNCTION}) == {}
+    assert long_functions({"a": head + "    x = 1\n" * (LONGEST_FUNCTION + 1)}) == {"a.f": LONGEST_FUNCTION + 1}
 
 
 def test_a_module_that_hides_a_function_of_its_open_package_is_seen() -> None:

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import sympy
 
+from fedtheory.arithmetic import maximum
 from fedtheory.errors import AssumptionViolated
-from fedtheory.paper import ANY_SCHEME, Hypothesis, Paper, Scheme, Statement, is_bound, maximum, states
+from fedtheory.paper import ANY_SCHEME, Hypothesis, Paper, Scheme, Statement, is_bound, states
 
 PAPER = Paper("example", "An Example", "Author", 2020)
 SMALL_STEP = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)))

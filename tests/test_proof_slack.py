@@ -13,16 +13,13 @@ import pytest
 import fedtheory as ft
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
-from tests.environment import ROOT
 
 K, M, TAU = 4, 2, 3
 
 
 @pytest.fixture(scope="module")
 def modules():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "studies"))
-        yield importlib.import_module("_cohorts"), importlib.import_module("_proof_of_theorem_31")
+    return importlib.import_module("_cohorts"), importlib.import_module("_proof_of_theorem_31")
 
 
 @pytest.fixture(scope="module")

@@ -11,25 +11,18 @@ from fedtheory import study
 from fedtheory.sampling import optimal_probabilities
 from fedtheory.sampling.correlated import IndependentSampling
 from fedtheory.sampling.probability_matrices import estimator_variance
-from tests.environment import ROOT
-from tests.test_studies import _siblings_can_be_imported, failing, loaded  # noqa: F401 (a fixture)
+from tests.quick_studies import loaded, quick_result
+from tests.test_studies import failing
 
 
 @pytest.fixture(scope="module")
-def runs(_siblings_can_be_imported) -> Any:  # noqa: F811
-    import _sampling_runs
-
-    return _sampling_runs
+def convergence() -> study.Study:
+    return loaded("optimal_sampling_convergence")
 
 
 @pytest.fixture(scope="module")
-def convergence(_siblings_can_be_imported) -> Any:  # noqa: F811
-    return loaded(ROOT / "studies" / "optimal_sampling_convergence.py")
-
-
-@pytest.fixture(scope="module")
-def variance_study(_siblings_can_be_imported) -> Any:  # noqa: F811
-    return loaded(ROOT / "studies" / "sampling_lower_variance.py")
+def variance_study() -> study.Study:
+    return loaded("sampling_lower_variance")
 
 
 def small(found: study.Study, **changes: Any) -> Any:
@@ -38,7 +31,9 @@ def small(found: study.Study, **changes: Any) -> Any:
 
 @pytest.mark.parametrize("problem", ["quadratics", "wells"])
 @pytest.mark.parametrize("method", ["DSGD", "FedAvg"])
-def test_updates_computed_beside_the_engine_are_those_of_the_engine(convergence, runs, problem, method):
+def test_updates_computed_beside_the_engine_are_those_of_the_engine(convergence, problem, method):
+    import _sampling_runs as runs
+
     config = small(convergence, gradient_noise=0.0, num_replicates=2)
     setting = runs._setting(config, problem, method)
     step = setting.longest_step(0.2)
@@ -51,8 +46,8 @@ def test_updates_computed_beside_the_engine_are_those_of_the_engine(convergence,
     np.testing.assert_allclose(run.models[0, 0] - run.models[0, 1], moved, rtol=1e-10, atol=1e-13)
 
 
-def test_wrong_runs_and_bounds_are_caught(convergence):
-    data = convergence.run(convergence.quick, study.silent)
+def test_wrong_runs_and_bounds_are_caught(convergence, tmp_path_factory):
+    data = quick_result(convergence, tmp_path_factory)[0].data
     assert failing(convergence, data) == set()
     wrong = data.assign(exact=1.3 * data["exact"])
     assert failing(convergence, wrong) == {"full and uniform agree with their exact expectation"}
@@ -110,8 +105,8 @@ def test_sign_ratios_are_variances_of_updates_with_flipped_signs(variance_study)
     np.testing.assert_allclose(np.sort(flipped), module._sign_ratios(config)[0], rtol=1e-9, atol=1e-12)
 
 
-def test_wrong_variances_are_caught(variance_study):
-    data = variance_study.run(variance_study.quick, study.silent)
+def test_wrong_variances_are_caught(variance_study, tmp_path_factory):
+    data = quick_result(variance_study, tmp_path_factory)[0].data
     assert failing(variance_study, data) == set()
     assert failing(variance_study, data.assign(sign_ratio=0.9 * data["sign_ratio"])) == {
         "the mean over all signs is the independent variance"

@@ -10,12 +10,8 @@ import pytest
 import xarray
 
 from fedtheory import study
-from tests.environment import ROOT
-from tests.test_studies import _siblings_can_be_imported, failing, loaded  # noqa: F401 (a fixture)
-
-
-def of(name: str) -> study.Study:
-    return loaded(ROOT / "studies" / f"{name}.py")
+from tests.quick_studies import loaded
+from tests.test_studies import failing
 
 
 def idx(array: Any) -> bytes:
@@ -24,7 +20,7 @@ def idx(array: Any) -> bytes:
 
 
 def test_images_of_ones_own_are_dealt_to_clients_and_studied(tmp_path) -> None:
-    rng, found = np.random.default_rng(0), of("selection_costs")
+    rng, found = np.random.default_rng(0), loaded("selection_costs")
     labels = rng.integers(3, size=600)
     # Each class lights up a row of its own.
     images = 200 * (np.arange(3)[:, None] == labels[:, None, None]) + rng.integers(50, size=(600, 3, 2))
@@ -64,7 +60,7 @@ def figure_four(speeds: tuple[float, ...], floors: tuple[float, ...]) -> xarray.
 
 
 def test_wrong_speeds_and_floors_on_synthetic_data_are_caught() -> None:
-    found = of("power_of_choice_synthetic")
+    found = loaded("power_of_choice_synthetic")
     assert failing(found, figure_four((1, 1.5, 2, 2), (0.3, 0.32, 0.5, 0.3))) == set()
     assert failing(found, figure_four((1, 0.9, 2, 2), (0.3, 0.32, 0.5, 0.3))) == {
         "with one client per round every variant reaches the threshold sooner than rand"
@@ -100,7 +96,7 @@ def figure_eight(turns: float, lead: float, loss: float) -> xarray.Dataset:
 
 
 def test_wrong_accuracies_among_clients_that_take_turns_are_caught() -> None:
-    found = of("client_availability")
+    found = loaded("client_availability")
     assert failing(found, figure_eight(0.2, 1.0, 0.3)) == set()
     assert failing(found, figure_eight(6.0, 1.0, 0.3)) == {"taking turns costs at most five points"}
     assert failing(found, figure_eight(0.2, 12.0, 0.3)) == {"nobody ends ten points above rand"}
@@ -131,7 +127,7 @@ def table_one(costs: dict[str, tuple[float, float, float]], accuracies: tuple[fl
 
 
 def test_wrong_costs_and_accuracies_of_selection_are_caught() -> None:
-    found = of("selection_costs")
+    found = loaded("selection_costs")
     # Models of 100 floats; 3 clients selected, 10 in the first row; 6 candidates.
     costs: dict[str, tuple[float, float, float]] = {
         "rand, m = 10": (1000, 10, 0),
@@ -163,7 +159,7 @@ def bounds(error: float, recursion: float, closed: float) -> xarray.Dataset:
         coords={
             "l2": [0.1],
             "strategy": ["rand", "pow-d, d = 6"],
-            "side": ["mean", "low", "high"],
+            "side": ["mean", "lower", "upper"],
             "form": ["recursion", "corrected"],
             "step": steps,
         },
@@ -171,7 +167,7 @@ def bounds(error: float, recursion: float, closed: float) -> xarray.Dataset:
 
 
 def test_errors_above_their_bounds_and_gaps_that_stay_are_caught() -> None:
-    found = of("bound_versus_error_softmax")
+    found = loaded("bound_versus_error_softmax")
     assert failing(found, bounds(0.1, 10, 20)) == set()
     assert failing(found, bounds(0.1, 0.05, 20)) == {"the error stays below the unrolled recursion"}
     assert failing(found, bounds(0.1, 10, 9)) == {"unrolling never loses against the closed form"}

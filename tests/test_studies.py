@@ -1,11 +1,12 @@
 """Every study, found by looking into the folder: its quick size runs, its checks hold, its figures show something."""
 
 import dataclasses
-import importlib.util
 import inspect
 import re
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,31 +15,9 @@ import pytest
 
 from fedtheory import study
 from tests.environment import ROOT
+from tests.quick_studies import SCRIPTS, loaded, made_once, quick_result
 
-SCRIPTS = sorted((ROOT / "studies").glob("[!_]*.py"))
-by_name = pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-
-
-def loaded(script: Path) -> study.Study:
-    """Run the script as a module and return its study."""
-    name = f"studies.{script.stem}"
-    specification = importlib.util.spec_from_file_location(name, script)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    # A dataclass looks its module up while it is being made.
-    sys.modules[name] = module
-    specification.loader.exec_module(module)
-    found: study.Study = module.STUDY
-    return found
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _siblings_can_be_imported() -> Iterator[None]:
-    # As when a script is run: its folder is on the path, and `_NAME.py` beside it is its own.
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "studies"))
-        yield
+by_name = pytest.mark.parametrize("name", [script.stem for script in SCRIPTS])
 
 
 @pytest.fixture
@@ -64,36 +43,38 @@ def test_there_are_studies() -> None:
 
 @by_name
 @pytest.mark.usefixtures("_closed_figures")
-def test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_it_stored(script, tmp_path) -> None:
-    found = loaded(script)
-    made = study.produce(found, found.quick, tmp_path)
-    assert made.checks
-    assert {name: check.detail for name, check in made.checks.items() if not check.holds} == {}
-    assert made.table.rows
-    read = study.load(tmp_path)
+def test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_it_stored(
+    name, tmp_path, tmp_path_factory
+) -> None:
+    found = loaded(name)
+    read, folder = quick_result(found, tmp_path_factory)
+    assert read.checks
+    assert {claim: check.detail for claim, check in read.checks.items() if not check.holds} == {}
+    assert read.table.rows
     assert read.table == found.table(read.data)
     assert read.checks == found.checks(read.data)
-    for name, draw in found.figures.items():
-        picture = tmp_path / f"{name}.png"
+    for figure, draw in found.figures.items():
+        picture = folder / f"{figure}.png"
         assert colors(picture) > 20
-        assert (tmp_path / f"{name}.pdf").stat().st_size > 2_000
-        again = tmp_path / f"{name}-again.png"
+        assert (folder / f"{figure}.pdf").stat().st_size > 2_000
+        again = tmp_path / f"{figure}-again.png"
         study.save_figure(draw(read.data), again, "png")
         assert again.read_bytes() == picture.read_bytes()
 
 
 @by_name
-def test_the_study_says_its_question_in_a_page_with_a_title(script) -> None:
-    found = loaded(script)
+def test_the_study_says_its_question_in_a_page_with_a_title(name) -> None:
+    found = loaded(name)
     title, rule = (inspect.getdoc(inspect.getmodule(found.run)) or "").strip().splitlines()[:2]
     assert set(rule) == {"="}
     assert len(rule) == len(title)
-    assert found.name == script.stem
+    assert found.name == name
 
 
 @by_name
-def test_every_parameter_of_the_study_is_explained_and_help_is_light(script) -> None:
-    found = loaded(script)
+def test_every_parameter_of_the_study_is_explained_and_help_is_light(name) -> None:
+    found = loaded(name)
+    script = ROOT / "studies" / f"{name}.py"
     code = f"""
 import runpy, sys
 sys.argv = ["study", "--help"]
@@ -111,15 +92,42 @@ finally:
         assert re.search("[a-z]", explained), f"{field.name} has no docstring"
 
 
+def test_a_folder_is_made_by_one_while_the_others_wait(tmp_path) -> None:
+    begun: list[Path] = []
+
+    def make(place: Path) -> None:
+        begun.append(place)
+        time.sleep(0.2)
+        place.mkdir()
+
+    others = [threading.Thread(target=made_once, args=(tmp_path / "made", make)) for _ in range(3)]
+    for other in others:
+        other.start()
+    for other in others:
+        other.join()
+    assert len(begun) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["made"]
+
+
+def test_a_folder_that_one_fails_to_make_is_made_by_the_next(tmp_path) -> None:
+    def fail(place: Path) -> None:
+        raise RuntimeError(place.name)
+
+    with pytest.raises(RuntimeError, match="made"):
+        made_once(tmp_path / "made", fail)
+    made_once(tmp_path / "made", Path.mkdir)
+    assert (tmp_path / "made").is_dir()
+
+
 def failing(found: study.Study, data: Any) -> set[str]:
     return {name for name, check in found.checks(data).items() if not check.holds}
 
 
-@pytest.fixture(scope="module")
-def quick_data(request) -> Any:
-    """Data of the quick size of the study named by the test."""
-    found = loaded(ROOT / "studies" / f"{request.param}.py")
-    return found, found.run(found.quick, study.silent)
+@pytest.fixture
+def quick_data(request, tmp_path_factory) -> Any:
+    """Study named by the test, and the data of its quick size."""
+    found = loaded(request.param)
+    return found, quick_result(found, tmp_path_factory)[0].data
 
 
 @pytest.mark.parametrize("quick_data", ["bound_versus_error"], indirect=True)

@@ -1,12 +1,17 @@
 """One-step recursions of a theorem, unrolled over any sequence of step sizes: tighter than the closed forms."""
 
 import inspect
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.assumptions import HalvingSteps
+from fedtheory.consequences import consequences
+from fedtheory.errors import AssumptionViolated
 from fedtheory.paper import Bound
 
 __all__ = ["elapsed_step_sizes", "unroll", "unrolled_gap"]
@@ -19,7 +24,7 @@ def elapsed_step_sizes(step_sizes: npt.ArrayLike, local_steps: int) -> Array:
     array([0. , 0.5, 0. , 0.5, 0. ])
     """
     sizes = _validate.positive("step_sizes", _validate.array("step_sizes", step_sizes, ndim=1))
-    tau = _validate.count("local_steps", local_steps)
+    tau = min(_validate.count("local_steps", local_steps), max(sizes.size, 1))
     # Round by round, because the difference of two long sums would lose digits.
     padded = np.zeros(-(-sizes.size // tau) * tau)
     padded[: sizes.size] = sizes
@@ -57,30 +62,57 @@ def unroll(
     Raises
     ------
     AssumptionViolated
-        If a hypothesis of the recursion fails at some step.
+        If a hypothesis of the recursion fails at some step, also one about all step sizes of a round; or if no run can
+        start at this distance under the given bound on gradients.
+
+    Notes
+    -----
+    A recursion ``Delta_{t+1} <= a Delta_t + b`` may have a negative slope a where steps are long. From
+    ``0 <= Delta_t <= U`` follows ``Delta_{t+1} <= max(a, 0) U + b``, and not ``a U + b``: the larger U is, the less an
+    upper bound that falls with Delta_t says. So slopes are clipped at 0.
 
     Examples
     --------
-    With mu = L = m = rho = 1 and eta = 1/4 alone, a step multiplies by 1 - 11/32 = 21/32.
+    A round of two steps 1/16 with the constants of ``power_of_choice.one_step``: the first goes to
+    ``(7/8) 2 + 208/256 + 1/2 = 49/16``, the second to ``(7/8) 49/16 + 43 * 65/4096 + 208/256 + 1/2``.
 
     >>> from fedtheory.bounds.power_of_choice import one_step
-    >>> unroll(one_step, initial_distance2=32.0, step_sizes=[0.25, 0.25], local_steps=1, mu=1.0, L=1.0,
-    ...        num_selected=1, G2=0.0, sigma2=0.0, objective_gap=0.0, rho_diagonal=1.0, rho_tilde=1.0)
-    array([32.     , 21.     , 13.78125])
+    >>> unroll(one_step, initial_distance2=2, step_sizes=[1 / 16, 1 / 16], local_steps=2, mu=1, L=4, num_selected=2,
+    ...        G2=43, sigma2=32, objective_gap=3, rho_diagonal=8 / 3, rho_tilde=4)
+    array([2.        , 3.0625    , 4.67456055])
     """
-    distance2 = float(_validate.nonnegative("initial_distance2", initial_distance2))
+    distance2 = _validate.double("initial_distance2", _validate.nonnegative("initial_distance2", initial_distance2))
     sizes = _validate.positive("step_sizes", _validate.array("step_sizes", step_sizes, ndim=1))
+    for name, value in constants.items():
+        if np.shape(value) not in ((), (1,), sizes.shape):
+            message = f"{name} must be a number or one for each of the {sizes.size} steps, got shape {np.shape(value)}"
+            raise ValueError(message)
     known = {"elapsed_step_size": elapsed_step_sizes(sizes, local_steps), "local_steps": local_steps}
     takes = inspect.signature(recursion).parameters
     wanted = {name: value for name, value in known.items() if name in takes}
     summands = recursion.terms(1.0, step_size=sizes, **wanted, **constants)
+    for violation in _against_the_run(recursion, {**constants, "initial_distance2": distance2}, sizes, local_steps):
+        message = f"{recursion.statement.number} needs {violation}"
+        raise AssumptionViolated(message)
     slopes = np.broadcast_to(summands.pop("contraction"), sizes.shape).tolist()
     offsets = np.broadcast_to(np.asarray(sum(summands.values()), dtype=np.float64), sizes.shape).tolist()
     bounds = [distance2]
     for slope, offset in zip(slopes, offsets, strict=True):
-        distance2 = slope * distance2 + offset
+        distance2 = max(slope, 0.0) * distance2 + offset
         bounds.append(distance2)
     return np.array(bounds)
+
+
+def _against_the_run(recursion: Bound, constants: dict[str, Any], sizes: Array, local_steps: int) -> Iterator[str]:
+    """Yield what only the whole run shows: its step sizes, and whether its start is possible."""
+    run = {"step_sizes": sizes, "local_steps": local_steps}
+    steps = [known for known in recursion.hypotheses if isinstance(known, HalvingSteps)]
+    yield from filter(None, (hypothesis.violation(run) for hypothesis in steps))
+    if sizes.size:
+        # Constants that change from step to step meet the start with their first value.
+        first = {name: np.ravel(value)[0] if np.ndim(value) else value for name, value in constants.items()}
+        implied = consequences(recursion.hypotheses, tuple(first))
+        yield from filter(None, (hypothesis.violation(first) for hypothesis in implied))
 
 
 def unrolled_gap(
@@ -88,10 +120,12 @@ def unrolled_gap(
 ) -> Array:
     """Bounds on ``E F(w_t) - F*`` for t = 0, ..., T: ``L/2`` times those of ``unroll`` (Power-of-Choice, eq. (67)).
 
+    The instance of ``unroll``, with L/2 = 2:
+
     >>> from fedtheory.bounds.power_of_choice import one_step
-    >>> unrolled_gap(one_step, initial_distance2=32.0, step_sizes=[0.25, 0.25], local_steps=1, mu=1.0, L=1.0,
-    ...              num_selected=1, G2=0.0, sigma2=0.0, objective_gap=0.0, rho_diagonal=1.0, rho_tilde=1.0)
-    array([16.      , 10.5     ,  6.890625])
+    >>> unrolled_gap(one_step, initial_distance2=2, step_sizes=[1 / 16, 1 / 16], local_steps=2, mu=1, L=4,
+    ...              num_selected=2, G2=43, sigma2=32, objective_gap=3, rho_diagonal=8 / 3, rho_tilde=4)
+    array([4.        , 6.125     , 9.34912109])
     """
     distances2 = unroll(
         recursion,
@@ -101,5 +135,5 @@ def unrolled_gap(
         L=L,
         **constants,
     )
-    gaps: Array = L / 2 * distances2
+    gaps: Array = _validate.double("L", L) / 2 * distances2
     return gaps

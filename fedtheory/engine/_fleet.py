@@ -39,7 +39,7 @@ def own_steps(local_steps: Any, num_clients: int) -> Whole:
     if np.ndim(local_steps) == 0:
         _validate.count("local_steps", local_steps)
         return np.empty(0, dtype=np.int64)
-    counts: Whole = _validate.count("local_steps", np.asarray(local_steps))
+    counts: Whole = _validate.counts("local_steps", np.asarray(local_steps))
     _validate.array("local_steps", counts, shape=(num_clients,))
     return counts
 

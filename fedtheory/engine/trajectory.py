@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Self, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.engine.contract import RECORDS
+from fedtheory.statistics import student_mean
 
 __all__ = ["Band", "Trajectory"]
 
@@ -22,8 +22,8 @@ class Band(NamedTuple):
     """A mean over replicates and its confidence limits, pointwise, each of shape (num_recorded,)."""
 
     mean: Array
-    low: Array
-    high: Array
+    lower: Array
+    upper: Array
 
 
 @final
@@ -85,23 +85,19 @@ class Trajectory:
             raise ValueError(message)
         return self.records[name]
 
-    def band(self, name: str = "gap", level: float = 0.95) -> Band:
-        """Mean over replicates with pointwise Student-t confidence limits.
+    def band(self, name: str = "gap", confidence: float = 0.95) -> Band:
+        """Mean over replicates with Student's confidence limits, pointwise.
 
         A diverged replicate makes mean and limits infinite from there on: leaving it out would flatter the mean.
         One replicate has no limits (they are infinite).
         """
-        from scipy.special import stdtrit
-
-        level = _validate.fraction("level", level)
         values = self.recorded(name)
-        count = values.shape[0]
-        lost = np.isnan(values).any(axis=0)
-        mean = np.where(lost, np.inf, values.mean(axis=0))
-        if count == 1:
-            return Band(mean, np.full_like(mean, -np.inf), np.full_like(mean, np.inf))
-        margin = stdtrit(count - 1, 0.5 + level / 2) * values.std(axis=0, ddof=1) / np.sqrt(count)
-        return Band(mean, np.where(lost, -np.inf, mean - margin), np.where(lost, np.inf, mean + margin))
+        lost = ~np.isfinite(values).all(axis=0)
+        finite = np.where(lost, 0.0, values)
+        lower, upper = student_mean(finite, confidence)
+        return Band(
+            np.where(lost, np.inf, finite.mean(axis=0)), np.where(lost, -np.inf, lower), np.where(lost, np.inf, upper)
+        )
 
     def to_xarray(self) -> Any:
         """Return an ``xarray.Dataset`` with dimensions replicate, round, client and coordinate."""

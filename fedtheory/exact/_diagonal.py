@@ -5,39 +5,53 @@ Ranking by the losses maximizes ``sum_k q_k F_k(w)`` over the polytope B of freq
 skew is at least the infimum over w of the right side divided by D(w): an eigenvalue, concave in q, which we maximize.
 """
 
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from fedtheory._validate import Array
 from fedtheory.exact._forms import Forms
-from fedtheory.exact._ranking import RankingLaw
+from fedtheory.exact._problem import Problem
+from fedtheory.exact._ranking import largest_product
+from fedtheory.selection.laws import Ranked
 
-__all__ = ["DiagonalBound", "diagonal_bound", "ranked_matrices"]
+__all__ = ["DiagonalBound", "diagonal_bound", "proved_bound", "ranked_matrices"]
 
 
 _PATIENCE = 20
+_FREQUENCIES = 4e-13
 
 
 class DiagonalBound(NamedTuple):
-    """Largest eigenvalue found (the bound), its optimality gap over B, and the points z that gave the cuts."""
+    """Largest eigenvalue found, its optimality gap over B, the frequencies that have it, and points z of the cuts."""
 
     value: float
     gap: float
+    frequencies: Array
     points: Array
 
 
-def ranked_matrices(forms: Forms, minima: Array, law: RankingLaw) -> Array:
+def ranked_matrices(forms: Forms, minima: Array, law: Ranked) -> Array:
     """Forms of ``(F_k - max_B q.F*) / D``: those of the excess losses, corrected where unequal minima misrank."""
-    relative = minima - minima.mean()
-    if not forms.objective_gap or np.ptp(minima) == 0:
+    relative = minima - minima.min()
+    if np.ptp(minima) == 0:
         return forms.matrices
     corrected = forms.matrices.copy()
-    corrected[:, -1, -1] += (relative - law.largest(relative)) / forms.objective_gap
+    corrected[:, -1, -1] += (relative - largest_product(law, relative)) / forms.optimum.objective_gap
     return corrected
 
 
-def diagonal_bound(matrices: Array, law: RankingLaw, *, max_cuts: int = 200, tolerance: float = 1e-9) -> DiagonalBound:
+def proved_bound(problem: Problem, law: Ranked, bound: DiagonalBound) -> float:
+    """Lower bound of the diagonal skew, proved in integers: at or below the eigenvalue that was found."""
+    relative = problem.fed.minima - problem.fed.minima.min()
+    # Frequencies have relative errors. They are allowed for in all terms that do not vanish with D.
+    own = Fraction(float(bound.frequencies @ relative)) * Fraction(1 - _FREQUENCIES)
+    largest = Fraction(largest_product(law, relative)) * Fraction(1 + _FREQUENCIES)
+    return problem.proved(bound.frequencies, bound.value, own - largest)
+
+
+def diagonal_bound(matrices: Array, law: Ranked, *, max_cuts: int = 200, tolerance: float = 1e-9) -> DiagonalBound:
     """Maximize the smallest eigenvalue of ``sum_k q_k matrices_k`` over B.
 
     Each round solves the matrix game between the vertices of B and the points z found so far; its frequencies get
@@ -46,21 +60,25 @@ def diagonal_bound(matrices: Array, law: RankingLaw, *, max_cuts: int = 200, tol
     """
     start = law.frequencies(np.zeros(len(matrices)))
     best, z = _smallest(matrices, start)
+    best_frequencies = start
     ceiling, points, payoffs = np.inf, [z], [_payoff(matrices, z)]
     vertices, idle = [start, law.frequencies(payoffs[0])], 0
     for _ in range(max_cuts):
         mixture, blend = _matrix_game(np.array(vertices) @ np.array(payoffs).T)
-        value, z = _smallest(matrices, mixture @ np.array(vertices))
+        frequencies = mixture @ np.array(vertices)
+        value, z = _smallest(matrices, frequencies)
         target = blend @ np.array(payoffs)
         answer = law.frequencies(target)
         idle = 0 if value > best or answer @ target < ceiling else idle + 1
-        best, ceiling = max(best, value), min(ceiling, float(answer @ target))
+        ceiling = min(ceiling, float(answer @ target))
+        if value > best:
+            best, best_frequencies = value, frequencies
         if ceiling - best <= tolerance * max(1.0, ceiling) or idle > _PATIENCE:
             break
         points.append(z)
         payoffs.append(_payoff(matrices, z))
         vertices += [answer, law.frequencies(payoffs[-1])]
-    return DiagonalBound(best, max(ceiling - best, 0.0), np.array(points))
+    return DiagonalBound(best, max(ceiling - best, 0.0), best_frequencies, np.array(points))
 
 
 def _smallest(matrices: Array, q: Array) -> tuple[float, Array]:

@@ -7,7 +7,7 @@ the skew over all models are eigenvalues of ``sum_k q_k N_k``.
 """
 
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,24 @@ import numpy.typing as npt
 from fedtheory._validate import Array
 from fedtheory.federation.quadratic import QuadraticFederation
 
-__all__ = ["Forms", "forms", "is_homogeneous", "smallest_of_sums", "without_idle_clients"]
+__all__ = ["Forms", "Optimum", "forms", "is_homogeneous", "model_along", "optimum", "smallest_of_sums"]
 
 _FARTHEST = 1e9
+_ROUNDING = 1e-13
+
+
+class Optimum(NamedTuple):
+    """Where F is smallest: w*, shape (v,), the offsets ``c_k - w*``, shape (K, v), and the objective gap."""
+
+    minimizer: Array
+    offsets: Array
+    objective_gap: float
+
+
+def optimum(fed: QuadraticFederation) -> Optimum:
+    """Read it off the federation, whose clients may share their minimizer."""
+    gap = 0.0 if is_homogeneous(fed) else fed.objective_gap
+    return Optimum(fed.minimizer, fed.centers - fed.minimizer, gap)
 
 
 @final
@@ -29,9 +44,9 @@ class Forms:
     """
 
     matrices: Array
-    center: Array
+    optimum: Optimum
     directions: Array
-    objective_gap: float
+    rounding: float
 
     def mixture(self, frequencies: Array) -> Array:
         """Matrix of the skew with these frequencies, ``sum_k q_k N_k``."""
@@ -40,14 +55,18 @@ class Forms:
 
     def model(self, z: Array) -> Array:
         """Model of z; one far away in the same direction if z is infinite."""
-        dim = self.center.size
-        tau = z[dim] / np.sqrt(self.objective_gap) if z.size > dim else 1.0
-        offset = self.directions @ z[:dim]
-        length = np.linalg.norm(offset)
-        if abs(tau) * _FARTHEST < length:
-            tau = length / _FARTHEST
-        result: Array = self.center + offset / tau if length else self.center.copy()
-        return result
+        center, _, gap = self.optimum
+        tau = z[center.size] / np.sqrt(gap) if z.size > center.size else 1.0
+        return model_along(center, self.directions @ z[: center.size], float(tau))
+
+
+def model_along(center: Array, offset: Array, tau: float) -> Array:
+    """Model ``center + offset / tau``, or one far away in this direction."""
+    length = float(np.linalg.norm(offset))
+    if abs(tau) * _FARTHEST < length:
+        tau = length / _FARTHEST
+    result: Array = center + offset / tau if length else center.copy()
+    return result
 
 
 def is_homogeneous(fed: QuadraticFederation) -> bool:
@@ -56,23 +75,30 @@ def is_homogeneous(fed: QuadraticFederation) -> bool:
     return bool(fed.objective_gap <= (256 * np.finfo(float).eps) ** 2 * size)
 
 
-def forms(fed: QuadraticFederation) -> Forms:
-    """Build the quadratic forms of all clients."""
+def forms(fed: QuadraticFederation, at: Optimum | None = None) -> Forms:
+    """Build the quadratic forms of all clients, about the optimum if it is known better than in the federation.
+
+    Whitening loses a multiple of the condition number of the mean curvature; ``rounding`` allows for that in the
+    smallest eigenvalue of any sum of the N_k, and for 400 roundings of each summand.
+    """
+    at = optimum(fed) if at is None else at
     root = np.linalg.cholesky(0.5 * fed.mean_curvature)
     whiten = np.linalg.inv(root)
     curved = whiten @ (0.5 * fed.matrices) @ whiten.T
-    directions = whiten.T
-    if is_homogeneous(fed):
-        return Forms(curved, fed.minimizer, directions, 0.0)
-    offsets = fed.centers - fed.minimizer
-    pulls = np.einsum("kij,kj->ki", fed.matrices, offsets)
+    matrices = curved if at.objective_gap == 0 else _bordered(fed, at, whiten, curved)
+    rounding = _ROUNDING * np.linalg.cond(fed.mean_curvature) * np.trace(matrices, axis1=1, axis2=2).sum()
+    return Forms(matrices, at, whiten.T, float(rounding))
+
+
+def _bordered(fed: QuadraticFederation, at: Optimum, whiten: Array, curved: Array) -> Array:
+    pulls = np.einsum("kij,kj->ki", fed.matrices, at.offsets)
     n = fed.dim + 1
     matrices = np.empty((fed.num_clients, n, n))
     matrices[:, :-1, :-1] = curved
-    matrices[:, :-1, -1] = -0.5 * (pulls @ whiten.T) / np.sqrt(fed.objective_gap)
+    matrices[:, :-1, -1] = -0.5 * (pulls @ whiten.T) / np.sqrt(at.objective_gap)
     matrices[:, -1, :-1] = matrices[:, :-1, -1]
-    matrices[:, -1, -1] = 0.5 * np.einsum("ki,ki->k", pulls, offsets) / fed.objective_gap
-    return Forms(matrices, fed.minimizer, directions, fed.objective_gap)
+    matrices[:, -1, -1] = 0.5 * np.einsum("ki,ki->k", pulls, at.offsets) / at.objective_gap
+    return matrices
 
 
 def smallest_of_sums(matrices: Array, sets: npt.NDArray[np.int64]) -> Array:
@@ -82,11 +108,3 @@ def smallest_of_sums(matrices: Array, sets: npt.NDArray[np.int64]) -> Array:
         sums += matrices[column]
     smallest: Array = np.linalg.eigvalsh(sums)[:, 0]
     return smallest
-
-
-def without_idle_clients(fed: QuadraticFederation) -> QuadraticFederation:
-    """Leave out the clients of weight zero, which neither count in F nor are drawn by weight."""
-    busy = fed.weights > 0
-    if busy.all():
-        return fed
-    return QuadraticFederation(fed.curvatures[busy], fed.centers[busy], fed.weights[busy], fed.minima[busy])

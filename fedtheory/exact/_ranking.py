@@ -1,56 +1,74 @@
-"""The selection frequencies of Power-of-Choice as a function of what ranks the clients."""
+"""Selection frequencies as a function of the order of the losses: what bounds and searches ask of such a law."""
 
-from dataclasses import dataclass
-from typing import Any, final
+from dataclasses import replace
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.sampling.inclusion import power_of_choice_inclusion
-from fedtheory.selection.power_of_choice import HighestLoss, PowerOfChoice
+from fedtheory._validate import Array, Mask
+from fedtheory.selection.laws import Ranked
 
-__all__ = ["RankingLaw", "ranking_law"]
+__all__ = ["among", "largest_product", "largest_totals", "rearranged", "remembering"]
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class RankingLaw:
-    r"""Frequencies ``q = pi / m`` of pow-d.
+def among(law: Ranked, busy: Mask) -> Ranked:
+    """Restrict a law to the clients of positive weight; it must not select the others."""
+    if busy.all():
+        return law
 
-    Over all rankings these are the vertices of a convex set B, the base polytope of the submodular function
-    ``f(U) = E min(m, candidates in U)``, divided by m; ranking by a vector maximizes its product with q over B.
+    def frequencies(values: Array) -> Array:
+        everyone = np.zeros(busy.size)
+        everyone[busy] = values
+        drawn = law.frequencies(everyone)
+        if drawn[~busy].any():
+            client = int(np.flatnonzero(~busy & (drawn != 0))[0])
+            message = (
+                f"strategy must not select clients of weight zero, got frequency {drawn[client]} of client {client}"
+            )
+            raise ValueError(message)
+        return drawn[busy]
+
+    return replace(law, frequencies=frequencies)
+
+
+def remembering(law: Ranked) -> Ranked:
+    """Ask a law only once for each order of the clients: a search or a run meets few of them, many times."""
+    known: dict[bytes, Array] = {}
+
+    def frequencies(losses: Array) -> Array:
+        order = np.argsort(-losses, kind="stable")
+        ranked = losses[order]
+        key = order.tobytes() + (ranked[1:] == ranked[:-1]).tobytes()
+        if key not in known:
+            known[key] = law.frequencies(losses)
+        return known[key]
+
+    return replace(law, frequencies=frequencies)
+
+
+def largest_product(law: Ranked, values: Array) -> float:
+    """Product of the values with the frequencies that rank by them: the largest one, if large losses are preferred."""
+    return float(law.frequencies(values) @ values)
+
+
+def largest_totals(law: Ranked, weights: Array) -> Array:
+    """Upper bounds ``g_n``, n = 1, ..., K, of the total frequency of n clients in any order; concave in n.
+
+    >>> fair = Ranked(lambda losses: np.full(2, 0.5))
+    >>> largest_totals(fair, np.full(2, 0.5))
+    array([1., 1.])
     """
-
-    weights: Array
-    num_selected: int
-    num_candidates: int
-
-    def frequencies(self, values: Array) -> Array:
-        """Frequencies when the clients are ranked by these values, largest first; shape (K,)."""
-        inclusion = power_of_choice_inclusion(self.weights, values, self.num_selected, self.num_candidates)
-        return inclusion / self.num_selected
-
-    def largest(self, values: Array) -> float:
-        """Largest product of the values with a point of B."""
-        return float(self.frequencies(values) @ values)
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether the ranking does not matter."""
-        return self.num_selected == self.num_candidates or np.size(self.weights) == 1
+    if not law.favors_heavy:
+        return np.ones(weights.size)
+    heaviest = np.argsort(-weights, kind="stable")
+    values = np.empty(weights.size)
+    values[heaviest] = -np.arange(float(weights.size))
+    totals: Array = np.cumsum(law.frequencies(values)[heaviest])
+    return totals
 
 
-def ranking_law(fed: QuadraticFederation, strategy: Any) -> RankingLaw:
-    """Law of a pow-d strategy among the clients of positive weight, the only ones that are drawn."""
-    if isinstance(strategy, HighestLoss):
-        d = fed.num_clients
-    elif isinstance(strategy, PowerOfChoice) and isinstance(strategy.num_candidates, int | np.integer):
-        d = int(strategy.num_candidates)
-    else:
-        message = f"strategy must be state-independent, or pow-d with a fixed number of candidates, got {strategy!r}"
-        raise TypeError(message)
-    weights = fed.weights[fed.weights > 0]
-    d = _validate.count("num_candidates", d, 1, weights.size)
-    return RankingLaw(weights, _validate.count("num_selected", strategy.num_selected, 1, d), d)
+def rearranged(law: Ranked, weights: Array, values: Array) -> float:
+    """Upper bound of the product of nonnegative values with the frequencies in any order of the clients."""
+    if law.prefers_large:
+        return largest_product(law, values)
+    shares = np.diff(largest_totals(law, weights), prepend=0.0)
+    return float(shares @ np.sort(values)[::-1])

@@ -26,8 +26,11 @@ def smallest_over_models(
     rng: np.random.Generator,
     num_models: int,
     starts: Iterable[Array] = (),
-) -> Found:
-    """Evaluate given and random models at all distances from w*, then improve the best by adaptive random steps."""
+) -> list[Found]:
+    """Evaluate given and random models at all distances from w*, then improve the best by adaptive random steps.
+
+    The improved ones are returned, the best first.
+    """
     spread = float(np.linalg.norm(fed.centers - fed.minimizer, axis=1).max()) or 1.0
     models = [fed.minimizer, *fed.centers, *starts]
     while len(models) < num_models // 2:
@@ -39,7 +42,7 @@ def smallest_over_models(
         _improved(objective, found, spread, rng, (num_models - num_models // 2) // _NUM_REFINED)
         for found in tried[:_NUM_REFINED]
     ]
-    return min(refined, key=lambda found: found.value)
+    return sorted(refined, key=lambda found: found.value)
 
 
 def _improved(

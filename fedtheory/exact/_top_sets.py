@@ -3,25 +3,26 @@ r"""Which sets of m clients can have the m largest losses: the rankings that mat
 For isotropic curvatures every loss is affine in (w, s) at ``s = |w|^2``. If already no point with ``s >= |w|^2`` ranks
 the set U first, multipliers prove it: nonnegative numbers on U and outside, each of sum 1, for which
 ``sum_U lambda_i F_i - sum_outside nu_j F_j`` is a concave quadratic with a negative maximum. The multipliers come from
-a cone program; the proof is that maximum, computed here.
+a cone program; the proof is that maximum, computed here without rounding.
 """
 
+import warnings
 from collections.abc import Callable
 from itertools import combinations
-from math import comb
+from math import comb, lcm
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from fedtheory._validate import Array
-from fedtheory.exact._forms import Forms, smallest_of_sums
-from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory._semidefinite import is_semidefinite
+from fedtheory._validate import Array, Mask
+from fedtheory.exact._forms import smallest_of_sums
+from fedtheory.exact._integer_forms import IntegerForms, Integers, integers, solve
+from fedtheory.exact._problem import Problem
 
 __all__ = ["TopSets", "is_tractable", "least_over_top_sets"]
 
 _MOST_SETS, _MOST_PROGRAMS = 200_000, 400
-_MARGIN = 1e-9
 
 
 class TopSets(NamedTuple):
@@ -39,40 +40,44 @@ class _Losses(NamedTuple):
     level: Array
 
 
-def is_tractable(fed: QuadraticFederation, m: int) -> bool:
-    """Whether the curvatures are isotropic and the sets few enough to look at all."""
-    return fed.curvatures.ndim == 1 and m < fed.num_clients and comb(fed.num_clients, m) <= _MOST_SETS
+def is_tractable(problem: Problem, m: int) -> bool:
+    """Whether the curvatures are isotropic, the sets few enough to look at all, and not all centers the same."""
+    fed = problem.fed
+    few = m < fed.num_clients and comb(fed.num_clients, m) <= _MOST_SETS
+    return fed.curvatures.ndim == 1 and few and problem.objective_gap > 0
 
 
-def least_over_top_sets(fed: QuadraticFederation, forms: Forms, m: int, upper: float) -> TopSets:
+def least_over_top_sets(problem: Problem, m: int, upper: float) -> TopSets:
     """Go through the sets with a smaller infimum than ``upper``, in increasing order, until one cannot be excluded."""
+    fed, exact = problem.fed, problem.exact
     sets = np.array(list(combinations(range(fed.num_clients), m)))
-    infima = smallest_of_sums(forms.matrices, sets) / m
+    infima = (smallest_of_sums(problem.forms.matrices, sets) - problem.forms.rounding) / m
     candidates = np.flatnonzero(infima < upper)
-    scale = float(np.linalg.norm(fed.centers - fed.minimizer, axis=1).max())
-    losses = _scaled_losses(fed, scale)
-    solve = _program(losses)
-    models = []
-    for index in candidates[np.argsort(infima[candidates])][:_MOST_PROGRAMS]:
+    scale = float(np.linalg.norm(problem.forms.optimum.offsets, axis=1).max())
+    solve = _program(_scaled_losses(problem, scale))
+    models: list[Array] = []
+    increasing = candidates[np.argsort(infima[candidates])]
+    later = np.append(infima[increasing[1:]], upper)
+    for index, next_infimum in zip(increasing[:_MOST_PROGRAMS], later, strict=False):
         is_top = np.isin(np.arange(fed.num_clients), sets[index])
         multipliers, x = solve(is_top)
         if x is not None:
             models.append(fed.minimizer + scale * x)
-        if multipliers is None or not _excludes(losses, is_top, multipliers):
-            return TopSets(max(float(infima[index]), 0.0), models)
-    is_complete = candidates.size <= _MOST_PROGRAMS
-    lower = upper if is_complete else float(np.sort(infima[candidates])[_MOST_PROGRAMS])
-    return TopSets(max(lower, 0.0), models)
+        if multipliers is None or not _excludes(exact, is_top, multipliers):
+            infimum = problem.proved(is_top / m, float(infima[index]) + problem.forms.rounding / m)
+            return TopSets(max(min(infimum, float(next_infimum)), 0.0), models)
+    lower = upper if increasing.size <= _MOST_PROGRAMS else infima[increasing[_MOST_PROGRAMS]]
+    return TopSets(max(float(lower), 0.0), models)
 
 
-def _scaled_losses(fed: QuadraticFederation, scale: float) -> _Losses:
-    h, offsets = fed.curvatures, (fed.centers - fed.minimizer) / scale
-    level = 0.5 * h * (offsets**2).sum(axis=1) + (fed.minima - fed.minima.mean()) / scale**2
+def _scaled_losses(problem: Problem, scale: float) -> _Losses:
+    h, offsets, minima = problem.fed.curvatures, problem.forms.optimum.offsets / scale, problem.fed.minima
+    level = 0.5 * h * (offsets**2).sum(axis=1) + (minima - minima.mean()) / scale**2
     unit = float(h.mean())
     return _Losses(0.5 * h / unit, -h[:, None] * offsets / unit, level / unit)
 
 
-def _program(losses: _Losses) -> Callable[[npt.NDArray[np.bool_]], tuple[Array | None, Array | None]]:
+def _program(losses: _Losses) -> Callable[[Mask], tuple[Array | None, Array | None]]:
     """Compile once: minimize the violation of "everybody in U is above a level and everybody else below"."""
     import cvxpy as cp
 
@@ -83,10 +88,13 @@ def _program(losses: _Losses) -> Callable[[npt.NDArray[np.bool_]], tuple[Array |
     ranked = cp.multiply(sign, values - level) + violation >= 0
     problem = cp.Problem(cp.Minimize(violation), [ranked, cp.sum_squares(x) <= s, violation >= -1])
 
-    def solve(is_top: npt.NDArray[np.bool_]) -> tuple[Array | None, Array | None]:
+    def solve(is_top: Mask) -> tuple[Array | None, Array | None]:
         sign.value = np.where(is_top, 1.0, -1.0)
         try:
-            problem.solve(solver=cp.CLARABEL)
+            with warnings.catch_warnings():
+                # Inaccurate multipliers either prove the exclusion or do not.
+                warnings.simplefilter("ignore")
+                problem.solve(solver=cp.CLARABEL)
         except cp.SolverError:
             return None, None
         return _value(ranked.dual_value), _value(x.value)
@@ -98,14 +106,33 @@ def _value(found: Any) -> Array | None:
     return None if found is None or not np.isfinite(found).all() else np.asarray(found, dtype=np.float64)
 
 
-def _excludes(losses: _Losses, is_top: npt.NDArray[np.bool_], multipliers: Array) -> bool:
-    """Whether ``max_x sum_U lambda F - sum_outside nu F`` is negative, so that no model ranks U first."""
-    masses = np.maximum(multipliers, 0.0)
+def _excludes(exact: IntegerForms, is_top: Mask, multipliers: Array) -> bool:
+    """Whether ``max_w sum_U lambda F - sum_outside nu F`` is negative, decided in integers: no model ranks U first."""
+    masses, _ = integers(np.maximum(multipliers, 0.0))
+    sides = np.where(is_top, -1, 1).astype(object)
+    curvatures = exact.forms[:, 0, 0]
+    if (curvatures == curvatures[0]).all():
+        masses = _balanced(exact, sides, masses)
     inside, outside = masses * is_top, masses * ~is_top
-    if inside.sum() == 0 or outside.sum() == 0:
+    if (masses < 0).any() or not inside.any() or not outside.any():
         return False
-    factors = inside / inside.sum() - outside / outside.sum()
-    bend, pull, level = factors @ losses.bend, factors @ losses.pull, factors @ losses.level
-    if bend >= 0:
-        return False
-    return bool(level - pull @ pull / (4 * bend) < -_MARGIN)
+    factors = outside * inside.sum() - inside * outside.sum()
+    form = np.tensordot(factors, exact.forms, 1)
+    form[-1, -1] += factors @ exact.minima - 1
+    return is_semidefinite(form)
+
+
+def _balanced(exact: IntegerForms, sides: Integers, masses: Integers) -> Integers:
+    """Change masses a little, so that the slope vanishes where no curvature can beat it; negative if it cannot be done.
+
+    With C the rows (1, c_k) times the side, the masses ``x (1 - C y)``, ``(C' diag(x) C) y = C' x``, have ``C' x = 0``.
+    """
+    rows = sides[:, None] * np.column_stack([np.full(len(sides), 1, dtype=object), exact.centers])
+    try:
+        shift = solve(rows.T @ (masses[:, None] * rows), rows.T @ masses)
+    except ZeroDivisionError:
+        return -masses - 1
+    common = lcm(*(number.denominator for number in shift))
+    whole = np.array([int(number * common) for number in shift], dtype=object)
+    result: Integers = masses * (common - rows @ whole)
+    return result

@@ -12,12 +12,11 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Array
-from fedtheory.exact._forms import without_idle_clients
-from fedtheory.exact._quadratic import quadratic
-from fedtheory.exact._ranking import RankingLaw, ranking_law
-from fedtheory.exact.frequencies import StateIndependent
+from fedtheory.exact._door import frequency_law, quadratic
+from fedtheory.exact._problem import busy_clients
+from fedtheory.exact._ranking import among
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.selection.power_of_choice import HighestLoss, PowerOfChoice
+from fedtheory.selection.laws import Fixed, KnowsItsLaw, Ranked
 
 __all__ = ["ErrorFloor", "error_floor"]
 
@@ -48,7 +47,7 @@ class ErrorFloor(NamedTuple):
 
 def error_floor(
     fed: QuadraticFederation,
-    strategy: StateIndependent | PowerOfChoice | HighestLoss,
+    strategy: KnowsItsLaw,
     *,
     tolerance: float = 1e-12,
     max_vertices: int = 300,
@@ -60,7 +59,8 @@ def error_floor(
     fed
         Quadratic clients.
     strategy
-        State-independent, or Power-of-Choice with a fixed number of candidates.
+        With a known law: fixed frequencies, or a ranking that prefers large losses, such as Power-of-Choice with a
+        fixed number of candidates.
     tolerance
         Wanted duality gap, relative to the objective gap.
     max_vertices
@@ -74,7 +74,9 @@ def error_floor(
     Raises
     ------
     TypeError
-        If the federation is not quadratic, or the strategy is neither state-independent nor pow-d with a number d.
+        If the federation is not quadratic, or the strategy's law is not of this kind.
+    ValueError
+        If a run of the strategy with these clients would be refused, or a number makes no sense.
 
     Examples
     --------
@@ -82,20 +84,25 @@ def error_floor(
     ``(w - 1)^2 = 4 (w + 1)^2`` at w = -1/3, while F is least at w = -3/5, where F'' = 5/2: 1/2 5/2 (4/15)^2 = 4/45.
 
     >>> fed = QuadraticFederation([1.0, 4.0], [[1.0], [-1.0]], [0.5, 0.5])
+    >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> round(error_floor(fed, PowerOfChoice(1, 2)).value * 45, 9)
     4.0
     """
     fed = quadratic(fed)
     tolerance = float(_validate.nonnegative("tolerance", tolerance))
-    if isinstance(strategy, StateIndependent):
-        q = strategy.coefficient_moments(fed.weights).mean
-        w = _minimizer(fed, q)
-        return ErrorFloor(float(fed.excess(w)), w, 0.0, 0.0, q)
-    busy = without_idle_clients(fed)
-    q, gap = _best_frequencies(busy, ranking_law(fed, strategy), tolerance * busy.objective_gap, max_vertices)
+    max_vertices = _validate.count("max_vertices", max_vertices)
+    law = frequency_law(strategy, fed.weights)
+    if isinstance(law, Fixed):
+        w = _minimizer(fed, law.mean)
+        return ErrorFloor(float(fed.excess(w)), w, 0.0, 0.0, law.mean)
+    if not law.prefers_large:
+        message = f"strategy must prefer the clients with the largest losses for an error floor, got {strategy!r}"
+        raise TypeError(message)
+    is_busy, busy = fed.weights > 0, busy_clients(fed)
+    q, gap = _best_frequencies(busy, among(law, is_busy), tolerance * busy.objective_gap, max_vertices)
     w = _minimizer(busy, q)
     everyone = np.zeros(fed.num_clients)
-    everyone[fed.weights > 0] = q
+    everyone[is_busy] = q
     return ErrorFloor(float(fed.excess(w)), w, gap, float(np.sqrt(2 * gap / fed.strong_convexity)), everyone)
 
 
@@ -105,7 +112,7 @@ def _minimizer(fed: QuadraticFederation, q: Array) -> Array:
 
 
 def _best_frequencies(
-    fed: QuadraticFederation, law: RankingLaw, tolerance: float, max_vertices: int
+    fed: QuadraticFederation, law: Ranked, tolerance: float, max_vertices: int
 ) -> tuple[Array, float]:
     """Maximize ``min_w sum_k q_k F_k(w)`` over B; return the frequencies and the duality gap.
 
@@ -130,7 +137,7 @@ def _best_frequencies(
     return best, best_gap
 
 
-def _vertex(law: RankingLaw, losses: Array) -> Array:
+def _vertex(law: Ranked, losses: Array) -> Array:
     """Vertex of B that maximizes the mean loss; ties are broken by index, as no mean of vertices is wanted."""
     ranks = np.empty(losses.size)
     ranks[np.argsort(-losses, kind="stable")] = -np.arange(float(losses.size))

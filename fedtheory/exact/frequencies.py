@@ -1,32 +1,16 @@
 """How often a strategy selects each client, where that is known exactly."""
 
-from typing import Any, Protocol, runtime_checkable
+import numpy.typing as npt
 
-import numpy as np
-
+from fedtheory import _validate
 from fedtheory._validate import Array
-from fedtheory.selection._moments import CoefficientMoments
+from fedtheory.exact._door import frequency_law
+from fedtheory.selection.laws import KnowsItsLaw, Ranked
 
-__all__ = ["RanksByLoss", "StateIndependent", "selection_frequencies"]
-
-
-@runtime_checkable
-class StateIndependent(Protocol):
-    """A strategy whose aggregation coefficients do not depend on the model."""
-
-    def coefficient_moments(self, weights: Array) -> CoefficientMoments:
-        """Return first and second moments of the coefficients."""
+__all__ = ["selection_frequencies"]
 
 
-@runtime_checkable
-class RanksByLoss(Protocol):
-    """A strategy whose law depends on the model through the clients' losses, and is known exactly."""
-
-    def inclusion_probabilities(self, weights: Array, losses: Array) -> Array:
-        """Return the expected number of copies of each client, shape (K,)."""
-
-
-def selection_frequencies(strategy: StateIndependent | RanksByLoss | Any, weights: Array, losses: Array) -> Array:
+def selection_frequencies(strategy: KnowsItsLaw, weights: npt.ArrayLike, losses: npt.ArrayLike) -> Array:
     r"""Frequencies ``q_k``: expected coefficient of client k in the aggregate, given the losses.
 
     For plain means of m models, q is the expected number of copies of each client divided by m.
@@ -34,7 +18,7 @@ def selection_frequencies(strategy: StateIndependent | RanksByLoss | Any, weight
     Parameters
     ----------
     strategy
-        State-independent, or with known inclusion probabilities.
+        With a known law of frequencies that are fixed or depend on the order of the losses.
     weights, losses
         p and the losses F_k(w), shape (K,).
 
@@ -47,20 +31,18 @@ def selection_frequencies(strategy: StateIndependent | RanksByLoss | Any, weight
     ------
     TypeError
         If the strategy's law is not known.
+    ValueError
+        If weights or losses make no sense, or a run with these weights would be refused.
 
     Examples
     --------
     The largest of two losses is always selected when both clients are candidates.
 
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice
-    >>> selection_frequencies(PowerOfChoice(1, 2), np.array([0.5, 0.5]), np.array([1.0, 3.0]))
+    >>> selection_frequencies(PowerOfChoice(1, 2), [0.5, 0.5], [1.0, 3.0])
     array([0., 1.])
     """
-    if isinstance(strategy, StateIndependent):
-        return strategy.coefficient_moments(weights).mean
-    if isinstance(strategy, RanksByLoss):
-        copies = strategy.inclusion_probabilities(weights, losses)
-        frequencies: Array = copies / np.sum(copies)
-        return frequencies
-    message = f"strategy must have a known selection law (inclusion_probabilities), got {strategy!r}"
-    raise TypeError(message)
+    p = _validate.probability_vector("weights", weights)
+    values = _validate.array("losses", losses, shape=p.shape)
+    law = frequency_law(strategy, p)
+    return law.frequencies(values) if isinstance(law, Ranked) else law.mean

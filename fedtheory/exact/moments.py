@@ -14,19 +14,20 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.engine.schedule import Schedule, step_sizes
+from fedtheory.exact._door import known_law, quadratic
 from fedtheory.exact._local_work import applied, local_work, spectra
-from fedtheory.exact._quadratic import quadratic
 from fedtheory.exact._round_noise import RoundNoise, round_noise
-from fedtheory.exact.frequencies import StateIndependent
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.selection._moments import CoefficientMoments
+from fedtheory.selection.laws import KnowsItsLaw, Moments
 
 __all__ = ["expected_gap"]
+
+_ROUNDING = 1e-12
 
 
 def expected_gap(
     fed: QuadraticFederation,
-    strategy: StateIndependent,
+    strategy: KnowsItsLaw,
     num_rounds: int,
     local_steps: int,
     step_size: float | npt.ArrayLike | Schedule,
@@ -44,7 +45,7 @@ def expected_gap(
     fed
         Quadratic clients with any curvatures.
     strategy
-        A state-independent strategy, one with ``coefficient_moments``.
+        A state-independent strategy: one whose ``law`` is ``Moments``.
     num_rounds, local_steps
         Communication rounds, and local steps tau in each.
     step_size
@@ -70,7 +71,7 @@ def expected_gap(
     TypeError
         If the federation is not quadratic or the strategy depends on the state.
     ValueError
-        If a number or shape makes no sense.
+        If a number or shape makes no sense, or a run of the strategy with these clients would be refused.
 
     Notes
     -----
@@ -96,7 +97,7 @@ def expected_gap(
     array([0.5  , 0.25 , 0.125])
     """
     fed = quadratic(fed)
-    moments = _state_independent(strategy).coefficient_moments(fed.weights)
+    moments = _moments(strategy, fed.weights)
     num_rounds, local_steps = _validate.horizon("num_rounds", num_rounds), _validate.count("local_steps", local_steps)
     etas = step_sizes(step_size, num_rounds, local_steps).reshape(num_rounds, local_steps)
     start = _validate.array("initial", initial, shape=(fed.dim,)) - fed.minimizer
@@ -115,20 +116,29 @@ def expected_gap(
     return np.where(np.isfinite(gaps), gaps, np.inf)
 
 
-def _state_independent(strategy: Any) -> StateIndependent:
-    if not isinstance(strategy, StateIndependent):
+def _moments(strategy: Any, weights: Array) -> Moments:
+    law = known_law(strategy, weights)
+    if not isinstance(law, Moments):
         message = (
-            "strategy must be state-independent (with coefficient_moments) for an exact expectation, "
+            "strategy must be state-independent (with known moments of its coefficients) for an exact expectation, "
             f"got {strategy!r}; mean_field_gap approximates strategies that look at the losses"
         )
         raise TypeError(message)
-    return strategy
-
-
-def _scaled(moments: CoefficientMoments, scale: float) -> CoefficientMoments:
-    return CoefficientMoments(
-        scale * moments.mean, moments.alpha, scale**2 * moments.delta, scale**2 * np.asarray(moments.noise)
+    mean, delta, noise = (
+        _validate.array(name, value, shape=weights.shape)
+        for name, value in (("mean", law.mean), ("delta", law.delta), ("noise", law.noise))
     )
+    alpha = float(_validate.finite("alpha", law.alpha))
+    # Variances of known coefficients are zero up to rounding.
+    variance = (alpha - 1) * mean**2 + delta
+    for client in np.flatnonzero(variance < -_ROUNDING * mean**2):
+        message = f"law must have E omega_k^2 >= (E omega_k)^2, got variance {variance[client]:.3g} for client {client}"
+        raise ValueError(message)
+    return Moments(mean, alpha, delta, _validate.nonnegative("noise", noise))
+
+
+def _scaled(moments: Moments, scale: float) -> Moments:
+    return Moments(scale * moments.mean, moments.alpha, scale**2 * moments.delta, scale**2 * np.asarray(moments.noise))
 
 
 class _Noise(NamedTuple):
@@ -139,7 +149,7 @@ class _Noise(NamedTuple):
 
 
 class _Round(NamedTuple):
-    """``x+ = keep x + shift + sum_k omega_k (G_k x + g_k)`` + noise, x measured from w*; see CoefficientMoments.
+    """``x+ = keep x + shift + sum_k omega_k (G_k x + g_k)`` + noise, x measured from w*; see Moments.
 
     ``slopes`` holds the G_k, (K, v) if diagonal, else (K, v, v); ``offsets`` the g_k, (K, v).
     """
@@ -148,12 +158,12 @@ class _Round(NamedTuple):
     shift: Array
     slopes: Array
     offsets: Array
-    moments: CoefficientMoments
+    moments: Moments
     noise: RoundNoise
 
 
 def _rounds(
-    fed: QuadraticFederation, moments: CoefficientMoments, etas: Array, noise: _Noise, *, by_model: bool
+    fed: QuadraticFederation, moments: Moments, etas: Array, noise: _Noise, *, by_model: bool
 ) -> Iterator[_Round]:
     eigen, centers = spectra(fed), fed.centers - fed.minimizer
     for t, steps in enumerate(etas):

@@ -3,12 +3,11 @@
 import numpy as np
 
 from fedtheory._validate import Array
-from fedtheory.exact._ranking import RankingLaw
 
 __all__ = ["least_skew_over_rankings"]
 
 
-def least_skew_over_rankings(law: RankingLaw, least_ratios: Array) -> float:
+def least_skew_over_rankings(totals: Array, least_ratios: Array) -> float:
     r"""Lower bound of rho_bar from the smallest mean excess ratios of n clients.
 
     Sort the ratios ``r_k = (F_k(w') - F_k*) / D(w')`` increasingly. No ranking gives less than the one in this order,
@@ -20,22 +19,20 @@ def least_skew_over_rankings(law: RankingLaw, least_ratios: Array) -> float:
 
     Parameters
     ----------
-    law
-        Weights, m and d.
+    totals
+        ``g_n``, or upper bounds of it, divided by m: the largest total frequency of n clients; concave, shape (K,).
     least_ratios
         ``l_n``, or lower bounds of it, shape (K,); see ``subset_minima``.
 
     Examples
     --------
-    Two opposite clients, d = 2, m = 1: one client alone can be at its optimum.
+    Two opposite clients, d = 2, m = 1: one client alone has all frequency, and can be at its optimum.
 
-    >>> least_skew_over_rankings(RankingLaw(np.array([0.5, 0.5]), 1, 2), np.array([0.0, 1.0]))
+    >>> least_skew_over_rankings(np.array([1.0, 1.0]), np.array([0.0, 1.0]))
     0.0
     """
-    by_weight = np.sort(law.weights)[::-1]
-    heaviest_first = RankingLaw(by_weight, law.num_selected, law.num_candidates)
-    increments = heaviest_first.frequencies(-np.arange(float(by_weight.size)))
+    increments = np.diff(totals, prepend=0.0, append=totals[-1])
     # decreasing in exact arithmetic; clipping what rounding adds only lowers the bound
-    drops = np.maximum(increments - np.append(increments[1:], 0.0), 0.0)
-    sizes = np.arange(1.0, by_weight.size + 1)
+    drops = np.maximum(increments[:-1] - increments[1:], 0.0)
+    sizes = np.arange(1.0, totals.size + 1)
     return float((drops * sizes) @ least_ratios) * (1 - 1e-12)

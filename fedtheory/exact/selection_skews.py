@@ -8,25 +8,25 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Array
-from fedtheory.exact._cells import skews_in_one_dimension
-from fedtheory.exact._diagonal import diagonal_bound, ranked_matrices
-from fedtheory.exact._forms import Forms, forms, is_homogeneous, without_idle_clients
-from fedtheory.exact._quadratic import quadratic
-from fedtheory.exact._ranking import RankingLaw, ranking_law
-from fedtheory.exact._search import Found, smallest_over_models
+from fedtheory.exact._diagonal import diagonal_bound, proved_bound, ranked_matrices
+from fedtheory.exact._door import frequency_law, quadratic
+from fedtheory.exact._extremes import infimum
+from fedtheory.exact._one_dimension import sides_in_one_dimension
+from fedtheory.exact._problem import Problem, busy_clients, problem_of
+from fedtheory.exact._ranking import among, largest_totals, rearranged, remembering
+from fedtheory.exact._search import smallest_over_models
 from fedtheory.exact._top_sets import is_tractable, least_over_top_sets
-from fedtheory.exact.frequencies import StateIndependent
-from fedtheory.exact.interval import Interval, SelectionSkew
 from fedtheory.exact.ranking_bound import least_skew_over_rankings
-from fedtheory.exact.skews import skew_extremes
-from fedtheory.exact.subsets import subset_minima
+from fedtheory.exact.skew_intervals import SelectionSkew, outward
+from fedtheory.exact.subsets import least_ratios_of
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.selection.power_of_choice import HighestLoss, PowerOfChoice
+from fedtheory.interval import Interval
+from fedtheory.selection.laws import Fixed, KnowsItsLaw, Ranked
 
 __all__ = ["selection_skew"]
 
 _FIXED = "fixed frequencies"
-_CELLS = "all rankings in one dimension"
+_ORDERS = "all rankings in one dimension"
 _RANKINGS = "all rankings, by the subsets of clients"
 _TOP_SETS = "all sets of largest losses not excluded by multipliers"
 _PLANES = "cutting planes on the base polytope"
@@ -34,11 +34,12 @@ _REARRANGEMENT = "rearrangement"
 _MINIMIZER = "attained at w*"
 _SEARCH = "search over models"
 _UNDEFINED = "0/0: objective gap 0"
+_SIGN = "no skew is negative"
 
 
 def selection_skew(
     fed: QuadraticFederation,
-    strategy: StateIndependent | PowerOfChoice | HighestLoss,
+    strategy: KnowsItsLaw,
     rng: Any = 0,
     *,
     num_models: int = 4000,
@@ -88,111 +89,135 @@ def selection_skew(
     --------
     Clients at +1 and -1, the worse one selected: at some w' that client is optimal, but never at w.
 
+    >>> from fedtheory.selection.power_of_choice import PowerOfChoice
     >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
     >>> skews = selection_skew(fed, PowerOfChoice(num_selected=1, num_candidates=2))
     >>> [tuple(round(side, 12) for side in interval) for interval in skews]
     [(0.0, 0.0), (1.0, 1.0), (1.0, 1.0)]
     """
     fed = quadratic(fed)
-    num_models = _validate.count("num_models", num_models)
+    num_models, generator = _validate.count("num_models", num_models), _validate.generator(rng)
+    is_busy = fed.weights > 0
     if least_ratios is not None:
-        busy = int(np.count_nonzero(fed.weights))
-        least_ratios = _validate.nonnegative(
-            "least_ratios", _validate.array("least_ratios", least_ratios, shape=(busy,))
-        )
-    if isinstance(strategy, StateIndependent):
-        return _with_fixed_frequencies(fed, strategy.coefficient_moments(fed.weights).mean)
-    law, fed = ranking_law(fed, strategy), without_idle_clients(fed)
-    if law.is_constant:
-        return _with_fixed_frequencies(fed, law.frequencies(np.zeros(fed.num_clients)))
+        shape = (int(np.count_nonzero(is_busy)),)
+        least_ratios = _validate.nonnegative("least_ratios", _validate.array("least_ratios", least_ratios, shape=shape))
+    law = frequency_law(strategy, fed.weights)
+    if isinstance(law, Fixed):
+        return _with_fixed_frequencies(problem_of(fed), law.mean)
+    law, problem = remembering(among(law, is_busy)), problem_of(busy_clients(fed))
+    if problem.fed.num_clients == 1:
+        return _with_fixed_frequencies(problem, np.ones(1))
     if fed.dim == 1:
-        return _in_one_dimension(fed, law)
-    return _by_bounds_and_search(_Problem(fed, forms(fed), law, _validate.generator(rng), num_models), least_ratios)
+        return _in_one_dimension(problem, law)
+    return _by_bounds_and_search(_Hunt(problem, law, generator, num_models), least_ratios)
 
 
-def _with_fixed_frequencies(fed: QuadraticFederation, q: Array) -> SelectionSkew:
-    least = Interval.exact(skew_extremes(fed, q)[0], _FIXED)
-    return SelectionSkew(least, _rho_tilde(fed, lambda excess: Interval.exact(float(q @ excess), _FIXED)), least)
+def _with_fixed_frequencies(problem: Problem, q: Array) -> SelectionSkew:
+    guess, model = infimum(problem.fed, problem.forms, q)
+    least = outward(problem.proved(q, guess), problem.skew(q, model), _FIXED, _FIXED)
+    excess = float(q @ problem.excess)
+    return SelectionSkew(least, _rho_tilde(problem, excess, excess, _FIXED, _FIXED), least)
 
 
-def _in_one_dimension(fed: QuadraticFederation, law: RankingLaw) -> SelectionSkew:
-    exact = skews_in_one_dimension(fed, forms(fed), law)
+def _in_one_dimension(problem: Problem, law: Ranked) -> SelectionSkew:
+    bar, diagonal, excess = sides_in_one_dimension(problem, law)
     return SelectionSkew(
-        Interval.exact(exact.rho_bar, _CELLS),
-        _rho_tilde(fed, lambda _: Interval.exact(exact.excess_at_minimizer, _CELLS)),
-        Interval.exact(exact.rho_diagonal, _CELLS),
+        outward(*bar, _ORDERS, _ORDERS),
+        _rho_tilde(problem, excess, excess, _ORDERS, _ORDERS),
+        outward(*diagonal, _ORDERS, _ORDERS),
     )
 
 
-def _rho_tilde(fed: QuadraticFederation, numerator: Callable[[Array], Interval]) -> Interval:
-    """Divide an interval for ``sup_w sum_k q_k(w) (F_k(w*) - F_k*)`` by the objective gap."""
-    if is_homogeneous(fed):
+def _rho_tilde(problem: Problem, lower: float, upper: float, lower_by: str, upper_by: str) -> Interval[float]:
+    """Divide the sides of ``sup_w sum_k q_k(w) (F_k(w*) - F_k*)`` by the objective gap."""
+    gap = problem.objective_gap
+    if gap == 0:
         return Interval(0.0, float("inf"), _UNDEFINED, _UNDEFINED)
-    known = numerator(fed.excesses(fed.minimizer))
-    gap = fed.objective_gap
-    return Interval(known.lower / gap, known.upper / gap, known.lower_by, known.upper_by)
+    return outward(lower / gap, upper / gap, lower_by, upper_by)
 
 
-class _Problem(NamedTuple):
-    """What the bounds and searches for pow-d in several dimensions share."""
+class _Hunt(NamedTuple):
+    """What the bounds and searches for a ranking law in several dimensions share."""
 
-    fed: QuadraticFederation
-    forms: Forms
-    law: RankingLaw
+    problem: Problem
+    law: Ranked
     rng: np.random.Generator
     num_models: int
 
     def frequencies(self, w: Array) -> Array:
-        """Return the selection frequencies at w."""
-        return self.law.frequencies(self.fed.losses(w))
+        """Return the selection frequencies at w, where rounding may exchange clients that all but tie."""
+        return self.law.frequencies(self.problem.fed.losses(w))
 
-    def search(self, objective: Callable[[Array], float], starts: Iterable[Array] = ()) -> Found:
-        """Look for a model where the objective is small."""
-        return smallest_over_models(objective, self.fed, self.rng, self.num_models, starts)
+    def exact_frequencies(self, w: Array) -> Array:
+        """Return the selection frequencies at w by the exact order of the losses."""
+        return self.law.frequencies(self.problem.order(w))
+
+    def search(self, objective: Callable[[Array], float], starts: Iterable[Array] = ()) -> list[Array]:
+        """Look for models where the objective is small."""
+        found = smallest_over_models(objective, self.problem.fed, self.rng, self.num_models, starts)
+        return [one.model for one in found]
 
 
-def _by_bounds_and_search(problem: _Problem, least_ratios: Array | None) -> SelectionSkew:
-    diagonal, at = _rho_diagonal(problem)
-    rho_bar = _rho_bar(problem, least_ratios, at)
+def _by_bounds_and_search(hunt: _Hunt, least_ratios: Array | None) -> SelectionSkew:
+    diagonal, at = _rho_diagonal(hunt)
+    rho_bar = _rho_bar(hunt, least_ratios, at)
     if diagonal.lower < rho_bar.lower:
         diagonal = replace(diagonal, lower=rho_bar.lower, lower_by=rho_bar.lower_by)
-    tilde = _rho_tilde(problem.fed, lambda excess: _largest_excess(problem, excess))
-    return SelectionSkew(rho_bar, tilde, diagonal)
+    if diagonal.upper < rho_bar.upper:
+        rho_bar = replace(rho_bar, upper=diagonal.upper)
+    return SelectionSkew(rho_bar, _largest_excess(hunt), diagonal)
 
 
-def _rho_bar(problem: _Problem, least_ratios: Array | None, start: Array) -> Interval:
-    fed, law = problem.fed, problem.law
+def _rho_bar(hunt: _Hunt, least_ratios: Array | None, start: Array) -> Interval[float]:
+    problem, law = hunt.problem, hunt.law
 
-    def least_skew(w: Array) -> float:
-        return max(float(np.linalg.eigvalsh(problem.forms.mixture(problem.frequencies(w)))[0]), 0.0)
+    def guess(w: Array) -> float:
+        return max(float(np.linalg.eigvalsh(problem.forms.mixture(hunt.frequencies(w)))[0]), 0.0)
 
-    upper = problem.search(least_skew, [start]).value
-    if law.num_candidates == fed.num_clients and is_tractable(fed, law.num_selected) and not is_homogeneous(fed):
-        bound = least_over_top_sets(fed, problem.forms, law.num_selected, upper)
-        upper = min([upper, *map(least_skew, bound.models)])
-        return Interval(min(bound.lower, upper), upper, _TOP_SETS, _SEARCH)
-    least = least_skew_over_rankings(law, subset_minima(fed) if least_ratios is None else least_ratios)
-    return Interval(min(least, upper), upper, _RANKINGS, _SEARCH)
+    def value(w: Array) -> float:
+        q = hunt.exact_frequencies(w)
+        return problem.skew(q, infimum(problem.fed, problem.forms, q).model)
+
+    upper = min(map(value, hunt.search(guess, [start])))
+    if law.num_top is not None and is_tractable(problem, law.num_top):
+        bound = least_over_top_sets(problem, law.num_top, upper)
+        return outward(bound.lower, min([upper, *map(value, bound.models)]), _TOP_SETS, _SEARCH)
+    ratios = least_ratios_of(problem.fed, problem.forms) if least_ratios is None else least_ratios
+    ratios = np.maximum(ratios - problem.forms.rounding / np.arange(1, ratios.size + 1), 0.0)
+    least = least_skew_over_rankings(largest_totals(law, problem.fed.weights), ratios)
+    return outward(least, upper, _RANKINGS, _SEARCH)
 
 
-def _rho_diagonal(problem: _Problem) -> tuple[Interval, Array]:
+def _rho_diagonal(hunt: _Hunt) -> tuple[Interval[float], Array]:
     """Interval of the diagonal skew, and the model of its upper side."""
-    fed, forms, law = problem.fed, problem.forms, problem.law
-    bound = diagonal_bound(ranked_matrices(forms, fed.minima, law), law)
+    problem, law = hunt.problem, hunt.law
+    fed = problem.fed
+    lower, by, starts = 0.0, _SIGN, list[Array]()
+    if law.prefers_large and (problem.objective_gap > 0 or np.ptp(fed.minima) == 0):
+        bound = diagonal_bound(ranked_matrices(problem.forms, fed.minima, law), law)
+        lower, by = proved_bound(problem, law, bound), _PLANES
+        starts = [problem.forms.model(z) for z in bound.points]
 
-    def ratio(w: Array) -> float:
+    def guess(w: Array) -> float:
         excess = fed.excesses(w)
         total = float(fed.weights @ excess)
-        return float(problem.frequencies(w) @ excess) / total if total > 0 else np.inf
+        return float(hunt.frequencies(w) @ excess) / total if total > 0 else np.inf
 
-    found = problem.search(ratio, [forms.model(z) for z in bound.points])
-    lower = min(bound.value, found.value)
-    return Interval(lower, found.value, _PLANES, _SEARCH), found.model
+    def value(w: Array) -> float:
+        return problem.skew(hunt.exact_frequencies(w), w)
+
+    found = hunt.search(guess, starts)
+    upper, at = min((value(w), tuple(w)) for w in found)
+    return outward(lower, upper, by, _SEARCH), np.array(at)
 
 
-def _largest_excess(problem: _Problem, excess: Array) -> Interval:
-    upper = problem.law.largest(excess)
-    if np.ptp(problem.fed.minima) == 0:
-        return Interval(upper, upper, _MINIMIZER, _REARRANGEMENT)
-    found = problem.search(lambda w: -float(problem.frequencies(w) @ excess))
-    return Interval(min(-found.value, upper), upper, _SEARCH, _REARRANGEMENT)
+def _largest_excess(hunt: _Hunt) -> Interval[float]:
+    problem, law = hunt.problem, hunt.law
+    upper = rearranged(law, problem.fed.weights, problem.excess)
+    if law.prefers_large and np.ptp(problem.fed.minima) == 0:
+        return _rho_tilde(problem, upper, upper, _MINIMIZER, _REARRANGEMENT)
+    if problem.objective_gap == 0:
+        return _rho_tilde(problem, 0.0, upper, _SEARCH, _REARRANGEMENT)
+    found = hunt.search(lambda w: -float(hunt.frequencies(w) @ problem.excess))
+    lower = max(float(hunt.exact_frequencies(w) @ problem.excess) for w in found)
+    return _rho_tilde(problem, lower, upper, _SEARCH, _REARRANGEMENT)

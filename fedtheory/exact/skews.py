@@ -9,8 +9,9 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated
-from fedtheory.exact._forms import forms, is_homogeneous
-from fedtheory.exact._quadratic import quadratic
+from fedtheory.exact._door import quadratic
+from fedtheory.exact._extremes import homogeneous_extremes, isotropic_extremes
+from fedtheory.exact._forms import forms, optimum
 from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["skew", "skew_extremes"]
@@ -92,46 +93,10 @@ def skew_extremes(fed: QuadraticFederation, frequencies: npt.ArrayLike) -> tuple
     """
     fed = quadratic(fed)
     q = _validate.probability_vector("frequencies", frequencies, size=fed.num_clients)
-    if is_homogeneous(fed):
-        return _homogeneous_extremes(fed, q)
+    at = optimum(fed)
+    if at.objective_gap == 0:
+        return homogeneous_extremes(fed, forms(fed), q)
     if fed.curvatures.ndim == 1:
-        return _isotropic_extremes(fed, q)
+        return isotropic_extremes(fed, at, q)
     eigenvalues = np.linalg.eigvalsh(forms(fed).mixture(q))
     return max(float(eigenvalues[0]), 0.0), float(eigenvalues[-1])
-
-
-def _isotropic_extremes(fed: QuadraticFederation, q: Array) -> tuple[float, float]:
-    h, offsets = fed.curvatures, fed.centers - fed.minimizer
-    H, H_q = fed.weights @ h, q @ h
-    shift = (q * h) @ offsets / H_q
-    gap_q = 0.5 * (q * h) @ ((offsets - shift) ** 2).sum(axis=1)
-    a, g = H_q / H, gap_q / fed.objective_gap
-    between = 0.5 * H_q * (shift @ shift) / fed.objective_gap
-    e = g + between
-    largest = 0.5 * (a + e + np.sqrt((a - e) ** 2 + 4 * a * between))
-    return float(a * g / largest), float(largest)
-
-
-def _homogeneous_extremes(fed: QuadraticFederation, q: Array) -> tuple[float, float]:
-    """With shared minimizer w*: the pencil of the curvatures; a selected idle client may lie elsewhere."""
-    at_minimizer = fed.excesses(fed.minimizer)
-    sizes = 0.5 * np.einsum("ki,kij,kj->k", fed.centers, fed.matrices, fed.centers)
-    elsewhere = q @ np.where(at_minimizer > 1e-24 * sizes, at_minimizer, 0.0)
-    if elsewhere == 0:
-        eigenvalues = np.linalg.eigvalsh(forms(fed).mixture(q))
-        return float(eigenvalues[0]), float(eigenvalues[-1])
-    return _infimum_with_idle_clients(fed, q), float("inf")
-
-
-def _infimum_with_idle_clients(fed: QuadraticFederation, q: Array) -> float:
-    """Smallest N / D with ``D = 1/2 x'Hx``: the reciprocal of the largest D / N, since N is positive definite."""
-    mixed_curvature = np.tensordot(q, fed.matrices, 1)
-    pull = np.einsum("k,kij,kj->i", q, fed.matrices, fed.centers - fed.minimizer)
-    shift = np.linalg.solve(mixed_curvature, pull)
-    gap_q = q @ fed.excesses(fed.minimizer + shift)
-    if gap_q <= 0:
-        return 0.0
-    # about its own minimizer N is 1/2 y'H_q y + tau^2 gap_q, and x = y + tau shift
-    whiten = np.linalg.inv(np.linalg.cholesky(0.5 * mixed_curvature))
-    back = np.column_stack([whiten.T, shift / np.sqrt(gap_q)])
-    return float(1.0 / np.linalg.eigvalsh(back.T @ (0.5 * fed.mean_curvature) @ back)[-1])

@@ -14,14 +14,15 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._compile import compiled
 from fedtheory._validate import Array
-from fedtheory.exact._forms import forms, is_homogeneous, smallest_of_sums
-from fedtheory.exact._quadratic import quadratic
+from fedtheory.exact._door import quadratic
+from fedtheory.exact._forms import Forms, smallest_of_sums
+from fedtheory.exact._problem import problem_of
 from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["subset_minima"]
 
 _LARGEST_ISOTROPIC, _LARGEST = 30, 16
-_BLOCK = 15
+_BLOCK = 8
 
 
 def subset_minima(fed: QuadraticFederation, *, max_group: int | None = None) -> Array:
@@ -39,13 +40,13 @@ def subset_minima(fed: QuadraticFederation, *, max_group: int | None = None) -> 
     Returns
     -------
     Array
-        ``l_n`` at index n - 1, shape (K,).
+        ``l_n`` at index n - 1, shape (K,), up to rounding.
 
     Notes
     -----
     For isotropic curvatures the sums ``sum h``, ``sum h (c - w*)``, ``sum h |c - w*|^2`` of a subset decide; a Gray
-    code changes one client at a time, and the sums are formed afresh every 2^15 subsets. A quadratic polynomial tells,
-    without division or root, whether a subset beats the record for its size.
+    code changes one client at a time, and the sums are formed afresh every 2^8 subsets, so that rounding stays small.
+    A quadratic polynomial tells, without division or root, whether a subset beats the record for its size.
 
     Examples
     --------
@@ -54,16 +55,21 @@ def subset_minima(fed: QuadraticFederation, *, max_group: int | None = None) -> 
     >>> subset_minima(QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5]))
     array([0., 1.])
     """
-    fed = quadratic(fed)
-    isotropic = fed.curvatures.ndim == 1 and not is_homogeneous(fed)
+    problem = problem_of(quadratic(fed))
+    return least_ratios_of(problem.fed, problem.forms, max_group)
+
+
+def least_ratios_of(fed: QuadraticFederation, ready: Forms, max_group: int | None = None) -> Array:
+    """``subset_minima`` with forms that are made already."""
+    isotropic = fed.curvatures.ndim == 1 and ready.optimum.objective_gap > 0
     limit = _LARGEST_ISOTROPIC if isotropic else _LARGEST
     limit = limit if max_group is None else _validate.count("max_group", max_group, 1, limit)
-    smallest_sums = _isotropic_sums if isotropic else _general_sums
     num_groups = -(-fed.num_clients // limit)
     groups = [np.arange(fed.num_clients)[first::num_groups] for first in range(num_groups)]
     sums = np.zeros(1)
     for group in groups:
-        sums = _best_splits(sums, np.append(0.0, np.maximum(smallest_sums(fed, group), 0.0)))
+        smallest = _isotropic_sums(fed, ready, group) if isotropic else _general_sums(ready, group)
+        sums = _best_splits(sums, np.append(0.0, np.maximum(smallest, 0.0)))
     result: Array = sums[1:] / np.arange(1, fed.num_clients + 1)
     return result
 
@@ -76,15 +82,15 @@ def _best_splits(left: Array, right: Array) -> Array:
     return best
 
 
-def _general_sums(fed: QuadraticFederation, group: npt.NDArray[np.int64]) -> Array:
-    matrices = forms(fed).matrices[group]
+def _general_sums(ready: Forms, group: npt.NDArray[np.int64]) -> Array:
+    matrices = ready.matrices[group]
     sizes = range(1, group.size + 1)
     return np.array([smallest_of_sums(matrices, np.array([*combinations(range(group.size), n)])).min() for n in sizes])
 
 
-def _isotropic_sums(fed: QuadraticFederation, group: npt.NDArray[np.int64]) -> Array:
-    H, gap = float(fed.weights @ fed.curvatures), fed.objective_gap
-    h, offsets = fed.curvatures[group], fed.centers[group] - fed.minimizer
+def _isotropic_sums(fed: QuadraticFederation, ready: Forms, group: npt.NDArray[np.int64]) -> Array:
+    H, gap = float(fed.weights @ fed.curvatures), ready.optimum.objective_gap
+    h, offsets = fed.curvatures[group], ready.optimum.offsets[group]
     at_infinity = h / H
     at_minimizer = 0.5 * h * (offsets**2).sum(axis=1) / gap
     between = h[:, None] * offsets / np.sqrt(2 * H * gap)

@@ -1,14 +1,13 @@
 """Minimizers of cross-entropies with a ridge term to a tiny gradient, and certified infima without one."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from fedtheory._validate import Array
 from fedtheory.errors import OracleError
 from fedtheory.federation._cross_entropy import CrossEntropy, class_probabilities
+from fedtheory.interval import Interval
 
-__all__ = ["GRADIENT_TOLERANCE", "Interval", "infimum", "minimizer"]
+__all__ = ["GRADIENT_TOLERANCE", "infimum", "minimizer"]
 
 GRADIENT_TOLERANCE = 1e-10
 _MAX_STEPS, _MAX_HALVINGS = 200, 40
@@ -16,13 +15,6 @@ _DENSE = 2000
 _RADIUS = 1e6
 _EPS = float(np.finfo(np.float64).eps)
 _RIDGES = (1e-2, 1e-4, 1e-6, 1e-8)
-
-
-class Interval(NamedTuple):
-    """A number between two certified bounds."""
-
-    lower: float
-    upper: float
 
 
 def minimizer(objective: CrossEntropy, start: Array) -> Array:
@@ -74,7 +66,7 @@ def _newton_step(objective: CrossEntropy, w: Array, gradient: Array, norm: float
     return solution
 
 
-def infimum(objective: CrossEntropy, start: Array) -> Interval:
+def infimum(objective: CrossEntropy, start: Array) -> Interval[float]:
     """Interval that holds the infimum of the objective, attained or not.
 
     Both ends allow for rounding. With a ridge term: F at the minimizer w, and ``||grad F(w)||^2 / (2 l2)`` less.
@@ -91,7 +83,7 @@ def infimum(objective: CrossEntropy, start: Array) -> Interval:
         w = minimizer(objective, start)
         value, slack = float(objective.loss(w)), _rounding(objective, w)
         short = _largest_gradient(objective, w) ** 2 / (2 * objective.l2)
-        return Interval(max(0.0, value - short - slack), value + slack)
+        return Interval(max(0.0, value - short - slack), value + slack, "strong convexity", "loss of a model")
     lower, upper, w = 0.0, float(objective.loss(start)) + _rounding(objective, start), start
     for l2 in _RIDGES:
         try:
@@ -100,27 +92,33 @@ def infimum(objective: CrossEntropy, start: Array) -> Interval:
             break
         upper = min(upper, float(objective.loss(w)) + _rounding(objective, w))
         lower = max(lower, _dual_value(objective, w))
-    return Interval(min(lower, upper), upper)
+    return Interval(lower, upper, "dual point" if lower > 0 else "losses are not negative", "loss of a model")
 
 
 def _dual_value(objective: CrossEntropy, w: Array) -> float:
     if objective.dim > _DENSE:
         return 0.0
-    gradient = objective.gradient(w)
-    # Equal shifts of all classes change nothing: the Hessian is singular, and the gradient lies in its range.
-    step = np.linalg.lstsq(objective.hessian(w), -gradient, rcond=1e-13)[0]
-    q = class_probabilities(objective.logits(w)) + objective.probability_change(w, step)
+    q = _dual_point(objective, w)
     if q.min() < 0:
         return 0.0
     from scipy.special import entr
 
-    q /= q.sum(axis=1, keepdims=True)
     r = q - np.eye(objective.num_classes)[objective.labels]
     missing = np.linalg.norm((objective.sample_weights[:, None] * r).T @ objective.features)
     # A row of q sums to 1 up to rounding, too.
     sizes = (np.linalg.norm(r, axis=1) + np.linalg.norm(q, axis=1)) * np.linalg.norm(objective.features, axis=1)
     cost = _RADIUS * (missing + _num_roundings(objective) * _EPS * (objective.sample_weights @ sizes))
     return float(objective.sample_weights @ entr(q).sum(axis=1) - cost - _rounding(objective, w))
+
+
+def _dual_point(objective: CrossEntropy, w: Array) -> Array:
+    """Laws of the classes at each sample, feasible up to rounding if none is negative; shape (n, num_classes)."""
+    gradient = objective.gradient(w)
+    # Equal shifts of all classes change nothing: the Hessian is singular, and the gradient lies in its range.
+    step = np.linalg.lstsq(objective.hessian(w), -gradient, rcond=1e-13)[0]
+    q = class_probabilities(objective.logits(w)) + objective.probability_change(w, step)
+    laws: Array = q / q.sum(axis=1, keepdims=True)
+    return laws
 
 
 def _num_roundings(objective: CrossEntropy) -> int:

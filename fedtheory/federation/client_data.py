@@ -193,7 +193,7 @@ def training_count(num_samples: int, test_fraction: float) -> int:
 def _disjoint(parts: Sequence[npt.ArrayLike], num_samples: int) -> list[Labels]:
     # An empty list has no type of its own.
     arrays = [np.asarray(part) if np.size(part) else np.empty(0, np.int64) for part in parts]
-    rows = [_validate.count(f"part {k}", part, 0, num_samples - 1).ravel() for k, part in enumerate(arrays)]
+    rows = [_validate.counts(f"part {k}", part, 0, num_samples - 1).ravel() for k, part in enumerate(arrays)]
     counts = np.bincount(np.concatenate([np.empty(0, np.int64), *rows]), minlength=num_samples)
     if counts.max(initial=0) > 1:
         message = f"parts must be disjoint, got row {np.argmax(counts > 1)} more than once"

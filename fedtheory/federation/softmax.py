@@ -11,8 +11,9 @@ from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._cross_entropy import CrossEntropy, residuals, sample_losses
-from fedtheory.federation._newton import Interval, infimum, minimizer
+from fedtheory.federation._newton import infimum, minimizer
 from fedtheory.federation.client_data import FederatedData, Labels
+from fedtheory.interval import Interval
 
 __all__ = ["SoftmaxFederation"]
 
@@ -157,7 +158,7 @@ class SoftmaxFederation:
         return float(self.loss(self.minimizer))
 
     @cached_property
-    def infimum(self) -> Interval:
+    def infimum(self) -> Interval[float]:
         """Certified bounds (lower, upper) of the infimum of F, attained or not.
 
         The upper end is the loss of a model; the lower end follows from strong convexity if l2 > 0, otherwise from a

@@ -22,8 +22,8 @@ def measured(
     axes: "Axes",
     x: npt.ArrayLike,
     mean: npt.ArrayLike,
-    low: npt.ArrayLike,
-    high: npt.ArrayLike,
+    lower: npt.ArrayLike,
+    upper: npt.ArrayLike,
     *,
     label: str,
     color: str = _MEASURED,
@@ -33,16 +33,16 @@ def measured(
 
     Parameters
     ----------
-    x, mean, low, high
+    x, mean, lower, upper
         Increasing places, mean and confidence limits, each of shape (n,). On a logarithmic axis a lower limit of zero
         or less is drawn at a hundredth of the mean.
     label, color, marker
         Of the mean; the band has no entry in the legend.
     """
-    x, mean, low, high = (np.asarray(values, dtype=np.float64) for values in (x, mean, low, high))
+    x, mean, lower, upper = (np.asarray(values, dtype=np.float64) for values in (x, mean, lower, upper))
     if axes.get_yscale() == "log":
-        low = np.where(low > 0, low, mean / 100)
-    axes.fill_between(x, low, high, color=color, alpha=0.25, linewidth=0)
+        lower = np.where(lower > 0, lower, mean / 100)
+    axes.fill_between(x, lower, upper, color=color, alpha=0.25, linewidth=0)
     spread = np.geomspace if axes.get_xscale() == "log" and x[0] > 0 else np.linspace
     places = np.searchsorted(x, spread(x[0], x[-1], 8)[:-1])
     axes.plot(x, mean, color=color, marker=marker, markevery=[*map(int, places), x.size - 1], label=label)

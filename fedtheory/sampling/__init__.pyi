@@ -26,6 +26,7 @@ from fedtheory.sampling.correlated import IndependentSampling as IndependentSamp
 from fedtheory.sampling.correlated import JointLaw as JointLaw
 from fedtheory.sampling.correlated import NiceSampling as NiceSampling
 from fedtheory.sampling.correlated import Sampling as Sampling
+from fedtheory.sampling.inclusion import inclusion_by_losses as inclusion_by_losses
 from fedtheory.sampling.inclusion import power_of_choice_inclusion as power_of_choice_inclusion
 from fedtheory.sampling.inclusion import successive_inclusion as successive_inclusion
 from fedtheory.sampling.optimal import optimal_probabilities as optimal_probabilities

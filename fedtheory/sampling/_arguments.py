@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory._wording import shown
 
 __all__ = ["Numbers", "checked_budget", "checked_norms", "is_plain", "numbers", "refuse_norms"]
 
@@ -43,12 +44,13 @@ def checked_budget(expected_size: Any, num_clients: int) -> float:
     """Return the expected number of sampled clients as a float in (0, num_clients]."""
     if type(expected_size) is float and 0.0 < expected_size <= num_clients:
         return expected_size
-    budget = _validate.positive("expected_size", expected_size)
-    if np.ndim(budget) != 0:
-        message = f"expected_size must be one number, got shape {np.shape(budget)}"
-        raise ValueError(message)
+    budget = _validate.one("expected_size", _validate.positive("expected_size", expected_size))
     if budget > num_clients:
-        message = f"expected_size must be at most the number of clients, {num_clients}, got {budget}"
+        got = shown(budget)
+        message = f"expected_size must be at most the number of clients, {num_clients}, got {got}"
+        raise ValueError(message)
+    if float(budget) == 0:
+        message = f"expected_size must be positive in doubles, got {shown(budget)}"
         raise ValueError(message)
     return float(budget)
 
@@ -62,7 +64,9 @@ def numbers(name: str, values: Any) -> Any:
             message = f"{name} must be at least 0, got {min(exact)}"
             raise ValueError(message)
         return exact
-    clean = _validate.array(name, raw.astype(np.float64) if raw.dtype == object else raw, ndim=1)
+    if raw.dtype == object and raw.ndim == 1:
+        raw = np.array([_validate.double(name, value) for value in raw])
+    clean = _validate.array(name, raw, ndim=1)
     _validate.nonnegative(name, clean)
     return clean
 

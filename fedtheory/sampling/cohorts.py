@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._wording import shown
 
 __all__ = ["candidate_law", "cohort_law"]
 
@@ -48,7 +49,10 @@ def candidate_law(weights: Sequence[Any] | npt.NDArray[Any], num_candidates: int
     d = _validate.count("num_candidates", num_candidates)
     drawable = [k for k, weight in enumerate(p) if weight > 0]
     if d > len(drawable):
-        message = f"num_candidates must be at most the number of clients with positive weight, {len(drawable)}, got {d}"
+        got = shown(d)
+        message = (
+            f"num_candidates must be at most the number of clients with positive weight, {len(drawable)}, got {got}"
+        )
         raise ValueError(message)
     law: dict[frozenset[int], Any] = {frozenset(): sum(p) / sum(p)}
     for _ in range(d):

@@ -11,6 +11,7 @@ probability is accurate relative to its own size.
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled kernels take what their docstrings say)
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._compile import compiled
 from fedtheory._validate import Array
+from fedtheory._wording import shown
 
-__all__ = ["power_of_choice_inclusion", "successive_inclusion"]
+__all__ = ["inclusion_by_losses", "power_of_choice_inclusion", "successive_inclusion"]
 
 
 def successive_inclusion(weights: npt.ArrayLike, num_candidates: int) -> Array:
@@ -97,11 +99,20 @@ def power_of_choice_inclusion(
     >>> (power_of_choice_inclusion([1, 2, 3], [3.0, 2.0, 1.0], num_selected=1, num_candidates=2) * 12).round(12)
     array([5., 7., 0.])
     """
+    by_losses = inclusion_by_losses(weights, num_selected, num_candidates)
+    return by_losses(_validate.array("losses", losses, shape=(np.size(weights),)))
+
+
+def inclusion_by_losses(weights: npt.ArrayLike, num_selected: int, num_candidates: int) -> Callable[[Array], Array]:
+    """``power_of_choice_inclusion`` as a function of the losses alone, finite and of shape (K,), which it trusts.
+
+    >>> (inclusion_by_losses([1, 2, 3], 1, 2)(np.array([3.0, 2.0, 1.0])) * 12).round(12)
+    array([5., 7., 0.])
+    """
     p = _positive_sum(weights)
-    values = _validate.array("losses", losses, shape=(p.size,))
     d = _validate.count("num_candidates", num_candidates)
     m = _validate.count("num_selected", num_selected, high=d)
-    return _inclusion(p, values, m, d)
+    return lambda losses: _inclusion(p, losses, m, d)
 
 
 def _positive_sum(weights: Any) -> Array:
@@ -111,7 +122,10 @@ def _positive_sum(weights: Any) -> Array:
 def _inclusion(p: Array, losses: Array, m: int, d: int) -> Array:
     drawable = np.flatnonzero(p)
     if d > drawable.size:
-        message = f"num_candidates must be at most the number of clients with positive weight, {drawable.size}, got {d}"
+        got = shown(d)
+        message = (
+            f"num_candidates must be at most the number of clients with positive weight, {drawable.size}, got {got}"
+        )
         raise ValueError(message)
     order = drawable[np.argsort(-losses[drawable], kind="stable")]
     # With m = d every candidate is selected, so the ranking and its ties do not matter.

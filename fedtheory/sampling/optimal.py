@@ -73,7 +73,7 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms
     if not fill_optimal(t, budget, probabilities):
         refuse_norms(t)
         rescale(t, budget, _newton.NO_LIMIT, probabilities)
-    if zero_norms != "drop":
+    if type(zero_norms) is not str or zero_norms != "drop":
         _validate.choice("zero_norms", zero_norms, ("drop", "spread"))
         num_positive = np.count_nonzero(t)
         if num_positive < budget:

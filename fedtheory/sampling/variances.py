@@ -19,6 +19,9 @@ __all__ = [
     "variance",
 ]
 
+# Below it, the budget no longer matters to a ratio of variances, which both grow with its inverse, beyond all doubles.
+_TINY_BUDGET = 2.0**-500
+
 
 def variance(norms: Numbers, probabilities: Numbers) -> Any:
     r"""Variance ``sum_i t_i^2 (1 / p_i - 1)`` of ``sum_{i in S} (w_i / p_i) U_i`` for an independent sampling S.
@@ -169,6 +172,7 @@ def expected_improvement_factor(
         weights = _validate.probability_vector("sample_weights", sample_weights, size=num_samples)
     if m == num_clients or not samples.any():
         return 0.0
+    m = max(m, _TINY_BUDGET)
     _, exponent = np.frexp(samples.max())
     scaled = np.ldexp(samples, -exponent)
     values = [np.ldexp(*_scaled_value(t, m)) for t in scaled]

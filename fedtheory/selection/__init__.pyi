@@ -6,6 +6,7 @@ from fedtheory.selection import available as available
 from fedtheory.selection import candidate_schedules as candidate_schedules
 from fedtheory.selection import full as full
 from fedtheory.selection import independent as independent
+from fedtheory.selection import laws as laws
 from fedtheory.selection import loss_matching as loss_matching
 from fedtheory.selection import loss_transforms as loss_transforms
 from fedtheory.selection import participation as participation
@@ -27,6 +28,12 @@ from fedtheory.selection.candidate_schedules import HalfTimeCandidates as HalfTi
 from fedtheory.selection.candidate_schedules import HalvingCandidates as HalvingCandidates
 from fedtheory.selection.full import Full as Full
 from fedtheory.selection.independent import Independent as Independent
+from fedtheory.selection.laws import Fixed as Fixed
+from fedtheory.selection.laws import KnowsItsLaw as KnowsItsLaw
+from fedtheory.selection.laws import Law as Law
+from fedtheory.selection.laws import Moments as Moments
+from fedtheory.selection.laws import Ranked as Ranked
+from fedtheory.selection.laws import Scheduled as Scheduled
 from fedtheory.selection.loss_matching import LossMatching as LossMatching
 from fedtheory.selection.loss_matching import Matches as Matches
 from fedtheory.selection.loss_matching import matches as matches
@@ -37,7 +44,6 @@ from fedtheory.selection.participation import Everyone as Everyone
 from fedtheory.selection.participation import Participation as Participation
 from fedtheory.selection.participation import PriorityDraws as PriorityDraws
 from fedtheory.selection.participation import UniformFraction as UniformFraction
-from fedtheory.selection.power_of_choice import HighestLoss as HighestLoss
 from fedtheory.selection.power_of_choice import PowerOfChoice as PowerOfChoice
 from fedtheory.selection.proportional import Proportional as Proportional
 from fedtheory.selection.rules import Rules as Rules

@@ -24,10 +24,8 @@ def alias_table(weights: Array) -> Array:
         level[over] -= 1 - level[under]
         if level[over] < 1:
             small.append(large.pop())
-    # What is left differs from 1 by rounding only, unless its weight is 0: then rounding must not give it a chance.
-    for k in small + large:
-        level[k] = 1.0 if weights[k] > 0 else 0.0
-        alias[k] = k if weights[k] > 0 else int(np.argmax(weights))
+    # What is left is its own alias, and 1 up to rounding, since the levels left always add up to their number: a client
+    # of weight 0 is not among them.
     return np.concatenate([level, (alias - np.arange(num_clients)).astype(np.float64)])
 
 

@@ -57,7 +57,7 @@ class ActiveFederated:
 
     def __post_init__(self) -> None:
         _validate.count("num_selected", self.num_selected)
-        _validate.count("sample_counts", np.asarray(self.sample_counts))
+        _validate.counts("sample_counts", np.asarray(self.sample_counts))
         _validate.fraction("dropped", self.dropped)
         _validate.nonnegative("sharpness", self.sharpness)
         _validate.fraction("explored", self.explored)
@@ -67,6 +67,9 @@ class ActiveFederated:
     def scheme(self) -> Scheme:
         """Active federated learning, plain mean."""
         return Scheme("active", "mean")
+
+    def law(self, weights: Array) -> None:
+        """None: the draws depend on losses of earlier rounds."""
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""

@@ -58,7 +58,7 @@ class AlternatingGroups:
         if self.groups is None:
             groups = (np.arange(num_clients) >= (num_clients + 1) // 2).astype(np.float64)
         else:
-            whole = _validate.count("groups", np.asarray(self.groups), 0, num_clients - 1)
+            whole = _validate.counts("groups", np.asarray(self.groups), 0, num_clients - 1)
             groups = _validate.array("groups", whole, shape=(num_clients,))
         sizes = np.bincount(groups.astype(np.int64))
         absent = np.floor(dropout * sizes + 0.5)

@@ -49,6 +49,9 @@ class Available:
         inner = getattr(self.strategy, "scheme", Scheme("unknown", "unknown"))
         return Scheme(f"{inner.selection} among the available", inner.aggregation)
 
+    def law(self, weights: Array) -> None:
+        """None: who is selected depends on who is there."""
+
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the strategy's rules and the attend rule."""
         rules = self.strategy.rules(weights, num_rounds)

@@ -11,7 +11,7 @@ import numpy as np
 from fedtheory._compile import compiled
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
-from fedtheory.selection._moments import CoefficientMoments
+from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules
 
 __all__ = ["Full"]
@@ -35,10 +35,10 @@ class Full:
         """One for every client, shape (K,)."""
         return np.ones(len(weights))
 
-    def coefficient_moments(self, weights: Array) -> CoefficientMoments:
+    def law(self, weights: Array) -> Moments:
         """Return the moments of the constants p_k."""
         p = np.asarray(weights, dtype=np.float64)
-        return CoefficientMoments(mean=p, alpha=1.0, delta=np.zeros_like(p), noise=p**2)
+        return Moments(mean=p, alpha=1.0, delta=np.zeros_like(p), noise=p**2)
 
 
 @compiled

@@ -14,7 +14,7 @@ from fedtheory._validate import Array
 from fedtheory.paper import Scheme
 from fedtheory.sampling._arguments import checked_budget
 from fedtheory.sampling._newton import write_approximate, write_optimal
-from fedtheory.selection._moments import CoefficientMoments
+from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules
 
 __all__ = ["Independent"]
@@ -96,21 +96,19 @@ class Independent:
 
     def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
         """``m / n`` for every client, shape (n,), for the uniform law; TypeError for those that look at the updates."""
-        self._must_not_look("inclusion probabilities")
+        if self.probabilities != "uniform":
+            message = f"probabilities must be 'uniform' for inclusion probabilities before updates, got {self!r}"
+            raise TypeError(message)
         n = len(weights)
         return np.full(n, checked_budget(self.expected_size, n) / n)
 
-    def coefficient_moments(self, weights: Array) -> CoefficientMoments:
-        """Moments of the coefficients for the uniform law; TypeError for those that look at the updates."""
-        self._must_not_look("exact moments")
+    def law(self, weights: Array) -> Moments | None:
+        """Moments of the coefficients for the uniform law; None for those that look at the updates."""
+        if self.probabilities != "uniform":
+            return None
         w = np.asarray(weights, dtype=np.float64)
         second = w**2 / self.inclusion_probabilities(w)
-        return CoefficientMoments(mean=w, alpha=1.0, delta=second - w**2, noise=second)
-
-    def _must_not_look(self, wanted: str) -> None:
-        if self.probabilities != "uniform":
-            message = f"probabilities must be 'uniform' for {wanted} before the updates are known, got {self!r}"
-            raise TypeError(message)
+        return Moments(mean=w, alpha=1.0, delta=second - w**2, noise=second)
 
 
 @compiled

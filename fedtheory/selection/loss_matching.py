@@ -121,6 +121,9 @@ class LossMatching:
         attending = attendance[0] * others / max(int((~mask).sum()), 1)
         return np.where(mask, chances, attending * matched)
 
+    def law(self, weights: Array) -> None:
+        """None: the coefficients depend on the losses, not only on their order."""
+
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules for a federation whose objective counts the priority clients only."""
         mask, p = np.array(self.priority), np.array(self.shares)

@@ -4,7 +4,7 @@
 # (compiled rules take what selection/rules.py says)
 
 from dataclasses import dataclass
-from typing import final
+from typing import Literal, final
 
 import numpy as np
 
@@ -12,12 +12,14 @@ from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
+from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_inclusion
 from fedtheory.selection._draw import alias_table, client_at, draw_by_weight, keep_largest, scan_for_the_rest
 from fedtheory.selection.candidate_schedules import CandidateSchedule
+from fedtheory.selection.laws import Fixed, Ranked, Scheduled
 from fedtheory.selection.loss_transforms import LossTransform, transform
 from fedtheory.selection.rules import Rules
 
-__all__ = ["HighestLoss", "PowerOfChoice"]
+__all__ = ["PowerOfChoice"]
 
 
 @final
@@ -30,7 +32,7 @@ class PowerOfChoice:
     num_selected
         Clients per round m; ties for the last places are broken at random.
     num_candidates
-        Candidates per round d (m <= d <= K): a number, or a schedule (adapow-d).
+        Candidates per round d (m <= d <= K): a number, ``"all"`` for K, or a schedule (adapow-d).
     loss
         ``exact``: the candidates report F_k at the server's model (pow-d). ``minibatch``: they report the mean loss of
         one mini-batch of the run's batch size, drawn for this purpose (cpow-d). ``last``: nobody is asked; a client's
@@ -46,13 +48,15 @@ class PowerOfChoice:
     """
 
     num_selected: int
-    num_candidates: int | CandidateSchedule
+    num_candidates: int | Literal["all"] | CandidateSchedule
     loss: str = "exact"
     transform: LossTransform | None = None
 
     def __post_init__(self) -> None:
         _validate.count("num_selected", self.num_selected)
-        if isinstance(self.num_candidates, int | float | np.number):
+        if isinstance(self.num_candidates, str):
+            _validate.choice("num_candidates", self.num_candidates, ("all",))
+        elif isinstance(self.num_candidates, int | float | np.number):
             _validate.count("num_candidates", self.num_candidates, self.num_selected)
         _validate.choice("loss", self.loss, ("exact", "minibatch", "last"))
         if self.transform is not None:
@@ -65,17 +69,17 @@ class PowerOfChoice:
 
     def candidate_counts(self, num_clients: int, num_rounds: int) -> Array:
         """Numbers of candidates, shape (num_rounds,), or (1,) when it never changes."""
+        if isinstance(self.num_candidates, str):
+            return np.array([float(num_clients)])
         if isinstance(self.num_candidates, int | np.integer):
             return np.array([float(_validate.count("num_candidates", self.num_candidates, 1, num_clients))])
         return self.num_candidates.counts(num_rounds, self.num_selected, num_clients).astype(np.float64)
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
-        num_clients = weights.size
-        m = _validate.count("num_selected", self.num_selected, 1, num_clients)
-        counts = self.candidate_counts(num_clients, num_rounds)
+        num_clients, m = weights.size, self.num_selected
+        counts = self._feasible_counts(weights, num_rounds)
         most = int(counts.max(initial=m))
-        _enough_positive(weights, most)
         kind, parameter = (0.0, 0.0) if self.transform is None else self.transform.code()
         table = np.concatenate([[float(m), kind, parameter], alias_table(weights), counts])
         never_drawn = np.full(num_clients, -1.0)
@@ -100,43 +104,56 @@ class PowerOfChoice:
 
     def inclusion_probabilities(self, weights: Array, losses: Array) -> Array:
         """Exact probability that each client is selected when the losses are ``losses``, shape (K,)."""
-        from fedtheory.sampling.inclusion import power_of_choice_inclusion
-
-        if self.loss != "exact" or self.transform is not None:
+        if not self._ranks_by_loss:
             message = f"inclusion probabilities need exact losses and no transform, got {self}"
             raise TypeError(message)
-        if not isinstance(self.num_candidates, int | np.integer):
+        if self._is_scheduled:
             message = "num_candidates must be a number for inclusion probabilities, got a schedule: ask round by round"
             raise TypeError(message)
-        return power_of_choice_inclusion(weights, losses, self.num_selected, int(self.num_candidates))
+        (d,) = self._feasible_counts(np.asarray(weights), 1)
+        return power_of_choice_inclusion(weights, losses, self.num_selected, int(d))
 
-
-def _enough_positive(weights: Array, num_candidates: int) -> None:
-    positive = int(np.count_nonzero(weights))
-    if positive < num_candidates:
-        message = f"num_candidates must be at most {positive}, the clients with positive weight, got {num_candidates}"
-        raise ValueError(message)
-
-
-@final
-@dataclass(frozen=True)
-class HighestLoss:
-    """Select the m clients with the largest local losses of all: Power-of-Choice with d = K."""
-
-    num_selected: int
+    def law(self, weights: Array) -> Fixed | Ranked | Scheduled | None:
+        """Frequencies by the order of the losses, round by round for a schedule; None unless ranked by exact losses."""
+        if not self._ranks_by_loss:
+            return None
+        if self._is_scheduled:
+            return Scheduled(lambda num_rounds: self._laws(weights, self._feasible_counts(weights, num_rounds)))
+        return self._laws(weights, self._feasible_counts(weights, 1))[0]
 
     @property
-    def scheme(self) -> Scheme:
-        """Power of choice, plain mean."""
-        return Scheme("power of choice", "mean")
+    def _ranks_by_loss(self) -> bool:
+        return self.loss == "exact" and self.transform is None
 
-    def rules(self, weights: Array, num_rounds: int) -> Rules:
-        """Return the compiled rules."""
-        return PowerOfChoice(self.num_selected, max(weights.size, self.num_selected)).rules(weights, num_rounds)
+    @property
+    def _is_scheduled(self) -> bool:
+        return not isinstance(self.num_candidates, str | int | np.integer)
 
-    def inclusion_probabilities(self, weights: Array, losses: Array) -> Array:
-        """Exact probability that each client is selected, shape (K,): 0 or 1, except for ties."""
-        return PowerOfChoice(self.num_selected, len(weights)).inclusion_probabilities(weights, losses)
+    def _laws(self, weights: Array, counts: Array) -> list[Fixed | Ranked]:
+        known = {d: _law(weights, self.num_selected, int(d)) for d in np.unique(counts)}
+        return [known[d] for d in counts]
+
+    def _feasible_counts(self, weights: Array, num_rounds: int) -> Array:
+        """Numbers of candidates, once they are known to fit the clients."""
+        m = _validate.count("num_selected", self.num_selected, 1, weights.size)
+        counts = self.candidate_counts(weights.size, num_rounds)
+        positive, most = int(np.count_nonzero(weights)), int(counts.max(initial=m))
+        if positive < most:
+            message = f"num_candidates must be at most {positive}, the clients with positive weight, got {most}"
+            raise ValueError(message)
+        return counts
+
+
+def _law(weights: Array, m: int, d: int) -> Fixed | Ranked:
+    inclusion = inclusion_by_losses(weights, m, d)
+    if m == d:
+        return Fixed(inclusion(np.zeros(len(weights))) / m)
+    return Ranked(
+        lambda losses: inclusion(losses) / m,
+        prefers_large=True,
+        favors_heavy=True,
+        num_top=m if d == len(weights) else None,
+    )
 
 
 # The table: m, kind and parameter of the transform, the alias table, and from here on the numbers of candidates.

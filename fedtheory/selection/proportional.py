@@ -13,7 +13,7 @@ from fedtheory._compile import compiled
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
 from fedtheory.selection._draw import alias_table, draw_present
-from fedtheory.selection._moments import CoefficientMoments
+from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules
 
 __all__ = ["Proportional"]
@@ -48,10 +48,10 @@ class Proportional:
         """Return the expected number of copies of each client, ``m p_k``, shape (K,)."""
         return self.num_selected * np.asarray(weights, dtype=np.float64)
 
-    def coefficient_moments(self, weights: Array) -> CoefficientMoments:
+    def law(self, weights: Array) -> Moments:
         """Moments of ``(copies of k) / m``."""
         p, m = np.asarray(weights, dtype=np.float64), self.num_selected
-        return CoefficientMoments(mean=p, alpha=1 - 1 / m, delta=p / m, noise=p / m)
+        return Moments(mean=p, alpha=1 - 1 / m, delta=p / m, noise=p / m)
 
 
 @compiled

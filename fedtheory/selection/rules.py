@@ -172,8 +172,8 @@ class Strategy(Protocol):
     """A client selection strategy: a frozen dataclass of parameters that makes its rules on demand.
 
     Those of this package also have ``scheme``, the pair (selection law, aggregation weights) that a bound may assume;
-    ``inclusion_probabilities(weights, losses)`` where the law is known exactly; and ``coefficient_moments(weights)``
-    where it does not depend on the model.
+    ``law(weights)``, what is known of their law as a value (``selection.laws``), or None; and
+    ``inclusion_probabilities(weights, losses)`` where these are known exactly.
     """
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:

@@ -12,7 +12,7 @@ from fedtheory import _validate
 from fedtheory._compile import compiled
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
-from fedtheory.selection._moments import CoefficientMoments
+from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules
 
 __all__ = ["Uniform"]
@@ -46,7 +46,7 @@ class Uniform:
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
-        m = _validate.count("num_selected", self.num_selected, 1, weights.size)
+        m = self._size(weights.size)
         return Rules(
             select=_draw_subset,
             weigh=_weigh_by_share if self.aggregation == "weighted" else None,
@@ -57,11 +57,11 @@ class Uniform:
 
     def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
         """``m / K`` for every client, shape (K,)."""
-        return np.full(len(weights), self.num_selected / len(weights))
+        return np.full(len(weights), self._size(len(weights)) / len(weights))
 
-    def coefficient_moments(self, weights: Array) -> CoefficientMoments:
+    def law(self, weights: Array) -> Moments:
         """Moments of the coefficients: sampling without replacement correlates them."""
-        m, num_clients = self.num_selected, len(weights)
+        m, num_clients = self._size(len(weights)), len(weights)
         mean = (
             np.asarray(weights, dtype=np.float64)
             if self.aggregation == "weighted"
@@ -69,7 +69,10 @@ class Uniform:
         )
         alpha = 1.0 if num_clients == 1 else num_clients * (m - 1) / (m * (num_clients - 1))
         second = mean**2 * num_clients / m
-        return CoefficientMoments(mean=mean, alpha=alpha, delta=second - alpha * mean**2, noise=second)
+        return Moments(mean=mean, alpha=alpha, delta=second - alpha * mean**2, noise=second)
+
+    def _size(self, num_clients: int) -> int:
+        return int(_validate.count("num_selected", self.num_selected, 1, num_clients))
 
 
 @compiled

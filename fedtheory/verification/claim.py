@@ -1,6 +1,7 @@
 """What a claim is: a published statement with one check, which shows on one instance whether the statement holds."""
 
 import math
+import numbers
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,10 +10,12 @@ from typing import Any, final
 
 import numpy as np
 
+from fedtheory import _validate
 from fedtheory.paper import Bound, Statement
 
 __all__ = [
     "BUDGETS",
+    "ERROR",
     "FAILS",
     "HOLDS",
     "INCONCLUSIVE",
@@ -30,7 +33,7 @@ __all__ = [
 
 KINDS = ("identity", "inequality", "optimality", "rate", "erratum", "reproduction")
 BUDGETS = ("quick", "thorough")
-HOLDS, FAILS, NOT_APPLICABLE, INCONCLUSIVE = "holds", "fails", "not applicable", "inconclusive"
+HOLDS, FAILS, NOT_APPLICABLE, INCONCLUSIVE, ERROR = "holds", "fails", "not applicable", "inconclusive", "error"
 
 ROUNDING = 1e-9
 """Relative slack of every floating-point comparison: a sum of 10^5 rounded products loses about 1e-11, and a violation
@@ -40,12 +43,12 @@ that matters is orders of magnitude larger. It stands for rounding only; exact r
 @final
 @dataclass(frozen=True)
 class Finding:
-    """What one instance showed.
+    """What one instance showed. It cannot contradict itself: ``holds`` must be what the two sides say.
 
     Attributes
     ----------
     measured, predicted
-        The two sides; both exact (``int`` or ``Fraction``) or floating.
+        The two sides, real numbers: exact (``int``, ``Fraction``) or floating.
     relation
         How measured should stand to predicted: ``<=``, ``>=`` or ``==``.
     holds
@@ -55,7 +58,17 @@ class Finding:
     instance
         The numbers that define the instance.
     applicable
-        Whether the hypotheses hold on this instance.
+        Whether the hypotheses hold on this instance; if not, the sides do not matter.
+    slack
+        How far measured may lie on the wrong side of predicted: rounding, or an allowance that the claim explains.
+    reason
+        Why the instance decides nothing, or is not applicable.
+
+    Raises
+    ------
+    ValueError
+        If a side is no number, the relation is unknown, the slack is negative or infinite, ``holds`` is not what the
+        sides say (for example because an infinite side leaves nothing to compare).
     """
 
     measured: Any
@@ -65,32 +78,75 @@ class Finding:
     side: str = "exact"
     instance: Mapping[str, Any] = field(default_factory=dict)
     applicable: bool = True
+    slack: Any = 0
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        _validate.choice("relation", self.relation, ("<=", ">=", "=="))
+        if type(self.holds) not in (bool, type(None)):
+            message = f"holds must be True, False or None, got {self.holds!r}"
+            raise ValueError(message)
+        if self.applicable and not (_is_number(self.measured) and _is_number(self.predicted)):
+            message = f"both sides of a comparison must be numbers, got {self._in_words}"
+            raise ValueError(message)
+        slack = _validate.nonnegative("slack", self.slack)
+        shown = _shown(self.measured, self.relation, self.predicted, slack) if self.applicable else None
+        if self.holds is not None and self.holds is not shown:
+            message = f"holds must be what the sides say, {shown}, got {self.holds} for {self._in_words}"
+            raise ValueError(message)
+
+    @property
+    def _in_words(self) -> str:
+        return f"{self.measured} {self.relation} {self.predicted}"
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether both sides are finite numbers."""
+        return self.applicable and abs(self.measured) < math.inf and abs(self.predicted) < math.inf
 
     @property
     def ratio(self) -> float:
         """Measured over predicted, turned over for ``>=``: an inequality holds up to 1 and is attained at 1.
 
-        An inequality between zeros says nothing about its constant: its ratio is 0.
+        Zeros (up to the slack) say nothing about the constant of an inequality: its ratio is 0; that of an identity is
+        1. There is no ratio, NaN, where hypotheses are unmet or a bound is infinite.
         """
-        if not self.applicable:
-            return math.nan
         small, large = (self.predicted, self.measured) if self.relation == ">=" else (self.measured, self.predicted)
-        if small == large:
-            return 1.0 if large or self.relation == "==" else 0.0
-        if large == 0:
-            return math.copysign(math.inf, small)
-        return float(small / large)
+        if not self.applicable or abs(large) == math.inf:
+            return math.nan
+        if max(abs(small), abs(large)) <= self.slack:
+            return 1.0 if self.relation == "==" else 0.0
+        return 1.0 if small == large else _quotient(small, large)
 
     @property
     def strain(self) -> float:
         """How near the instance is to breaking the claim; the worst instance is the one with the largest strain."""
-        if not self.applicable:
-            return -math.inf
-        if self.relation == "==":
-            return abs(self.ratio - 1)
-        if self.holds is False and not self.ratio > 1:
-            return math.inf  # the sides have different signs, so that their ratio says nothing
-        return self.ratio
+        strain = abs(self.ratio - 1) if self.relation == "==" else self.ratio
+        if self.holds is False and (math.isnan(strain) or (self.relation != "==" and strain <= 1)):
+            return math.inf  # the sides have different signs, or one is infinite, so that their ratio says nothing
+        return -math.inf if math.isnan(strain) else strain
+
+
+def _is_number(side: Any) -> bool:
+    return isinstance(side, int | Fraction) or (isinstance(side, numbers.Real) and not math.isnan(side))
+
+
+def _shown(measured: Any, relation: str, predicted: Any, slack: Any) -> bool | None:
+    """Whether the relation holds up to the slack; None where an infinite side leaves nothing to compare."""
+    if relation == "==":
+        both_infinite = measured == predicted and abs(measured) == math.inf
+        return None if both_infinite else bool(measured == predicted or abs(measured - predicted) <= slack)
+    small, large = (predicted, measured) if relation == ">=" else (measured, predicted)
+    if small == -math.inf or large == math.inf:
+        return None
+    return bool(small <= large or small - large <= slack)
+
+
+def _quotient(small: Any, large: Any) -> float:
+    try:
+        return math.copysign(math.inf, small) if large == 0 else float(small / large)
+    except OverflowError:  # exact numbers whose quotient no float can hold
+        return math.inf if (small > 0) == (large >= 0) else -math.inf
 
 
 @final
@@ -171,12 +227,14 @@ def at_most(
 ) -> Finding:
     """Compare ``measured <= predicted``; exact numbers without tolerance, floats with the relative slack ``rtol``.
 
+    An infinite bound decides nothing, however small the measured side is.
+
     >>> at_most(Fraction(1, 3), Fraction(1, 2)).ratio == 2 / 3
     True
-    >>> at_most(2, 1).holds
-    False
+    >>> at_most(2, 1).holds, at_most(math.inf, 1.0).holds, at_most(1.0, math.inf).holds
+    (False, False, None)
     """
-    return _compared((measured, "<=", predicted), measured - predicted, instance, rtol)
+    return _compared(measured, "<=", predicted, instance, rtol)
 
 
 def at_least(
@@ -187,7 +245,7 @@ def at_least(
     >>> at_least(Fraction(9, 32), Fraction(17, 32)).holds
     False
     """
-    return _compared((measured, ">=", predicted), predicted - measured, instance, rtol)
+    return _compared(measured, ">=", predicted, instance, rtol)
 
 
 def equal_to(
@@ -205,35 +263,32 @@ def equal_to(
     >>> equal_to(1.0 - 1.0, 1e-17).holds, equal_to(1.0 - 1.0, 1e-17, scale=1.0).holds
     (False, True)
     """
-    return _compared((measured, "==", predicted), abs(measured - predicted), instance, rtol, scale)
+    return _compared(measured, "==", predicted, instance, rtol, scale)
 
 
-def _compared(
-    statement: tuple[Any, str, Any],
-    excess: Any,
-    instance: Mapping[str, Any] | None,
-    rtol: float,
-    scale: float = 0.0,
-) -> Finding:
-    measured, relation, predicted = statement
+def _compared(measured: Any, relation: str, predicted: Any, instance: Any, rtol: float, scale: float = 0.0) -> Finding:
+    rtol, scale = _validate.nonnegative("rtol", rtol), _validate.nonnegative("scale", scale)
     exact = all(isinstance(side, int | Fraction) for side in (measured, predicted))
-    if not exact and any(math.isnan(side) for side in (measured, predicted)):
-        message = f"both sides of a comparison must be numbers, got {measured} {relation} {predicted}"
-        raise ValueError(message)
-    slack: Any = 0 if exact else rtol * max(abs(measured), abs(predicted), scale)
-    holds = measured == predicted or bool(excess <= slack)
-    return Finding(measured, predicted, relation, holds, "exact" if exact else "floating point", dict(instance or {}))
+    # An infinite side must not make the slack infinite, which would forgive everything.
+    sizes = [scale, *(abs(side) for side in (measured, predicted) if abs(side) < math.inf)]
+    slack = 0 if exact else rtol * max(sizes)
+    holds = _shown(measured, relation, predicted, slack)
+    reason = "an infinite side says nothing" if holds is None else ""
+    side = "exact" if exact else "floating point"
+    return Finding(measured, predicted, relation, holds, side, dict(instance or {}), slack=slack, reason=reason)
 
 
-def not_applicable(**instance: Any) -> Finding:
-    """Say that the hypotheses do not hold on this instance."""
-    return Finding(math.nan, math.nan, "<=", None, instance=instance, applicable=False)
+def not_applicable(reason: str = "", /, **instance: Any) -> Finding:
+    """Say that the hypotheses do not hold on this instance, and why."""
+    return Finding(math.nan, math.nan, "<=", None, "", instance, applicable=False, reason=reason)
 
 
 def worst_of(findings: Iterable[Finding]) -> Finding:
-    """Return the finding nearest to breaking the claim: failures first, then by strain.
+    """Return the finding nearest to breaking the claim: failures, then undecided ones, then by strain.
 
     >>> worst_of([at_most(1, 2), at_most(3, 4), at_most(1, 8)]).ratio
     0.75
     """
-    return max(findings, key=lambda finding: (finding.holds is False, finding.applicable, finding.strain))
+    return max(
+        findings, key=lambda at: (at.holds is False, at.applicable and at.holds is None, at.applicable, at.strain)
+    )

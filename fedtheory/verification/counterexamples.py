@@ -57,7 +57,7 @@ class Hunt(NamedTuple):
     num_instances: int
 
 
-def search(claim: Claim, num_instances: int = 1000, rng: Any = 0) -> Hunt:
+def search(claim: Claim, num_instances: int = 1000, rng: Any = 0, start: Sequence[float] = ()) -> Hunt:
     """Look for the instance that strains a claim most, and stop at the first that breaks it.
 
     A third of the instances is drawn afresh; the others change some of the random numbers behind the worst one so far.
@@ -70,6 +70,8 @@ def search(claim: Claim, num_instances: int = 1000, rng: Any = 0) -> Hunt:
         Most instances to try.
     rng
         Seed, SeedSequence or Generator.
+    start
+        Tape of the first instance: the worst one of an earlier search, say.
 
     Raises
     ------
@@ -77,7 +79,7 @@ def search(claim: Claim, num_instances: int = 1000, rng: Any = 0) -> Hunt:
         If the number of instances is not positive.
     """
     generator = np.random.default_rng(_validate.seed_sequence(rng))
-    worst, tape = _check(claim, (), generator)
+    worst, tape = _check(claim, start, generator)
     tried = 1
     while tried < _validate.count("num_instances", num_instances) and worst.holds is not False:
         afresh = generator.random() < _SHARE_AT_RANDOM

@@ -4,15 +4,32 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
 from typing import Any, final
 
 import numpy as np
 
 from fedtheory import _validate
 from fedtheory.verification.catalogue import select_claims
-from fedtheory.verification.claim import BUDGETS, FAILS, HOLDS, INCONCLUSIVE, NOT_APPLICABLE, Claim, Finding, worst_of
+from fedtheory.verification.claim import (
+    BUDGETS,
+    ERROR,
+    FAILS,
+    HOLDS,
+    INCONCLUSIVE,
+    NOT_APPLICABLE,
+    Claim,
+    Finding,
+    not_applicable,
+    worst_of,
+)
 
-__all__ = ["Verdict", "examine", "reproduce", "verdicts_of", "verify"]
+__all__ = ["LEAST_SHARE", "Verdict", "examine", "reproduce", "verdicts_of", "verify"]
+
+LEAST_SHARE = Fraction(1, 4)
+"""Share of the instances on which the hypotheses must hold for the verdict *holds*: where most instances say nothing, a
+tick would stand for what was never tested, and the check should draw from its hypotheses instead."""
 
 
 @final
@@ -22,27 +39,30 @@ class Verdict:
 
     Attributes
     ----------
-    key
+    claim
         The claim.
     verdict
-        ``holds``, ``fails``, ``not applicable`` (the hypotheses held on no instance) or ``inconclusive``.
-    expected
-        The verdict that the theory says is right.
+        ``fails``: an instance breaks the claim. ``error``: the check raised an exception or returned what is no
+        finding; instances after that one were not tried. ``not applicable``: the hypotheses held on no instance.
+        ``inconclusive``: an instance decides nothing, or fewer than ``LEAST_SHARE`` of them are applicable.
+        ``holds``: none of these.
+    reason
+        Why the verdict is none of ``holds`` and ``fails``; otherwise empty.
     num_instances, num_applicable
         Instances tried, and those on which the hypotheses held.
     worst
         The finding nearest to breaking the claim, or the one that breaks it.
     worst_index
-        Its number; ``reproduce(claim, rng, worst_index)`` draws it again.
+        Its number; ``reproduce(claim, rng, worst_index)`` draws it again. At an error, the instance that raised it.
     entropy, spawn_key
         Of the seed sequence that the instances came from.
     seconds
         Time spent.
     """
 
-    key: str
+    claim: Claim
     verdict: str
-    expected: str
+    reason: str
     num_instances: int
     num_applicable: int
     worst: Finding
@@ -52,9 +72,19 @@ class Verdict:
     seconds: float
 
     @property
+    def key(self) -> str:
+        """Key of the claim."""
+        return self.claim.key
+
+    @property
+    def expected(self) -> str:
+        """The verdict that the theory says is right."""
+        return self.claim.expected
+
+    @property
     def as_expected(self) -> bool:
-        """Whether the verdict is the expected one."""
-        return self.verdict == self.expected
+        """Whether the verdict is the expected one; a refutation must be finite, since an overflow refutes nothing."""
+        return self.verdict == self.expected and (self.verdict != FAILS or self.worst.is_finite)
 
     @property
     def worst_ratio(self) -> float:
@@ -65,27 +95,6 @@ class Verdict:
     def side(self) -> str:
         """What was compared: exact numbers, floating-point ones, or a confidence limit."""
         return self.worst.side
-
-    def as_row(self) -> dict[str, Any]:
-        """Return plain strings and numbers only, for JSON."""
-        return {
-            "key": self.key,
-            "verdict": self.verdict,
-            "expected": self.expected,
-            "as_expected": self.as_expected,
-            "num_instances": self.num_instances,
-            "num_applicable": self.num_applicable,
-            "worst_ratio": repr(self.worst_ratio),
-            "measured": str(self.worst.measured),
-            "relation": self.worst.relation,
-            "predicted": str(self.worst.predicted),
-            "side": self.side,
-            "worst_index": self.worst_index,
-            "entropy": str(self.entropy),
-            "spawn_key": list(self.spawn_key),
-            "instance": {name: str(value) for name, value in self.worst.instance.items()},
-            "seconds": self.seconds,
-        }
 
 
 def verify(keys: str | Iterable[str] | None = None, budget: str = "quick", rng: Any = 0) -> list[Verdict]:
@@ -118,41 +127,75 @@ def verdicts_of(selected: Iterable[Claim], budget: str = "quick", rng: Any = 0) 
 
 
 def examine(claim: Claim, num_instances: int | None = None, rng: Any = 0) -> Verdict:
-    """Reach a verdict on one claim from a number of instances (the quick budget by default)."""
+    """Reach a verdict on one claim from a number of instances (the quick budget by default).
+
+    An exception in the check is caught: the verdict is ``error``, and says what was raised.
+    """
     wanted = claim.num_instances("quick") if num_instances is None else num_instances
     count = 1 if claim.is_single else _validate.count("num_instances", wanted)
     seeds = _validate.seed_sequence(rng)
-    started = time.perf_counter()
-    findings = [reproduce(claim, seeds, index) for index in range(count)]
-    worst = worst_of(findings)
+    entropy, started = _entropy(seeds), time.perf_counter()
+    findings, fault = _examined(claim, seeds, count)
+    verdict, reason = (ERROR, fault) if fault else _sum_up(findings)
+    worst = findings[-1] if fault else worst_of(findings)
     return Verdict(
-        key=claim.key,
-        verdict=_sum_up(findings),
-        expected=claim.expected,
-        num_instances=count,
+        claim=claim,
+        verdict=verdict,
+        reason=reason,
+        num_instances=len(findings),
         num_applicable=sum(finding.applicable for finding in findings),
         worst=worst,
         worst_index=next(index for index, finding in enumerate(findings) if finding is worst),
-        entropy=_entropy(seeds),
+        entropy=entropy,
         spawn_key=tuple(seeds.spawn_key),
         seconds=time.perf_counter() - started,
     )
 
 
 def reproduce(claim: Claim, rng: Any, index: int) -> Finding:
-    """Check one numbered instance of a claim again."""
+    """Check one numbered instance of a claim again; what the check raises is raised again."""
     seeds = _validate.seed_sequence(rng)
     own = (*seeds.spawn_key, zlib.crc32(claim.key.encode()), _validate.horizon("index", index))
-    return claim.check(np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=own)))
+    finding: Any = claim.check(np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=own)))
+    if not isinstance(finding, Finding):
+        message = f"a check must return a Finding, got {finding!r}"
+        raise TypeError(message)
+    return finding
 
 
-def _sum_up(findings: list[Finding]) -> str:
-    outcomes = {finding.holds for finding in findings if finding.applicable}
-    if not outcomes:
-        return NOT_APPLICABLE
-    if False in outcomes:
-        return FAILS
-    return INCONCLUSIVE if None in outcomes else HOLDS
+def _examined(claim: Claim, seeds: np.random.SeedSequence, count: int) -> tuple[list[Finding], str]:
+    """Return the findings up to the first instance whose check raises, and in one line what it raised."""
+    findings: list[Finding] = []
+    for index in range(count):
+        try:
+            findings.append(reproduce(claim, seeds, index))
+        except Exception as error:  # whatever a check raises is news about this claim only
+            fault = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
+            return [*findings, not_applicable(fault)], fault
+    return findings, ""
+
+
+def _sum_up(findings: list[Finding]) -> tuple[str, str]:
+    """Verdict, and the reason if it is neither ``holds`` nor ``fails``."""
+    applicable = [finding for finding in findings if finding.applicable]
+    undecided = [finding for finding in applicable if finding.holds is None]
+    if any(finding.holds is False for finding in applicable):
+        return FAILS, ""
+    tried, least = len(findings), ceil(LEAST_SHARE * len(findings))
+    if not applicable:
+        return NOT_APPLICABLE, f"the hypotheses hold on none of {tried} instances{_why(findings[0])}"
+    if undecided:
+        return INCONCLUSIVE, f"{len(undecided)} of {tried} instances decide nothing{_why(undecided[0])}"
+    if len(applicable) < least:
+        return (
+            INCONCLUSIVE,
+            f"the hypotheses hold on {len(applicable)} of {tried} instances, at least {least} must count",
+        )
+    return HOLDS, ""
+
+
+def _why(finding: Finding) -> str:
+    return f": {finding.reason}" if finding.reason else ""
 
 
 def _entropy(seeds: np.random.SeedSequence) -> int:

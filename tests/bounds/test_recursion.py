@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fedtheory._validate import Domain, finite
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.recursion import elapsed_step_sizes, unroll, unrolled_gap
 from fedtheory.errors import AssumptionViolated
+from fedtheory.paper import Paper, states
 
-CONSTANTS: dict[str, Any] = {"mu": 0.5, "L": 3.0, "num_selected": 2, "G2": 7.0, "sigma2": 5.0, "objective_gap": 2.0}
+CONSTANTS: dict[str, Any] = {"mu": 0.5, "L": 3.0, "num_selected": 2, "G2": 17.0, "sigma2": 5.0, "objective_gap": 2.0}
 REPAIRED: dict[str, Any] = {**CONSTANTS, "rho_diagonal": 1.5, "rho_tilde": 2.25}
 PRINTED: dict[str, Any] = {**CONSTANTS, "rho_bar": 1.5, "rho_tilde": 2.25}
 
@@ -57,10 +59,12 @@ def test_unrolling_the_weighted_recursion_stays_below_the_repaired_closed_form()
     share=st.floats(0.01, 1),
     tilt=st.floats(1, 3),
     local_steps=st.integers(1, 5),
-    numbers=st.tuples(*[st.floats(0, 100)] * 4),
+    # Below the normal numbers rounding is no longer relative.
+    numbers=st.tuples(*[st.just(0.0) | st.floats(1e-200, 100)] * 4),
 )
 def test_the_unrolled_recursion_is_tighter_than_every_closed_form(kappa, share, tilt, local_steps, numbers):
-    G2, sigma2, gap, distance2 = numbers
+    more, sigma2, gap, distance2 = numbers
+    G2 = sigma2 + max(1, share * kappa) * (distance2 + 2 * gap) + more  # less is impossible
     constants = {"mu": 1.0, "L": kappa, "num_selected": 3, "G2": G2, "sigma2": sigma2, "objective_gap": gap}
     constants |= {"rho_diagonal": share * kappa, "rho_tilde": share * kappa * tilt}
     horizons, slack = np.arange(301), 1 + 1e-12
@@ -132,6 +136,34 @@ def test_a_skew_may_change_from_step_to_step():
     constant = unroll(poc.one_step, initial_distance2=1.0, step_sizes=sizes, local_steps=1, **REPAIRED)
     assert changing[:3].tolist() == constant[:3].tolist()
     assert changing[3] > constant[3]
+
+
+def test_a_negative_slope_never_multiplies_an_upper_bound():
+    # Gradient descent with steps 3/2 on parabolas of curvature 1 and 0: squared distances are 1/4 and 1 after each step
+    # at most, and the recursion (1 - eta mu) Delta + 1, true for both, falls with Delta.
+    @states(Paper("own", "Own", "Somebody", 2026), "Lemma", domains={"slope": Domain(finite, {"real": True})})
+    def falling(distance2, *, step_size, slope):
+        return {"contraction": (1 - step_size * slope) * distance2, "offset": 1 + 0 * step_size}
+
+    bounds = unroll(falling, initial_distance2=3.0, step_sizes=[1.5, 1.5, 0.5], local_steps=1, slope=1.0)
+    # Delta_1 <= max over [0, 3] of 1 - Delta/2 = 1, and again; then 1/2 + 1.
+    assert bounds.tolist() == [3.0, 1.0, 1.0, 1.5]
+
+
+def test_a_printed_recursion_with_a_large_skew_stays_above_zero():
+    # Eq. (81) contracts by 1 - eta mu (1/m + rho_bar/2) and does not bound rho_bar: with 100 the slope is negative.
+    known = {"mu": 1.0, "L": 1.0, "num_selected": 1, "G2": 900.0, "sigma2": 0.0, "objective_gap": 0.5}
+    bounds = unroll(
+        poc.weighted_one_step.printed,
+        initial_distance2=2.0,
+        step_sizes=[0.2, 0.2],
+        local_steps=1,
+        rho_bar=100.0,
+        rho_tilde=100.0,
+        **known,
+    )
+    assert np.all(bounds[1:] == bounds[1])
+    assert bounds[1] == pytest.approx(0.04 * 2 * 3 * 100 * 0.5)
 
 
 def test_no_steps_leave_the_initial_distance():

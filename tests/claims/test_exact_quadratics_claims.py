@@ -9,25 +9,22 @@ import numpy as np
 import pytest
 
 from fedtheory.claims import exact_quadratics as exact
+from fedtheory.claims import settling
 from fedtheory.claims._instances import opposite_clients
 from fedtheory.claims.power_of_choice import skews
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
+from fedtheory.estimates.mean_field import mean_field_gap
 from fedtheory.exact.floor import error_floor
-from fedtheory.exact.interval import Interval, SelectionSkew
-from fedtheory.exact.mean_field import mean_field_gap
 from fedtheory.exact.selection_skews import selection_skew
-from fedtheory.selection._moments import CoefficientMoments
+from fedtheory.exact.skew_intervals import SelectionSkew
+from fedtheory.interval import Interval
+from fedtheory.selection.laws import Moments
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claim import Claim
-from fedtheory.verification.counterexamples import search
 from fedtheory.verification.rational import vector
 from fedtheory.verification.selections import Selection, frequencies, merged, power_of_choice
 from fedtheory.verification.verdicts import examine
-
-
-def refuted(claim: Claim, num_instances: int = 200) -> bool:
-    return search(claim, num_instances, rng=0).worst.holds is False
+from tests.claims.refutation import broken, refuted
 
 
 def test_the_skews_of_the_counterexamples_are_those_done_by_hand():
@@ -69,7 +66,7 @@ def test_a_rho_tilde_that_is_too_small_by_a_hundredth_is_caught(monkeypatch):
     monkeypatch.setattr(
         skews, "selection_skew", lambda *given, **options: shifted(honest(*given, **options), "rho_tilde", -0.01)
     )
-    assert refuted(skews.SKEW_ORDER, 60)
+    assert refuted(skews.SKEW_ORDER, num_instances=60)
 
 
 @pytest.mark.parametrize(
@@ -141,8 +138,8 @@ def test_moments_that_are_wrong_in_the_sixth_digit_are_caught(name, monkeypatch)
         def __init__(self, strategy):
             self.strategy = strategy
 
-        def coefficient_moments(self, weights) -> CoefficientMoments:
-            return MOMENTS[name](self.strategy.coefficient_moments(weights))
+        def law(self, weights) -> Moments:
+            return MOMENTS[name](self.strategy.law(weights))
 
     honest = exact._schemes
     monkeypatch.setattr(
@@ -163,10 +160,11 @@ def test_the_bias_without_the_skew_at_the_minimizer_is_too_small(monkeypatch):
 
     def smaller(*given, **options):
         skew = honest(*given, **options)
-        return skew._replace(rho_tilde=Interval.exact(1 + 0.3 * (skew.rho_tilde.upper - 1), "a guess"))
+        guess = 1 + 0.3 * (skew.rho_tilde.upper - 1)
+        return skew._replace(rho_tilde=Interval(guess, guess, "a guess", "a guess"))
 
     monkeypatch.setattr(exact, "selection_skew", smaller)
-    assert refuted(exact.SMALL_STEP_BIAS, 100)
+    assert refuted(exact.SMALL_STEP_BIAS, num_instances=100)
 
 
 def test_the_floor_of_another_number_of_candidates_is_not_the_error_of_a_long_run():
@@ -180,9 +178,36 @@ def test_the_mean_field_of_another_number_of_candidates_is_not_the_error_of_a_ru
         return mean_field_gap(fed, replace(strategy, num_candidates=strategy.num_candidates - 1), **known)
 
     monkeypatch.setattr(exact, "mean_field_gap", with_fewer)
-    assert examine(exact.MEAN_FIELD).verdict == "fails"
+    assert broken(exact.MEAN_FIELD, rng=0)
 
 
 def test_the_claims_about_exact_quadratics_all_hold_by_theory():
     expected = {claim.expected for key, claim in known_claims().items() if key.startswith("exact-quadratics:")}
     assert expected == {"holds"}
+
+
+@pytest.mark.parametrize(
+    "less",
+    [
+        pytest.param(lambda start2, eta, mu, tau, G2: eta**2 * tau * (tau - 1) * G2, id="steps in a round"),
+        pytest.param(lambda start2, eta, mu, tau, G2: eta**2 * tau**2 * G2 / 50, id="gradients"),
+        pytest.param(lambda start2, eta, mu, tau, G2: 2 * eta * mu * tau * start2, id="contraction"),
+    ],
+)
+def test_the_settling_inequality_is_refuted_with_less(monkeypatch, less):
+    honest = settling.round_bound
+
+    def mutant(start2, *, step_size, local_steps, fed, G2):
+        value = honest(start2, step_size=step_size, local_steps=local_steps, fed=fed, G2=G2)
+        return value - less(start2, step_size, fed.strong_convexity, local_steps, G2)
+
+    monkeypatch.setattr(settling, "round_bound", mutant)
+    assert refuted(settling.SETTLING, 400)
+
+
+def test_a_model_that_selects_the_smaller_loss_does_not_settle(monkeypatch):
+    def smaller(weights, losses, m, d):
+        return power_of_choice(weights, [-loss for loss in losses], m, d)
+
+    monkeypatch.setattr(settling, "power_of_choice", smaller)
+    assert refuted(settling.SETTLING)

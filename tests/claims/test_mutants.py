@@ -6,7 +6,6 @@ verified by their refined forms and by the one-step inequalities, whose factors 
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,16 +16,25 @@ from fedtheory.claims._instances import Drawn, constant_law, draw_run, short_ste
 from fedtheory.claims.power_of_choice import lemmas, steps, theorems, weighted
 from fedtheory.paper import Bound
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claim import Claim, Finding, at_least, at_most, not_applicable, worst_of
-from fedtheory.verification.counterexamples import search
-from fedtheory.verification.observed import skew
+from fedtheory.verification.claim import Finding, at_least, at_most, not_applicable, worst_of
+from fedtheory.verification.observed_constants import skew
 from fedtheory.verification.rational import RationalQuadratics, vector
 from fedtheory.verification.runs import RationalRun, two_point_noise
 from fedtheory.verification.selections import Selection
+from tests.claims.refutation import refuted
 
 CLAIMS = known_claims()
 LOOSENESS = {
     "fedavg:decaying-steps": 60,
+    "fedavg:lemma-5-with-replacement": 4.1,
+    "fedavg:lemma-5-without-replacement": 4.1,
+    "fedavg:one-step": 1.01,
+    "fedavg:theorem-1": 1.7,
+    "fedavg:theorem-2": 3.5,
+    "fedavg:theorem-3": 1.7,
+    "power-of-choice:consistent-constants": 1.01,
+    "power-of-choice:consistent-constants-fixed-step": 1.01,
+    "power-of-choice:consistent-constants-weighted": 1.01,
     "power-of-choice:diagonal-skew-grows-with-candidates": 1.01,
     "power-of-choice:displacement": 1.01,
     "power-of-choice:equation-43": 1.05,
@@ -52,10 +60,6 @@ LOOSENESS = {
     "power-of-choice:theorem-a.1-refined": 1.2,
     "power-of-choice:weighted-one-step": 1.06,
 }
-
-
-def refuted(claim: Claim, check: Callable[[Any], Finding], num_instances: int = 150, rng: int = 0) -> bool:
-    return search(replace(claim, check=check), num_instances, rng).worst.holds is False
 
 
 def test_every_inequality_is_in_the_table() -> None:

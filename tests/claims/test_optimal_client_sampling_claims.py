@@ -1,4 +1,4 @@
-"""Every claim about Optimal Client Sampling reaches its expected verdict, and wrong constants and codes do not pass."""
+"""Wrong constants and codes do not pass as claims about Optimal Client Sampling; the counterexamples are right."""
 
 # mypy: allow-untyped-calls
 
@@ -15,16 +15,10 @@ from fedtheory.sampling import approximate_probabilities, optimal_probabilities,
 from fedtheory.verification.claim import Claim
 from fedtheory.verification.rational import norm2
 from fedtheory.verification.verdicts import examine
+from tests.claims.refutation import broken
 
 MODULES: tuple[ModuleType, ...] = (probabilities, improvement_factors, lemma1, dsgd, fedavg)
 CLAIMS = [getattr(module, name) for module in MODULES for name in module.__all__]
-
-
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.key)
-def test_the_verdict_is_the_expected_one(claim) -> None:
-    verdict = examine(claim, rng=1)
-    assert verdict.as_expected, verdict.worst
-    assert verdict.num_applicable > 0.2 * verdict.num_instances
 
 
 @pytest.mark.slow
@@ -78,7 +72,7 @@ def test_a_wrong_constant_is_caught(monkeypatch, claim: Claim, name, summand, fa
     monkeypatch.setattr(ocs, name, wrong)
     if hasattr(lemma1, name):
         monkeypatch.setattr(lemma1, name, wrong)
-    assert examine(claim, 60, rng=1).verdict == "fails"
+    assert broken(claim, 60)
 
 
 def off_by_one(norms, budget):
@@ -109,24 +103,24 @@ def smallest_first(norms, budget):
 def test_wrong_probabilities_are_caught(monkeypatch) -> None:
     for wrong in (always_uniform, once_rescaled):
         mutant = Claim(**(vars(probabilities.ROUNDED) | {"check": probabilities.rounding_check(wrong)}))
-        assert examine(mutant, 200, rng=1).verdict == "fails"
+        assert broken(mutant, 200)
     mutant = Claim(**(vars(probabilities.EQUIVARIANT) | {"check": probabilities.equivariance_check(smallest_first)}))
-    assert examine(mutant, 200, rng=1).verdict == "fails"
+    assert broken(mutant, 200)
     monkeypatch.setattr(probabilities, "rational_probabilities", off_by_one)
-    assert examine(probabilities.CLOSED_FORM, 200, rng=1).verdict == "fails"
+    assert broken(probabilities.CLOSED_FORM, 200)
 
 
 def test_a_worse_closed_form_loses_against_the_solver_and_against_moves(monkeypatch) -> None:
     monkeypatch.setattr(probabilities, "optimal_probabilities", always_uniform)
-    assert examine(probabilities.NOT_BEATEN_BY_SOLVER, 20, rng=1).verdict == "fails"
+    assert broken(probabilities.NOT_BEATEN_BY_SOLVER, 20)
     monkeypatch.setattr(probabilities, "rational_probabilities", lambda t, m: [Q(m) / len(t)] * len(t))
-    assert examine(probabilities.NOT_BEATEN_BY_MOVES, 50, rng=1).verdict == "fails"
+    assert broken(probabilities.NOT_BEATEN_BY_MOVES, 50)
 
 
 def test_one_rescaling_less_is_not_enough(monkeypatch) -> None:
     honest = improvement_factors.enough_rescalings
     monkeypatch.setattr(improvement_factors, "enough_rescalings", lambda t, m: max(0, honest(t, m) - 1))
-    assert examine(improvement_factors.APPROXIMATE_EXACT, 400, rng=1).verdict == "fails"
+    assert broken(improvement_factors.APPROXIMATE_EXACT, 400)
 
 
 def test_the_per_client_variant_fails_by_these_numbers() -> None:

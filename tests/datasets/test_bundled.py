@@ -1,3 +1,5 @@
+"""scikit-learn's data sets as federations: scaled as promised, every sample at a client, the pooled truth."""
+
 import sys
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Corrupted clients follow the laws they are drawn from, and priority clients stay as they were."""
+
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,3 +1,5 @@
+"""IDX files are read as they were written; broken, oversized and booby-trapped ones are refused by name and place."""
+
 import gzip
 import struct
 import tracemalloc

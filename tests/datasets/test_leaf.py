@@ -1,3 +1,5 @@
+"""LEAF folders are read user by user; broken ones are refused by name and place."""
+
 import json
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""A federation of least squares has the losses and the minimizer of its samples."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings

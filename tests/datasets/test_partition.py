@@ -1,3 +1,5 @@
+"""Partitions give every sample to one client and follow their laws; heterogeneity is what can be counted by hand."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings

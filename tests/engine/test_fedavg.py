@@ -298,10 +298,20 @@ def test_observe_rule_keeps_what_the_round_taught():
 
 def test_band_is_the_student_t_interval():
     run = ft.fedavg(federation(), Proportional(2), num_rounds=5, step_size=0.1, num_replicates=9)
-    mean, low, high = run.band("gap", level=0.9)
+    mean, lower, upper = run.band("gap", confidence=0.9)
     wanted = stats.t.interval(0.9, 8, loc=run.gap[:, -1].mean(), scale=stats.sem(run.gap[:, -1]))
-    assert (low[-1], high[-1]) == pytest.approx(wanted, rel=1e-9)
+    assert (lower[-1], upper[-1]) == pytest.approx(wanted, rel=1e-9)
     assert mean[-1] == pytest.approx(run.gap[:, -1].mean())
+
+
+def test_a_loss_that_overflows_makes_mean_and_limits_infinite_from_there_on():
+    gap = np.array([[1.0, 2.0, np.inf], [3.0, 2.0, 1.0]])
+    nothing = np.zeros((2, 1), dtype=np.int64)
+    run = Trajectory(np.arange(3), {"gap": gap}, nothing, np.full(2, -1), {})
+    band = run.band(confidence=0.5)  # the quantile is tan(pi/4) = 1, and the standard error of 1 and 3 is 1
+    np.testing.assert_allclose(band.mean, [2.0, 2.0, np.inf])
+    np.testing.assert_allclose(band.lower, [1.0, 2.0, -np.inf])
+    np.testing.assert_allclose(band.upper, [3.0, 2.0, np.inf])
 
 
 def test_trajectory_survives_saving(tmp_path):

@@ -1,3 +1,5 @@
+"""Bundles of replicates change nothing but the time they take."""
+
 import pytest
 
 import fedtheory as ft

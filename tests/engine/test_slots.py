@@ -1,3 +1,5 @@
+"""Slots refuse rules that do not fit, and lend arrays without counting references."""
+
 # mypy: allow-untyped-calls
 
 import gc

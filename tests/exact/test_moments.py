@@ -1,3 +1,5 @@
+"""Exact expected errors, against literal simulations and the enumeration of all runs in rational arithmetic."""
+
 # mypy: allow-untyped-calls, disable-error-code="arg-type, call-overload"
 
 from dataclasses import dataclass
@@ -11,8 +13,8 @@ import fedtheory.exact.moments as module
 from fedtheory.engine.schedule import InverseTime
 from fedtheory.exact.moments import expected_gap
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.selection._moments import CoefficientMoments
 from fedtheory.selection.full import Full
+from fedtheory.selection.laws import Moments
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
@@ -29,9 +31,9 @@ class Independently:
 
     inclusion: tuple[float, ...]
 
-    def coefficient_moments(self, weights):
+    def law(self, weights):
         p, pi = np.asarray(weights), np.array(self.inclusion)
-        return CoefficientMoments(p, 1.0, p**2 * (1 / pi - 1), p**2 / pi)
+        return Moments(p, 1.0, p**2 * (1 / pi - 1), p**2 / pi)
 
 
 def coefficients(strategy, weights, rng, size):
@@ -114,7 +116,7 @@ def test_the_simulation_agrees_with_the_engine():
 MUTANTS = {
     "copies share their noise": lambda m: m._replace(noise=m.alpha * m.mean**2 + m.delta),
     "alpha of independent clients": lambda m: m._replace(alpha=1.0),
-    "delta forgotten": lambda m: m._replace(delta=0 * m.delta),
+    "delta a tenth too small": lambda m: m._replace(delta=0.9 * m.delta),
     "delta is the second moment": lambda m: m._replace(delta=m.delta + m.alpha * m.mean**2),
     "noise of the mean": lambda m: m._replace(noise=m.mean**2),
 }
@@ -124,14 +126,26 @@ MUTANTS = {
 class Mutant:
     name: str
 
-    def coefficient_moments(self, weights):
-        return MUTANTS[self.name](Proportional(M).coefficient_moments(weights))
+    def law(self, weights):
+        return MUTANTS[self.name](Proportional(M).law(weights))
 
 
 @pytest.mark.parametrize("name", MUTANTS)
-def test_enumeration_catches_wrong_coefficient_moments(name):
+def test_enumeration_catches_wrong_moments(name):
     fed, noise, truth = tiny_case(Proportional(M))
     assert not agrees(expected_gap(fed, Mutant(name), 2, 2, TINY_STEPS, [2.0], noise), truth)
+
+
+def test_moments_with_a_negative_variance_are_refused():
+    class Forgetful:
+        def law(self, weights):
+            moments = Proportional(M).law(weights)
+            return moments._replace(delta=0 * moments.delta)
+
+    fed, *_ = tiny_case(Proportional(M))
+    # (1/2) (1/4)^2 - (1/4)^2
+    with pytest.raises(ValueError, match=r"law must have E omega_k\^2 >= .*, got variance -0.0312 for client 0"):
+        expected_gap(fed, Forgetful(), 2, 2, TINY_STEPS, [2.0])
 
 
 TINY_STEPS = [0.5, 0.25, 0.125, 0.125]

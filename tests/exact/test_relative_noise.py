@@ -139,6 +139,15 @@ def test_all_runs_in_rational_arithmetic_have_the_expected_gap(world, strategy, 
     np.testing.assert_allclose(gaps, truth, rtol=1e-13)
 
 
+@pytest.mark.parametrize(("strategy", "num_rounds", "tau"), [case[1:] for case in CASES if case[0] is DIAGONAL])
+def test_curvatures_along_the_axes_have_the_gap_of_their_matrices(strategy, num_rounds, tau):
+    # The same numbers in the form of shape (K, v), which is computed coordinate by coordinate.
+    axes = np.diagonal(floats(DIAGONAL["curvatures"]), axis1=1, axis2=2)
+    fed = QuadraticFederation(axes, floats(DIAGONAL["centers"]), floats(WEIGHTS))
+    truth = enumerated(DIAGONAL, strategy, num_rounds, tau)
+    np.testing.assert_allclose(computed(fed, DIAGONAL, strategy, num_rounds, tau), truth, rtol=1e-13)
+
+
 def forgets_the_noise_in_the_gradients(eigen, steps, relative_noise=0.0):
     """The defect: relative noise of the mean path only."""
     # To first order in M there is no noise in the gradients.

@@ -1,3 +1,5 @@
+"""The skew at a point and its extremes, against its definition and a minimization over models."""
+
 # mypy: allow-untyped-calls, disable-error-code="arg-type"
 
 import numpy as np

@@ -1,8 +1,8 @@
+"""Minima over all subsets of clients, against every subset on its own; where the bound over rankings is sharp."""
+
 # mypy: allow-untyped-calls, disable-error-code="arg-type"
 
-import inspect
 from itertools import combinations, permutations
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +11,18 @@ from hypothesis import strategies as st
 
 import fedtheory.exact.subsets as module
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
-from fedtheory.exact._ranking import RankingLaw
+from fedtheory.exact._ranking import largest_totals
 from fedtheory.exact.ranking_bound import least_skew_over_rankings
 from fedtheory.exact.skews import skew_extremes
 from fedtheory.exact.subsets import subset_minima
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.sampling.inclusion import inclusion_by_losses
+from fedtheory.selection.laws import Ranked
+
+
+def law_of(weights, m, d):
+    inclusion = inclusion_by_losses(weights, m, d)
+    return Ranked(lambda values: inclusion(values) / m, prefers_large=True, favors_heavy=True)
 
 
 def one_by_one(fed):
@@ -68,18 +75,18 @@ def test_the_bound_is_below_the_infimum_of_every_ranking_and_not_vacuous(seed, n
     fed = power_of_choice_quadratics(num_clients, 2, rng=seed)
     for d in range(1, num_clients + 1):
         for m in range(1, d + 1):
-            law = RankingLaw(fed.weights, m, d)
-            bound = least_skew_over_rankings(law, subset_minima(fed))
+            law = law_of(fed.weights, m, d)
+            bound = least_skew_over_rankings(largest_totals(law, fed.weights), subset_minima(fed))
             assert bound <= least_over_everything(fed, law) + 1e-12
             assert bound > 0 or m == 1
 
 
 def test_the_bound_is_attained_by_full_participation():
     fed = power_of_choice_quadratics(6, 2, rng=0)
-    law = RankingLaw(fed.weights, 6, 6)
     # q = 1/6: the only subset that counts is the whole, with l_6 itself.
     exact = skew_extremes(fed, np.full(6, 1 / 6))[0]
-    assert least_skew_over_rankings(law, subset_minima(fed)) == pytest.approx(exact, rel=1e-11)
+    totals = np.arange(1, 7) / 6
+    assert least_skew_over_rankings(totals, subset_minima(fed)) == pytest.approx(exact, rel=1e-11)
 
 
 def test_the_expected_count_is_largest_for_the_heaviest_clients_and_has_decreasing_increments():
@@ -99,18 +106,15 @@ def test_the_expected_count_is_largest_for_the_heaviest_clients_and_has_decreasi
         heaviest = np.array([f[n][0] for n in range(7)])  # combinations starts with the first n, the heaviest
         assert all(max(f[n]) <= f[n][0] + 1e-12 for n in range(7))
         assert (np.diff(heaviest, 2) <= 1e-12).all()
-        increments = RankingLaw(p, m, d).frequencies(-np.arange(6.0)) * m
-        np.testing.assert_allclose(np.diff(heaviest), increments, atol=1e-12)
+        np.testing.assert_allclose(heaviest[1:], m * largest_totals(law_of(p, m, d), p), atol=1e-12)
 
 
 def test_a_bound_by_the_lightest_clients_would_be_false():
-    source = inspect.getsource(least_skew_over_rankings).replace("[::-1]", "")
-    namespace: dict[str, Any] = {"np": np, "RankingLaw": RankingLaw, "Array": np.ndarray}
-    exec(source, namespace)
     fed = QuadraticFederation([1.0, 1.0, 1.0], [[0.0], [0.1], [5.0]], [0.48, 0.48, 0.04])
-    law = RankingLaw(fed.weights, 1, 2)
-    assert namespace["least_skew_over_rankings"](law, subset_minima(fed)) > least_over_everything(fed, law)
-    assert least_skew_over_rankings(law, subset_minima(fed)) <= least_over_everything(fed, law)
+    law, ratios = law_of(fed.weights, 1, 2), subset_minima(fed)
+    lightest = np.cumsum(law.frequencies(np.arange(3.0))[::-1])
+    assert least_skew_over_rankings(lightest, ratios) > least_over_everything(fed, law)
+    assert least_skew_over_rankings(largest_totals(law, fed.weights), ratios) <= least_over_everything(fed, law)
 
 
 def test_bad_group_sizes_are_refused():

@@ -1,3 +1,5 @@
+"""Which sets of clients can be on top: none that is seen is excluded."""
+
 # mypy: allow-untyped-calls, disable-error-code="arg-type"
 
 from itertools import combinations
@@ -7,7 +9,7 @@ import pytest
 
 import fedtheory.exact._top_sets as module
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
-from fedtheory.exact._forms import forms
+from fedtheory.exact._problem import problem_of
 from fedtheory.exact._top_sets import is_tractable, least_over_top_sets
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skews import skew_extremes
@@ -29,18 +31,25 @@ def infimum(fed, members):
     return skew_extremes(fed, np.isin(np.arange(fed.num_clients), members) / len(members))[0]
 
 
+def flat(fed):
+    """Equal curvatures, so that all differences of losses are affine and no curvature bounds them."""
+    return QuadraticFederation(np.ones(fed.num_clients), fed.centers, fed.weights)
+
+
 @pytest.mark.parametrize(("seed", "m"), [(0, 2), (1, 2), (2, 3)])
-def test_no_set_that_is_seen_on_top_is_excluded_and_sets_below_the_bound_are_never_seen(seed, m):
+@pytest.mark.parametrize("curvatures", ["different", "equal"])
+def test_no_set_that_is_seen_on_top_is_excluded_and_sets_below_the_bound_are_never_seen(seed, m, curvatures):
     fed = power_of_choice_quadratics(9, 3, rng=seed)
+    fed = flat(fed) if curvatures == "equal" else fed
     seen = observed_top_sets(fed, m)
-    lower = least_over_top_sets(fed, forms(fed), m, np.inf).lower
+    lower = least_over_top_sets(problem_of(fed), m, np.inf).lower
     assert lower <= min(infimum(fed, members) for members in seen) + 1e-12
-    losses = module._scaled_losses(fed, np.linalg.norm(fed.centers - fed.minimizer, axis=1).max())
-    solve = module._program(losses)
+    problem = problem_of(fed)
+    solve = module._program(module._scaled_losses(problem, np.linalg.norm(fed.centers - fed.minimizer, axis=1).max()))
     for members in list(seen)[:12]:
         is_top = np.isin(np.arange(9), members)
         multipliers, _ = solve(is_top)
-        assert not module._excludes(losses, is_top, multipliers)
+        assert not module._excludes(problem.exact, is_top, multipliers)
 
 
 def test_the_bound_equals_the_search_on_the_instance_of_the_paper():
@@ -50,34 +59,53 @@ def test_the_bound_equals_the_search_on_the_instance_of_the_paper():
     assert rho_bar.lower > min(infimum(fed, pair) for pair in combinations(range(12), 2)) + 1e-3
 
 
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_equal_curvatures_are_no_obstacle_to_an_exact_rho_bar(seed):
+    # A multiplier off by 1e-17 would prove nothing: the difference of losses has to be constant exactly.
+    rng = np.random.default_rng(seed)
+    fed = QuadraticFederation(np.ones(8), rng.standard_normal((8, 2)), np.full(8, 0.125))
+    rho_bar = selection_skew(fed, PowerOfChoice(2, 8), num_models=300).rho_bar
+    assert rho_bar.width <= 1e-11
+    seen = observed_top_sets(fed, 2)
+    assert rho_bar.lower <= min(infimum(fed, members) for members in seen)
+
+
 def test_a_client_that_dominates_another_keeps_it_from_the_top():
     # F_2 = 3/2 |w|^2 + 1 is above F_1 = |w|^2 / 2 everywhere, so with m = 1 client 1 never ranks first. Client 0 has
     # F_0 = |w - (1, 0)|^2 / 2, above F_2 where |w|^2 + w_1 + 1/2 < 0, that is nowhere. So client 2 is always selected.
     fed = QuadraticFederation([1.0, 1.0, 3.0], [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]], np.full(3, 1 / 3), [0.0, 0.0, 1.0])
     rho_bar = selection_skew(fed, PowerOfChoice(1, 3), num_models=200).rho_bar
-    np.testing.assert_allclose(tuple(rho_bar), infimum(fed, (2,)), atol=1e-12)
+    np.testing.assert_allclose(tuple(rho_bar), infimum(fed, (2,)), atol=1e-11)
     two = selection_skew(fed, PowerOfChoice(2, 3), num_models=200).rho_bar
-    np.testing.assert_allclose(tuple(two), min(infimum(fed, (0, 2)), infimum(fed, (1, 2))), rtol=1e-9)
+    np.testing.assert_allclose(tuple(two), min(infimum(fed, (0, 2)), infimum(fed, (1, 2))), rtol=1e-9, atol=1e-15)
 
 
 def test_an_exclusion_without_margin_or_sign_would_exclude_seen_sets(monkeypatch):
     fed = power_of_choice_quadratics(9, 3, rng=1)
     seen = min(infimum(fed, members) for members in observed_top_sets(fed, 2))
-    monkeypatch.setattr(module, "_excludes", lambda losses, is_top, multipliers: True)
-    assert least_over_top_sets(fed, forms(fed), 2, np.inf).lower > seen
+    monkeypatch.setattr(module, "_excludes", lambda exact, is_top, multipliers: True)
+    assert least_over_top_sets(problem_of(fed), 2, np.inf).lower > seen
+
+
+@pytest.mark.parametrize(("lift", "is_excluded"), [(0.0, False), (2.0**-40, True), (-(2.0**-40), False)])
+def test_a_set_that_ties_at_a_single_model_is_not_excluded(lift, is_excluded):
+    # F_1 - F_0 = |w|^2 + lift, so that with lift 0 client 0 ties for the first place at 0 and nowhere else.
+    fed = QuadraticFederation([1.0, 3.0], np.zeros((2, 2)), [0.5, 0.5], [0.0, lift])
+    exact = problem_of(fed).exact
+    assert module._excludes(exact, np.array([True, False]), np.ones(2)) is is_excluded
 
 
 def test_a_solver_that_fails_excludes_nothing(monkeypatch):
     fed = power_of_choice_quadratics(6, 2, rng=1)
     monkeypatch.setattr(module, "_program", lambda losses: lambda is_top: (None, None))
-    lower = least_over_top_sets(fed, forms(fed), 2, np.inf).lower
+    lower = least_over_top_sets(problem_of(fed), 2, np.inf).lower
     assert lower == pytest.approx(min(infimum(fed, pair) for pair in combinations(range(6), 2)), abs=1e-12)
 
 
 def test_many_sets_and_other_curvatures_are_left_to_the_bound_over_all_rankings():
     fed = power_of_choice_quadratics(100, 2)
-    assert is_tractable(fed, 2)
-    assert not is_tractable(fed, 10)
+    assert is_tractable(problem_of(fed), 2)
+    assert not is_tractable(problem_of(fed), 10)
     few = power_of_choice_quadratics(5, 2)
-    assert not is_tractable(QuadraticFederation(few.matrices, few.centers, few.weights), 2)
-    assert not is_tractable(few, 5)
+    assert not is_tractable(problem_of(QuadraticFederation(few.matrices, few.centers, few.weights)), 2)
+    assert not is_tractable(problem_of(few), 5)

@@ -1,3 +1,5 @@
+"""Clients' samples in one table: whose rows are whose, and which tables are refused."""
+
 import numpy as np
 import pytest
 

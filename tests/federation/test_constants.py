@@ -272,8 +272,9 @@ def test_long_steps_are_refused_with_both_sides(sizes):
 
 def test_one_over_l_is_allowed_although_it_is_rounded():
     fed = clients([49.0], [[0.0]], [1.0])
-    # 49 (1/49) rounds to 1 - eps or 1; a step up by one unit must not matter.
-    gradient_bound(fed, [1.0], np.nextafter(1 / 49, 1))
+    # 49 (1/49) rounds to 1 - eps or 1; a step up by one unit must not matter. From 1 the gradients are at most 49.
+    found = gradient_bound(fed, [1.0], np.nextafter(1 / 49, 1))
+    np.testing.assert_allclose(found.G2, 2401.0)  # 49^2
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,13 @@ def test_bounds_on_the_well_and_its_derivatives():
     assert curvature.min() == pytest.approx(-0.5, abs=1e-9)  # at t = 1
 
 
+def test_a_client_may_be_flat_in_some_coordinates():
+    # phi(t) = t^2/(1 + t^2) is 1/2 at t = 1, where it has the slope 1/2; the flat well adds nothing.
+    fed = NonconvexFederation.hetero([[1.0, 0.0], [0.0, 2.0]], [[0.0, 0.0], [0.0, 0.0]], [0.5, 0.5])
+    assert fed.losses([1.0, 7.0])[0] == 0.5
+    assert fed.gradients([1.0, 7.0])[0].tolist() == [0.5, 0.0]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_smoothness_holds_and_is_attained(kind):
     rng = np.random.default_rng(1)

@@ -1,3 +1,5 @@
+"""Softmax federations: values, derivatives, optima and constants by second roads; wrong constants are caught."""
+
 import itertools
 from fractions import Fraction
 
@@ -134,6 +136,12 @@ def test_smoothness_is_attained_and_a_smaller_constant_fails():
     assert fed.smoothness == pytest.approx(0.5 * 10 + 0.25, rel=1e-12)
     top = np.linalg.eigvalsh(fed._objective.hessian(np.zeros(4)))[-1]
     assert fed.smoothness * 0.99 < top <= fed.smoothness
+
+
+def test_the_smoothness_of_several_clients_is_the_largest_of_theirs():
+    # Clients with one sample t: 1/2 (t^2 + 1) each.
+    fed = SoftmaxFederation(FederatedData.from_clients([([[t]], [0]) for t in (1.0, 3.0, 2.0)]), l2=0.25)
+    assert fed.smoothness == pytest.approx(0.5 * 10 + 0.25, rel=1e-12)
 
 
 @given(st.integers(-(2**30), 2**30), st.integers(0, 20), st.floats(0, 1e12))
@@ -348,6 +356,48 @@ def test_the_infimum_of_separable_samples_is_between_zero_and_almost_zero():
     lower, upper = fed.infimum
     assert lower == 0
     assert 0 < upper < 1e-6
+
+
+def exact_dual_value(objective, q):
+    """The least F(W) that laws proportional to q allow for ||W|| <= 1e6: of their numbers as they are, no rounding."""
+    with mpmath.workdps(60):
+        a, x = (
+            [mpmath.mpf(float(v)) for v in np.ravel(part)] for part in (objective.sample_weights, objective.features)
+        )
+        (n, columns), classes = objective.features.shape, objective.num_classes
+        laws = [[mpmath.mpf(float(v)) for v in row] for row in q]
+        laws = [[v / mpmath.fsum(row) for v in row] for row in laws]
+        entropy = mpmath.fsum(-a[i] * v * mpmath.log(v) for i in range(n) for v in laws[i] if v)
+        missing = [
+            mpmath.fsum(a[i] * (laws[i][c] - (c == objective.labels[i])) * x[i * columns + j] for i in range(n))
+            for c, j in itertools.product(range(classes), range(columns))
+        ]
+        return entropy - 10**6 * mpmath.norm(missing)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("scale", [0, 1, 300])
+def test_a_dual_value_pays_for_what_rounding_hides(scale, seed):
+    fed, _ = random_federation(seed, l2=0.0, sizes=(12, 20), num_classes=2, num_features=1, scale=scale)
+    if scale == 0:
+        fed = frequencies(seed + 1, 2 * seed + 3)
+    objective = fed._objective
+    w = _newton.minimizer(objective.with_l2(1e-6), np.zeros(fed.dim))
+    q = _newton._dual_point(objective, w)
+    assert q.min() > 0
+    value = _newton._dual_value(objective, w)
+    # The sum that should vanish is computed with errors of its own size: as computed, it is not enough to pay.
+    assert value <= exact_dual_value(objective, q)
+    assert value >= 0.9 * exact_dual_value(objective, q)
+
+
+def test_a_dual_value_pays_for_laws_that_are_not_feasible(monkeypatch):
+    fed, _ = random_federation(0, l2=0.0, sizes=(12, 20), num_classes=2, num_features=1)
+    even = np.full((32, 2), 0.5)
+    monkeypatch.setattr(_newton, "_dual_point", lambda *_: even)
+    value, exact = _newton._dual_value(fed._objective, np.zeros(fed.dim)), exact_dual_value(fed._objective, even)
+    assert value <= exact < -1000
+    assert value == pytest.approx(float(exact), rel=1e-12)
 
 
 @given(seeds)

@@ -1,3 +1,5 @@
+"""The approximate probabilities, against their algorithm step by step and the optimum they increase to."""
+
 # mypy: allow-untyped-calls
 
 import math

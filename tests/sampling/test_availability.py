@@ -1,3 +1,5 @@
+"""Sampling among available clients, against all outcomes of availability and sampling."""
+
 # mypy: allow-untyped-calls
 
 from functools import partial

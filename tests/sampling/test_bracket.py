@@ -1,3 +1,5 @@
+"""The threshold of many norms, bracketed by a sample, against a sort; misleading samples are not trusted."""
+
 # mypy: allow-untyped-calls
 
 import math

@@ -1,3 +1,5 @@
+"""The certificate bounds how far probabilities are from optimal, and names what they violate."""
+
 # mypy: allow-untyped-calls
 
 from fractions import Fraction

@@ -1,3 +1,5 @@
+"""Laws of cohorts in rationals and floats."""
+
 from fractions import Fraction
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Correlated samplings: their matrices are those of their laws and of their draws."""
+
 # mypy: allow-untyped-calls
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Inclusion probabilities of Power-of-Choice, against enumeration, rational fixtures, literal draws and mutants."""
+
 import inspect
 from fractions import Fraction
 from itertools import permutations
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 import fedtheory.sampling.inclusion as module
 from fedtheory.sampling.cohorts import candidate_law, cohort_law
 from fedtheory.sampling.inclusion import power_of_choice_inclusion, successive_inclusion
+from tests.environment import takes_minutes_as_plain_python
 
 TOLERANCE = 1e-13  # of the quadrature, absolute and relative
 
@@ -137,7 +140,10 @@ def test_a_step_that_ignores_the_number_of_candidates_would_miss_at_fifty_of_a_h
     assert abs(power_of_choice_inclusion(p, losses, 10, 50)[99] - 0.5) > 1e-6
 
 
-@pytest.mark.parametrize(("num_clients", "d", "m"), [(30, 9, 3), (100, 50, 10), (100, 99, 10), (300, 150, 30)])
+@pytest.mark.parametrize(
+    ("num_clients", "d", "m"),
+    [(30, 9, 3), (100, 50, 10), (100, 99, 10), pytest.param(300, 150, 30, marks=takes_minutes_as_plain_python)],
+)
 def test_equal_weights_give_the_hypergeometric_law(num_clients, d, m):
     from scipy.stats import hypergeom
 
@@ -148,7 +154,10 @@ def test_equal_weights_give_the_hypergeometric_law(num_clients, d, m):
     np.testing.assert_allclose(inclusion, exact, rtol=1e-11, atol=1e-15)  # hypergeom.cdf itself is only that accurate
 
 
-@pytest.mark.parametrize(("num_clients", "d", "m"), [(30, 9, 3), (100, 50, 10), (2000, 50, 10)])
+@pytest.mark.parametrize(
+    ("num_clients", "d", "m"),
+    [(30, 9, 3), (100, 50, 10), pytest.param(2000, 50, 10, marks=takes_minutes_as_plain_python)],
+)
 def test_large_instances_keep_their_sum_and_their_tied_limit(num_clients, d, m):
     rng = np.random.default_rng(5)
     p = 10.0 ** (-8 * rng.random(num_clients))

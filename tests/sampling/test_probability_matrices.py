@@ -1,3 +1,5 @@
+"""Variances and Lemma 1 from probability matrices, against the enumeration of all outcomes."""
+
 # mypy: allow-untyped-calls
 
 from fractions import Fraction

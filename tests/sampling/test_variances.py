@@ -1,3 +1,5 @@
+"""Variances and improvement factors, against all subsets and cases done by hand."""
+
 # mypy: allow-untyped-calls
 
 from fractions import Fraction

@@ -1,19 +1,23 @@
-"""Contract of every strategy that the package defines, and the laws of the known ones."""
+"""Laws of the strategies that draw by weights and losses alone, and defects of public code that break them."""
 
 import dataclasses
 import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
 
 import fedtheory.selection
 from fedtheory._discover import members
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.selection._draw import alias_table, keep_largest
 from fedtheory.selection.candidate_schedules import DecayingCandidates, HalfTimeCandidates, HalvingCandidates
-from fedtheory.selection.power_of_choice import HighestLoss, PowerOfChoice
+from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
+from tests.environment import sized
 
 NUM_CLIENTS = 7
 WEIGHTS = np.array([0.25, 0.2, 0.18, 0.15, 0.12, 0.07, 0.03])
@@ -56,7 +60,7 @@ def agrees(measured, expected, count, copies=1):
 
 def test_every_known_strategy_is_discovered():
     names = {type(strategy).__name__ for strategy in STRATEGIES}
-    assert {"Proportional", "Uniform", "Full", "PowerOfChoice", "HighestLoss"} <= names
+    assert {"Proportional", "Uniform", "Full", "PowerOfChoice"} <= names
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
@@ -128,7 +132,7 @@ def test_infinite_losses_come_first():
 
 def test_highest_loss_is_power_of_choice_among_all():
     np.testing.assert_array_equal(
-        np.sort(selections(HighestLoss(3).rules(WEIGHTS, 1), 1)[0]), np.sort(np.argsort(LOSSES)[-3:])
+        np.sort(selections(PowerOfChoice(3, "all").rules(WEIGHTS, 1), 1)[0]), np.sort(np.argsort(LOSSES)[-3:])
     )
 
 
@@ -140,6 +144,14 @@ def test_alias_table_is_the_distribution():
         for k in range(size):
             mass[int(k + step[k])] += (1 - level[k]) / size
         np.testing.assert_allclose(mass, weights, atol=4e-16)
+
+
+@given(st.lists(st.just(0.0) | st.floats(1e-300, 1.0), min_size=1, max_size=80).filter(any))
+def test_an_alias_table_gives_a_client_of_weight_zero_no_chance(weights):
+    level, step = np.split(alias_table(np.array(weights)), 2)
+    drawn = {k for k in range(level.size) if level[k] > 0}
+    drawn |= {int(k + step[k]) for k in range(level.size) if level[k] < 1}
+    assert all(weights[k] > 0 for k in drawn)
 
 
 def test_draws_without_replacement_exhaust_weights_over_eight_decades():
@@ -175,7 +187,7 @@ def test_scheduled_candidates_are_proposed_round_by_round(schedule):
 def test_uniform_moments_by_enumeration():
     for m, aggregation in itertools.product((1, 2, 4), ("mean", "weighted")):
         strategy = Uniform(m, aggregation)
-        u, alpha, delta, noise = strategy.coefficient_moments(WEIGHTS)
+        u, alpha, delta, noise = strategy.law(WEIGHTS)
         share = np.full(NUM_CLIENTS, 1 / m) if aggregation == "mean" else WEIGHTS * NUM_CLIENTS / m
         cohorts = list(itertools.combinations(range(NUM_CLIENTS), m))
         omega = np.array([[share[k] * (k in cohort) for k in range(NUM_CLIENTS)] for cohort in cohorts])
@@ -189,7 +201,7 @@ def position_as_index(rules):
     """Known defect: the position in the candidate set is used as the client's index."""
 
     def select(t, table, memory, weights, candidates, losses, rng, chosen):
-        return rules.select.py_func(t, table, memory, weights, np.arange(candidates.size), losses, rng, chosen)
+        return rules.select(t, table, memory, weights, np.arange(candidates.size), losses, rng, chosen)
 
     return dataclasses.replace(rules, select=select)
 
@@ -233,9 +245,12 @@ def test_law_check_kills_the_known_defects(defect):
 
 def test_law_check_kills_the_wrong_partition():
     # many candidates: numpy sorts short arrays whole, which would hide the defect
-    count, weights, losses = 500, np.full(1200, 1 / 1200), np.random.default_rng(0).random(1200)
+    count, weights, losses = sized(500, 40), np.full(1200, 1 / 1200), np.random.default_rng(0).random(1200)
     rules = PowerOfChoice(5, 1000).rules(weights, count)
-    law = power_of_choice_inclusion(weights, losses, 5, 1000)
+    # With equal weights: a candidate, and fewer than 5 of the others are candidates with a larger loss.
+    above = np.argsort(np.argsort(-losses))
+    law = 1000 / 1200 * stats.hypergeom(1199, above, 999).cdf(4)
+    assert law.sum() == pytest.approx(5)
     for made, right in ((rules, True), (last_of_argpartition(rules), False)):
         drawn = selections(made, count, losses=losses, weights=weights)
         assert agrees(frequencies(drawn, 1200), law, count) is right
@@ -254,9 +269,12 @@ def test_law_check_kills_ties_by_order_of_draw():
         (lambda: PowerOfChoice(0, 2), "num_selected must be at least 1, got 0"),
         (lambda: PowerOfChoice(2, 8).rules(WEIGHTS, 1), r"num_candidates must be in 1..7, got 8"),
         (lambda: Uniform(8).rules(WEIGHTS, 1), r"num_selected must be in 1..7, got 8"),
-        (lambda: HighestLoss(8).rules(WEIGHTS, 1), r"num_selected must be in 1..7, got 8"),
+        (lambda: PowerOfChoice(8, "all").rules(WEIGHTS, 1), r"num_selected must be in 1..7, got 8"),
         (lambda: PowerOfChoice(2, 5).rules(np.array([0.5, 0.5, 0, 0, 0, 0, 0]), 1), "num_candidates must be at most 2"),
-        (lambda: HighestLoss(1).rules(np.array([1.0, 0, 0, 0, 0, 0, 0]), 1), "num_candidates must be at most 1"),
+        (
+            lambda: PowerOfChoice(1, "all").rules(np.array([1.0, 0, 0, 0, 0, 0, 0]), 1),
+            "num_candidates must be at most 1",
+        ),
         (lambda: Uniform(2, "median"), "aggregation must be one of 'mean', 'weighted', got 'median'"),
     ],
 )

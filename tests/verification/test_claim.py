@@ -1,17 +1,24 @@
 """Findings and claims: comparisons, ratios and what a claim must look like."""
 
 import math
-from dataclasses import replace
+import operator
+from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedtheory.bounds import power_of_choice as poc
 from fedtheory.paper import Paper, Statement
+from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claim import (
     ROUNDING,
     Claim,
+    Finding,
     at_least,
     at_most,
     equal_to,
@@ -21,6 +28,7 @@ from fedtheory.verification.claim import (
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 SMALLEST = Fraction(1, 10**40)
+RELATIONS = {"<=": operator.le, ">=": operator.ge, "==": operator.eq}
 
 
 @given(st.fractions(min_value=-5, max_value=5))
@@ -39,10 +47,42 @@ def test_floating_comparisons_forgive_rounding_and_nothing_more() -> None:
     assert at_most(1, Fraction(3, 2)).side == "exact"
 
 
-def test_an_infinite_bound_holds_with_ratio_zero() -> None:
-    finding = at_most(1.0, math.inf)
-    assert (finding.holds, finding.ratio) == (True, 0.0)
-    assert at_most(math.inf, math.inf).holds
+@pytest.mark.parametrize(
+    "finding",
+    [
+        at_most(math.inf, 5.0),
+        at_least(5.0, math.inf),
+        equal_to(math.inf, 5.0),
+        equal_to(5.0, math.inf),
+        equal_to(math.inf, -math.inf),
+        at_least(-math.inf, 5),
+        at_most(5, -math.inf),
+        equal_to(math.inf, 5.0, scale=1e300),
+    ],
+)
+def test_an_infinite_side_on_the_wrong_side_breaks_the_claim(finding: Finding) -> None:
+    assert finding.holds is False
+    assert finding.strain == math.inf
+    assert not finding.is_finite
+
+
+@pytest.mark.parametrize(
+    "finding",
+    [
+        at_most(1.0, math.inf),
+        at_least(1.0, -math.inf),
+        at_most(-math.inf, 1.0),
+        at_least(math.inf, 1.0),
+        at_most(math.inf, math.inf),
+        equal_to(math.inf, math.inf),
+        equal_to(-math.inf, -math.inf),
+    ],
+)
+def test_an_infinite_bound_decides_nothing(finding: Finding) -> None:
+    assert finding.holds is None
+    assert finding.reason == "an infinite side says nothing"
+    assert not finding.ratio > 0
+    assert finding.strain == -math.inf  # a search must not be drawn to it
 
 
 def test_a_nan_is_no_side_of_a_comparison() -> None:
@@ -61,6 +101,117 @@ def test_an_inequality_between_zeros_strains_nothing_but_an_identity_is_met() ->
     assert equal_to(0, 0).ratio == 1
 
 
+def test_sides_that_are_zero_up_to_the_slack_are_zeros() -> None:
+    met = equal_to(1e-12, 0.0, scale=1.0)
+    assert (met.holds, met.ratio, met.strain) == (True, 1.0, 0.0)
+    missed = equal_to(1e-8, 0.0, scale=1.0)
+    assert (missed.holds, missed.ratio) == (False, math.inf)
+
+
+@pytest.mark.parametrize(("sign", "ratio"), [(1, math.inf), (-1, -math.inf)])
+def test_exact_sides_of_any_size_have_a_ratio(sign: int, ratio: float) -> None:
+    huge = 10**400
+    assert at_most(sign * huge, 1).ratio == at_most(Fraction(sign * huge), Fraction(1, huge)).ratio == ratio
+    assert at_most(sign * huge, 0).ratio == ratio
+    assert at_most(1, huge).ratio == 0
+    assert at_most(sign * huge, huge).holds
+
+
+@given(
+    st.sampled_from(sorted(RELATIONS)),
+    st.fractions(min_value=-2, max_value=2, max_denominator=2),
+    st.fractions(min_value=-2, max_value=2, max_denominator=2),
+    st.booleans(),
+)
+def test_a_finding_made_by_hand_is_refused_exactly_if_it_contradicts_its_sides(
+    relation: str, measured: Fraction, predicted: Fraction, holds: bool
+) -> None:
+    if holds == RELATIONS[relation](measured, predicted):
+        assert Finding(measured, predicted, relation, holds).holds is holds
+    else:
+        with pytest.raises(ValueError, match="holds must be what the sides say"):
+            Finding(measured, predicted, relation, holds)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((9, 1, "<=", True), "holds must be what the sides say, False, got True for 9 <= 1"),
+        ((1, 9, "<=", False), "holds must be what the sides say, True, got False for 1 <= 9"),
+        ((1.0, math.inf, "<=", True), "holds must be what the sides say, None, got True"),
+        ((math.inf, math.inf, "==", True), "holds must be what the sides say, None, got True"),
+        ((math.nan, 1.0, "<=", True), "both sides of a comparison must be numbers, got nan <= 1.0"),
+        ((1.0, math.nan, "<=", False), "both sides of a comparison must be numbers, got 1.0 <= nan"),
+        ((math.nan, math.nan, "==", None), "both sides of a comparison must be numbers"),
+        (("1", 1, "==", None), "both sides of a comparison must be numbers, got 1 == 1"),
+        ((np.ones(2), 1, "<=", True), "both sides of a comparison must be numbers"),
+        ((1, 2, "<", True), "relation must be one of '<=', '>=', '==', got '<'"),
+        ((1, 2, "<=", np.True_), "holds must be True, False or None, got np.True_"),
+        ((1, 2, "<=", 1), "holds must be True, False or None, got 1"),
+    ],
+)
+def test_a_finding_that_makes_no_sense_is_refused(arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Finding(*arguments)
+
+
+def test_what_is_not_applicable_neither_holds_nor_fails() -> None:
+    for holds in (True, False):
+        with pytest.raises(ValueError, match="holds must be what the sides say, None"):
+            Finding(1, 2, "<=", holds, applicable=False)
+    unmet = not_applicable("too far apart", x=3)
+    assert (unmet.holds, unmet.reason, unmet.instance, unmet.is_finite) == (None, "too far apart", {"x": 3}, False)
+    assert math.isnan(unmet.ratio)
+
+
+@pytest.mark.parametrize(
+    ("relation", "on_the_edge", "beyond"),
+    [("<=", (1.5,), (1.75, math.inf)), (">=", (0.5,), (0.25, -math.inf)), ("==", (0.5, 1.5), (0.25, 1.75, math.inf))],
+)
+def test_an_allowance_is_part_of_the_finding_and_includes_its_edge(
+    relation: str, on_the_edge: tuple[float, ...], beyond: tuple[float, ...]
+) -> None:
+    for measured in on_the_edge:
+        assert Finding(measured, 1.0, relation, True, slack=0.5).holds
+    for measured in beyond:
+        assert Finding(measured, 1.0, relation, False, slack=0.5).holds is False
+        with pytest.raises(ValueError, match="holds must be what the sides say, False, got True"):
+            Finding(measured, 1.0, relation, True, slack=0.5)
+
+
+def test_inequalities_have_no_absolute_slack() -> None:
+    assert at_most(1e-12, 0.0).holds is False
+    assert at_least(0.0, 1e-12).holds is False
+    assert equal_to(1e-12, 0.0).holds is False
+
+
+def test_a_failure_strains_as_much_as_its_ratio_says_or_without_end() -> None:
+    assert (at_most(3, 2).strain, at_least(2, 3).strain, equal_to(3, 2).strain) == (1.5, 1.5, 0.5)
+    assert at_most(2, -1).strain == at_most(-1, -2).strain == math.inf
+    assert at_most(1 + SMALLEST, 1).strain == math.inf  # as a float the ratio is 1, as if it were attained
+
+
+@pytest.mark.parametrize("slack", [-1e-12, math.inf, math.nan])
+def test_a_slack_that_forgives_everything_or_less_than_nothing_is_refused(slack: float) -> None:
+    with pytest.raises(ValueError, match="slack must be finite"):
+        Finding(1.0, 1.0, "<=", True, slack=slack)
+
+
+@pytest.mark.parametrize("bad", [-1e-9, math.inf, math.nan])
+def test_tolerances_and_scales_that_are_negative_or_infinite_are_refused(bad: float) -> None:
+    for compare in (at_most, at_least, equal_to):
+        with pytest.raises(ValueError, match="rtol must be finite"):
+            compare(1, 1, rtol=bad)
+    with pytest.raises(ValueError, match="scale must be finite"):
+        equal_to(1.0, 1.0, scale=bad)
+
+
+def test_the_slack_is_relative_to_the_largest_of_sides_and_scale() -> None:
+    assert at_most(2.0, 1.0, rtol=0.25).slack == equal_to(1.0, -2.0, rtol=0.25).slack == 0.5
+    assert equal_to(1.0, 2.0, rtol=0.25, scale=8.0).slack == 2.0
+    assert at_least(1, Fraction(1, 2), rtol=0.25).slack == 0
+
+
 def test_an_identity_is_strained_from_both_sides() -> None:
     assert equal_to(Fraction(9, 10), 1).strain == pytest.approx(equal_to(Fraction(11, 10), 1).strain)
     assert equal_to(1, 1).strain == 0
@@ -72,6 +223,26 @@ def test_the_worst_finding_is_a_failure_then_the_most_strained_then_an_applicabl
     assert worst_of([tight, failure, loose]) is failure
     assert worst_of([loose, tight, not_applicable()]) is tight
     assert worst_of([not_applicable(), loose]) is loose
+    undecided = at_most(1.0, math.inf)
+    assert worst_of([tight, undecided, not_applicable()]) is undecided
+    assert worst_of([undecided, failure]) is failure
+
+
+def test_a_claim_assumes_what_its_bound_does_unless_it_says_otherwise() -> None:
+    make = partial(Claim, "toy:theorem-0", "one is one", STATEMENT, "identity", lambda rng: equal_to(1, 1))
+    assumed = make(bound=poc.gradient_norm).hypotheses
+    assert assumed == tuple(hypothesis.text for hypothesis in poc.gradient_norm.hypotheses)
+    assert assumed
+    assert make(bound=poc.gradient_norm, hypotheses=("my own",)).hypotheses == ("my own",)
+    assert make().hypotheses == ()
+
+
+def test_a_finding_stays_as_it_was_made() -> None:
+    # Otherwise its check at construction would be worth nothing.
+    with pytest.raises(FrozenInstanceError):
+        at_most(2, 1).holds = True  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        known_claims()["power-of-choice:lemma-b1"].expected = "fails"  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(

@@ -1,96 +1,11 @@
-"""Confidence limits cover, also under optional stopping, and decide on the unfavorable side."""
-
-import math
+"""Expectations are decided on the unfavorable side of their confidence limits."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from fedtheory.verification.expectation import (
-    Interval,
-    bounded_mean,
-    mean_at_most,
-    sequential_mean_at_most,
-    student_mean,
-    subgaussian_mean,
-)
-
-
-def test_the_student_interval_is_that_of_scipy() -> None:
-    from scipy.stats import t
-
-    samples = np.random.default_rng(0).standard_normal((7, 3))
-    lower, upper = student_mean(samples, 0.9)
-    for column in range(3):
-        x = samples[:, column]
-        expected = t.interval(0.9, df=6, loc=x.mean(), scale=x.std(ddof=1) / math.sqrt(7))
-        np.testing.assert_allclose((lower[column], upper[column]), expected, rtol=1e-12)
-
-
-def test_one_sample_says_nothing_about_the_mean() -> None:
-    assert student_mean([3.0]) == (-np.inf, np.inf)
-
-
-@pytest.mark.parametrize("probability", [0.02, 0.5])
-def test_the_bernstein_sequence_covers_at_all_sizes_at_once(probability: float) -> None:
-    # At confidence 0.9 at most one run in ten may exclude the mean at some size: 20 of 200 runs on average at worst,
-    # and more than 33 with probability 1e-3 (three standard deviations of a binomial).
-    rng = np.random.default_rng(1)
-    rows = (rng.random((200, 300)) < probability).astype(float)
-    missed = 0
-    for row in rows:
-        lower, upper = bounded_mean(row, 0.0, 1.0, 0.9)  # the intersection over all sizes
-        missed += not lower <= probability <= upper
-    assert missed <= 33
-
-
-def test_the_bernstein_sequence_adapts_to_a_small_variance() -> None:
-    constant = bounded_mean(np.full(2000, 0.3), 0.0, 1.0)
-    noisy = bounded_mean(np.tile([0.0, 1.0], 1000), 0.0, 1.0)
-    assert constant.upper - constant.lower < (noisy.upper - noisy.lower) / 4
-
-
-@given(shift=st.floats(-50, 50), scale=st.floats(0.1, 50))
-def test_the_bernstein_sequence_moves_with_its_range(shift: float, scale: float) -> None:
-    samples = np.random.default_rng(2).random(50)
-    plain = bounded_mean(samples, 0.0, 1.0)
-    moved = bounded_mean(shift + scale * samples, shift, shift + scale + 1e-9)
-    np.testing.assert_allclose(moved, [shift + scale * limit for limit in plain], atol=1e-5)
-
-
-def test_a_sample_outside_its_range_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"samples must be one row of numbers in \[0.0, 1.0\]"):
-        bounded_mean([0.5, 1.5], 0.0, 1.0)
-
-
-def test_the_normal_mixture_covers_at_all_sizes_at_once() -> None:
-    rng = np.random.default_rng(3)
-    missed = sum(
-        not (limits := subgaussian_mean(row, 1.0, 0.9))[0] <= 0 <= limits[1] for row in rng.standard_normal((200, 300))
-    )
-    assert missed <= 33
-
-
-def test_a_fixed_size_interval_does_not_survive_peeking() -> None:
-    # The reason for confidence sequences: looking after every sample, Student's interval misses far more often.
-    rng = np.random.default_rng(4)
-    missed = 0
-    for row in rng.standard_normal((100, 200)):
-        peeks = [student_mean(row[:n], 0.9) for n in range(5, 201, 5)]
-        missed += not max(p.lower for p in peeks) <= 0 <= min(p.upper for p in peeks)
-    assert missed > 30
-
-
-@pytest.mark.parametrize("confidence", [0.0, 1.0, 2.0])
-def test_a_confidence_outside_the_unit_interval_is_refused(confidence: float) -> None:
-    with pytest.raises(ValueError, match="confidence must be between 0 and 1"):
-        student_mean([1.0, 2.0], confidence)
-
-
-def test_no_samples_are_refused() -> None:
-    with pytest.raises(ValueError, match="samples must have at least one entry"):
-        student_mean([])
+from fedtheory.interval import Interval
+from fedtheory.statistics import bounded_mean
+from fedtheory.verification.expectation import mean_at_most, sequential_mean_at_most
 
 
 @pytest.mark.parametrize(
@@ -114,3 +29,37 @@ def test_a_decision_is_taken_on_the_unfavorable_side() -> None:
     assert mean_at_most(Interval(0.9, 1.1), 1.0).holds is None
     assert mean_at_most(Interval(1.0, 1.1), 1.0).holds is None
     assert mean_at_most(Interval(1.01, 1.1), 1.0).holds is False
+    assert mean_at_most(Interval(2.0, 3.0), 1.0).measured == 2.0
+    assert mean_at_most(Interval(0.0, 0.5), 1.0).measured == 0.5
+    open_question = mean_at_most(Interval(0.0, 2.0), 1.0, instance={"x": 7})
+    assert open_question.reason == "limits 0 and 2 do not decide about 1"
+    assert open_question.instance == {"x": 7}
+
+
+def test_an_infinite_bound_on_a_mean_decides_nothing() -> None:
+    assert mean_at_most(Interval(0.0, 1.0), np.inf).holds is None
+    assert mean_at_most(Interval(0.0, np.inf), np.inf).holds is None
+
+
+@pytest.mark.parametrize(("size", "message"), [(0, "batch must be at least 1"), (-5, "batch must be at least 1")])
+def test_a_batch_without_samples_is_refused(size: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sequential_mean_at_most(np.zeros, 1.0, lambda x: bounded_mean(x, 0.0, 1.0), batch=size)
+
+
+def test_draws_that_are_fewer_than_asked_for_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"draws must have shape \(100,\), got \(0,\)"):
+        sequential_mean_at_most(lambda _: np.empty(0), 1.0, lambda x: bounded_mean(x, 0.0, 1.0))
+    with pytest.raises(ValueError, match="most must be at least 1, got 0"):
+        sequential_mean_at_most(np.zeros, 1.0, lambda x: bounded_mean(x, 0.0, 1.0), most=0)
+
+
+def test_no_more_samples_are_drawn_than_allowed() -> None:
+    sizes: list[int] = []
+
+    def alternating(size: int) -> np.ndarray:
+        sizes.append(size)
+        return np.arange(size) % 2.0
+
+    finding = sequential_mean_at_most(alternating, 0.5, lambda x: bounded_mean(x, 0.0, 1.0), batch=100, most=250)
+    assert (sizes, finding.holds, finding.instance) == ([100, 100, 50], None, {"num_samples": 250})

@@ -1,18 +1,20 @@
-"""The four verdicts, and instances that can be drawn again."""
+"""The five verdicts, and instances that can be drawn again."""
 
-import json
+import math
+import time
 from collections.abc import Callable
-from fractions import Fraction
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedtheory.interval import Interval
 from fedtheory.paper import Paper, Statement
 from fedtheory.verification.claim import Claim, Finding, at_most, not_applicable
-from fedtheory.verification.expectation import Interval, mean_at_most
-from fedtheory.verification.verdicts import examine, reproduce, verdicts_of
+from fedtheory.verification.expectation import mean_at_most
+from fedtheory.verification.verdicts import examine, reproduce, verdicts_of, verify
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 Check = Callable[[np.random.Generator], Finding]
@@ -48,6 +50,10 @@ def odd_only(rng: np.random.Generator) -> Finding:
     return at_most(thrown, 5) if thrown % 2 else not_applicable(thrown=thrown)
 
 
+def broken(rng: np.random.Generator) -> Finding:
+    return at_most(die(rng), 6 // 0)
+
+
 @pytest.mark.parametrize(
     ("check", "verdict"),
     [
@@ -56,6 +62,7 @@ def odd_only(rng: np.random.Generator) -> Finding:
         (never, "not applicable"),
         (undecided, "inconclusive"),
         (odd_only, "holds"),
+        (broken, "error"),
     ],
 )
 def test_every_verdict_can_be_reached(check: Check, verdict: str) -> None:
@@ -67,6 +74,111 @@ def test_one_failure_outweighs_everything_else() -> None:
         return (at_most_five if die(rng) == 1 else undecided)(rng)
 
     assert examine(claim(mixed), 300).verdict == "fails"
+
+
+def cycle(findings: list[Finding]) -> Check:
+    """A check that returns these findings in turn, whatever it is given."""
+    left = iter(findings * 100)
+    return lambda rng: next(left)
+
+
+HOLDING, UNMET, UNDECIDED, FAILING = at_most(1, 2), not_applicable("too rare"), at_most(1.0, math.inf), at_most(3, 2)
+
+
+@pytest.mark.parametrize(("num_applicable", "verdict"), [(1, "inconclusive"), (4, "inconclusive"), (5, "holds")])
+def test_a_claim_that_rarely_applies_is_not_said_to_hold(num_applicable: int, verdict: str) -> None:
+    # Of 20 instances at least 20/4 = 5 must count.
+    found = examine(claim(cycle([HOLDING] * num_applicable + [UNMET] * (20 - num_applicable))), 20)
+    assert (found.verdict, found.num_applicable, found.num_instances) == (verdict, num_applicable, 20)
+    rare = f"the hypotheses hold on {num_applicable} of 20 instances, at least 5 must count"
+    assert found.reason == (rare if verdict == "inconclusive" else "")
+
+
+def test_the_least_share_of_a_few_instances_is_rounded_up() -> None:
+    assert examine(claim(cycle([UNMET, HOLDING, UNMET])), 3).verdict == "holds"
+    assert examine(claim(cycle([UNMET, HOLDING, UNMET, UNMET, UNMET])), 5).verdict == "inconclusive"
+
+
+def test_a_single_applicable_instance_refutes() -> None:
+    assert examine(claim(cycle([UNMET] * 19 + [FAILING])), 20).verdict == "fails"
+
+
+def test_a_bound_that_is_always_infinite_is_inconclusive_and_says_why() -> None:
+    found = examine(claim(cycle([UNDECIDED])), 20)
+    assert (found.verdict, found.reason) == (
+        "inconclusive",
+        "20 of 20 instances decide nothing: an infinite side says nothing",
+    )
+    assert math.isnan(found.worst_ratio)
+
+
+def test_one_undecided_instance_is_enough_to_be_inconclusive() -> None:
+    found = examine(claim(cycle([HOLDING] * 19 + [UNDECIDED])), 20)
+    assert found.reason == "1 of 20 instances decide nothing: an infinite side says nothing"
+    assert (found.verdict, found.worst, found.worst_index) == ("inconclusive", UNDECIDED, 19)
+
+
+def test_hypotheses_that_never_hold_are_not_applicable_and_say_why() -> None:
+    found = examine(claim(cycle([UNMET])), 20)
+    assert found.reason == "the hypotheses hold on none of 20 instances: too rare"
+
+
+def test_a_check_that_raises_gives_an_error_and_the_others_their_verdicts() -> None:
+    checks = {"toy:first": at_most_six, "toy:second": broken, "toy:third": at_most_five}
+    found = list(verdicts_of([claim(check, key) for key, check in checks.items()]))
+    assert [verdict.verdict for verdict in found] == ["holds", "error", "fails"]
+    assert found[1].reason.startswith("ZeroDivisionError: ")
+    assert not found[1].as_expected
+
+
+def test_the_instance_that_raised_is_named_and_raises_again() -> None:
+    def sometimes(rng: np.random.Generator) -> Finding:
+        if die(rng) == 6:
+            raise LookupError
+        return HOLDING
+
+    found = examine(claim(sometimes), 60)
+    assert (found.verdict, found.reason) == ("error", "LookupError")
+    assert found.num_instances == found.worst_index + 1 == found.num_applicable + 1
+    with pytest.raises(LookupError):
+        reproduce(claim(sometimes), 0, found.worst_index)
+
+
+def test_an_error_outweighs_a_failure() -> None:
+    # A check that cannot be carried out is not to be trusted where it did say something.
+    def flaky(rng: np.random.Generator) -> Finding:
+        if die(rng) == 6:
+            raise LookupError
+        return FAILING
+
+    assert examine(claim(flaky, expected="fails"), 60).verdict == "error"
+
+
+def garbage(value: object) -> Check:
+    return lambda rng: value  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("check", "verdict"),
+    [
+        (broken, "error"),
+        (lambda rng: at_most(math.nan, 1.0), "error"),
+        (lambda rng: Finding(1, 9, "<=", False), "error"),
+        (garbage(False), "error"),
+        (garbage(None), "error"),
+        (never, "not applicable"),
+        (undecided, "inconclusive"),
+        (lambda rng: at_most(math.inf, 1.0), "fails"),
+    ],
+)
+def test_an_erratum_whose_check_yields_garbage_is_not_as_expected(check: Check, verdict: str) -> None:
+    found = examine(claim(check, expected="fails"))
+    assert found.verdict == verdict
+    assert not found.as_expected
+
+
+def test_a_check_that_returns_no_finding_says_so() -> None:
+    assert examine(claim(garbage(True))).reason == "TypeError: a check must return a Finding, got True"
 
 
 def test_only_applicable_instances_are_counted_and_ranked() -> None:
@@ -123,10 +235,34 @@ def test_expected_failure_is_as_expected() -> None:
     assert not examine(claim(at_most_six, expected="fails")).as_expected
 
 
-def test_a_row_is_plain_json_that_keeps_fractions_exact() -> None:
-    def exact(rng: np.random.Generator) -> Finding:
-        return at_most(Fraction(1, 3), Fraction(1, 2), instance={"x": Fraction(2, 7)})
+def test_the_seed_is_zero_unless_another_is_given() -> None:
+    assert examine(claim(at_most_six)).entropy == next(iter(verdicts_of([claim(at_most_six)]))).entropy == 0
+    assert verify("power-of-choice:lemma-b1")[0].entropy == 0
+    assert verify("power-of-choice:lemma-b1", rng=3)[0].entropy == 3
 
-    row = json.loads(json.dumps(examine(claim(exact)).as_row()))
-    assert (row["measured"], row["predicted"], row["instance"]) == ("1/3", "1/2", {"x": "2/7"})
-    assert float(row["worst_ratio"]) == float(Fraction(2, 3))
+
+def test_the_time_is_that_of_the_check() -> None:
+    def slow(rng: np.random.Generator) -> Finding:
+        time.sleep(0.01)
+        return HOLDING
+
+    started = time.perf_counter()
+    spent = examine(claim(slow), 3).seconds
+    assert 0.03 <= spent <= time.perf_counter() - started
+
+
+def test_a_verdict_stays_as_it_was_reached() -> None:
+    with pytest.raises(FrozenInstanceError):
+        examine(claim(at_most_six)).verdict = "fails"  # type: ignore[misc]
+
+
+def test_a_verdict_holds_its_claim() -> None:
+    mine = claim(at_most_six, expected="fails")
+    verdict = examine(mine)
+    assert verdict.claim is mine
+    assert (verdict.key, verdict.expected) == (mine.key, "fails")
+
+
+def test_a_seed_without_a_single_integer_is_refused_before_anything_is_checked() -> None:
+    with pytest.raises(ValueError, match="rng must come from a single integer of entropy"):
+        examine(claim(broken), 5, np.random.SeedSequence([1, 2]))

@@ -1,13 +1,23 @@
 """Words that the statements of FedALIGN share: the paper, its hypotheses and the schemes they speak about."""
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Domain, nonnegative
-from fedtheory.paper import Hypothesis, Paper, Scheme, maximum
+from fedtheory.arithmetic import total
+from fedtheory.assumptions import (
+    AggregationWeights,
+    BoundedGradients,
+    HalvingSteps,
+    Hypothesis,
+    Noise,
+    Smooth,
+    StronglyConvex,
+)
+from fedtheory.bounds.fedavg._words import delay
+from fedtheory.paper import Paper, Scheme
 
 __all__ = [
     "ALIGNMENT",
@@ -22,6 +32,7 @@ __all__ = [
     "PARTIAL",
     "PRIORITY_DRAWS",
     "PRIORITY_WEIGHT",
+    "PRIORITY_WEIGHTS",
     "SHORT_STEPS",
     "SQUARED_WEIGHTS",
     "THEOREM",
@@ -49,7 +60,7 @@ def _sequence(name: str, value):
     return nonnegative(name, _validate.array(name, value, ndim=1))
 
 
-_SEQUENCE = Domain(_sequence, {"nonnegative": True})
+_SEQUENCE = Domain(_sequence, {"nonnegative": True}, is_sequence=True)
 DOMAINS = {
     **dict.fromkeys(
         ("theta", "rho", "priority_weight", "included_gap", "excess", "elapsed_step_size"),
@@ -57,39 +68,33 @@ DOMAINS = {
     ),
     **dict.fromkeys(("priority_weights", "included_gaps", "weights", "distances2"), _SEQUENCE),
     **dict.fromkeys(("squared_weights", "gamma"), Domain(_validate.positive, {"positive": True})),
-    "num_draws": Domain(_validate.count, {"integer": True, "positive": True}),
+    "num_draws": Domain(_validate.counts, {"integer": True, "positive": True}),
 }
 
-_ROUNDING = 1 + 8 * float(np.finfo(np.float64).eps)
+_ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
-CURVATURE = Hypothesis("every F_k, non-priority ones too, is L-smooth and mu-strongly convex (Assumptions 1 and 2)")
-NOISE = Hypothesis(
-    "stochastic gradients are unbiased, of variance at most sigma2 (Assumption 3), and independent across clients "
-    "given the past and the round's indicators"
-)
-GRADIENTS = Hypothesis("E |g_k|^2 <= G2 for every client and iterate (Assumption 4), also given the round's indicators")
+_CLIENTS = "every F_k, non-priority ones too,"
+CURVATURE = (Smooth(of=_CLIENTS, source="Assumption 1"), StronglyConvex(of=_CLIENTS, source="Assumption 2"))
+NOISE = Noise(across="independent across clients given the past and the round's indicators", source="Assumption 3")
+GRADIENTS = BoundedGradients(given="the round's indicators", source="Assumption 4")
 FROZEN_INDICATORS = Hypothesis(
     "the indicators I_k are fixed at the round's start, from the server's model, and used by the aggregation that "
     "closes the round"
 )
-HALVING = Hypothesis("step sizes do not increase, and at most halve within a round")
+HALVING = HalvingSteps()
 PRIORITY_DRAWS = Hypothesis("num_draws priority clients are drawn with replacement, client k with probability p_k")
-WEIGHTS = Hypothesis("renormalized weights p'_k I_k >= 0 of sum 1")
-SHORT_STEPS = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: _at_most(step_size * 4 * L, 1))
-ALIGNMENT = Hypothesis("theta <= 1", lambda theta: _at_most(theta, 1))
-PRIORITY_WEIGHT = Hypothesis("priority_weight <= 1", lambda priority_weight: _at_most(priority_weight, 1))
-SQUARED_WEIGHTS = Hypothesis("squared_weights <= 1", lambda squared_weights: _at_most(squared_weights, 1))
+WEIGHTS = AggregationWeights(of="renormalized weights p'_k I_k")
+SHORT_STEPS = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)), rtol=_ROUNDING)
+ALIGNMENT = Hypothesis("theta <= 1", lambda theta: (theta, "<=", 1), rtol=_ROUNDING)
+PRIORITY_WEIGHT = Hypothesis("priority_weight <= 1", lambda priority_weight: (priority_weight, "<=", 1), rtol=_ROUNDING)
+PRIORITY_WEIGHTS = Hypothesis(
+    "priority_weights <= 1",
+    lambda priority_weights: (max(priority_weights, default=0), "<=", 1),
+    rtol=_ROUNDING,
+)
+SQUARED_WEIGHTS = Hypothesis("squared_weights <= 1", lambda squared_weights: (squared_weights, "<=", 1), rtol=_ROUNDING)
 
-THEOREM = (CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, ALIGNMENT)
-
-
-def _at_most(value, limit) -> tuple[Any, str, Any]:
-    return value, "<=", limit if isinstance(value, int | Fraction) else limit * _ROUNDING
-
-
-def delay(*, mu, L, local_steps):
-    """Evaluate ``gamma = max(8 L/mu, E)`` of the step sizes ``2/(mu (t + gamma))``."""
-    return maximum(8 * L / mu, local_steps)
+THEOREM = (*CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, ALIGNMENT)
 
 
 def summed(values, length, factor):
@@ -104,4 +109,4 @@ def summed(values, length, factor):
         raise ValueError(message)
     if isinstance(values, tuple):
         return sum((factor(i) * value for i, value in enumerate(values[:length])), start=Fraction(0))
-    return float(factor(np.arange(length)) @ values[:length]) if length else 0.0
+    return total(factor(np.arange(length)) * values[:length])

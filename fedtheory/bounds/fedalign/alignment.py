@@ -8,6 +8,8 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory._wording import shown
+from fedtheory.bounds._step_sizes import curvatures
 
 __all__ = ["included_gaps", "priority_weights", "renormalized_weights", "rho", "theta"]
 
@@ -29,6 +31,11 @@ def renormalized_weights(shares: npt.ArrayLike, priority: npt.ArrayLike, include
     Array
         Shape (..., K), sum 1 over the last axis.
 
+    Raises
+    ------
+    ValueError
+        If nobody takes part in a round: there is no priority client with a positive share, and none is included.
+
     Examples
     --------
     One priority client, one included and one excluded non-priority client, all of the same size:
@@ -41,17 +48,33 @@ def renormalized_weights(shares: npt.ArrayLike, priority: npt.ArrayLike, include
     taken = p * (
         _validate.mask("priority", priority, p.shape) | _validate.mask("included", included, (*rounds, p.size))
     )
-    result: Array = taken / taken.sum(axis=-1, keepdims=True)
+    total = taken.sum(axis=-1, keepdims=True)
+    if (total == 0).any():
+        message = "somebody with a positive share must take part in every round, got a round with nobody"
+        raise ValueError(message)
+    result: Array = taken / total
     return result
+
+
+def _of_sum_one(weights: npt.ArrayLike) -> Array:
+    shares: Array = _validate.nonnegative("weights", _validate.array("weights", weights))
+    totals = shares.sum(axis=-1)
+    wrong = abs(totals - 1) > 1e-12
+    if wrong.any():
+        message = f"weights must sum to 1 over the clients of every round, got {totals[wrong].flat[0]}"
+        raise ValueError(message)
+    return shares
 
 
 def priority_weights(weights: npt.ArrayLike, priority: npt.ArrayLike) -> Array:
     """Weight of all priority clients together, ``1/(1 + s)``, from aggregation weights of shape (..., K); shape (...).
 
+    The weights are not negative and sum to 1 over the clients.
+
     >>> priority_weights([[0.5, 0.5, 0.0]], [True, False, False])
     array([0.5])
     """
-    shares = _validate.array("weights", weights)
+    shares = _of_sum_one(weights)
     result: Array = shares @ _validate.mask("priority", priority, shares.shape[-1:]).astype(np.float64)
     return result
 
@@ -62,7 +85,7 @@ def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: 
     Parameters
     ----------
     weights, priority
-        The p'_k I_k, and which clients are priority clients, shape (K,).
+        The p'_k I_k, not negative and of sum 1, and which clients are priority clients, shape (K,).
     client_gaps
         ``Gamma_k = F_k(w*) - F_k*`` of all clients, shape (K,).
 
@@ -71,7 +94,7 @@ def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: 
     >>> included_gaps([[0.5, 0.5, 0.0]], [True, False, False], [9.0, 3.0, 7.0])
     array([1.5])
     """
-    shares = _validate.array("weights", weights)
+    shares = _of_sum_one(weights)
     gaps = _validate.array("client_gaps", _validate.nonnegative("client_gaps", client_gaps), shape=shares.shape[-1:])
     result: Array = shares @ np.where(_validate.mask("priority", priority, gaps.shape), 0.0, gaps)
     return result
@@ -123,28 +146,36 @@ def rho(included_gaps, *, mu, L, gamma, local_steps: int, first_step: int = 0):
 
     Examples
     --------
-    With mu = L = 1, gamma = 8, E = 1 and an included gap of 3.5 in the first round only: 2 * 3.5/7 and 2 * 3.5/8.
+    With mu = 2, L = 3, gamma = 12, E = 2 and included gaps of 4 and 3: ``3 * 2 * 4 / 12`` and ``3 * 2 (4 + 3) / 14``.
 
-    >>> rho([3.5, 0.0], mu=1.0, L=1.0, gamma=8.0, local_steps=1)
-    array([1.   , 0.875])
+    >>> rho([4.0, 3.0], mu=2.0, L=3.0, gamma=12.0, local_steps=2)
+    array([2., 3.])
     """
     mean = _averaged("included_gaps", included_gaps, gamma, local_steps, first_step)
-    L, mu = _validate.positive("L", L), _validate.positive("mu", mu)
-    return [2 * value * L / mu for value in mean] if isinstance(mean, list) else 2 * mean * L / mu
+    if isinstance(mean, list):
+        mu, L = _validate.curvatures(mu, L)
+        return [2 * value * L / mu for value in mean]
+    mu, L = curvatures(mu, L)
+    with np.errstate(over="ignore"):
+        return 2 * mean * L / mu
 
 
 def _averaged(name: str, values, gamma, local_steps: int, first_step: int):
     steps = _validate.count("local_steps", local_steps)
     skipped = _validate.count("first_step", first_step, 0, 1)
-    if not gamma > 2:
-        message = f"gamma must be more than 2, got {gamma}"
+    if not _validate.one("gamma", _validate.finite("gamma", gamma)) > 2:
+        message = f"gamma must be more than 2, got {shown(gamma)}"
         raise ValueError(message)
     if isinstance(values, list | tuple) and all(isinstance(value, int | Fraction) for value in values):
         sums = itertools.accumulate(_validate.nonnegative(name, value) for value in values)
         totals = [steps * total - skipped * values[0] for total in sums]
         return [Fraction(total) / (steps * number + gamma - 2) for number, total in enumerate(totals, start=1)]
     rounds = _validate.array(name, _validate.nonnegative(name, values))
-    totals = steps * np.cumsum(rounds, axis=-1) - skipped * rounds[..., :1]
-    horizons = steps * np.arange(1, rounds.shape[-1] + 1)
-    result: Array = totals / (horizons + gamma - 2)
+    if rounds.ndim == 0:
+        message = f"{name} must have an entry for each round, got the number {rounds}"
+        raise ValueError(message)
+    # Counts of steps become doubles, which do not wrap as 64 bits would.
+    length = _validate.double("local_steps", steps)
+    until: Array = length * np.cumsum(rounds, axis=-1) - skipped * rounds[..., :1]
+    result: Array = until / (length * np.arange(1, rounds.shape[-1] + 1) + _validate.double("gamma", gamma) - 2)
     return result

@@ -1,9 +1,5 @@
 """FedALIGN, Theorem 1: all clients take part, and non-priority clients are included when they match."""
 
-import numpy as np
-
-from fedtheory import _validate
-from fedtheory._validate import Array
 from fedtheory.bounds.fedalign._words import (
     DOMAINS,
     FULL,
@@ -11,22 +7,10 @@ from fedtheory.bounds.fedalign._words import (
     THEOREM,
     delay,
 )
+from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
 from fedtheory.paper import Summands, states
 
 __all__ = ["decaying_step_sizes", "full_participation_gap"]
-
-
-def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int) -> Array:
-    """Step sizes of Theorem 1, ``eta_t = 2/(mu (t + gamma))`` with ``gamma = max(8 L/mu, E)``; shape (T,).
-
-    >>> decaying_step_sizes(3, mu=1.0, L=1.0, local_steps=1) == [2 / 8, 2 / 9, 2 / 10]
-    array([ True,  True,  True])
-    """
-    steps = np.arange(_validate.horizon("num_steps", num_steps))
-    mu, L = _validate.positive("mu", mu), _validate.positive("L", L)
-    gamma = delay(mu=mu, L=L, local_steps=_validate.count("local_steps", local_steps))
-    sizes: Array = 2.0 / (mu * (steps + gamma))
-    return sizes
 
 
 @states(PAPER, "Theorem 1", equation="eq. (6)", assumes=THEOREM, schemes=FULL, domains=DOMAINS)
@@ -41,11 +25,12 @@ def _printed_full_participation_gap(
 
     It fails for E = 1, where step 0 makes up the whole first round, and is true for E >= 2.
 
-    With mu = L = E = 1, a squared distance of 4, rho = 1 and T = 8: 16/16 + 1.
+    With mu = 1, L = 2, E = 3 (so gamma = 16), theta = 3/4, rho = 5/4 and T = 48:
+    ``(4 (5 + 8 * 4 * 23) + 16 * 7 + 48 (3/4) 3) / 64 + 5/4 = 3184/64 + 5/4``.
 
-    >>> full_participation_gap.printed(8, mu=1.0, L=1.0, local_steps=1, G2=1.0, sigma2=0.0, objective_gap=0.0,
-    ...                                initial_distance2=4.0, theta=1.0, rho=1.0)
-    2.0
+    >>> full_participation_gap.printed(48, mu=1, L=2, local_steps=3, G2=23, sigma2=5, objective_gap=3,
+    ...                                initial_distance2=7, theta=0.75, rho=1.25)
+    51.0
     """
     horizon = num_steps + delay(mu=mu, L=L, local_steps=local_steps)
     variances = 2 * L / mu**2 / horizon
@@ -111,11 +96,12 @@ def full_participation_gap(
 
     Examples
     --------
-    With mu = L = E = 1, a squared distance of 4, rho = 1 and T = 8: (8/2) 4/16 + 1.
+    With mu = 1, L = 2, E = 3 (so gamma = 16), theta = 3/4, rho = 5/4 and T = 48:
+    ``(4 (5 + 8 * 4 * 23) + (2 * 16/2) 7 + 48 (3/4) 3) / 64 + 5/4 = 3184/64 + 5/4``.
 
-    >>> full_participation_gap(8, mu=1.0, L=1.0, local_steps=1, G2=1.0, sigma2=0.0, objective_gap=0.0,
-    ...                        initial_distance2=4.0, theta=1.0, rho=1.0)
-    2.0
+    >>> full_participation_gap(48, mu=1, L=2, local_steps=3, G2=23, sigma2=5, objective_gap=3, initial_distance2=7,
+    ...                        theta=0.75, rho=1.25)
+    51.0
     """
     gamma = delay(mu=mu, L=L, local_steps=local_steps)
     horizon = num_steps + gamma

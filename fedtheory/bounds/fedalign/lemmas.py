@@ -1,9 +1,8 @@
 """FedALIGN, Appendix A: the lemmas (notation of fedalign)."""
 
-import numpy as np
-
+from fedtheory.arithmetic import total
+from fedtheory.assumptions import Smooth
 from fedtheory.bounds.fedalign._words import (
-    CURVATURE,
     DOMAINS,
     FROZEN_INDICATORS,
     GRADIENTS,
@@ -22,7 +21,7 @@ from fedtheory.paper import Summands, states
 __all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_variance", "sampling_variance"]
 
 
-@states(PAPER, "Lemma A.2", equation="eq. (21)", assumes=(CURVATURE,), domains=DOMAINS)
+@states(PAPER, "Lemma A.2", equation="eq. (21)", assumes=(Smooth(source="Assumption 1"),), domains=DOMAINS)
 def gradient_norm(excess, *, L) -> Summands:
     """Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
 
@@ -47,10 +46,10 @@ def aggregated_distance(distances2, *, weights) -> Summands:
 
     Examples
     --------
-    Models 0 and 4 with weights 3/4 and 1/4, w* = 0: the average is 1 and 1 <= 16/4.
+    Models 2 and -4 with weights 3/4 and 1/4, w* = 0: the average is 1/2 and 1/4 <= 3 + 4.
 
-    >>> aggregated_distance([0, 16], weights=[0.75, 0.25])
-    4.0
+    >>> aggregated_distance([4, 16], weights=[0.75, 0.25])
+    7.0
     """
     if hasattr(weights, "free_symbols"):
         from sympy import IndexedBase, Symbol
@@ -63,7 +62,7 @@ def aggregated_distance(distances2, *, weights) -> Summands:
         raise ValueError(message)
     if isinstance(weights, tuple) and isinstance(distances2, tuple):
         return {"mean": sum(p * d for p, d in zip(weights, distances2, strict=True))}
-    return {"mean": float(np.asarray(weights, dtype=np.float64) @ np.asarray(distances2, dtype=np.float64))}
+    return {"mean": total(weights * distances2)}
 
 
 @states(
@@ -80,8 +79,10 @@ def client_drift(step_size, *, local_steps, G2) -> Summands:
     (the unweighted inequality that the paper quotes under (a) is false for weighted averages); Minkowski's inequality
     bounds it by the squared sum of at most E - 1 step sizes, each at most ``2 eta_t``, times G2.
 
-    >>> client_drift(0.5, local_steps=3, G2=1.0)
-    4.0
+    With eta = 1/2, E = 4 and G2 = 7: 4 * 9 * 7 / 4.
+
+    >>> client_drift(0.5, local_steps=4, G2=7.0)
+    63.0
     """
     return {"drift": 4 * step_size**2 * (local_steps - 1) ** 2 * G2}
 
@@ -127,8 +128,10 @@ def gradient_variance(sigma2, *, squared_weights) -> Summands:
 def _printed_sampling_variance(step_size, *, local_steps, num_draws, G2) -> Summands:
     """Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``4 eta^2 E^2 G2/K`` with the round's last step size.
 
-    >>> sampling_variance.printed(0.5, local_steps=2, num_draws=4, G2=1.0)
-    1.0
+    With eta = 1/2, E = 3, K = 7 and G2 = 14: 4 * 9 * 14 / (4 * 7).
+
+    >>> sampling_variance.printed(0.5, local_steps=3, num_draws=7, G2=14.0)
+    18.0
     """
     return {"sampling": 4 * step_size**2 * local_steps**2 * G2 / num_draws}
 
@@ -162,7 +165,9 @@ def sampling_variance(elapsed_step_size, *, num_draws, priority_weight, G2) -> S
 
     Examples
     --------
-    >>> sampling_variance(2.0, num_draws=4, priority_weight=0.5, G2=1.0)
-    0.25
+    With step sizes of sum 3, K = 5, a priority weight of 1/2 and G2 = 20: (3/2)^2 20/5.
+
+    >>> sampling_variance(3.0, num_draws=5, priority_weight=0.5, G2=20.0)
+    9.0
     """
     return {"sampling": (elapsed_step_size * priority_weight) ** 2 * G2 / num_draws}

@@ -25,11 +25,11 @@ def _printed_partial_participation_gap(
 
     It fails for E = 1 and large K, like Theorem 1.
 
-    With mu = L = E = K = 1, G2 = 1, all else 0 and T = 8: 2 * 8/16.
+    The instance of ``full_participation_gap`` with K = 2, which adds 4 * 8 * 9 * 23/2: ``(3184 + 3312)/64 + 5/4``.
 
-    >>> partial_participation_gap.printed(8, mu=1.0, L=1.0, local_steps=1, num_draws=1, G2=1.0, sigma2=0.0,
-    ...                                   objective_gap=0.0, initial_distance2=0.0, theta=1.0, rho=0.0)
-    1.0
+    >>> partial_participation_gap.printed(48, mu=1, L=2, local_steps=3, num_draws=2, G2=23, sigma2=5, objective_gap=3,
+    ...                                   initial_distance2=7, theta=0.75, rho=1.25)
+    102.75
     """
     horizon = num_steps + 8 * L / mu
     variances = 2 * L / mu**2 / horizon
@@ -84,11 +84,11 @@ def partial_participation_gap(
 
     Examples
     --------
-    With mu = L = E = K = 1, G2 = 1, all else 0 and T = 8: 2 * 4/16.
+    The instance of ``full_participation_gap`` with K = 2, which adds 4 * 4 * 9 * 23/2: ``(3184 + 1656)/64 + 5/4``.
 
-    >>> partial_participation_gap(8, mu=1.0, L=1.0, local_steps=1, num_draws=1, G2=1.0, sigma2=0.0,
-    ...                           objective_gap=0.0, initial_distance2=0.0, theta=1.0, rho=0.0)
-    0.5
+    >>> partial_participation_gap(48, mu=1, L=2, local_steps=3, num_draws=2, G2=23, sigma2=5, objective_gap=3,
+    ...                           initial_distance2=7, theta=0.75, rho=1.25)
+    76.875
     """
     gamma = delay(mu=mu, L=L, local_steps=local_steps)
     horizon = num_steps + gamma

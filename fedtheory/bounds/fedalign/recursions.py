@@ -1,5 +1,9 @@
 """FedALIGN, Appendix A.2: the one-step recursions and their exact solution (notation of fedalign)."""
 
+import numpy as np
+
+from fedtheory.arithmetic import total
+from fedtheory.assumptions import BoundedGradients
 from fedtheory.bounds.fedalign._words import (
     CURVATURE,
     DOMAINS,
@@ -12,6 +16,7 @@ from fedtheory.bounds.fedalign._words import (
     PARTIAL,
     PRIORITY_DRAWS,
     PRIORITY_WEIGHT,
+    PRIORITY_WEIGHTS,
     SHORT_STEPS,
     SQUARED_WEIGHTS,
     delay,
@@ -21,10 +26,13 @@ from fedtheory.paper import Summands, states
 
 __all__ = ["one_step", "partial_one_step", "recursion_gap", "refined_one_step"]
 
-_ASSUMES = (CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, PRIORITY_WEIGHT, SHORT_STEPS)
+_ALWAYS = (*CURVATURE, NOISE, FROZEN_INDICATORS, PRIORITY_WEIGHT, SHORT_STEPS)
+_ASSUMES = (GRADIENTS, HALVING, *_ALWAYS)
+# The drift of a step needs only the gradients that its round has used before, averaged as the models are.
+_GRADIENTS_OF_THE_ROUND = BoundedGradients(weights="p'_k I_k", at_starts=False)
 
 
-@states(PAPER, "Lemma A.6", equation="eqs. (30)-(31)", assumes=(*_ASSUMES, HALVING), schemes=FULL, domains=DOMAINS)
+@states(PAPER, "Lemma A.6", equation="eqs. (30)-(31)", assumes=_ASSUMES, schemes=FULL, domains=DOMAINS)
 def one_step(
     distance2, *, step_size, mu, L, local_steps, G2, sigma2, objective_gap, priority_weight, included_gap
 ) -> Summands:
@@ -54,12 +62,12 @@ def one_step(
 
     Examples
     --------
-    With mu = L = 1, eta = 1/4, E = 1, Gamma = 8, 1/(1 + s) = 1/2, an included gap of 3 and Delta_t = 4:
-    3 + 24/16 + 6/4.
+    With mu = L = 1, eta = 1/4, E = 3, Gamma = 8, 1/(1 + s) = 1/2, an included gap of 3 and Delta_t = 4:
+    3 + 32 * 17/16 + 5/16 + 24/16 + 6/4.
 
-    >>> one_step(4.0, step_size=0.25, mu=1.0, L=1.0, local_steps=1, G2=9.0, sigma2=0.0, objective_gap=8.0,
+    >>> one_step(4.0, step_size=0.25, mu=1.0, L=1.0, local_steps=3, G2=17.0, sigma2=5.0, objective_gap=8.0,
     ...          priority_weight=0.5, included_gap=3.0)
-    6.0
+    40.3125
     """
     return {
         "contraction": (1 - step_size * mu) * distance2,
@@ -75,7 +83,7 @@ def one_step(
     "Lemma A.6",
     equation="eqs. (30)-(31)",
     form="refined",
-    assumes=(*_ASSUMES, SQUARED_WEIGHTS),
+    assumes=(_GRADIENTS_OF_THE_ROUND, *_ALWAYS, SQUARED_WEIGHTS),
     schemes=FULL,
     domains=DOMAINS,
     printed=one_step,
@@ -139,7 +147,7 @@ def refined_one_step(
     "Appendix A.4",
     equation="eq. (59)",
     form="refined",
-    assumes=(*_ASSUMES, HALVING, PRIORITY_DRAWS),
+    assumes=(*_ASSUMES, PRIORITY_DRAWS),
     schemes=PARTIAL,
     domains=DOMAINS,
 )
@@ -181,7 +189,7 @@ def partial_one_step(
     "Theorem 1",
     equation="the solution of eq. (30)",
     form="refined",
-    assumes=(CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS),
+    assumes=(*CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, PRIORITY_WEIGHTS),
     schemes=FULL,
     domains=DOMAINS,
 )
@@ -207,14 +215,20 @@ def recursion_gap(
     mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2
         As in ``fedalign.full_participation_gap``.
 
+    Raises
+    ------
+    AssumptionViolated
+        If a priority weight is above 1, or the constants contradict each other.
+
     Examples
     --------
-    With mu = L = E = 1 (gamma = 8), a first distance 3 and T = 1: (1/2) 7 * 6 * 3/(8 * 7) is 9/8; an included gap of 2
-    in step 0, so that D_0 = 4, adds (1/2) 2 * 7 * 4/56 = 1/2.
+    With mu = L = 1, E = 2 (gamma = 8), a first distance 3 and T = 1: (1/2) 7 * 6 * 3/(8 * 7) is 9/8; B_0 = 4 + 8 * 7 +
+    6 * 2 adds (1/2) 4 (7/8) 72/56 = 9/4; an included gap of 2, so that D_0 = 4, adds (1/2) 2 * 7 * 4/56 = 1/2.
 
-    >>> recursion_gap(1, mu=1.0, L=1.0, local_steps=1, G2=0.0, sigma2=0.0, objective_gap=0.0, initial_distance2=3.0,
-    ...               priority_weights=[1.0], included_gaps=[2.0])
-    1.625
+    >>> from fractions import Fraction as Q
+    >>> recursion_gap(1, mu=Q(1), L=Q(1), local_steps=2, G2=Q(7), sigma2=Q(4), objective_gap=Q(2),
+    ...               initial_distance2=Q(3), priority_weights=[1], included_gaps=[2])
+    Fraction(31, 8)
     """
     gamma = delay(mu=mu, L=L, local_steps=local_steps)
     scale = L / (2 * (num_steps + gamma - 1) * (num_steps + gamma - 2))
@@ -236,4 +250,4 @@ def _lengths(num_steps, gamma):
 
         i = Symbol("i", integer=True)
         return Sum(1 - 1 / (i + gamma), (i, 0, num_steps - 1))
-    return sum((1 - 1 / (i + gamma) for i in range(num_steps)), start=0 * gamma)
+    return total(1 - 1 / (np.arange(num_steps) + gamma))

@@ -1,5 +1,14 @@
 """What fedtheory.bounds.fedavg offers; written by ``python -m tests.stubs``."""
 
 from fedtheory.bounds.fedavg import convergence as convergence
+from fedtheory.bounds.fedavg import lemmas as lemmas
+from fedtheory.bounds.fedavg import theorems as theorems
 from fedtheory.bounds.fedavg._words import PAPER as PAPER
 from fedtheory.bounds.fedavg.convergence import decaying_steps_gap as decaying_steps_gap
+from fedtheory.bounds.fedavg.lemmas import one_step as one_step
+from fedtheory.bounds.fedavg.lemmas import with_replacement_variance as with_replacement_variance
+from fedtheory.bounds.fedavg.lemmas import without_replacement_variance as without_replacement_variance
+from fedtheory.bounds.fedavg.theorems import decaying_step_sizes as decaying_step_sizes
+from fedtheory.bounds.fedavg.theorems import full_participation_gap as full_participation_gap
+from fedtheory.bounds.fedavg.theorems import with_replacement_gap as with_replacement_gap
+from fedtheory.bounds.fedavg.theorems import without_replacement_gap as without_replacement_gap

@@ -1,8 +1,26 @@
-"""Words that the statements about plain federated averaging share: the paper."""
+"""Words that the statements about plain federated averaging share: the paper, its hypotheses, its step sizes' delay."""
 
-from fedtheory.paper import Paper
+from fedtheory._validate import Domain, nonnegative
+from fedtheory.arithmetic import maximum
+from fedtheory.assumptions import BoundedGradients, HalvingSteps, Hypothesis, Noise, Smooth, StronglyConvex
+from fedtheory.paper import Paper, Scheme
 
-__all__ = ["PAPER"]
+__all__ = [
+    "BALANCED",
+    "DOMAINS",
+    "DRAWS",
+    "EVERYBODY",
+    "FUNCTIONS",
+    "GRADIENTS",
+    "HALVING",
+    "NOISE",
+    "PAPER",
+    "SEVERAL_CLIENTS",
+    "SUBSET",
+    "SUBSETS",
+    "WITH_REPLACEMENT",
+    "delay",
+]
 
 PAPER = Paper(
     key="fedavg",
@@ -11,3 +29,31 @@ PAPER = Paper(
     year=2020,
     url="https://arxiv.org/abs/1907.02189",
 )
+
+EVERYBODY = (Scheme("all", "weighted"),)
+WITH_REPLACEMENT = (Scheme("multinomial", "mean"),)
+# With equal p_k the weights N/K p_k of the paper are those of the mean.
+SUBSETS = (Scheme("uniform without replacement", "mean"), Scheme("uniform without replacement", "weighted"))
+
+DOMAINS = {"weighted_sigma2": Domain(nonnegative, {"nonnegative": True})}
+
+FUNCTIONS = (Smooth(source="Assumption 1"), StronglyConvex(source="Assumption 2"))
+NOISE = Noise(
+    "weighted_sigma2",
+    variance="sigma_k^2 (weighted_sigma2 is sum_k p_k^2 sigma_k^2)",
+    across="independent across clients",
+    source="Assumption 3",
+)
+GRADIENTS = BoundedGradients(source="Assumption 4")
+HALVING = HalvingSteps()
+DRAWS = Hypothesis(
+    "num_selected clients are drawn with replacement, client k with probability p_k, independently of models and noise"
+)
+SUBSET = Hypothesis("num_selected clients are drawn without replacement, uniformly, independently of models and noise")
+BALANCED = Hypothesis("all p_k are equal")
+SEVERAL_CLIENTS = Hypothesis("num_clients >= 2", lambda num_clients: (num_clients, ">=", 2))
+
+
+def delay(*, mu, L, local_steps):
+    """Evaluate ``gamma = max(8 L/mu, E)`` of the step sizes ``2/(mu (t + gamma))``."""
+    return maximum(8 * L / mu, local_steps)

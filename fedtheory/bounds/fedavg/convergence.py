@@ -1,19 +1,20 @@
 """Federated averaging with unbiased selection, as studied by Li, Huang, Yang, Wang, Zhang (2020).
 
 The function of this file follows the form that Power-of-Choice says recovers their bound: its Theorem 3.1 at
-rho_bar = rho_tilde = 1. Their own Theorems 2 and 3 have another form (step sizes ``2 / (mu (t + max(8 L/mu, tau)))``,
-other constants, and the client drift and the selection variance apart); it is not evaluated here.
+rho_bar = rho_tilde = 1. Their own theorems, with their own step sizes and constants, are in ``theorems``.
 """
 
-from fedtheory.bounds.fedavg._words import PAPER
-from fedtheory.paper import Hypothesis, Scheme, Summands, states
+from fedtheory.assumptions import Hypothesis, Noise
+from fedtheory.bounds.fedavg._words import FUNCTIONS, GRADIENTS, PAPER, WITH_REPLACEMENT
+from fedtheory.paper import Summands, states
 
 __all__ = ["decaying_steps_gap"]
 
 
 _ASSUMES = (
-    Hypothesis("every F_k is L-smooth and mu-strongly convex"),
-    Hypothesis("stochastic gradients are unbiased, of variance at most sigma2 and expected squared norm at most G2"),
+    *FUNCTIONS,
+    Noise(source="Assumption 3"),
+    GRADIENTS,
     Hypothesis("m clients drawn with replacement, client k with probability p_k, and a plain mean: all skews are 1"),
 )
 
@@ -24,7 +25,7 @@ _ASSUMES = (
     equation="in the form of Power-of-Choice, eq. (7)",
     form="derived",
     assumes=_ASSUMES,
-    schemes=(Scheme("multinomial", "mean"),),
+    schemes=WITH_REPLACEMENT,
 )
 def decaying_steps_gap(
     num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, initial_distance2
@@ -40,11 +41,12 @@ def decaying_steps_gap(
 
     Examples
     --------
-    With mu = L = m = tau = 1, G2 = 3, Gamma = 4, all else 0 and T = 12: (4 * 96 / 3 + 8 * 4) / 16 = 10.
+    With mu = 1, L = 3 (so gamma = 12), tau = 2, m = 5 and T = 20:
+    ``(4 (32 * 4 * 19 + 10/5) + 8 * 9 * 5 + 3 * 12 * 7 / 2) / 32 = 10222/32``.
 
-    >>> decaying_steps_gap(12, mu=1.0, L=1.0, local_steps=1, num_selected=1, G2=3.0, sigma2=0.0, objective_gap=4.0,
-    ...                    initial_distance2=0.0)
-    10.0
+    >>> decaying_steps_gap(20, mu=1, L=3, local_steps=2, num_selected=5, G2=19, sigma2=10, objective_gap=5,
+    ...                    initial_distance2=7)
+    319.4375
     """
     gamma = 4 * L / mu
     per_variance = 4 * L / (3 * mu**2)

@@ -1,11 +1,10 @@
 """Words that the statements of Optimal Client Sampling share: the paper, its hypotheses and the arguments' domains."""
 
-from typing import Any
-
 import numpy as np
 
 from fedtheory._validate import Domain, finite, nonnegative, positive
-from fedtheory.paper import Hypothesis, Paper, Scheme
+from fedtheory.assumptions import Convex, Hypothesis, Noise, Smooth, StronglyConvex
+from fedtheory.paper import Paper, Scheme
 
 __all__ = [
     "BOUNDED_BELOW",
@@ -19,13 +18,13 @@ __all__ = [
     "LOCAL_GRADIENT_NOISE",
     "MINIMA",
     "PAPER",
+    "ROUNDING",
     "SCHEMES",
     "SHORT_DSGD_STEPS",
     "SIMILAR_CLIENTS",
     "SMOOTH",
     "STRONGLY_CONVEX",
     "WEIGHTS",
-    "at_most",
 ]
 
 PAPER = Paper(
@@ -53,92 +52,106 @@ DOMAINS = {
     **dict.fromkeys(("value", "value_difference"), _REAL),
 }
 
-# Weights sum to 1 up to 1e-12, and so do sums of their squares.
-_SUMMED = 1 + 1e-12
-_ROUNDING = 1 + 8 * float(np.finfo(np.float64).eps)
+# Relative rounding errors: of the few operations that made a step size out of the constants, and of weights' sums.
+ROUNDING, _SUMMED = 8 * float(np.finfo(np.float64).eps), 1e-12
 
-
-def at_most(value, limit) -> tuple[Any, str, Any]:
-    """``value <= limit`` up to the rounding of the few operations that made a step size out of the constants."""
-    return value, "<=", limit * _ROUNDING
-
-
-SMOOTH = Hypothesis("every f_i is L-smooth")
-STRONGLY_CONVEX = Hypothesis("f is mu-strongly convex")
+SMOOTH = Smooth(of="every f_i")
+STRONGLY_CONVEX = StronglyConvex(of="f")
 MINIMA = Hypothesis("every f_i is bounded below by f_i* (objective_gap is sum_i w_i (f_i(x*) - f_i*))")
 BOUNDED_BELOW = Hypothesis("f is bounded below")
-CONVEX_CLIENTS = Hypothesis("every f_i is convex")
-GRADIENT_NOISE = Hypothesis(
-    "g_i is unbiased with E |g_i - grad f_i|^2 <= M |grad f_i|^2 + sigma2 (Assumption 7; M is relative_noise), "
-    "uncorrelated across clients"
-)
-LOCAL_GRADIENT_NOISE = Hypothesis(
-    "the same at every local iterate, given that iterate (Assumption 8), and clients independent given the model"
+CONVEX_CLIENTS = Convex(of="every f_i")
+GRADIENT_NOISE = Noise(relative="relative_noise", across="uncorrelated across clients", source="Assumption 7")
+LOCAL_GRADIENT_NOISE = Noise(
+    relative="relative_noise",
+    across="independent across clients, given the model and each local iterate",
+    source="Assumption 8",
 )
 SIMILAR_CLIENTS = Hypothesis("sum_i w_i |grad f_i - grad f|^2 <= dissimilarity everywhere (Assumption 9)")
-GAMMA_AT_MOST_ONE = Hypothesis("gamma <= 1", lambda gamma: at_most(gamma, 1))
+GAMMA_AT_MOST_ONE = Hypothesis("gamma <= 1", lambda gamma: (gamma, "<=", 1), rtol=ROUNDING)
 INVERSE_GAMMA = (
-    Hypothesis("smallest_gamma <= 1", lambda smallest_gamma: at_most(smallest_gamma, 1)),
+    Hypothesis("smallest_gamma <= 1", lambda smallest_gamma: (smallest_gamma, "<=", 1), rtol=ROUNDING),
     Hypothesis(
         "mean_inverse_gamma >= 1 (it is E[1/gamma], not E[gamma])",
-        lambda mean_inverse_gamma: at_most(1, mean_inverse_gamma),
+        lambda mean_inverse_gamma: (mean_inverse_gamma, ">=", 1),
+        rtol=ROUNDING,
     ),
     Hypothesis(
         "mean_inverse_gamma <= 1/smallest_gamma",
-        lambda mean_inverse_gamma, smallest_gamma: at_most(mean_inverse_gamma * smallest_gamma, 1),
+        lambda mean_inverse_gamma, smallest_gamma: (mean_inverse_gamma, "<=", 1 / smallest_gamma),
+        rtol=ROUNDING,
     ),
 )
 WEIGHTS = (
     Hypothesis(
         "max_weight^2 <= sum_squared_weights",
-        lambda max_weight, sum_squared_weights: (max_weight**2, "<=", sum_squared_weights * _SUMMED),
+        lambda max_weight, sum_squared_weights: (max_weight**2, "<=", sum_squared_weights),
+        rtol=_SUMMED,
     ),
     Hypothesis(
         "sum_squared_weights <= max_weight",
-        lambda max_weight, sum_squared_weights: (sum_squared_weights, "<=", max_weight * _SUMMED),
+        lambda max_weight, sum_squared_weights: (sum_squared_weights, "<=", max_weight),
+        rtol=_SUMMED,
     ),
-    Hypothesis("max_weight <= 1", lambda max_weight: at_most(max_weight, 1)),
+    Hypothesis("max_weight <= 1", lambda max_weight: (max_weight, "<=", 1), rtol=ROUNDING),
 )
 
 SHORT_DSGD_STEPS = Hypothesis(
     "step_size <= smallest_gamma/((1 + max_weight M) L), eq. (18), with a lower bound on gamma in every round",
-    lambda step_size, smallest_gamma, max_weight, relative_noise, L: at_most(
-        step_size * (1 + max_weight * relative_noise) * L, smallest_gamma
+    lambda step_size, smallest_gamma, max_weight, relative_noise, L: (
+        step_size,
+        "<=",
+        smallest_gamma / ((1 + max_weight * relative_noise) * L),
     ),
+    rtol=ROUNDING,
 )
 
 _SERVER_AT_LEAST_ONE = Hypothesis("server_step_size >= 1", lambda server_step_size: (server_step_size, ">=", 1))
 _LOCAL_STEPS_SHORT = Hypothesis(
     "step_size <= 1/(8 L (2 + M/R))",
-    lambda step_size, L, relative_noise, local_steps: at_most(
-        8 * step_size * L * (2 * local_steps + relative_noise), local_steps
+    lambda step_size, L, relative_noise, local_steps: (
+        step_size,
+        "<=",
+        1 / (8 * L * (2 + relative_noise / local_steps)),
     ),
+    rtol=ROUNDING,
 )
 FEDAVG_STEPS = (
     _SERVER_AT_LEAST_ONE,
     Hypothesis(
         "server_step_size^2 >= gamma/sum_squared_weights",
-        lambda server_step_size, gamma, sum_squared_weights: at_most(gamma, server_step_size**2 * sum_squared_weights),
+        lambda server_step_size, gamma, sum_squared_weights: (
+            server_step_size**2,
+            ">=",
+            gamma / sum_squared_weights,
+        ),
+        rtol=ROUNDING,
     ),
     _LOCAL_STEPS_SHORT,
     Hypothesis(
         "step_size <= gamma/(8 L (1 + max_weight M/R))",
-        lambda step_size, gamma, L, max_weight, relative_noise, local_steps: at_most(
-            8 * step_size * L * (local_steps + max_weight * relative_noise), gamma * local_steps
+        lambda step_size, gamma, L, max_weight, relative_noise, local_steps: (
+            step_size,
+            "<=",
+            gamma / (8 * L * (1 + max_weight * relative_noise / local_steps)),
         ),
+        rtol=ROUNDING,
     ),
 )
 FEDAVG_STEPS_FOR_ALL_ROUNDS = (
     _SERVER_AT_LEAST_ONE,
     Hypothesis(
         "server_step_size^2 >= 1/sum_squared_weights (gamma may be 1)",
-        lambda server_step_size, sum_squared_weights: at_most(1, server_step_size**2 * sum_squared_weights),
+        lambda server_step_size, sum_squared_weights: (server_step_size**2, ">=", 1 / sum_squared_weights),
+        rtol=ROUNDING,
     ),
     _LOCAL_STEPS_SHORT,
     Hypothesis(
         "step_size <= smallest_gamma/(8 L (1 + max_weight M/R)), with a lower bound on gamma in every round",
-        lambda step_size, smallest_gamma, L, max_weight, relative_noise, local_steps: at_most(
-            8 * step_size * L * (local_steps + max_weight * relative_noise), smallest_gamma * local_steps
+        lambda step_size, smallest_gamma, L, max_weight, relative_noise, local_steps: (
+            step_size,
+            "<=",
+            smallest_gamma / (8 * L * (1 + max_weight * relative_noise / local_steps)),
         ),
+        rtol=ROUNDING,
     ),
 )

@@ -37,21 +37,21 @@ def dsgd_strongly_convex(
         (1-\mu\eta)\|r^k\|^2-2\eta\Big(1-\frac{\eta(1+WM)L}\gamma\Big)R^k+\eta^2\Big(\frac{\beta_1}\gamma-\beta_2\Big),
         \quad\beta_1=2L(1+M)W\bar Z+\sigma^2S_2,\ \beta_2=2LW\bar Z
 
-    Clients x^2/2 and (x-1)^2/2 with weights 2/3 and 1/3, x = 1/2, eta = 1/10, M = 1, everybody sampled:
-    ``9/360 - 2/10 (1 - 1/6) / 72 + (8/27 - 4/27) / 100 = 29/1200``.
+    Clients x^2/2 and (x-1)^2/2 with weights 2/3 and 1/3, x = 1/2, eta = 1/10, M = 1, sigma2 = 3, gamma = 1/2:
+    ``9/360 - 2/10 (1 - 2/6) / 72 + (2 (8/27 + 5/3) - 4/27) / 100 = (135 - 10 + 204) / 5400``.
 
     >>> from fractions import Fraction as Q
-    >>> dsgd_strongly_convex(Q(1, 36), gap=Q(1, 72), step_size=Q(1, 10), mu=1, L=1, gamma=1, max_weight=Q(2, 3),
-    ...                      sum_squared_weights=Q(5, 9), relative_noise=1, sigma2=0, objective_gap=Q(1, 9))
-    Fraction(29, 1200)
+    >>> dsgd_strongly_convex(Q(1, 36), gap=Q(1, 72), step_size=Q(1, 10), mu=1, L=1, gamma=Q(1, 2), max_weight=Q(2, 3),
+    ...                      sum_squared_weights=Q(5, 9), relative_noise=1, sigma2=3, objective_gap=Q(1, 9))
+    Fraction(329, 5400)
     """
     W, M, S2, eta = max_weight, relative_noise, sum_squared_weights, step_size
-    beta_1 = 2 * L * (1 + M) * W * objective_gap + sigma2 * S2
-    beta_2 = 2 * L * W * objective_gap
+    # beta_1/gamma - beta_2, in which 2 L W Z_bar (1/gamma - 1) would cancel
+    offset = 2 * L * W * objective_gap * (M + (1 - gamma)) / gamma + sigma2 * S2 / gamma
     return {
         "contraction": (1 - mu * eta) * distance2,
         "descent": -2 * eta * (1 - eta * (1 + W * M) * L / gamma) * gap,
-        "noise": eta**2 * (beta_1 / gamma - beta_2),
+        "noise": eta**2 * offset,
     }
 
 
@@ -70,20 +70,20 @@ def dsgd_per_client_variant(
     r"""Theorem 13 with ``sum_i w_i^2 Z_i`` for ``W sum_i w_i Z_i``: FALSE for unequal weights, kept to be refuted.
 
     ``per_client_gap`` is ``sum_i w_i^2 (f_i(x*) - f_i*)``. The excess ``f_i(x) - f_i(x*)`` has a sign, so that W cannot
-    be taken out of it client by client. At the instance of ``dsgd_strongly_convex``, where ``E |r|^2`` is 43/1800:
+    be taken out of it client by client. At the instance of ``dsgd_strongly_convex`` with everybody sampled, where
+    ``E |r|^2`` is 73/1800 = 1314/32400: ``9/360 - 2/10 (1 - 1/6) / 72 + (16/81 + 5/3 - 8/81) / 100``.
 
     >>> from fractions import Fraction as Q
     >>> dsgd_per_client_variant(Q(1, 36), gap=Q(1, 72), step_size=Q(1, 10), mu=1, L=1, gamma=1, max_weight=Q(2, 3),
-    ...                         sum_squared_weights=Q(5, 9), relative_noise=1, sigma2=0, per_client_gap=Q(4, 81))
-    Fraction(767, 32400)
+    ...                         sum_squared_weights=Q(5, 9), relative_noise=1, sigma2=3, per_client_gap=Q(4, 81))
+    Fraction(1307, 32400)
     """
     W, M, S2, eta = max_weight, relative_noise, sum_squared_weights, step_size
-    beta_1 = 2 * L * (1 + M) * per_client_gap + sigma2 * S2
-    beta_2 = 2 * L * per_client_gap
+    offset = 2 * L * per_client_gap * (M + (1 - gamma)) / gamma + sigma2 * S2 / gamma
     return {
         "contraction": (1 - mu * eta) * distance2,
         "descent": -2 * eta * (1 - eta * (1 + W * M) * L / gamma) * gap,
-        "noise": eta**2 * (beta_1 / gamma - beta_2),
+        "noise": eta**2 * offset,
     }
 
 
@@ -117,16 +117,16 @@ def dsgd_convex_clients(
         +\eta^2\Big(2c\sum_iw_i^2\|\nabla f_i(x^*)\|^2+\frac{\sigma^2S_2}\gamma\Big),\quad c=\frac{1+M}\gamma-1
 
     The clients of ``dsgd_strongly_convex`` have gradients 1/3 and -2/3 at x* = 1/3, so the weighted squares sum to
-    8/81, and c = 1: ``9/360 - 2/10 (1 - 7/30) / 72 + 16/8100 = 161/6480``.
+    8/81, and c = 3: ``9/360 - 2/10 (1 - 5/10) / 72 + (6 * 8/81 + 2 * 15/9) / 100 = (270 - 15 + 424) / 10800``.
 
     >>> from fractions import Fraction as Q
-    >>> dsgd_convex_clients(Q(1, 36), gap=Q(1, 72), step_size=Q(1, 10), mu=1, L=1, gamma=Q(1), max_weight=Q(2, 3),
-    ...                     sum_squared_weights=Q(5, 9), relative_noise=1, sigma2=0,
+    >>> dsgd_convex_clients(Q(1, 36), gap=Q(1, 72), step_size=Q(1, 10), mu=1, L=1, gamma=Q(1, 2), max_weight=Q(2, 3),
+    ...                     sum_squared_weights=Q(5, 9), relative_noise=1, sigma2=3,
     ...                     squared_weight_optimum_gradient2=Q(8, 81))
-    Fraction(161, 6480)
+    Fraction(679, 10800)
     """
     W, S2, eta = max_weight, sum_squared_weights, step_size
-    c = (1 + relative_noise) / gamma - 1
+    c = (relative_noise + (1 - gamma)) / gamma
     return {
         "contraction": (1 - mu * eta) * distance2,
         "descent": -2 * eta * (1 - eta * L * (1 + 2 * W * c)) * gap,
@@ -162,7 +162,7 @@ def dsgd_nonconvex(
     10.25
     """
     W, S2, eta = max_weight, sum_squared_weights, step_size
-    c = (1 + relative_noise) / gamma - 1
+    c = (relative_noise + (1 - gamma)) / gamma
     return {
         "value": value,
         "descent": -eta * (1 - eta * L * (1 + W * c) / 2) * gradient2,

@@ -3,6 +3,7 @@
 ``step_size`` is the effective one, ``eta = R eta_l eta_g``; ``server_step_size`` is eta_g.
 """
 
+from fedtheory.assumptions import StronglyConvex
 from fedtheory.bounds.optimal_client_sampling._words import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
@@ -18,7 +19,7 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     STRONGLY_CONVEX,
     WEIGHTS,
 )
-from fedtheory.paper import Hypothesis, Summands, states
+from fedtheory.paper import Summands, states
 
 __all__ = [
     "fedavg_convex_clients",
@@ -27,7 +28,7 @@ __all__ = [
     "fedavg_strongly_convex_per_client",
 ]
 
-_STRONGLY_CONVEX_CLIENTS = Hypothesis("every f_i is mu-strongly convex")
+_STRONGLY_CONVEX_CLIENTS = StronglyConvex(of="every f_i")
 _ONE_ROUND = (SMOOTH, LOCAL_GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS, *FEDAVG_STEPS)
 
 
@@ -62,19 +63,19 @@ def fedavg_strongly_convex(
         +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma W\bar Z+\frac{3\sigma^2S_2}{2\gamma R}\Big]
         +\tfrac{77}8L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
-    With eta = 1/32, eta_g = 1, R = 2, M = 0, mu = L = 1, gamma = 1/2, W = S2 = 1/2, gap 32/23, objective gap 1024 and
-    sigma2 = 4096: ``64 (1 - 1/64) - 1/16 + (4 * 512 + 3 * 2048 / 2) / 1024 + 77/8 / 32``.
+    With eta = 1/64, eta_g = 2, R = M = 2, mu = 1, L = 2, gamma = 1/2 and the weights 1/2, 1/4, 1/4 (W = 1/2, S2 = 3/8):
+    ``64 (1 - 1/128) - (23/16) 48/64 + (8 * 3 * 512 + 3 * 3072 / 2) / 4096 + (77/8) 4 * 2 * 1024 / (64^3 * 4)``.
 
-    >>> fedavg_strongly_convex(64, gap=32 / 23, step_size=1 / 32, server_step_size=1, local_steps=2, mu=1, L=1,
-    ...                        gamma=0.5, max_weight=0.5, sum_squared_weights=0.5, relative_noise=0, sigma2=4096,
-    ...                        objective_gap=1024) == 63 - 1 / 16 + 5 + 77 / 256
+    >>> fedavg_strongly_convex(64, gap=48, step_size=1 / 64, server_step_size=2, local_steps=2, mu=1, L=2, gamma=0.5,
+    ...                        max_weight=0.5, sum_squared_weights=0.375, relative_noise=2, sigma2=8192,
+    ...                        objective_gap=1024) == 63.5 - 69 / 64 + 3 + 9 / 8 + 77 / 1024
     True
     """
     eta, R, M = step_size, local_steps, relative_noise
     return {
         "contraction": (1 - mu * eta / 2) * distance2,
         "descent": -23 * eta * gap / 16,
-        "heterogeneity": eta**2 * 4 * L * ((R + M) / (R * gamma) - 1) * max_weight * objective_gap,
+        "heterogeneity": eta**2 * 4 * L * (M + R * (1 - gamma)) / (R * gamma) * max_weight * objective_gap,
         "noise": 3 * eta**2 * sigma2 * sum_squared_weights / (2 * gamma * R),
         "drift": 77 * L**2 * (R + M) * objective_gap * eta**3 / (8 * R * server_step_size**2),
     }
@@ -113,19 +114,19 @@ def fedavg_strongly_convex_per_client(
         +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma\sum_iw_i^2Z_i+\frac{3\sigma^2S_2}{2\gamma R}\Big]
         +12L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
-    With eta = 1/32, eta_g = 1, R = 2, M = 0, mu = L = 1, gamma = 1/2, W = S2 = 1/2, gap 32, objective gap 1024, per
-    client 256 and sigma2 = 4096: ``64 (1 - 1/64) - 5/8 + (4 * 256 + 3 * 2048 / 2) / 1024 + 12 / 32``.
+    The instance of ``fedavg_strongly_convex`` with 256 per client:
+    ``63.5 - (5/8) 48/64 + (8 * 3 * 256 + 3 * 3072 / 2) / 4096 + 12 * 4 * 2 * 1024 / (64^3 * 4)``.
 
-    >>> fedavg_strongly_convex_per_client(64, gap=32, step_size=1 / 32, server_step_size=1, local_steps=2, mu=1, L=1,
-    ...                                   gamma=0.5, max_weight=0.5, sum_squared_weights=0.5, relative_noise=0,
-    ...                                   sigma2=4096, objective_gap=1024, per_client_gap=256)
-    66.75
+    >>> fedavg_strongly_convex_per_client(64, gap=48, step_size=1 / 64, server_step_size=2, local_steps=2, mu=1, L=2,
+    ...                                   gamma=0.5, max_weight=0.5, sum_squared_weights=0.375, relative_noise=2,
+    ...                                   sigma2=8192, objective_gap=1024, per_client_gap=256)
+    65.75
     """
     eta, R, M = step_size, local_steps, relative_noise
     return {
         "contraction": (1 - mu * eta / 2) * distance2,
         "descent": -5 * eta * gap / 8,
-        "heterogeneity": eta**2 * 4 * L * ((R + M) / (R * gamma) - 1) * per_client_gap,
+        "heterogeneity": eta**2 * 4 * L * (M + R * (1 - gamma)) / (R * gamma) * per_client_gap,
         "noise": 3 * eta**2 * sigma2 * sum_squared_weights / (2 * gamma * R),
         "drift": 12 * L**2 * (R + M) * objective_gap * eta**3 / (R * server_step_size**2),
     }
@@ -160,16 +161,16 @@ def fedavg_convex_clients(
 
     As ``fedavg_strongly_convex`` with 7/16 in the place of 23/16: there, 7/16 instead of 23/16 of eta R^k is left.
 
-    >>> fedavg_convex_clients(64, gap=32 / 7, step_size=1 / 32, server_step_size=1, local_steps=2, mu=1, L=1,
-    ...                       gamma=0.5, max_weight=0.5, sum_squared_weights=0.5, relative_noise=0, sigma2=4096,
-    ...                       objective_gap=1024) == 63 - 1 / 16 + 5 + 77 / 256
+    >>> fedavg_convex_clients(64, gap=48, step_size=1 / 64, server_step_size=2, local_steps=2, mu=1, L=2, gamma=0.5,
+    ...                       max_weight=0.5, sum_squared_weights=0.375, relative_noise=2, sigma2=8192,
+    ...                       objective_gap=1024) == 63.5 - 21 / 64 + 3 + 9 / 8 + 77 / 1024
     True
     """
     eta, R, M = step_size, local_steps, relative_noise
     return {
         "contraction": (1 - mu * eta / 2) * distance2,
         "descent": -7 * eta * gap / 16,
-        "heterogeneity": eta**2 * 4 * L * ((R + M) / (R * gamma) - 1) * max_weight * objective_gap,
+        "heterogeneity": eta**2 * 4 * L * (M + R * (1 - gamma)) / (R * gamma) * max_weight * objective_gap,
         "noise": 3 * eta**2 * sigma2 * sum_squared_weights / (2 * gamma * R),
         "drift": 77 * L**2 * (R + M) * objective_gap * eta**3 / (8 * R * server_step_size**2),
     }
@@ -205,19 +206,19 @@ def fedavg_nonconvex(
         +L\eta^2\Big[\frac{M/R+1-\gamma}\gamma W\rho+\frac{3\sigma^2S_2}{4\gamma R}\Big]
         +\tfrac{49}{32}L^2\Big(1+\frac MR\Big)\rho\frac{\eta^3}{\eta_g^2}
 
-    With eta = 1/32, eta_g = 1, R = 2, M = 0, L = 1, gamma = 1/2, W = S2 = 1/2, rho = 1024 and sigma2 = 4096:
-    ``10 - 2 + (512 + 3 * 2048 / 4) / 1024 + 49/32 / 32``.
+    With eta = 1/64, eta_g = 2, R = M = 2, L = 2, gamma = 1/2, W = 1/2, S2 = 3/8, rho = 1024 and sigma2 = 8192:
+    ``20 - (23/64) 64/64 + 2 (3 * 512 + 3 * 3072 / 4) / 4096 + (49/32) 4 * 2 * 1024 / (64^3 * 4)``.
 
-    >>> fedavg_nonconvex(10, gradient2=4096 / 23, step_size=1 / 32, server_step_size=1, local_steps=2, L=1, gamma=0.5,
-    ...                  max_weight=0.5, sum_squared_weights=0.5, relative_noise=0, sigma2=4096,
-    ...                  dissimilarity=1024) == 10 - 2 + 2 + 49 / 1024
+    >>> fedavg_nonconvex(20, gradient2=64, step_size=1 / 64, server_step_size=2, local_steps=2, L=2, gamma=0.5,
+    ...                  max_weight=0.5, sum_squared_weights=0.375, relative_noise=2, sigma2=8192,
+    ...                  dissimilarity=1024) == 20 - 23 / 64 + 3 / 4 + 9 / 8 + 49 / 4096
     True
     """
     eta, R, M = step_size, local_steps, relative_noise
     return {
         "value": value,
         "descent": -23 * eta * gradient2 / 64,
-        "heterogeneity": L * eta**2 * ((R + M) / (R * gamma) - 1) * max_weight * dissimilarity,
+        "heterogeneity": L * eta**2 * (M + R * (1 - gamma)) / (R * gamma) * max_weight * dissimilarity,
         "noise": 3 * L * eta**2 * sigma2 * sum_squared_weights / (4 * gamma * R),
         "drift": 49 * L**2 * (R + M) * dissimilarity * eta**3 / (32 * R * server_step_size**2),
     }

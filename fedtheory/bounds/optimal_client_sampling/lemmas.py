@@ -5,6 +5,7 @@ moves by ``-eta G`` with ``G = sum_{i in S} (w_i / p_i) Delta_i``; ``Delta_i`` i
 change over ``R eta_l`` (FedAvg with R local steps, ``eta = R eta_l eta_g``); gamma is the relative improvement factor.
 """
 
+from fedtheory.assumptions import Hypothesis, Smooth, StronglyConvex
 from fedtheory.bounds.optimal_client_sampling._words import (
     DOMAINS,
     FEDAVG_STEPS,
@@ -16,7 +17,7 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     SMOOTH,
     WEIGHTS,
 )
-from fedtheory.paper import Hypothesis, Summands, states
+from fedtheory.paper import Summands, states
 
 __all__ = [
     "client_drift",
@@ -39,7 +40,7 @@ def estimator_error(*, sampling_error, update_error) -> Summands:
         E\|G-\nabla f\|^2=E\|G-\sum_iw_iU_i\|^2+E\|\sum_iw_iU_i-\nabla f\|^2
 
     >>> estimator_error(sampling_error=3, update_error=1)
-    4
+    4.0
     """
     return {"sampling": sampling_error, "updates": update_error}
 
@@ -66,7 +67,7 @@ def estimator_second_moment(*, squared_weight_update2, mean_update2, gamma) -> S
     >>> estimator_second_moment(squared_weight_update2=0.5, mean_update2=1, gamma=0.5)
     1.5
     """
-    return {"sampling": (1 / gamma - 1) * squared_weight_update2, "updates": mean_update2}
+    return {"sampling": (1 - gamma) / gamma * squared_weight_update2, "updates": mean_update2}
 
 
 @states(
@@ -94,7 +95,7 @@ def dsgd_second_moment(
     12.5
     """
     return {
-        "clients": ((1 + relative_noise) / gamma - 1) * squared_weight_gradient2,
+        "clients": (relative_noise + (1 - gamma)) / gamma * squared_weight_gradient2,
         "gradient": gradient2,
         "noise": sigma2 * sum_squared_weights / gamma,
     }
@@ -104,8 +105,9 @@ def dsgd_second_moment(
     PAPER,
     "Lemma 21",
     equation="eq. (35)",
-    assumes=(Hypothesis("h is L-smooth and mu-strongly convex (mu = 0 is allowed: convex)"),),
+    assumes=(Smooth(of="h"), StronglyConvex(of="h", source="mu = 0 is allowed: convex")),
     domains=DOMAINS | {"mu": DOMAINS["drift"]},
+    side="lower",
 )
 def perturbed_inner_product(value_difference, *, distance2, displacement2, mu, L) -> Summands:
     r"""Lower bound on ``<grad h(x), z - y>`` with ``value_difference = h(z) - h(y)``.
@@ -189,7 +191,7 @@ def fedavg_second_moment(
     """
     R, M = local_steps, relative_noise
     return {
-        "clients": 2 * ((R + M) / (R * gamma) - 1) * squared_weight_gradient2,
+        "clients": 2 * (M + R * (1 - gamma)) / (R * gamma) * squared_weight_gradient2,
         "gradient": 3 * gradient2 / 2,
         "drift": 6 * L**2 * (R + max_weight * M) / (R * gamma) * drift,
         "noise": 4 * sigma2 * sum_squared_weights / (3 * R * gamma),

@@ -5,6 +5,8 @@ does) for its step size, and ``mean_inverse_gamma``, (an upper bound on) ``E[1/g
 not be inverted: ``1/E[gamma^k]`` is smaller than ``E[1/gamma^k]``, and the bound would be wrong.
 """
 
+from fedtheory.arithmetic import geometric
+from fedtheory.assumptions import Hypothesis, Noise
 from fedtheory.bounds.optimal_client_sampling._words import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
@@ -15,15 +17,15 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     LOCAL_GRADIENT_NOISE,
     MINIMA,
     PAPER,
+    ROUNDING,
     SCHEMES,
     SHORT_DSGD_STEPS,
     SIMILAR_CLIENTS,
     SMOOTH,
     STRONGLY_CONVEX,
     WEIGHTS,
-    at_most,
 )
-from fedtheory.paper import Hypothesis, Scheme, Summands, states
+from fedtheory.paper import Scheme, Summands, states
 
 __all__ = [
     "dsgd_average_gradient",
@@ -39,8 +41,8 @@ _FEDAVG = (SMOOTH, LOCAL_GRADIENT_NOISE, *INVERSE_GAMMA, *WEIGHTS, *FEDAVG_STEPS
 _FULL = (
     SMOOTH,
     STRONGLY_CONVEX,
-    GRADIENT_NOISE,
-    Hypothesis("step_size <= 1/L", lambda step_size, L: at_most(step_size * L, 1)),
+    Noise(across="uncorrelated across clients", source="Assumption 7 with M = 0"),
+    Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L), rtol=ROUNDING),
 )
 _EVERYBODY = (Scheme("all", "weighted"),)
 
@@ -73,19 +75,20 @@ def dsgd_contraction(
     .. math::
         (1-\mu\eta)E\|r^k\|^2+\eta^2(\beta_1E[1/\gamma^k]-\beta_2)
 
-    With eta = 1/2, mu = L = 1, W = S2 = 1, M = 0, sigma2 = 4, objective gap 1 and E[1/gamma] = 2:
-    ``8/2 + (2 * 6 - 2) / 4``.
+    With eta = 1/4, mu = L = 1, M = 2, E[1/gamma] = 3/2 and the weights 1/2, 1/4, 1/4:
+    ``8 (3/4) + ((2 * 3 * 5/2 + 8 * 3/8) 3/2 - 2 * 5/2) / 16 = 6 + (27 - 5)/16``.
 
-    >>> dsgd_contraction(8, step_size=0.5, mu=1, L=1, smallest_gamma=0.5, mean_inverse_gamma=2, max_weight=1,
-    ...                  sum_squared_weights=1, relative_noise=0, sigma2=4, objective_gap=1)
-    6.5
+    >>> dsgd_contraction(8, step_size=0.25, mu=1, L=1, smallest_gamma=0.5, mean_inverse_gamma=1.5, max_weight=0.5,
+    ...                  sum_squared_weights=0.375, relative_noise=2, sigma2=8, objective_gap=5)
+    7.375
     """
     W, S2, eta = max_weight, sum_squared_weights, step_size
-    beta_1 = 2 * L * (1 + relative_noise) * W * objective_gap + sigma2 * S2
-    beta_2 = 2 * L * W * objective_gap
+    # beta_1 E[1/gamma] - beta_2, in which 2 L W Z_bar (E[1/gamma] - 1) would cancel
+    excess = relative_noise * mean_inverse_gamma + (mean_inverse_gamma - 1)
+    offset = 2 * L * W * objective_gap * excess + sigma2 * S2 * mean_inverse_gamma
     return {
         "contraction": (1 - mu * eta) * distance2,
-        "noise": eta**2 * (beta_1 * mean_inverse_gamma - beta_2),
+        "noise": eta**2 * offset,
     }
 
 
@@ -126,7 +129,7 @@ def dsgd_average_gradient(
     4.0
     """
     W, S2, eta = max_weight, sum_squared_weights, step_size
-    c = (1 + relative_noise) * mean_inverse_gamma - 1
+    c = relative_noise * mean_inverse_gamma + (mean_inverse_gamma - 1)
     return {
         "start": 2 * initial_gap / (num_rounds * eta),
         "heterogeneity": eta * L * W * c * dissimilarity,
@@ -163,15 +166,18 @@ def fedavg_contraction(
 
     As ``fedavg_convex_clients`` without its descent and with ``E[1/gamma^k]`` for ``1/gamma``.
 
-    >>> fedavg_contraction(64, step_size=1 / 32, server_step_size=2, local_steps=2, mu=1, L=1, smallest_gamma=0.5,
-    ...                    mean_inverse_gamma=2, max_weight=0.5, sum_squared_weights=0.5, relative_noise=0,
-    ...                    sigma2=4096, objective_gap=1024) == 63 + 5 + 77 / 1024
+    With E[1/gamma] = 3/2: ``63.5 + (8 * 2 * 512 + 3 * 3072 (3/2) / 4) / 4096 + 77/1024``.
+
+    >>> fedavg_contraction(64, step_size=1 / 64, server_step_size=2, local_steps=2, mu=1, L=2, smallest_gamma=0.5,
+    ...                    mean_inverse_gamma=1.5, max_weight=0.5, sum_squared_weights=0.375, relative_noise=2,
+    ...                    sigma2=8192, objective_gap=1024) == 63.5 + 2 + 27 / 32 + 77 / 1024
     True
     """
     eta, R, M = step_size, local_steps, relative_noise
+    c = M * mean_inverse_gamma / R + (mean_inverse_gamma - 1)
     return {
         "contraction": (1 - mu * eta / 2) * distance2,
-        "heterogeneity": eta**2 * 4 * L * ((R + M) * mean_inverse_gamma / R - 1) * max_weight * objective_gap,
+        "heterogeneity": eta**2 * 4 * L * c * max_weight * objective_gap,
         "noise": 3 * eta**2 * sigma2 * sum_squared_weights * mean_inverse_gamma / (2 * R),
         "drift": 77 * L**2 * (R + M) * objective_gap * eta**3 / (8 * R * server_step_size**2),
     }
@@ -204,16 +210,16 @@ def fedavg_average_gradient(
 ) -> Summands:
     r"""Bound on ``E |grad f|^2`` averaged over the first K rounds, constant step size: (64/23) / (K eta) times the sum.
 
-    With K = 32, eta = 1/32, initial gap 23/2, R = 2, M = 0, L = 1, E[1/gamma] = 2, W = S2 = 1/2, rho = 23 and
-    sigma2 = 46, eta_g = 2: ``32 + 64/23 (23/2 + 3/4 * 23) / 32 + 64/23 * 49 * 23 / (128 * 1024)``.
+    With K = 32, eta = 1/64, eta_g = R = M = L = 2, E[1/gamma] = 3/2, W = 1/2, S2 = 3/8, initial gap 23/2, rho = 23 and
+    sigma2 = 46: ``64/23 (23/2 * 2 + 2 (2 * 23/2 + 3 * 46 (3/8) (3/2) / 8) / 64 + (49/32) 4 * 2 * 23 / (64^2 * 4))``.
 
-    >>> fedavg_average_gradient(32, initial_gap=11.5, step_size=1 / 32, server_step_size=2, local_steps=2, L=1,
-    ...                         smallest_gamma=0.5, mean_inverse_gamma=2, max_weight=0.5, sum_squared_weights=0.5,
-    ...                         relative_noise=0, sigma2=46, dissimilarity=23) == 32 + 2.5 + 49 / 2048
+    >>> fedavg_average_gradient(32, initial_gap=11.5, step_size=1 / 64, server_step_size=2, local_steps=2, L=2,
+    ...                         smallest_gamma=0.5, mean_inverse_gamma=1.5, max_weight=0.5, sum_squared_weights=0.375,
+    ...                         relative_noise=2, sigma2=46, dissimilarity=23) == 64 + 2 + 27 / 32 + 49 / 1024
     True
     """
     eta, R, M = step_size, local_steps, relative_noise
-    c = (R + M) * mean_inverse_gamma / R - 1
+    c = M * mean_inverse_gamma / R + (mean_inverse_gamma - 1)
     return {
         "start": 64 * initial_gap / (23 * num_rounds * eta),
         "heterogeneity": 64 * L * eta * c * max_weight * dissimilarity / 23,
@@ -228,6 +234,8 @@ def full_participation(distance2, *, step_size, mu, L, sum_squared_weights, sigm
 
     .. math::
         (1-\mu\eta)E\|r^k\|^2+\eta^2\sigma^2\sum_iw_i^2
+
+    With eta = 1/2 and two equal weights: 8/2 + 4/(4 * 2).
 
     >>> full_participation(8, step_size=0.5, mu=1, L=1, sum_squared_weights=0.5, sigma2=4)
     4.5
@@ -247,10 +255,12 @@ def full_participation_distance(
     .. math::
         (1-\mu\eta)^K\|r^0\|^2+\frac{\eta\sigma^2}\mu\sum_iw_i^2
 
+    With eta = 1/2, two equal weights and K = 2: 8/4 + 4/(2 * 2).
+
     >>> full_participation_distance(2, initial_distance2=8, step_size=0.5, mu=1, L=1, sum_squared_weights=0.5, sigma2=4)
     3.0
     """
     return {
-        "start": (1 - mu * step_size) ** num_rounds * initial_distance2,
+        "start": geometric(mu * step_size, num_rounds)[0] * initial_distance2,
         "noise": step_size * sigma2 * sum_squared_weights / mu,
     }

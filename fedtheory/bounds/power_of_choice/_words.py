@@ -1,18 +1,27 @@
 """Words that the statements of Power-of-Choice share: the paper, its hypotheses and the schemes they speak about."""
 
-from typing import Any
-
 import numpy as np
 
 from fedtheory._validate import Domain, finite, nonnegative, positive
-from fedtheory.paper import Hypothesis, Paper, Scheme
+from fedtheory.assumptions import (
+    AggregationWeights,
+    BoundedGradients,
+    HalvingSteps,
+    Hypothesis,
+    Noise,
+    Smooth,
+    StronglyConvex,
+)
+from fedtheory.paper import Paper, Scheme
 
 __all__ = [
-    "CONDITIONAL_GRADIENTS",
     "DOMAINS",
     "DRIFT_FITS",
+    "HALVING",
     "MARGINAL_GRADIENTS",
     "MEAN",
+    "MEAN_GRADIENTS",
+    "NONNEGATIVE_SKEW",
     "ORDERED_DIAGONAL",
     "ORDERED_SKEWS",
     "PAPER",
@@ -20,11 +29,13 @@ __all__ = [
     "POSITIVE_SKEW",
     "PRINTED",
     "REPAIRED",
+    "ROUNDING",
     "UNIT_SQUARES",
     "WEIGHTED",
     "WEIGHTED_AS_PRINTED",
-    "WEIGHTS_SUM_TO_ONE",
-    "at_most",
+    "WEIGHTED_FUNCTIONS",
+    "WEIGHTED_PRINTED",
+    "WEIGHTED_REPAIRED",
     "short_steps",
 ]
 
@@ -49,61 +60,53 @@ DOMAINS = {
     "squared_weights": Domain(positive, {"positive": True}),
 }
 
-_ROUNDING = 1 + 4 * float(np.finfo(np.float64).eps)
+# Relative rounding error of the two or three operations that made a step size out of L.
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
-
-def at_most(value, limit) -> tuple[Any, str, Any]:
-    """``value <= limit`` up to the rounding of the two or three operations that made a step size out of L."""
-    return value, "<=", limit * _ROUNDING
-
-
-_CURVATURE = Hypothesis("every F_k is L-smooth and mu-strongly convex (Assumptions 3.1 and 3.2)")
-_NOISE = Hypothesis(
-    "stochastic gradients are unbiased, of variance at most sigma2, and independent across active clients "
-    "(Assumption 3.3)"
-)
-MARGINAL_GRADIENTS = Hypothesis("E |g_k|^2 <= G2 for every client and iterate (Assumption 3.4)")
-CONDITIONAL_GRADIENTS = Hypothesis(
-    "E |g_k|^2 <= G2 for the active clients, averaged over them, given the selection; and E |grad F_k(u)|^2 <= G2 for "
-    "all k at the round's starting model u"
-)
+_CURVATURE = (Smooth(source="Assumption 3.1"), StronglyConvex(source="Assumption 3.2"))
+_NOISE = Noise(source="Assumption 3.3")
+_MEAN_NOISE = Noise(variance="sigma2 (on average over the active clients is enough)", source="Assumption 3.3")
 _MARKOV_SELECTION = Hypothesis("a round's selection depends on the past only through the round's starting model")
-WEIGHTS_SUM_TO_ONE = Hypothesis("aggregation weights q_k >= 0 with sum 1 over every selection")
+MARGINAL_GRADIENTS = BoundedGradients(source="Assumption 3.4")
+MEAN_GRADIENTS = BoundedGradients(weights="1/m")
+_WEIGHTED_GRADIENTS = BoundedGradients(weights="q_k")
+HALVING = HalvingSteps()
+_SUM_TO_ONE = AggregationWeights()
 
 POSITIVE_SKEW = Hypothesis("rho_bar > 0", lambda rho_bar: (rho_bar, ">", 0))
 ORDERED_SKEWS = Hypothesis("rho_tilde >= rho_bar", lambda rho_tilde, rho_bar: (rho_tilde, ">=", rho_bar))
 POSITIVE_DIAGONAL = Hypothesis("rho_diagonal > 0", lambda rho_diagonal: (rho_diagonal, ">", 0))
+NONNEGATIVE_SKEW = Hypothesis("rho_bar >= 0", lambda rho_bar: (rho_bar, ">=", 0))
 _NONNEGATIVE_DIAGONAL = Hypothesis("rho_diagonal >= 0", lambda rho_diagonal: (rho_diagonal, ">=", 0))
 ORDERED_DIAGONAL = Hypothesis(
     "rho_tilde >= rho_diagonal", lambda rho_tilde, rho_diagonal: (rho_tilde, ">=", rho_diagonal)
 )
 _FEASIBLE_SKEW = Hypothesis(
     "rho_diagonal <= L/mu (true of the infimum over all models; any smaller value may be used)",
-    lambda rho_diagonal, L, mu: at_most(rho_diagonal, L / mu),
+    lambda rho_diagonal, L, mu: (rho_diagonal, "<=", L / mu),
+    rtol=ROUNDING,
 )
 DRIFT_FITS = Hypothesis(
     "8.375 (local_steps - 1)^2 + 1.5 rho_diagonal (local_steps - 1) <= 32 local_steps^2 "
     "(true whenever rho_diagonal <= 79)",
     lambda local_steps, rho_diagonal: (
-        67 * (local_steps - 1) ** 2 + 12 * rho_diagonal * (local_steps - 1),
+        (67 * (local_steps - 1) ** 2 + 12 * rho_diagonal * (local_steps - 1)) / 8,
         "<=",
-        256 * local_steps**2,
+        32 * local_steps**2,
     ),
 )
-UNIT_SQUARES = Hypothesis("squared_weights <= 1", lambda squared_weights: at_most(squared_weights, 1))
+UNIT_SQUARES = Hypothesis("squared_weights <= 1", lambda squared_weights: (squared_weights, "<=", 1), rtol=ROUNDING)
 
-PRINTED = (_CURVATURE, _NOISE, MARGINAL_GRADIENTS, POSITIVE_SKEW, ORDERED_SKEWS)
-REPAIRED = (
-    _CURVATURE,
-    _NOISE,
-    CONDITIONAL_GRADIENTS,
-    _MARKOV_SELECTION,
-    _NONNEGATIVE_DIAGONAL,
-    ORDERED_DIAGONAL,
-    _FEASIBLE_SKEW,
-)
+PRINTED = (*_CURVATURE, _NOISE, MARGINAL_GRADIENTS, _MARKOV_SELECTION, ORDERED_SKEWS)
+_SKEWS = (_NONNEGATIVE_DIAGONAL, ORDERED_DIAGONAL, _FEASIBLE_SKEW)
+REPAIRED = (*_CURVATURE, _MEAN_NOISE, MEAN_GRADIENTS, _MARKOV_SELECTION, *_SKEWS)
+WEIGHTED_PRINTED = (*PRINTED, _SUM_TO_ONE)
+WEIGHTED_FUNCTIONS = (*_CURVATURE, _NOISE, _WEIGHTED_GRADIENTS, _MARKOV_SELECTION, _SUM_TO_ONE)
+WEIGHTED_REPAIRED = (*WEIGHTED_FUNCTIONS, *_SKEWS)
 
 
 def short_steps(factor: int = 4) -> Hypothesis:
     """Make the hypothesis ``step_size <= 1/(factor L)``."""
-    return Hypothesis(f"step_size <= 1/({factor} L)", lambda step_size, L: at_most(step_size, 1 / (factor * L)))
+    return Hypothesis(
+        f"step_size <= 1/({factor} L)", lambda step_size, L: (step_size, "<=", 1 / (factor * L)), rtol=ROUNDING
+    )

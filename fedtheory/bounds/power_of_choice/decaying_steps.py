@@ -1,55 +1,59 @@
 """Power-of-Choice, Theorem 3.1: step sizes that decay, any selection law, the plain mean."""
 
-import numpy as np
-
-from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.arithmetic import maximum
+from fedtheory.assumptions import Hypothesis
+from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
     DRIFT_FITS,
     MEAN,
     PAPER,
     POSITIVE_DIAGONAL,
+    POSITIVE_SKEW,
     PRINTED,
     REPAIRED,
-    at_most,
+    ROUNDING,
 )
-from fedtheory.paper import Hypothesis, Summands, maximum, states
+from fedtheory.paper import Summands, states
 
 __all__ = ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"]
 
 _SHORT_ROUNDS = Hypothesis(
     "local_steps <= 4 L/mu + 1 (so that step sizes at most halve within a round)",
-    lambda local_steps, L, mu: at_most(local_steps, 4 * L / mu + 1),
+    lambda local_steps, L, mu: (local_steps, "<=", 4 * L / mu + 1),
+    rtol=ROUNDING,
 )
 
 
 def decaying_step_sizes(num_steps: int, *, mu: float, L: float) -> Array:
     """Step sizes of Theorem 3.1, ``eta_t = 1 / (mu (t + 4 L / mu))`` for t = 0, ..., T - 1; shape (T,).
 
-    >>> decaying_step_sizes(3, mu=1.0, L=1.0) == [1 / 4, 1 / 5, 1 / 6]
+    >>> decaying_step_sizes(3, mu=2.0, L=3.0) == [1 / 12, 1 / 14, 1 / 16]
     array([ True,  True,  True])
     """
-    steps = np.arange(_validate.horizon("num_steps", num_steps))
-    sizes: Array = 1.0 / (_validate.positive("mu", mu) * steps + 4 * _validate.positive("L", L))
-    return sizes
+    mu, L = curvatures(mu, L)
+    return for_each_step(num_steps, lambda t: 1.0 / (mu * t + 4 * L))
 
 
-@states(PAPER, "Theorem 3.1", equation="eq. (7)", assumes=PRINTED, schemes=MEAN, domains=DOMAINS)
+@states(PAPER, "Theorem 3.1", equation="eq. (7)", assumes=(*PRINTED, POSITIVE_SKEW), schemes=MEAN, domains=DOMAINS)
 def _printed_decaying_steps_gap(
     num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
 ) -> Summands:
     r"""Bound on ``E F(w_T) - F*`` for step sizes ``1 / (mu (t + gamma))``, eq. (7) as printed.
 
+    Its proof has a gap; under the hypotheses of ``decaying_steps_gap`` it is true for rho_bar <= 79.
+
     .. math::
         \frac{1}{T+\gamma}\Big[\frac{4L(32\tau^2G^2+\sigma^2/m)}{3\mu^2\bar\rho}+\frac{8L^2\Gamma}{\mu^2}
         +\frac{L\gamma\|w_0-w^*\|^2}{2}\Big]+\frac{8L\Gamma}{3\mu}\Big(\frac{\tilde\rho}{\bar\rho}-1\Big)
 
-    With mu = L = m = tau = 1, G2 = 3, all else 0 and T = 12: (4 * 32 * 3 / 3) / 16 = 8.
+    With mu = 1, L = 4 (so gamma = 16), rho_bar = 8/3, rho_tilde = 4, tau = 3, m = 2 and T = 16:
+    ``(2 (32 * 9 * 43 + 32/2) + 8 * 16 * 3 + 4 * 16 * 2 / 2) / 32 + 8 * 4 * 3 / 3 (3/2 - 1) = 789 + 16``.
 
-    >>> decaying_steps_gap.printed(12, mu=1.0, L=1.0, local_steps=1, num_selected=1, G2=3.0, sigma2=0.0,
-    ...                            objective_gap=0.0, rho_bar=1.0, rho_tilde=1.0, initial_distance2=0.0)
-    8.0
+    >>> decaying_steps_gap.printed(16, mu=1, L=4, local_steps=3, num_selected=2, G2=43, sigma2=32, objective_gap=3,
+    ...                            rho_bar=8 / 3, rho_tilde=4, initial_distance2=2)
+    805.0
     """
     gamma = 4 * L / mu
     per_variance = 4 * L / (3 * mu**2 * rho_bar)
@@ -58,7 +62,7 @@ def _printed_decaying_steps_gap(
         "noise": per_variance * sigma2 / num_selected / (num_steps + gamma),
         "heterogeneity": 8 * L**2 * objective_gap / mu**2 / (num_steps + gamma),
         "initial": L * gamma * initial_distance2 / 2 / (num_steps + gamma),
-        "bias": 8 * L * objective_gap / (3 * mu) * (rho_tilde / rho_bar - 1),
+        "bias": 8 * L * objective_gap / (3 * mu) * (rho_tilde - rho_bar) / rho_bar,
     }
 
 
@@ -93,7 +97,8 @@ def decaying_steps_gap(
         +\frac{8L^2\Gamma}{\mu^2}\Big\}+\frac{8L\Gamma(\tilde\rho-\rho)}{\mu(8+3\rho)}
 
     The bias uses ``sup_w E 1/m sum_{S(w)} (F_k(w*) - F_k*) = rho_tilde Gamma``, which is finite for identical clients
-    (Gamma = 0, any rho_tilde). Every term decreases in rho, so that eq. (7) as printed follows when rho_bar <= 79.
+    (Gamma = 0, any rho_tilde). Every term decreases in rho, so that under these hypotheses eq. (7) as printed follows
+    when rho_bar <= 79.
 
     Parameters
     ----------
@@ -104,7 +109,8 @@ def decaying_steps_gap(
     local_steps, num_selected
         Local steps per round tau and clients per round m.
     G2, sigma2
-        Bounds on the squared norm and on the variance of a stochastic gradient.
+        Bounds on the squared norm and on the variance of a stochastic gradient; the mean over the active clients is
+        enough for both.
     objective_gap
         Gamma.
     rho_diagonal, rho_tilde
@@ -115,7 +121,9 @@ def decaying_steps_gap(
     Raises
     ------
     AssumptionViolated
-        If rho_diagonal is 0, above rho_tilde or above L/mu, or so large that the drift does not fit under 32 tau^2 G2.
+        If rho_diagonal is 0, above rho_tilde or above L/mu, or so large that the drift does not fit under 32 tau^2 G2;
+        or if no federation has these constants (``consequences``): gradients at w_0 need
+        ``G2 >= max(1, rho) (mu^2 |w_0 - w*|^2 + 2 mu Gamma)``.
 
     Notes
     -----
@@ -129,11 +137,12 @@ def decaying_steps_gap(
 
     Examples
     --------
-    With mu = L = m = tau = 1, G2 = 3, all else 0 and T = 12: max(0, 4 * 96 / 3) / 16 = 8.
+    With mu = 1, L = 4 (so gamma = 16), rho = 8/3, rho_tilde = 4, tau = 3, m = 2 and T = 16:
+    ``max(4 * 16 * 2 / 2, 2 (32 * 9 * 43 + 32/2) + 8 * 16 * 3) / 32 + 8 * 4 * 3 (4/3) / 16 = 787 + 8``.
 
-    >>> decaying_steps_gap(12, mu=1.0, L=1.0, local_steps=1, num_selected=1, G2=3.0, sigma2=0.0, objective_gap=0.0,
-    ...                    rho_diagonal=1.0, rho_tilde=1.0, initial_distance2=0.0)
-    8.0
+    >>> decaying_steps_gap(16, mu=1, L=4, local_steps=3, num_selected=2, G2=43, sigma2=32, objective_gap=3,
+    ...                    rho_diagonal=8 / 3, rho_tilde=4, initial_distance2=2)
+    795.0
     """
     drift = 32 * G2 * local_steps**2
     steady = _steady(drift + sigma2 / num_selected, mu=mu, L=L, objective_gap=objective_gap, rho=rho_diagonal)
@@ -180,12 +189,12 @@ def refined_decaying_steps_gap(
 
     Examples
     --------
-    With mu = L = m = rho = 1, tau = 3, G2 = 6, all else 0 and T = 12: drift (8.375 * 4 + 1.5 * 2) * 6 = 219, and
-    (4 * 219 / 3) / 16 = 18.25.
+    As there, with the drift ``(8.375 * 4 + 1.5 (8/3) 2) 43 = 41.5 * 43``:
+    ``(2 (41.5 * 43 + 32/2) + 8 * 16 * 3) / 32 + 8 = 3985/32 + 8``.
 
-    >>> refined_decaying_steps_gap(12, mu=1.0, L=1.0, local_steps=3, num_selected=1, G2=6.0, sigma2=0.0,
-    ...                            objective_gap=0.0, rho_diagonal=1.0, rho_tilde=1.0, initial_distance2=0.0)
-    18.25
+    >>> refined_decaying_steps_gap(16, mu=1, L=4, local_steps=3, num_selected=2, G2=43, sigma2=32, objective_gap=3,
+    ...                            rho_diagonal=8 / 3, rho_tilde=4, initial_distance2=2)
+    132.53125
     """
     extra = local_steps - 1
     drift = (67 * extra**2 + 12 * rho_diagonal * extra) * G2 / 8

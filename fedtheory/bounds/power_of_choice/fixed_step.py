@@ -1,22 +1,34 @@
 """Power-of-Choice with a fixed step size: Theorem A.1 printed, repaired and refined (notation of power_of_choice)."""
 
-from fedtheory.bounds.power_of_choice._words import DOMAINS, MEAN, PAPER, PRINTED, REPAIRED, at_most, short_steps
-from fedtheory.paper import Hypothesis, Summands, states
+from fedtheory.arithmetic import geometric
+from fedtheory.assumptions import Hypothesis
+from fedtheory.bounds.power_of_choice._words import (
+    DOMAINS,
+    MEAN,
+    NONNEGATIVE_SKEW,
+    PAPER,
+    PRINTED,
+    REPAIRED,
+    ROUNDING,
+    short_steps,
+)
+from fedtheory.paper import Summands, states
 
 __all__ = ["fixed_step_gap", "refined_fixed_step_gap"]
 
 # Implied by step_size <= 1/(4 L), since rho_bar <= L/mu; the paper states it.
 _CONTRACTION = Hypothesis(
     "step_size <= 1/(2 mu (1 + 3 rho_bar/8))",
-    lambda step_size, mu, rho_bar: at_most(step_size, 4 / (mu * (8 + 3 * rho_bar))),
+    lambda step_size, mu, rho_bar: (step_size, "<=", 4 / (mu * (8 + 3 * rho_bar))),
+    rtol=ROUNDING,
 )
 _DRIFT_FITS = Hypothesis(
     "(67/32) (local_steps - 1)^2 + 0.75 rho_diagonal (local_steps - 1) <= 32 local_steps^2 "
     "(true whenever rho_diagonal <= 167)",
     lambda local_steps, rho_diagonal: (
-        67 * (local_steps - 1) ** 2 + 24 * rho_diagonal * (local_steps - 1),
+        (67 * (local_steps - 1) ** 2 + 24 * rho_diagonal * (local_steps - 1)) / 32,
         "<=",
-        1024 * local_steps**2,
+        32 * local_steps**2,
     ),
 )
 
@@ -25,7 +37,7 @@ _DRIFT_FITS = Hypothesis(
     PAPER,
     "Theorem A.1",
     equation="eq. (8)",
-    assumes=(*PRINTED, short_steps(), _CONTRACTION),
+    assumes=(*PRINTED, NONNEGATIVE_SKEW, short_steps(), _CONTRACTION),
     schemes=MEAN,
     domains=DOMAINS,
 )
@@ -53,22 +65,21 @@ def _printed_fixed_step_gap(
         +\frac{4L\eta C}{\mu(8+3\bar\rho)}+\frac{8L\Gamma(\tilde\rho-\bar\rho)}{\mu(8+3\bar\rho)},
         \quad C=32\tau^2G^2+\frac{\sigma^2}m+6\bar\rho L\Gamma,\ D=2\Gamma(\tilde\rho-\bar\rho)
 
-    With mu = L = m = tau = 1, rho_bar = 8/3, eta = 1/4, G2 = 3, T = 1: contraction 1/2, C = 96, and
-    (1/2) (10 - 4 * 24 / 16) + 4 * 24 / 16 = 8.
+    With mu = 1, L = 4, eta = 1/16, rho_bar = 8/3, rho_tilde = 4, tau = 3, m = 2 and T = 2: the contraction is 7/8,
+    ``eta C = (32 * 9 * 43 + 32/2 + 6 (8/3) 4 * 3) / 16 = 787``, D = 8, and ``4 (7/8)^2 (5 - 795/4) + 787 + 8``.
 
-    >>> from fractions import Fraction as Q
-    >>> fixed_step_gap.printed(1, step_size=Q(1, 4), mu=Q(1), L=Q(1), local_steps=1, num_selected=1, G2=Q(3),
-    ...                        sigma2=Q(0), objective_gap=Q(0), rho_bar=Q(8, 3), rho_tilde=Q(3), initial_gap=Q(10))
-    Fraction(8, 1)
+    >>> fixed_step_gap.printed(2, step_size=1 / 16, mu=1, L=4, local_steps=3, num_selected=2, G2=43, sigma2=32,
+    ...                        objective_gap=3, rho_bar=8 / 3, rho_tilde=4, initial_gap=5)
+    201.640625
     """
     C = 32 * G2 * local_steps**2 + sigma2 / num_selected + 6 * rho_bar * L * objective_gap
     D = 2 * objective_gap * (rho_tilde - rho_bar)
-    contraction = (1 - step_size * mu * (8 + 3 * rho_bar) / 8) ** num_steps
-    floor = 4 * (step_size * C + D) / (8 + 3 * rho_bar)
+    contraction, settled = geometric(step_size * mu * (8 + 3 * rho_bar) / 8, num_steps)
+    # The first summand of eq. (8) takes away what x^T leaves of the others; apart, the two would cancel.
     return {
-        "vanishing": L / mu * contraction * (initial_gap - floor),
-        "step floor": 4 * L * step_size * C / (mu * (8 + 3 * rho_bar)),
-        "bias": 8 * L * objective_gap * (rho_tilde - rho_bar) / (mu * (8 + 3 * rho_bar)),
+        "vanishing": contraction * L * initial_gap / mu,
+        "step floor": settled * _floor(step_size * C, mu=mu, L=L, rho=rho_bar),
+        "bias": settled * _floor(D, mu=mu, L=L, rho=rho_bar),
     }
 
 
@@ -131,20 +142,21 @@ def fixed_step_gap(
 
     Examples
     --------
-    With mu = L = m = tau = 1, rho = 0, eta = 1/4, G2 = 3, T = 1: x = 3/4, C = 96, and (3/4) 10 + (1/4) 96 / 8 = 10.5.
+    With mu = 1, L = 4, eta = 1/16, rho = 8/3, rho_tilde = 4, tau = 3, m = 2 and T = 2: x = 7/8,
+    ``eta C = (32 * 9 * 43 + 32/2 + 6 (8/3) 4 * 3) / 16 = 787``, and ``4 (49/64) 5 + (15/64) (787 + 8)``.
 
-    >>> fixed_step_gap(1, step_size=0.25, mu=1.0, L=1.0, local_steps=1, num_selected=1, G2=3.0, sigma2=0.0,
-    ...                objective_gap=0.0, rho_diagonal=0.0, rho_tilde=0.0, initial_gap=10.0)
-    10.5
+    >>> fixed_step_gap(2, step_size=1 / 16, mu=1, L=4, local_steps=3, num_selected=2, G2=43, sigma2=32,
+    ...                objective_gap=3, rho_diagonal=8 / 3, rho_tilde=4, initial_gap=5)
+    201.640625
     """
     drift = 32 * G2 * local_steps**2
     C = drift + sigma2 / num_selected + 6 * rho_diagonal * L * objective_gap
     D = 2 * objective_gap * (rho_tilde - rho_diagonal)
-    contraction = (1 - step_size * mu * (8 + 3 * rho_diagonal) / 8) ** num_steps
+    contraction, settled = geometric(step_size * mu * (8 + 3 * rho_diagonal) / 8, num_steps)
     return {
         "vanishing": contraction * L * initial_gap / mu,
-        "step floor": (1 - contraction) * _floor(step_size * C, mu=mu, L=L, rho=rho_diagonal),
-        "bias": (1 - contraction) * _floor(D, mu=mu, L=L, rho=rho_diagonal),
+        "step floor": settled * _floor(step_size * C, mu=mu, L=L, rho=rho_diagonal),
+        "bias": settled * _floor(D, mu=mu, L=L, rho=rho_diagonal),
     }
 
 
@@ -185,22 +197,22 @@ def refined_fixed_step_gap(
 
     Examples
     --------
-    With mu = L = m = 1, rho = 0, tau = 5, eta = 1/4, G2 = 6 and T = 1: C = (67/32) 16 * 6 = 201, x = 3/4, and
-    (3/4) (1/2) 4 + (1/4) 4 (201/4) / 8 = 1.5 + 6.28125.
+    As there with tau = 5: ``eta C = (((67/32) 16 + (3/4) (8/3) 4) 43 + 32/2 + 192) / 16 = (41.5 * 43 + 208) / 16``,
+    which is 124.53125, and ``(49/64) (4/2) 2 + (15/64) (124.53125 + 8)``.
 
-    >>> refined_fixed_step_gap(1, step_size=0.25, mu=1.0, L=1.0, local_steps=5, num_selected=1, G2=6.0, sigma2=0.0,
-    ...                        objective_gap=0.0, rho_diagonal=0.0, rho_tilde=0.0, initial_distance2=4.0)
-    7.78125
+    >>> refined_fixed_step_gap(2, step_size=1 / 16, mu=1, L=4, local_steps=5, num_selected=2, G2=43, sigma2=32,
+    ...                        objective_gap=3, rho_diagonal=8 / 3, rho_tilde=4, initial_distance2=2)
+    34.12451171875
     """
     extra = local_steps - 1
     drift = (67 * extra**2 + 24 * rho_diagonal * extra) * G2 / 32
     C = drift + sigma2 / num_selected + 6 * rho_diagonal * L * objective_gap
     D = 2 * objective_gap * (rho_tilde - rho_diagonal)
-    contraction = (1 - step_size * mu * (8 + 3 * rho_diagonal) / 8) ** num_steps
+    contraction, settled = geometric(step_size * mu * (8 + 3 * rho_diagonal) / 8, num_steps)
     return {
         "vanishing": contraction * L * initial_distance2 / 2,
-        "step floor": (1 - contraction) * _floor(step_size * C, mu=mu, L=L, rho=rho_diagonal),
-        "bias": (1 - contraction) * _floor(D, mu=mu, L=L, rho=rho_diagonal),
+        "step floor": settled * _floor(step_size * C, mu=mu, L=L, rho=rho_diagonal),
+        "bias": settled * _floor(D, mu=mu, L=L, rho=rho_diagonal),
     }
 
 

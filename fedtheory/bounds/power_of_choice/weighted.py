@@ -6,45 +6,51 @@ The skews are those of eq. (76), with ``E sum_{k in S} q_k (F_k - F_k*)`` in the
 Eq. (85) is false as printed when m = 1: its drift carries the factor m - 1, so that the drift of a single client is
 lost. (Two clients ``(w -+ 1)^2 / 2`` from w = 0, one drawn uniformly, 10 local steps: after 10 steps the error is
 50/289, the printed bound 1/6.) It is also false for the weights ``q_k = p_k K / m`` that the paper gives as an example,
-which sum to one only if all p_k are equal. The sound part, for m >= 2, is ``derived_weighted_average_gap``; the form
-that holds for every m is ``weighted_average_gap``.
+which sum to one only if all p_k are equal. The recursion (81) is false for m = 1, too (``weighted_one_step.printed``).
+The sound part, for m >= 2, is ``derived_weighted_average_gap``; the form that holds for every m is
+``weighted_average_gap``.
 """
-
-import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.arithmetic import maximum
+from fedtheory.assumptions import Hypothesis
+from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
     DRIFT_FITS,
+    ORDERED_SKEWS,
     PAPER,
-    PRINTED,
-    REPAIRED,
+    POSITIVE_SKEW,
+    ROUNDING,
     UNIT_SQUARES,
     WEIGHTED,
     WEIGHTED_AS_PRINTED,
-    WEIGHTS_SUM_TO_ONE,
-    at_most,
+    WEIGHTED_FUNCTIONS,
+    WEIGHTED_PRINTED,
+    WEIGHTED_REPAIRED,
 )
-from fedtheory.paper import Hypothesis, Summands, maximum, states
+from fedtheory.paper import Summands, states
 
 __all__ = ["derived_weighted_average_gap", "weighted_average_gap", "weighted_step_sizes"]
 
 _NOT_VACUOUS = Hypothesis(
     "num_selected (1 + 3 rho_diagonal/8) > 1 (true unless num_selected = 1 and rho_diagonal = 0)",
-    lambda num_selected, rho_diagonal: (num_selected * (8 + 3 * rho_diagonal), ">", 8),
+    lambda num_selected, rho_diagonal: (3 * num_selected * rho_diagonal / 8, ">", 1 - num_selected),
 )
 _SEVERAL = Hypothesis(
     "num_selected >= 2 (eq. (85) loses the drift of a single client)", lambda num_selected: (num_selected, ">=", 2)
 )
-_FEASIBLE = Hypothesis("rho_bar <= L/mu (true of the infimum)", lambda rho_bar, L, mu: at_most(rho_bar, L / mu))
+_FEASIBLE = Hypothesis(
+    "rho_bar <= L/mu (true of the infimum)", lambda rho_bar, L, mu: (rho_bar, "<=", L / mu), rtol=ROUNDING
+)
 _DRIFT_FITS_WEIGHTED = Hypothesis(
     "8.25 (local_steps - 1)^2 + 2 rho_bar (local_steps - 1) <= 32 num_selected^2 (num_selected - 1) local_steps^2 "
     "(true whenever num_selected >= 2 and rho_bar <= 251)",
     lambda local_steps, rho_bar, num_selected: (
-        33 * (local_steps - 1) ** 2 + 8 * rho_bar * (local_steps - 1),
+        (33 * (local_steps - 1) ** 2 + 8 * rho_bar * (local_steps - 1)) / 4,
         "<=",
-        128 * num_selected**2 * (num_selected - 1) * local_steps**2,
+        32 * num_selected**2 * (num_selected - 1) * local_steps**2,
     ),
 )
 
@@ -52,20 +58,19 @@ _DRIFT_FITS_WEIGHTED = Hypothesis(
 def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: int) -> Array:
     """Step sizes of eq. (85), ``m / (mu (t + 4 m (1 + m) L / mu))`` for t = 0, ..., T - 1; shape (T,).
 
-    >>> weighted_step_sizes(2, mu=1.0, L=1.0, num_selected=1) == [1 / 8, 1 / 9]
+    >>> weighted_step_sizes(2, mu=2.0, L=3.0, num_selected=2) == [2 / 72, 2 / 74]
     array([ True,  True])
     """
-    steps = np.arange(_validate.horizon("num_steps", num_steps))
-    m = _validate.count("num_selected", num_selected)
-    sizes: Array = 1.0 / (_validate.positive("mu", mu) * steps / m + 4 * (1 + m) * _validate.positive("L", L))
-    return sizes
+    mu, L = curvatures(mu, L)
+    m = _validate.double("num_selected", _validate.count("num_selected", num_selected))
+    return for_each_step(num_steps, lambda t: 1.0 / (mu * t / m + 4 * (1 + m) * L))
 
 
 @states(
     PAPER,
     "Appendix E",
     equation="eq. (85)",
-    assumes=(*PRINTED, WEIGHTS_SUM_TO_ONE),
+    assumes=(*WEIGHTED_PRINTED, POSITIVE_SKEW),
     schemes=WEIGHTED_AS_PRINTED,
     domains=DOMAINS,
 )
@@ -78,12 +83,12 @@ def _printed_weighted_average_gap(
         \frac1{T+\gamma}\Big[\frac{Lm^2(32m(m-1)\tau^2G^2+\sigma^2)}{\mu^2\bar\rho}+\frac{2L^2m(m+2)\Gamma}{\mu^2}
         +\frac{L\gamma\|w_0-w^*\|^2}2\Big]+\frac{2L\Gamma}{\bar\rho\mu}\Big(\frac{\tilde\rho}{\bar\rho}-1\Big)
 
-    With mu = L = m = 1, Gamma = 1/2, unit skews and T = 10: 3 / 18.
+    With mu = 1, L = 4, m = 2 (so gamma = 96), rho_bar = 2, rho_tilde = 3, tau = 3 and T = 32:
+    ``(8 (32 * 2 * 9 * 43 + 32) + 2 * 16 * 2 * 4 * 3 + 4 * 96 * 2 / 2) / 128 + 2 * 4 * 3 / 2 (3/2 - 1) = 1559 + 6``.
 
-    >>> from fractions import Fraction as Q
-    >>> weighted_average_gap.printed(10, mu=Q(1), L=Q(1), local_steps=10, num_selected=1, G2=Q(4), sigma2=Q(0),
-    ...                              objective_gap=Q(1, 2), rho_bar=Q(1), rho_tilde=Q(1), initial_distance2=Q(0))
-    Fraction(1, 6)
+    >>> weighted_average_gap.printed(32, mu=1, L=4, local_steps=3, num_selected=2, G2=43, sigma2=32, objective_gap=3,
+    ...                              rho_bar=2, rho_tilde=3, initial_distance2=2)
+    1565.0
     """
     m = num_selected
     gamma = 4 * m * (1 + m) * L / mu
@@ -93,7 +98,7 @@ def _printed_weighted_average_gap(
         "noise": per_variance * sigma2 / (num_steps + gamma),
         "heterogeneity": 2 * L**2 * m * (m + 2) * objective_gap / mu**2 / (num_steps + gamma),
         "initial": L * gamma * initial_distance2 / 2 / (num_steps + gamma),
-        "bias": 2 * L * objective_gap / (rho_bar * mu) * (rho_tilde / rho_bar - 1),
+        "bias": 2 * L * objective_gap / (rho_bar * mu) * (rho_tilde - rho_bar) / rho_bar,
     }
 
 
@@ -102,7 +107,7 @@ def _printed_weighted_average_gap(
     "Appendix E",
     equation="eqs. (82)-(85)",
     form="derived",
-    assumes=(*PRINTED, WEIGHTS_SUM_TO_ONE, _SEVERAL, _FEASIBLE, _DRIFT_FITS_WEIGHTED),
+    assumes=(*WEIGHTED_FUNCTIONS, POSITIVE_SKEW, ORDERED_SKEWS, _SEVERAL, _FEASIBLE, _DRIFT_FITS_WEIGHTED),
     schemes=WEIGHTED,
     domains=DOMAINS,
     printed=_printed_weighted_average_gap,
@@ -112,7 +117,8 @@ def derived_weighted_average_gap(
 ) -> Summands:
     r"""Bound that the recursion (82)-(84) gives: eq. (85) with the bias ``(2 L Gamma / mu)(rho_tilde/rho_bar - 1)``.
 
-    The printed bias has an extra factor 1/rho_bar. Arguments are those of ``weighted_average_gap.printed``.
+    The printed bias has an extra factor 1/rho_bar. Arguments are those of ``weighted_average_gap.printed``; here G2
+    bounds the mean of the active clients' squared gradients with the weights q_k.
 
     Raises
     ------
@@ -128,12 +134,11 @@ def derived_weighted_average_gap(
 
     Examples
     --------
-    With mu = L = 1, m = 2, Gamma = 2, rho_bar = 1/2, rho_tilde = 3/4, all else 0 and T = 8:
-    (2 * 2 * 4 * 2)/32 + 4/2 = 3.
+    The instance of ``weighted_average_gap.printed``, where the bias is now 2 * 4 * 3 (3/2 - 1): 1559 + 12.
 
-    >>> derived_weighted_average_gap(8, mu=1.0, L=1.0, local_steps=1, num_selected=2, G2=0.0, sigma2=0.0,
-    ...                              objective_gap=2.0, rho_bar=0.5, rho_tilde=0.75, initial_distance2=0.0)
-    3.0
+    >>> derived_weighted_average_gap(32, mu=1, L=4, local_steps=3, num_selected=2, G2=43, sigma2=32, objective_gap=3,
+    ...                              rho_bar=2, rho_tilde=3, initial_distance2=2)
+    1571.0
     """
     # Written from the recursion: beta = m/mu, B = 1/m + rho/2, and L/2 (beta^2 C / (beta mu B - 1)) / (T + gamma).
     m = num_selected
@@ -144,7 +149,7 @@ def derived_weighted_average_gap(
         "noise": per_variance * m * sigma2 / (num_steps + gamma),
         "heterogeneity": per_variance * 2 * L * (2 + m) * rho_bar * objective_gap / (num_steps + gamma),
         "initial": L * gamma * initial_distance2 / 2 / (num_steps + gamma),
-        "bias": 2 * L * objective_gap / mu * (rho_tilde / rho_bar - 1),
+        "bias": 2 * L * objective_gap / mu * (rho_tilde - rho_bar) / rho_bar,
     }
 
 
@@ -153,7 +158,7 @@ def derived_weighted_average_gap(
     "Appendix E",
     equation="eq. (85)",
     form="corrected",
-    assumes=(*REPAIRED, WEIGHTS_SUM_TO_ONE, UNIT_SQUARES, _NOT_VACUOUS, DRIFT_FITS),
+    assumes=(*WEIGHTED_REPAIRED, UNIT_SQUARES, _NOT_VACUOUS, DRIFT_FITS),
     schemes=WEIGHTED,
     domains=DOMAINS,
     printed=_printed_weighted_average_gap,
@@ -205,17 +210,19 @@ def weighted_average_gap(
 
     Examples
     --------
-    With mu = L = 1, m = 2, rho = 0, tau = 1, G2 = 3, all else 0 and T = 8: (4 * 96 / 2) / 32 = 6.
+    With mu = 1, L = 4, m = 2 (so gamma = 96), rho = 8/3 (so B = 2), rho_tilde = 4, tau = 3 and T = 32:
+    C = 32 * 9 * 43 + 32 (3/4) + 6 (8/3) 4 * 3 = 12600, and
+    ``max(4 * 96 * 2 / 2, 4 * 4 * 12600 / (2 * 3)) / 128 + 8 * 4 * 3 (4/3) / 16 = 33600/128 + 8``.
 
-    >>> weighted_average_gap(8, mu=1.0, L=1.0, local_steps=1, num_selected=2, G2=3.0, sigma2=0.0, objective_gap=0.0,
-    ...                      rho_diagonal=0.0, rho_tilde=0.0, initial_distance2=0.0)
-    6.0
+    >>> weighted_average_gap(32, mu=1, L=4, local_steps=3, num_selected=2, G2=43, sigma2=32, objective_gap=3,
+    ...                      rho_diagonal=8 / 3, rho_tilde=4, initial_distance2=2, squared_weights=3 / 4)
+    270.5
     """
     m, rho = num_selected, rho_diagonal
     gamma = 4 * m * (1 + m) * L / mu
     C = 32 * G2 * local_steps**2 + sigma2 * squared_weights + 6 * rho * L * objective_gap
     initial = L * gamma * initial_distance2 / 2
-    steady = 4 * L * m**2 * C / (mu**2 * (m * (8 + 3 * rho) - 8))
+    steady = 4 * L * m**2 * C / (mu**2 * (8 * (m - 1) + 3 * m * rho))
     return {
         "vanishing": maximum(initial, steady) / (num_steps + gamma),
         "bias": 8 * L * objective_gap * (rho_tilde - rho) / (mu * (8 + 3 * rho)),

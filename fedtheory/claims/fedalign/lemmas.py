@@ -45,7 +45,7 @@ def _aggregated_distance(rng: np.random.Generator) -> Finding:
 
     def bound(at: Snapshot) -> Fraction:
         distances = tuple(norm2(difference(w, best)) for w in at.local)
-        return Fraction(fa.aggregated_distance(distances, weights=at.coefficients))
+        return fa.aggregated_distance(distances, weights=at.coefficients)
 
     return worst_of(
         at_most(run.distance2(step), expected(run.standing(step), bound), instance={**instance, "step": step})
@@ -197,7 +197,7 @@ def _sampling_variance(rng: np.random.Generator) -> Finding:
             used = run.elapsed(last) + run.step_size(last)
             measured = expected(beginning.run.snapshots[-1], lambda at: drawn_variance(run, at))
             refined = fa.sampling_variance(used, num_draws=run.num_draws, priority_weight=together, G2=G2)
-            known = {"local_steps": run.local_steps, "num_draws": run.num_draws, "G2": G2}
+            known: dict[str, int | Fraction] = {"local_steps": run.local_steps, "num_draws": run.num_draws, "G2": G2}
             printed = fa.sampling_variance.printed(run.step_size(last), **known)
             where = {**instance, "round": number}
             findings += [at_most(measured, refined, instance=where), at_most(refined, printed, instance=where)]

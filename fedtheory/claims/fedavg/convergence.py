@@ -7,7 +7,7 @@ from fedtheory.claims._instances import decaying, draw_run
 from fedtheory.claims.power_of_choice.theorems import expected_gaps, initial_distance2, theorem_constants
 from fedtheory.paper import Statement
 from fedtheory.verification.claim import Claim, Finding, equal_to, not_applicable, worst_of
-from fedtheory.verification.observed import skew
+from fedtheory.verification.observed_constants import skew
 
 
 def _gap(rng: np.random.Generator) -> Finding:

@@ -98,11 +98,11 @@ def _solver(rng: np.random.Generator) -> Finding:
     instance = norms_in_words(norms, budget)
     positive = [t for t in norms if t]
     if not positive or max(positive) > 10**6 * min(positive):
-        return not_applicable(**instance, reason="norms too far apart for a solver")
+        return not_applicable("norms too far apart for a solver", **instance)
     try:
         theirs = reference_probabilities(as_floats(norms), float(budget))
     except OracleError as error:
-        return not_applicable(**instance, reason=str(error))
+        return not_applicable(str(error), **instance)
     ours = optimal_probabilities(as_floats(norms), float(budget))
     # The solver may overspend by 1e-8 and gain as much.
     return at_most(

@@ -16,7 +16,7 @@ from fedtheory.claims._instances import (
 )
 from fedtheory.paper import Statement
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, equal_to, worst_of
-from fedtheory.verification.observed import observed_gradient_bound
+from fedtheory.verification.observed_constants import observed_gradient_bound
 from fedtheory.verification.rational import Vector, combination, difference, norm2, vector
 from fedtheory.verification.runs import RationalRun, Snapshot, expected
 

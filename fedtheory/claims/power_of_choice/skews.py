@@ -16,8 +16,8 @@ from fedtheory.claims._instances import (
     whole,
 )
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
-from fedtheory.exact.interval import SelectionSkew
 from fedtheory.exact.selection_skews import selection_skew
+from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.paper import Statement
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, not_applicable, worst_of
@@ -146,7 +146,10 @@ def _instance(few: int, many: int) -> dict[str, Any]:
 def _certified_growth(measured: float, predicted: float, few: int, many: int, *, shows: bool) -> Finding:
     """Compare the sides of two intervals that lie nearest (to show growth) or farthest (to refute it)."""
     decided = measured >= predicted if shows else measured < predicted
-    return Finding(measured, predicted, ">=", shows if decided else None, "certified", _instance(few, many))
+    reason = "" if decided else "the certified intervals overlap"
+    return Finding(
+        measured, predicted, ">=", shows if decided else None, "certified", _instance(few, many), reason=reason
+    )
 
 
 def _rho_bar_in_figure_3(_: np.random.Generator) -> Finding:

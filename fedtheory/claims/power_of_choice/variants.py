@@ -19,7 +19,7 @@ from fedtheory.selection.availability import AlternatingGroups
 from fedtheory.selection.available import Available
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent
-from fedtheory.selection.power_of_choice import HighestLoss, PowerOfChoice
+from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.rules import Strategy
 from fedtheory.selection.uniform import Uniform
@@ -123,7 +123,7 @@ def _strategies(num_clients: int) -> list[Strategy]:
         Proportional(2),
         Uniform(2),
         Full(),
-        HighestLoss(2),
+        PowerOfChoice(2, "all"),
         PowerOfChoice(1, 2),
         PowerOfChoice(1, 3, loss="last"),
         ActiveFederated(2, np.arange(1, num_clients + 1)),

@@ -17,7 +17,7 @@ from fedtheory.claims._instances import (
 from fedtheory.claims.power_of_choice.theorems import expected_gaps, initial_distance2, theorem_constants
 from fedtheory.paper import Bound
 from fedtheory.verification.claim import FAILS, Claim, Finding, not_applicable
-from fedtheory.verification.observed import observed_skews
+from fedtheory.verification.observed_constants import observed_skews
 from fedtheory.verification.rational import RationalQuadratics, vector
 from fedtheory.verification.runs import RationalRun, no_noise
 from fedtheory.verification.selections import uniform_subsets

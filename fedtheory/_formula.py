@@ -1,0 +1,205 @@
+"""The door of every bound: clean arguments, checked hypotheses, and a value that rounding leaves on its side.
+
+Rationals are evaluated exactly. Everything else is evaluated in doubles with a bound on the rounding error, and a
+result that has lost its digits is rounded to the honest side: up for an upper bound, down for a lower one.
+"""
+
+import contextlib
+import functools
+import inspect
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fedtheory._rounding import Rounded
+from fedtheory._validate import Domain
+from fedtheory._wording import shown
+from fedtheory.assumptions import Assumption, Hypothesis
+from fedtheory.consequences import consequences
+from fedtheory.errors import AssumptionViolated
+
+__all__ = ["Formula"]
+
+Numbers = dict[str, Any]
+_EXACT_COUNTS = 2**53
+
+
+@dataclass(frozen=True)
+class Formula:
+    """The author's function together with what its arguments and the theorem demand."""
+
+    number: str
+    summands: Callable[..., Numbers]
+    domains: Mapping[str, Domain]
+    assumes: tuple[Assumption, ...]
+    side: str
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in self.signature.parameters if name not in self.domains]
+        if unknown:
+            message = f"{self.number}: a domain is needed for the arguments {unknown}"
+            raise TypeError(message)
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """Signature of the author's function."""
+        return inspect.signature(self.summands)
+
+    @cached_property
+    def consequences(self) -> tuple[Hypothesis, ...]:
+        """What the assumptions imply together about the numbers."""
+        return consequences(self.assumes, tuple(self.signature.parameters))
+
+    def public_signature(self) -> inspect.Signature:
+        """Return the signature with ``strict``."""
+        strict = inspect.Parameter("strict", inspect.Parameter.KEYWORD_ONLY, default=True, annotation=bool)
+        parameters = [*self.signature.parameters.values(), strict]
+        return self.signature.replace(parameters=parameters, return_annotation=float)
+
+    def value(self, args: tuple[Any, ...], kwargs: Numbers, *, strict: bool) -> Any:
+        """Return the value, or the pair (value, unmet hypotheses)."""
+        arguments = self.clean(args, kwargs)
+        unmet = self.unmet(arguments)
+        if strict:
+            self.refuse(unmet)
+        with np.errstate(all="ignore"):
+            value = self.honest(_total(self.evaluate(arguments)))
+        return value if strict else (value, unmet)
+
+    def terms(self, *args: Any, **kwargs: Any) -> Numbers:
+        """Return the named summands, which add up to the value."""
+        arguments = self.clean(args, kwargs)
+        self.refuse(self.unmet(arguments))
+        with np.errstate(all="ignore"):
+            return {name: self.honest(summand) for name, summand in self.evaluate(arguments).items()}
+
+    def symbolic(self) -> Any:
+        """Return the SymPy expression of the value."""
+        from sympy import Symbol
+
+        return _total(
+            self.call({name: Symbol(name, **self.domains[name].assumptions) for name in self.signature.parameters})
+        )
+
+    def clean(self, args: tuple[Any, ...], kwargs: Numbers) -> Numbers:
+        """Return the arguments as their domains clean them."""
+        given = self.signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        arguments = {name: self.domains[name].check(name, value) for name, value in given.arguments.items()}
+        self.refuse_shapes(arguments)
+        if not _is_exact(arguments):
+            _fit_into_doubles(arguments)
+        return _consistent(arguments)
+
+    def refuse_shapes(self, arguments: Numbers) -> None:
+        """Raise if arrays do not go together: one by one with each other, and not at all beside a sequence."""
+        singles = {name: value for name, value in arguments.items() if not self.domains[name].is_sequence}
+        arrays = {name: value.shape for name, value in singles.items() if isinstance(value, np.ndarray)}
+        if arrays and len(singles) < len(arguments):
+            name, shape = next(iter(arrays.items()))
+            message = f"{name} must be a single number beside a sequence, got an array of shape {shape}"
+            raise ValueError(message)
+        try:
+            np.broadcast_shapes(*arrays.values())
+        except ValueError as error:
+            message = f"{self.number} needs arrays of one shape, got {_listed(arrays)}"
+            raise ValueError(message) from error
+
+    def unmet(self, arguments: Numbers) -> list[str]:
+        """Return what the numbers violate, one sentence each."""
+        numbers = self.rationals(arguments) if _is_exact(arguments) else self.doubles(arguments)
+        with np.errstate(all="ignore"):
+            violations = [assumed.violation(numbers) for assumed in (*self.assumes, *self.consequences)]
+        return [violation for violation in violations if violation is not None]
+
+    def refuse(self, unmet: list[str]) -> None:
+        """Raise if something is unmet."""
+        if unmet:
+            message = f"{self.number} needs {unmet[0]}"
+            raise AssumptionViolated(message)
+
+    def evaluate(self, arguments: Numbers) -> Numbers:
+        """Return the summands, exactly if the arguments are rational, otherwise with bounds on their errors."""
+        # A division by zero is met in doubles, where it is infinite in one summand only.
+        with contextlib.suppress(ZeroDivisionError, OverflowError):
+            if _is_exact(arguments):
+                return self.call(self.rationals(arguments))
+        rounded = self.rounded(arguments)
+        with contextlib.suppress(ZeroDivisionError, OverflowError):
+            return self.call(rounded)
+        return self.call({name: Rounded.of(value) for name, value in rounded.items()})
+
+    def honest(self, value: Any) -> Any:
+        """Return a number that is on the right side of the exact one, or has its digits."""
+        return value if isinstance(value, int | Fraction) else Rounded.of(value).outward(self.side)
+
+    def rationals(self, arguments: Numbers) -> Numbers:
+        """Return whole numbers as rationals, so that quotients stay exact, except counts."""
+        return {
+            name: value if isinstance(value, tuple) or self.is_count(name) else Fraction(value)
+            for name, value in arguments.items()
+        }
+
+    def rounded(self, arguments: Numbers) -> Numbers:
+        """Return everything in doubles with the error of getting there, except counts."""
+        return {
+            name: value if self.is_count(name) and isinstance(value, int) else Rounded.of(value)
+            for name, value in arguments.items()
+        }
+
+    def doubles(self, arguments: Numbers) -> Numbers:
+        """Return everything in doubles, except counts that they would have to round."""
+        return {
+            name: value if isinstance(value, int) and value <= _EXACT_COUNTS else Rounded.of(value).value
+            for name, value in self.rounded(arguments).items()
+        }
+
+    def is_count(self, name: str) -> bool:
+        """Whether the argument is a whole number by its nature."""
+        return self.domains[name].assumptions.get("integer", False)
+
+    def call(self, arguments: Mapping[str, Any]) -> Numbers:
+        """Call the author's function."""
+        parameters = self.signature.parameters.items()
+        positional = [arguments[name] for name, parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
+        named = {name: arguments[name] for name, parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
+        return self.summands(*positional, **named)
+
+
+def _total(summands: Numbers) -> Any:
+    return functools.reduce(operator.add, summands.values())
+
+
+def _is_exact(arguments: Numbers) -> bool:
+    # Whole numbers alone are floats written without a point; one Fraction among them asks for exact arithmetic.
+    flat = [part for value in arguments.values() for part in (value if isinstance(value, tuple) else (value,))]
+    return any(isinstance(part, Fraction) for part in flat) and all(isinstance(part, int | Fraction) for part in flat)
+
+
+def _fit_into_doubles(arguments: Numbers) -> None:
+    for name, value in arguments.items():
+        if isinstance(value, int | Fraction) and not np.isfinite(Rounded.of(value).value):
+            message = f"{name} must be at most 1.8e308 unless all numbers are rationals, got {shown(value)}"
+            raise ValueError(message)
+
+
+def _listed(shapes: Mapping[str, tuple[int, ...]]) -> str:
+    return ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items())
+
+
+def _consistent(arguments: Numbers) -> Numbers:
+    for low, high in (("mu", "L"), ("num_selected", "num_clients"), ("num_candidates", "num_clients")):
+        if low not in arguments or high not in arguments:
+            continue
+        wrong = arguments[low] > arguments[high]
+        if np.any(wrong):
+            sides = (np.asarray(arguments[name], dtype=object) for name in (low, high))
+            smaller, larger = (shown(np.broadcast_to(side, np.shape(wrong))[wrong].flat[0]) for side in sides)
+            message = f"{high} must be at least {low}, got {high}={larger} and {low}={smaller}"
+            raise ValueError(message)
+    return arguments

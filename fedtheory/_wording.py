@@ -1,0 +1,44 @@
+"""Numbers and other values as a message prints them: short, and with the digits that matter."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+__all__ = ["short", "shown", "told_apart"]
+
+
+def shown(number: Any) -> str:
+    """Write a number for a message: long whole numbers and rationals by their size."""
+    if isinstance(number, int | Fraction) and max(abs(number.numerator), number.denominator) >= 10**20:
+        digits = (abs(number.numerator).bit_length() - number.denominator.bit_length()) * math.log10(2)
+        return f"{'-' * (number < 0)}about 10^{digits:.0f}"
+    return str(number)
+
+
+def short(value: Any) -> str:
+    """Write whatever was given for a message, cut where it gets long."""
+    text = shown(value) if isinstance(value, int | Fraction) else repr(value)
+    return text if len(text) < 60 else f"{text[:50]}..."
+
+
+def told_apart(left: Any, right: Any) -> tuple[str, str]:
+    """Write two numbers with four digits, or with as many more as it takes to see which is larger.
+
+    >>> told_apart(0.3333333333, 0.25), told_apart(1.0000012, 1)
+    (('0.3333', '0.25'), ('1.000001', '1'))
+    """
+    rounded = (left, right)
+    for digits in range(4, 18):
+        rounded = (_rounded(left, digits), _rounded(right, digits))
+        if left == right or rounded[0] != rounded[1]:
+            break
+    return shown(rounded[0]), shown(rounded[1])
+
+
+def _rounded(number: Any, digits: int) -> Any:
+    if isinstance(number, int) or (isinstance(number, Fraction) and number.denominator < 1000):
+        return number
+    try:
+        return float(f"{float(number):.{digits}g}")
+    except OverflowError:
+        return number

@@ -1,0 +1,97 @@
+r"""Li et al., the lemmas behind their theorems: one step with all clients, and the variance of a selection."""
+
+from fedtheory.assumptions import Hypothesis
+from fedtheory.bounds.fedavg._words import (
+    DOMAINS,
+    DRAWS,
+    EVERYBODY,
+    FUNCTIONS,
+    GRADIENTS,
+    HALVING,
+    NOISE,
+    PAPER,
+    SEVERAL_CLIENTS,
+    SUBSET,
+    SUBSETS,
+    WITH_REPLACEMENT,
+)
+from fedtheory.paper import Summands, states
+
+__all__ = ["one_step", "with_replacement_variance", "without_replacement_variance"]
+
+_SHORT_STEPS = Hypothesis(
+    "step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)), rtol=4 * 2.0**-52
+)
+
+
+@states(
+    PAPER,
+    "Lemmas 1 to 3",
+    assumes=(*FUNCTIONS, NOISE, GRADIENTS, HALVING, _SHORT_STEPS),
+    schemes=EVERYBODY,
+    domains=DOMAINS,
+)
+def one_step(distance2, *, step_size, mu, L, local_steps, G2, weighted_sigma2, objective_gap) -> Summands:
+    r"""Bound on ``E |w_{t+1} - w*|^2`` from ``Delta_t = E |w_t - w*|^2``, w_t the mean of all models (weights p_k).
+
+    .. math::
+        (1-\eta\mu)\Delta_t+\eta^2\Big(\sum_kp_k^2\sigma_k^2+6L\Gamma+8(E-1)^2G^2\Big)
+
+    Parameters
+    ----------
+    distance2
+        Delta_t, the expected squared distance.
+    step_size
+        eta_t.
+    mu, L, local_steps, G2, weighted_sigma2, objective_gap
+        As in ``fedavg.full_participation_gap``.
+
+    Raises
+    ------
+    AssumptionViolated
+        If the step size is above 1/(4 L).
+
+    Examples
+    --------
+    With mu = 2, L = 3, eta = 1/16, E = 5, G2 = 100, weighted sigma2 7, Gamma = 11 and Delta_t = 24:
+    24 (1 - 1/8) + (7 + 198 + 12800)/256.
+
+    >>> one_step(24.0, step_size=1 / 16, mu=2.0, L=3.0, local_steps=5, G2=100.0, weighted_sigma2=7.0,
+    ...          objective_gap=11.0) == 21 + 13005 / 256
+    True
+    """
+    return {
+        "contraction": (1 - step_size * mu) * distance2,
+        "noise": step_size**2 * weighted_sigma2,
+        "heterogeneity": 6 * L * objective_gap * step_size**2,
+        "drift": 8 * step_size**2 * (local_steps - 1) ** 2 * G2,
+    }
+
+
+@states(PAPER, "Lemma 5", equation="Scheme I", assumes=(GRADIENTS, HALVING, DRAWS), schemes=WITH_REPLACEMENT)
+def with_replacement_variance(step_size, *, local_steps, num_selected, G2) -> Summands:
+    """Bound on ``E |mean of the selected models - sum_k p_k w_k|^2`` after a round, ``4/K eta^2 E^2 G2``.
+
+    ``step_size`` is the round's last.
+
+    With eta = 1/2, E = 3, K = 5 and G2 = 7: 4/5 * 9/4 * 7.
+
+    >>> with_replacement_variance(0.5, local_steps=3, num_selected=5, G2=7.0)
+    12.6
+    """
+    return {"sampling": 4 * step_size**2 * local_steps**2 * G2 / num_selected}
+
+
+@states(PAPER, "Lemma 5", equation="Scheme II", assumes=(GRADIENTS, HALVING, SUBSET, SEVERAL_CLIENTS), schemes=SUBSETS)
+def without_replacement_variance(step_size, *, local_steps, num_clients, num_selected, G2) -> Summands:
+    """Bound on ``E |mean of the selected models - mean of all|^2`` after a round, ``(N - K)/(N - 1) 4/K eta^2 E^2 G2``.
+
+    ``step_size`` is the round's last.
+
+    With eta = 1/2, E = 3, N = 11, K = 5 and G2 = 7: 6/10 * 12.6.
+
+    >>> without_replacement_variance(0.5, local_steps=3, num_clients=11, num_selected=5, G2=7.0)
+    7.56
+    """
+    left_out = num_clients - num_selected
+    return {"sampling": 4 * left_out * step_size**2 * local_steps**2 * G2 / ((num_clients - 1) * num_selected)}

@@ -1,0 +1,197 @@
+r"""Li et al., Theorems 1, 2 and 3: their own step sizes and constants, for three ways to select (notation of fedavg).
+
+All three are ``kappa/(gamma + T) (2 (B + C)/mu + mu gamma/2 |w_0 - w*|^2)`` with ``kappa = L/mu``,
+``gamma = max(8 kappa, E)`` and ``B = sum_k p_k^2 sigma_k^2 + 6 L Gamma + 8 (E - 1)^2 G^2``; only C, the variance of the
+selection, differs. Here T counts the steps made and w_0 is the first model; the paper counts from w_1, so that its w_T
+has made T - 1 steps and the denominator is ``gamma + T - 1``. The constants are derived anew in the documentation.
+"""
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.bounds._step_sizes import curvatures, for_each_step
+from fedtheory.bounds.fedavg._words import (
+    BALANCED,
+    DOMAINS,
+    DRAWS,
+    EVERYBODY,
+    FUNCTIONS,
+    GRADIENTS,
+    NOISE,
+    PAPER,
+    SEVERAL_CLIENTS,
+    SUBSET,
+    SUBSETS,
+    WITH_REPLACEMENT,
+    delay,
+)
+from fedtheory.paper import Summands, states
+
+__all__ = ["decaying_step_sizes", "full_participation_gap", "with_replacement_gap", "without_replacement_gap"]
+
+_THEOREM = (*FUNCTIONS, NOISE, GRADIENTS)
+
+
+def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int) -> Array:
+    """Step sizes ``eta_t = 2/(mu (t + gamma))`` with ``gamma = max(8 L/mu, E)`` for t = 0, ..., T - 1; shape (T,).
+
+    They are those of Theorems 1 to 3 and of FedALIGN; no step is above ``1/(4 L)``, and none, within its round, is
+    shorter than half of the first.
+
+    >>> decaying_step_sizes(3, mu=2.0, L=3.0, local_steps=5) == [2 / 24, 2 / 26, 2 / 28]
+    array([ True,  True,  True])
+    >>> decaying_step_sizes(3, mu=2.0, L=3.0, local_steps=13) == [2 / 26, 2 / 28, 2 / 30]
+    array([ True,  True,  True])
+    """
+    mu, L = curvatures(mu, L)
+    period = _validate.double("local_steps", _validate.count("local_steps", local_steps))
+    return for_each_step(num_steps, lambda t: 2.0 / (mu * (t + delay(mu=mu, L=L, local_steps=period))))
+
+
+@states(PAPER, "Theorem 1", assumes=_THEOREM, schemes=EVERYBODY, domains=DOMAINS)
+def full_participation_gap(
+    num_steps, *, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2
+) -> Summands:
+    r"""Bound on ``E F(w_T) - F*`` when all clients take part and their models are averaged with the weights p_k.
+
+    .. math::
+        \frac{\kappa}{\gamma+T}\Big(\frac{2B}\mu+\frac{\mu\gamma}2\|w_0-w^*\|^2\Big),\quad
+        B=\sum_kp_k^2\sigma_k^2+6L\Gamma+8(E-1)^2G^2
+
+    Parameters
+    ----------
+    num_steps
+        Local steps T made so far (an array of horizons gives an array of bounds); T - 1 in the paper.
+    mu, L
+        Strong convexity and smoothness of every client.
+    local_steps
+        Local steps per round E.
+    G2
+        Bound on the squared norm of a stochastic gradient.
+    weighted_sigma2
+        ``sum_k p_k^2 sigma_k^2``, the variance of the weighted mean of the clients' stochastic gradients.
+    objective_gap
+        Gamma.
+    initial_distance2
+        Squared distance of the first model from w*.
+
+    Raises
+    ------
+    AssumptionViolated
+        If the constants contradict each other: no bound on gradients below what strong convexity implies.
+
+    Examples
+    --------
+    With mu = 2, L = 3, E = 14 (gamma = 14), T = 7: kappa/(gamma + T) = 1/14. B = 5 + 6 * 3 * 11 + 8 * 13^2 * 100, and
+    the parenthesis is B + 14 * 13.
+
+    >>> full_participation_gap(7, mu=2.0, L=3.0, local_steps=14, G2=100.0, weighted_sigma2=5.0, objective_gap=11.0,
+    ...                        initial_distance2=13.0) == (5 + 198 + 135200 + 182) / 14
+    True
+    """
+    return _with_all_clients(
+        num_steps,
+        mu=mu,
+        L=L,
+        local_steps=local_steps,
+        G2=G2,
+        weighted_sigma2=weighted_sigma2,
+        objective_gap=objective_gap,
+        initial_distance2=initial_distance2,
+    )
+
+
+@states(PAPER, "Theorem 2", assumes=(*_THEOREM, DRAWS), schemes=WITH_REPLACEMENT, domains=DOMAINS)
+def with_replacement_gap(
+    num_steps, *, mu, L, local_steps, num_selected, G2, weighted_sigma2, objective_gap, initial_distance2
+) -> Summands:
+    r"""Bound on ``E F(w_T) - F*`` when K clients are drawn with replacement, by the p_k, and their models averaged.
+
+    .. math::
+        \frac{\kappa}{\gamma+T}\Big(\frac{2(B+C)}\mu+\frac{\mu\gamma}2\|w_0-w^*\|^2\Big),\quad C=\frac4KE^2G^2
+
+    Parameters
+    ----------
+    num_selected
+        Clients per round K, copies counted.
+    num_steps, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2
+        As in ``full_participation_gap``.
+
+    Examples
+    --------
+    As there, with K = 7 and so C = 4/7 14^2 100 = 11200.
+
+    >>> with_replacement_gap(7, mu=2.0, L=3.0, local_steps=14, num_selected=7, G2=100.0, weighted_sigma2=5.0,
+    ...                      objective_gap=11.0, initial_distance2=13.0) == (5 + 198 + 135200 + 11200 + 182) / 14
+    True
+    """
+    everybody = _with_all_clients(
+        num_steps,
+        mu=mu,
+        L=L,
+        local_steps=local_steps,
+        G2=G2,
+        weighted_sigma2=weighted_sigma2,
+        objective_gap=objective_gap,
+        initial_distance2=initial_distance2,
+    )
+    C = 4 * local_steps**2 * G2 / num_selected
+    return {**everybody, "sampling": 2 * L * C / (mu**2 * (num_steps + delay(mu=mu, L=L, local_steps=local_steps)))}
+
+
+@states(
+    PAPER,
+    "Theorem 3",
+    assumes=(*_THEOREM, SUBSET, BALANCED, SEVERAL_CLIENTS),
+    schemes=SUBSETS,
+    domains=DOMAINS,
+)
+def without_replacement_gap(
+    num_steps, *, mu, L, local_steps, num_clients, num_selected, G2, weighted_sigma2, objective_gap, initial_distance2
+) -> Summands:
+    r"""Bound on ``E F(w_T) - F*`` when K of N equally weighted clients are drawn without replacement and averaged.
+
+    .. math::
+        \frac{\kappa}{\gamma+T}\Big(\frac{2(B+C)}\mu+\frac{\mu\gamma}2\|w_0-w^*\|^2\Big),\quad
+        C=\frac{N-K}{N-1}\cdot\frac4KE^2G^2
+
+    Parameters
+    ----------
+    num_clients, num_selected
+        All clients N, at least two, and clients per round K.
+    num_steps, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2
+        As in ``full_participation_gap``, which it is at K = N.
+
+    Examples
+    --------
+    As there, with N = 11 and K = 7, and so C = 4/10 of 11200.
+
+    >>> without_replacement_gap(7, mu=2.0, L=3.0, local_steps=14, num_clients=11, num_selected=7, G2=100.0,
+    ...                         weighted_sigma2=5.0, objective_gap=11.0,
+    ...                         initial_distance2=13.0) == (5 + 198 + 135200 + 4480 + 182) / 14
+    True
+    """
+    everybody = _with_all_clients(
+        num_steps,
+        mu=mu,
+        L=L,
+        local_steps=local_steps,
+        G2=G2,
+        weighted_sigma2=weighted_sigma2,
+        objective_gap=objective_gap,
+        initial_distance2=initial_distance2,
+    )
+    C = 4 * (num_clients - num_selected) * local_steps**2 * G2 / ((num_clients - 1) * num_selected)
+    return {**everybody, "sampling": 2 * L * C / (mu**2 * (num_steps + delay(mu=mu, L=L, local_steps=local_steps)))}
+
+
+def _with_all_clients(
+    num_steps, *, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2
+) -> Summands:
+    gamma = delay(mu=mu, L=L, local_steps=local_steps)
+    variances = 2 * L / (mu**2 * (num_steps + gamma))
+    return {
+        "noise": variances * weighted_sigma2,
+        "heterogeneity": variances * 6 * L * objective_gap,
+        "drift": variances * 8 * (local_steps - 1) ** 2 * G2,
+        "initial": L * gamma * initial_distance2 / (2 * (num_steps + gamma)),
+    }

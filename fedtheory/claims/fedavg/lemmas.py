@@ -1,0 +1,100 @@
+"""Li et al., the lemmas behind their theorems, on exact steps and over all selections."""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from fedtheory.bounds import fedavg
+from fedtheory.claims._alignment_instances import decaying
+from fedtheory.claims._instances import draw_federation, draw_model, draw_run, federation_in_words, in_words, whole
+from fedtheory.claims.fedavg.theorems import balanced, own_constants, own_steps
+from fedtheory.verification.claim import Claim, Finding, at_most, worst_of
+from fedtheory.verification.rational import RationalQuadratics, Vector, combination, difference, norm2
+from fedtheory.verification.runs import expected
+from fedtheory.verification.selections import Law, uniform_subsets, with_replacement
+
+
+def _one_step(rng: np.random.Generator) -> Finding:
+    drawn = own_steps(draw_run(rng, laws=("full, weights p_k",), longest_round=6), is_balanced=False)
+    run, known = drawn.run, own_constants(drawn)
+    del known["initial_distance2"]
+    best = run.federation.minimizer
+    distances2 = [expected(at, lambda at: norm2(difference(at.average, best))) for at in run.snapshots]
+    return worst_of(
+        at_most(
+            distances2[step + 1],
+            fedavg.one_step(distances2[step], step_size=run.step_size(step), **known),
+            instance={**drawn.instance, "step": step},
+        )
+        for step in range(run.num_steps)
+    )
+
+
+ONE_STEP = Claim(
+    key="fedavg:one-step",
+    title="One step of E |w_t - w*|^2 with all clients, for steps 2/(mu (t + max(8 L/mu, E)))",
+    statement=fedavg.one_step.statement,
+    kind="inequality",
+    check=_one_step,
+    bound=fedavg.one_step,
+)
+
+
+def _round_of_all(fed: RationalQuadratics, start: Vector, sizes: list[Fraction]) -> tuple[list[Vector], Fraction]:
+    """Models of all clients after a round without noise, and the largest squared gradient on their ways."""
+    models, largest = [start] * fed.num_clients, Fraction(0)
+    for eta in sizes:
+        gradients = [fed.gradient(k, w) for k, w in enumerate(models)]
+        models = [combination((Fraction(1), -eta), pair) for pair in zip(models, gradients, strict=True)]
+        largest = max(largest, *map(norm2, gradients))
+    return models, largest
+
+
+def _selected_variance(
+    law: Callable[[Vector, int], Law], bound: Callable[..., Fraction], *, is_balanced: bool
+) -> Callable[[np.random.Generator], Finding]:
+    def check(rng: np.random.Generator) -> Finding:
+        fed = balanced(draw_federation(rng)) if is_balanced else draw_federation(rng)
+        num_selected, local_steps = whole(rng, 1, fed.num_clients), whole(rng, 1, 5)
+        first, start = local_steps * whole(rng, 0, 3), draw_model(rng, fed.dim)
+        steps = decaying()(fed, local_steps)
+        models, G2 = _round_of_all(fed, start, [steps(first + step) for step in range(local_steps)])
+        mean, share = combination(fed.weights, models), Fraction(1, num_selected)
+        variance = sum(
+            chance * norm2(difference(combination([share] * num_selected, [models[k] for k in chosen]), mean))
+            for chance, chosen in law(fed.weights, num_selected)
+        )
+        instance = {**federation_in_words(fed), "initial": in_words(start), "num_selected": num_selected}
+        return at_most(
+            variance,
+            bound(fed, steps(first + local_steps - 1), local_steps=local_steps, num_selected=num_selected, G2=G2),
+            instance={**instance, "local_steps": local_steps, "first_step": first},
+        )
+
+    return check
+
+
+VARIANCE_WITH_REPLACEMENT = Claim(
+    key="fedavg:lemma-5-with-replacement",
+    title="Variance of the mean of K models drawn with replacement, at the end of a round",
+    statement=fedavg.with_replacement_variance.statement,
+    kind="inequality",
+    check=_selected_variance(
+        with_replacement, lambda _, eta, **known: fedavg.with_replacement_variance(eta, **known), is_balanced=False
+    ),
+    bound=fedavg.with_replacement_variance,
+)
+
+VARIANCE_WITHOUT_REPLACEMENT = Claim(
+    key="fedavg:lemma-5-without-replacement",
+    title="Variance of the mean of K of N models drawn without replacement, at the end of a round",
+    statement=fedavg.without_replacement_variance.statement,
+    kind="inequality",
+    check=_selected_variance(
+        lambda weights, num_selected: uniform_subsets(len(weights), num_selected),
+        lambda fed, eta, **known: fedavg.without_replacement_variance(eta, num_clients=fed.num_clients, **known),
+        is_balanced=True,
+    ),
+    bound=fedavg.without_replacement_variance,
+)

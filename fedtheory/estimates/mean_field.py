@@ -1,0 +1,90 @@
+"""An approximation of the error of loss-dependent selection: replace the random round by its conditional mean."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.engine.schedule import Schedule, step_sizes
+from fedtheory.exact._door import frequency_law, known_law, quadratic
+from fedtheory.exact._local_work import applied, local_work, spectra
+from fedtheory.exact._ranking import remembering
+from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.selection.laws import Fixed, KnowsItsLaw, Ranked, Scheduled
+
+__all__ = ["mean_field_gap"]
+
+
+def mean_field_gap(
+    fed: QuadraticFederation,
+    strategy: KnowsItsLaw,
+    num_rounds: int,
+    local_steps: int,
+    step_size: float | npt.ArrayLike | Schedule,
+    initial: npt.ArrayLike,
+    *,
+    server_step_size: float = 1.0,
+) -> Array:
+    r"""Objective gap ``F(w_t) - F*`` of the mean-field recursion: an APPROXIMATION of the expected gap.
+
+    ``w+ = w + sum_k q_k(w) (w_k - w)`` with the exact selection frequencies q(w) and noise-free local work. It ignores
+    the variance of the selection and of the gradients, so it is good for small steps, and no bound of either sign.
+
+    Parameters
+    ----------
+    fed
+        Quadratic clients with any curvatures.
+    strategy
+        Any strategy with a known law given the losses; adapow-d is followed round by round.
+    num_rounds, local_steps, step_size, initial, server_step_size
+        As in ``expected_gap``.
+
+    Returns
+    -------
+    Array
+        Shape (num_rounds + 1,).
+
+    Raises
+    ------
+    TypeError
+        If the federation is not quadratic or the selection law is not known.
+    ValueError
+        If a number or shape makes no sense, or a run of the strategy with these clients would be refused.
+
+    Examples
+    --------
+    Clients at +1 and -1: the one farther away has the larger loss and pulls by half the distance.
+
+    >>> from fedtheory.selection.power_of_choice import PowerOfChoice
+    >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
+    >>> mean_field_gap(fed, PowerOfChoice(1, 2), num_rounds=2, local_steps=1, step_size=0.5, initial=[2.0])
+    array([2.     , 0.125  , 0.03125])
+    """
+    fed = quadratic(fed)
+    num_rounds, local_steps = _validate.horizon("num_rounds", num_rounds), _validate.count("local_steps", local_steps)
+    etas = step_sizes(step_size, num_rounds, local_steps).reshape(num_rounds, local_steps)
+    scale = float(_validate.positive("server_step_size", server_step_size))
+    model = _validate.array("initial", initial, shape=(fed.dim,))
+    eigen = spectra(fed)
+    by_round = _by_round(strategy, fed.weights, num_rounds)
+    gaps = [fed.excess(model)]
+    for t, steps in enumerate(etas):
+        if t == 0 or not np.array_equal(steps, etas[t - 1]):
+            work = local_work(eigen, steps)
+        frequencies = _frequencies(by_round[t], fed, model)
+        model = model + scale * frequencies @ applied(work.pull, fed.centers - model)
+        gaps.append(fed.excess(model))
+    return np.array(gaps)
+
+
+def _by_round(strategy: Any, weights: Array, num_rounds: int) -> list[Fixed | Ranked]:
+    law = known_law(strategy, weights)
+    laws = law.over(num_rounds) if isinstance(law, Scheduled) else [frequency_law(strategy, weights)] * num_rounds
+    remembered = {id(one): remembering(one) if isinstance(one, Ranked) else one for one in laws}
+    return [remembered[id(one)] for one in laws]
+
+
+def _frequencies(law: Fixed | Ranked, fed: QuadraticFederation, model: Array) -> Array:
+    return law.frequencies(fed.losses(model)) if isinstance(law, Ranked) else law.mean

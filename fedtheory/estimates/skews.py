@@ -1,0 +1,232 @@
+r"""The selection skew by Monte Carlo, for any strategy whose rules can be called: what Power-of-Choice's authors did.
+
+A minimum over sampled models can only be too large and a maximum only too small, so that these are estimates from one
+side, besides their standard errors. Where ``exact.selection_skew`` applies it is preferable: it gives both sides.
+
+Source: Cho, Wang, Joshi (2020), Definition 3.2 and section 5 (a grid of models, 10,000 selections at each).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.errors import AssumptionViolated
+from fedtheory.exact._door import known_law
+from fedtheory.federation.protocol import Federation
+from fedtheory.selection.rules import Strategy
+
+__all__ = ["OneSided", "SampledSkew", "SkewEstimate", "estimated_selection_skew", "sampled_models", "selection_skew_at"]
+
+_UNDEFINED = "0/0: objective gap 0"
+_ROUNDING = 64 * float(np.finfo(np.float64).eps)
+
+
+class SkewEstimate(NamedTuple):
+    """A mean over drawn selections and its standard error."""
+
+    value: float
+    standard_error: float
+
+
+class OneSided(NamedTuple):
+    """An extreme over sampled models.
+
+    Attributes
+    ----------
+    value, standard_error
+        The estimated skew at the model or pair of models where it is extreme, and its standard error. The extreme of
+        noisy values is biased outwards by a few standard errors.
+    side
+        ``from above``: the infimum over all models can only be smaller; ``from below``: the supremum only larger.
+    """
+
+    value: float
+    standard_error: float
+    side: str
+
+
+class SampledSkew(NamedTuple):
+    r"""The skews of a strategy over sampled models.
+
+    Attributes
+    ----------
+    rho_bar
+        Smallest ``rho(S(w), w')`` over all pairs of models, from above.
+    rho_tilde
+        Largest ``rho(S(w), w*)``, from below. With objective gap 0 it is 0/0 and the value 0 says nothing, as ``side``
+        tells; bounds only use its product with the gap, which is 0.
+    rho_diagonal
+        Smallest ``rho(S(w), w)``, from above.
+    """
+
+    rho_bar: OneSided
+    rho_tilde: OneSided
+    rho_diagonal: OneSided
+
+
+def selection_skew_at(
+    fed: Federation,
+    strategy: Strategy,
+    w: npt.ArrayLike,
+    other: npt.ArrayLike,
+    *,
+    num_draws: int = 10_000,
+    rng: Any = 0,
+) -> SkewEstimate:
+    r"""Estimate ``rho(S(w), w') = E[1/m sum_{k in S(w)} (F_k(w') - F_k*)] / sum_k p_k (F_k(w') - F_k*)``.
+
+    Parameters
+    ----------
+    fed, strategy
+        The clients, and a strategy that selects by exact losses and averages with coefficients that do not depend on
+        the updates; strategies with a state are taken in their first round.
+    w, other
+        The model that governs the selection, and the model w' of the losses, shape (v,) each.
+    num_draws
+        Number of selections.
+    rng
+        Seed or Generator.
+
+    Raises
+    ------
+    AssumptionViolated
+        If the denominator is zero, so that the skew is 0/0.
+    ValueError
+        If the strategy selects by noisy losses, or has a rule of its own for the coefficients and no
+        known ``law``, so that they may depend on the updates.
+
+    Examples
+    --------
+    Clients at +1 and -1. At w = 1/2 the one at -1 is worse and always selected; at w' = -1 it is optimal.
+
+    >>> from fedtheory.federation.quadratic import QuadraticFederation
+    >>> from fedtheory.selection.power_of_choice import PowerOfChoice
+    >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
+    >>> selection_skew_at(fed, PowerOfChoice(1, 2), [0.5], [-1.0], num_draws=10)
+    SkewEstimate(value=0.0, standard_error=0.0)
+    """
+    first, second = (_validate.array(name, value, shape=(fed.dim,)) for name, value in (("w", w), ("other", other)))
+    ratios, defined = _ratios(fed, second[None])
+    if not defined[0]:
+        message = "the skew needs a positive sum_k p_k (F_k(w') - F_k*), got 0/0 at a model that every client prefers"
+        raise AssumptionViolated(message)
+    chosen, coefficients = _selections(fed, strategy, first, num_draws, _validate.generator(rng))
+    return _estimate(ratios[0], chosen, coefficients)
+
+
+def estimated_selection_skew(
+    fed: Federation, strategy: Strategy, models: npt.ArrayLike, *, num_draws: int = 10_000, rng: Any = 0
+) -> SampledSkew:
+    """Estimate rho_bar, rho_tilde and rho_diagonal over sampled models, each from one side.
+
+    Parameters
+    ----------
+    fed, strategy
+        As in ``selection_skew_at``.
+    models
+        A grid or a sample, shape (P, v) (see ``sampled_models``); w* is added to them.
+    num_draws
+        Number of selections at each model.
+    rng
+        Seed or Generator.
+
+    Examples
+    --------
+    Clients at +1 and -1, the worse one selected: the selected client is optimal at the other's expense.
+
+    >>> from fedtheory.federation.quadratic import QuadraticFederation
+    >>> from fedtheory.selection.power_of_choice import PowerOfChoice
+    >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
+    >>> estimated_selection_skew(fed, PowerOfChoice(1, 2), [[-1.0], [1.0]], num_draws=10).rho_bar
+    OneSided(value=0.0, standard_error=0.0, side='from above')
+    """
+    given = _validate.array("models", models, shape=(None, fed.dim))
+    points = np.vstack([fed.minimizer, given])
+    ratios, defined = _ratios(fed, points)
+    generator = _validate.generator(rng)
+    bar: list[SkewEstimate] = []
+    tilde: list[SkewEstimate] = []
+    diagonal: list[SkewEstimate] = []
+    for i, point in enumerate(points):
+        chosen, coefficients = _selections(fed, strategy, point, num_draws, generator)
+        found = {j: _estimate(ratios[j], chosen, coefficients) for j in np.flatnonzero(defined).tolist()}
+        bar.extend(found.values())
+        tilde.extend([found[0]] if defined[0] else [])
+        diagonal.extend([found[i]] if defined[i] else [])
+    return SampledSkew(
+        _extreme(bar, min, "from above"),
+        _extreme(tilde, max, "from below"),
+        _extreme(diagonal, min, "from above"),
+    )
+
+
+def sampled_models(fed: Federation, num_models: int = 100, *, spread: float = 2.0, rng: Any = 0) -> Array:
+    """Models around w*, normal with standard deviation ``spread`` times the farthest local minimizer; shape (P, v).
+
+    Where all clients share their minimizer the standard deviation is ``spread``.
+
+    >>> from fedtheory.federation.quadratic import QuadraticFederation
+    >>> fed = QuadraticFederation([1.0, 1.0], [[1.0, 0.0], [-1.0, 0.0]], [0.5, 0.5])
+    >>> sampled_models(fed, num_models=3).shape
+    (3, 2)
+    """
+    count = _validate.count("num_models", num_models)
+    reach = float(np.max(np.linalg.norm(fed.local_minimizers - fed.minimizer, axis=1)))
+    shared = reach <= _ROUNDING * float(np.abs(fed.local_minimizers).max())
+    scale = _validate.positive("spread", spread) * (1.0 if shared else reach)
+    models: Array = fed.minimizer + scale * _validate.generator(rng).standard_normal((count, fed.dim))
+    return models
+
+
+def _extreme(found: list[SkewEstimate], extreme: Any, side: str) -> OneSided:
+    if not found:
+        return OneSided(0.0, 0.0, _UNDEFINED)
+    most: SkewEstimate = extreme(found)
+    return OneSided(most.value, most.standard_error, side)
+
+
+def _ratios(fed: Federation, models: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """``(F_k - F_k*) / sum_j p_j (F_j - F_j*)`` at each model, shape (P, K), and where the denominator is not zero."""
+    losses = fed.losses(models)
+    # Below a local minimum by rounding only.
+    excess = np.maximum(losses - fed.local_minima, 0.0)
+    total = excess @ fed.weights
+    # What rounding leaves of a zero: relative to the minima that are subtracted, and the square of the relative error
+    # of the model, compared with the losses at the zero model.
+    noise = _ROUNDING * np.abs(fed.local_minima).max() + _ROUNDING**2 * np.abs(fed.losses(np.zeros(fed.dim))).max()
+    defined = total > noise
+    return excess / np.where(defined, total, 1.0)[:, None], defined
+
+
+def _estimate(ratios: Array, chosen: npt.NDArray[np.int64], coefficients: Array) -> SkewEstimate:
+    values = np.sum(ratios[chosen] * coefficients, axis=1)
+    error = float(values.std(ddof=1)) / np.sqrt(values.size) if values.size > 1 else float("inf")
+    return SkewEstimate(float(values.mean()), float(error))
+
+
+def _selections(
+    fed: Federation, strategy: Strategy, w: Array, num_draws: int, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], Array]:
+    """Clients chosen in each draw and their coefficients, shape (num_draws, most) each, padded with zeros."""
+    count = _validate.count("num_draws", num_draws)
+    rules = strategy.rules(np.array(fed.weights), 1)
+    looks = rules.weigh is not None and known_law(strategy, np.array(fed.weights)) is None
+    if rules.candidate_loss != "exact" or rules.attend is not None or looks:
+        message = f"strategy must select among all by exact losses and weigh without seeing updates, got {strategy}"
+        raise ValueError(message)
+    losses = fed.losses(w)
+    chosen = np.zeros((count, rules.max_selected), dtype=np.int64)
+    coefficients = np.zeros((count, rules.max_selected))
+    candidates = np.zeros(rules.max_candidates, dtype=np.int64)
+    for row, shares in zip(chosen, coefficients, strict=True):
+        # Every draw is a first round: the memory is fresh.
+        state = (0, rules.table, rules.memory.copy(), np.array(fed.weights))
+        asked = rules.propose(*state, rng, candidates) if rules.propose is not None else 0
+        size = rules.select(*state, candidates[:asked], losses[candidates[:asked]], rng, row)
+        shares[:size] = 1 / max(size, 1)
+        if rules.weigh is not None:
+            rules.weigh(*state, row[:size], np.zeros((size, fed.dim)), rng, shares)
+    return chosen, coefficients

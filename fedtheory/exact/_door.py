@@ -1,0 +1,46 @@
+"""The checks at the doors: exact answers need quadratic clients, and a strategy whose law is known."""
+
+from typing import Any
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.selection.laws import Fixed, Law, Moments, Ranked
+
+__all__ = ["frequency_law", "known_law", "quadratic"]
+
+
+def quadratic(fed: Any) -> QuadraticFederation:
+    """Return the federation if it is quadratic."""
+    if not isinstance(fed, QuadraticFederation):
+        message = f"fed must be a QuadraticFederation, got {type(fed).__name__}"
+        raise TypeError(message)
+    return fed
+
+
+def known_law(strategy: Any, weights: Array) -> Law | None:
+    """Ask a strategy for its law; one that does not say any has none that is known.
+
+    Raises
+    ------
+    ValueError
+        If the engine would refuse a run of the strategy with these weights.
+    """
+    ask = getattr(strategy, "law", None)
+    law: Law | None = None if ask is None else ask(weights)
+    return law
+
+
+def frequency_law(strategy: Any, weights: Array) -> Fixed | Ranked:
+    """Return the law of the frequencies in one round; TypeError if there is none that is known."""
+    match known_law(strategy, weights):
+        case Moments(mean=mean) | Fixed(mean=mean):
+            return Fixed(_validate.probability_vector("frequencies", mean, size=weights.size))
+        case Ranked() as law:
+            return law
+        case _:
+            message = (
+                "strategy must have a known selection law, state-independent or like that of pow-d with a fixed number "
+                f"of candidates, got {strategy!r}"
+            )
+            raise TypeError(message)

@@ -1,0 +1,169 @@
+r"""The clients' losses as quadratic forms in integers, where inequalities between them are decided without rounding.
+
+A double is an integer divided by a power of two. So, up to one common factor, ``F_k(w) - F_k*`` is a quadratic form
+with integer coefficients in (w, 1), w in a unit of length in which all centers are whole. A number is at most the skew
+of fixed frequencies at every model if and only if one integer matrix is positive semidefinite.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import Any, NamedTuple, final
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory._validate import Array
+from fedtheory.federation.quadratic import QuadraticFederation
+
+__all__ = ["IntegerForms", "Integers", "Quotient", "integer_forms", "integers", "largest_proved", "solve"]
+
+Integers = npt.NDArray[Any]
+
+
+def integers(values: npt.ArrayLike) -> tuple[Integers, int]:
+    """Integers n and a power of two d with ``values = n / d``, exactly.
+
+    >>> integers([0.75, -2.0])
+    (array([3, -8], dtype=object), 4)
+    """
+    floats = np.asarray(values, dtype=np.float64)
+    ratios = [float(value).as_integer_ratio() for value in floats.flat]
+    unit = max((denominator for _, denominator in ratios), default=1)
+    numerators = np.empty(floats.size, dtype=object)
+    numerators[:] = [numerator * (unit // denominator) for numerator, denominator in ratios]
+    return numerators.reshape(floats.shape), unit
+
+
+class Quotient(NamedTuple):
+    """Skew as a quotient of two forms: ``sum_k q_k (F_k - F_k*)`` and ``sum_k p_k (F_k - F_k*)``, times ``scale``."""
+
+    numerator: Integers
+    denominator: Integers
+    scale: int
+
+    def at(self, z: Integers) -> Fraction | None:
+        """Value at z; None where it is 0/0 or infinite."""
+        below = z @ self.denominator @ z
+        return Fraction(int(z @ self.numerator @ z), int(below)) if below else None
+
+    def above(self, number: float, constant: Fraction = Fraction(0)) -> Integers:
+        """Form of ``sum_k (q_k - number p_k) (F_k - F_k*) + constant``, up to a positive factor."""
+        above, below = float(number).as_integer_ratio()
+        form: Integers = constant.denominator * (below * self.numerator - above * self.denominator)
+        form[-1, -1] += constant.numerator * below * self.scale
+        return form
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class IntegerForms:
+    """``scale (F_k(w) - F_k*) = z' forms_k z`` and ``scale F_k* = minima_k`` with ``z = (unit w, 1)``.
+
+    Attributes
+    ----------
+    forms
+        Shape (K, v + 1, v + 1).
+    centers
+        In the unit of length, shape (K, v).
+    minima, weights
+        Shape (K,); the objective weights are ``weights / weight_unit``.
+    unit, scale, weight_unit
+        Powers of two.
+    """
+
+    forms: Integers
+    centers: Integers
+    minima: Integers
+    weights: Integers
+    unit: int
+    scale: int
+    weight_unit: int
+
+    @cached_property
+    def total(self) -> Integers:
+        """Form of ``sum_k p_k (F_k - F_k*)``."""
+        mixed: Integers = np.tensordot(self.weights, self.forms, 1)
+        return mixed
+
+    def excesses(self, z: Integers) -> Integers:
+        """Values ``z' forms_k z``, shape (K,)."""
+        result: Integers = (self.forms @ z) @ z
+        return result
+
+    def losses(self, z: Integers) -> Integers:
+        """Values ``z' forms_k z + z_last^2 minima_k``, proportional to the losses; shape (K,)."""
+        result: Integers = self.excesses(z) + z[-1] ** 2 * self.minima
+        return result
+
+    def point(self, w: Array) -> Integers:
+        """Return z of a model, up to a factor."""
+        whole, unit = integers(w)
+        return np.append(self.unit * whole, unit)
+
+    def optimal_point(self) -> Integers:
+        """Return z of the minimizer w* of F, up to a factor."""
+        minimizer = solve(self.total[:-1, :-1], -self.total[:-1, -1])
+        common = lcm(*(coordinate.denominator for coordinate in minimizer))
+        z = np.empty(len(minimizer) + 1, dtype=object)
+        z[:] = [*(int(coordinate * common) for coordinate in minimizer), common]
+        return z
+
+    def skew(self, frequencies: Array) -> Quotient:
+        """Skew of these frequencies as a function of the model."""
+        q, unit = integers(frequencies)
+        numerator = self.weight_unit * np.tensordot(q, self.forms, 1)
+        return Quotient(numerator, unit * self.total, self.scale * unit * self.weight_unit)
+
+
+def integer_forms(fed: QuadraticFederation) -> IntegerForms:
+    """Read the integers off the federation's doubles."""
+    curvatures, curvature_unit = integers(fed.curvatures)
+    centers, unit = integers(fed.centers)
+    minima, minimum_unit = integers(fed.minima)
+    weights, weight_unit = integers(fed.weights)
+    identity = np.eye(fed.dim, dtype=int).astype(object)
+    H = curvatures if curvatures.ndim == 3 else curvatures.reshape(fed.num_clients, -1, 1) * identity
+    pulls = (H @ centers[:, :, None])[..., 0]
+    forms = np.empty((fed.num_clients, fed.dim + 1, fed.dim + 1), dtype=object)
+    forms[:, :-1, :-1] = H
+    forms[:, :-1, -1] = forms[:, -1, :-1] = -pulls
+    forms[:, -1, -1] = (pulls * centers).sum(axis=1)
+    twice = 2 * curvature_unit * unit**2
+    return IntegerForms(minimum_unit * forms, centers, twice * minima, weights, unit, twice * minimum_unit, weight_unit)
+
+
+def solve(matrix: Integers, vector: Integers) -> list[Fraction]:
+    """Solution of a positive definite system of equations.
+
+    >>> solve(np.array([[2, 1], [1, 3]], dtype=object), np.array([1, 1], dtype=object))
+    [Fraction(2, 5), Fraction(1, 5)]
+    """
+    left, before = np.column_stack([matrix, vector]), 1
+    rows: list[tuple[int, Integers]] = []
+    while len(left):
+        pivot, row = left[0, 0], left[0, 1:]
+        rows.append((pivot, row))
+        left, before = (pivot * left[1:, 1:] - np.outer(left[1:, 0], row)) // before, pivot
+    solution: list[Fraction] = []
+    for pivot, row in reversed(rows):
+        known = sum((c * x for c, x in zip(row[:-1], solution, strict=True)), start=Fraction(0))
+        solution.insert(0, (row[-1] - known) / pivot)
+    return solution
+
+
+def largest_proved(holds: Callable[[float], bool], guess: float) -> float:
+    """Return a number at or below the guess for which a bound is proved, by ever larger steps down; 0 needs no proof.
+
+    >>> largest_proved(lambda number: number <= 0.75, 0.75)
+    0.75
+    """
+    step, number = 2.0**-50, guess
+    while number > 0:
+        if holds(number):
+            return number
+        number = guess * (1 - step)
+        step *= 4
+    return 0.0

@@ -1,0 +1,69 @@
+"""A number known from both sides, and in which way."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Generic, Self, TypeVar, final
+
+import numpy as np
+
+__all__ = ["Interval"]
+
+Side = TypeVar("Side")
+"""Floats, exact rationals, or arrays of equal shape (one interval for each entry)."""
+
+
+@final
+@dataclass(frozen=True)
+class Interval(Generic[Side]):
+    """The numbers from ``lower`` to ``upper``, one of which is meant; unpacks as (lower, upper).
+
+    Parameters
+    ----------
+    lower, upper
+        The sides: floats, ``Fraction``, or arrays of equal shape; infinite where nothing is known.
+    lower_by, upper_by
+        How each side is known, in a few words; empty where the function that returns the interval says it.
+
+    Raises
+    ------
+    ValueError
+        If a lower side is above its upper side, or one is NaN: such sides contradict each other, and none is mended.
+
+    Examples
+    --------
+    >>> lower, upper = Interval(0.5, 0.75, "subset enumeration", "search over models")
+    >>> lower, upper
+    (0.5, 0.75)
+    >>> Interval.exact(2.0, "fixed frequencies").width
+    0.0
+    """
+
+    lower: Side
+    upper: Side
+    lower_by: str = ""
+    upper_by: str = ""
+
+    def __post_init__(self) -> None:
+        if not np.all(np.less_equal(self.lower, self.upper)):  # type: ignore[call-overload]
+            sides = (f"{self.lower}{_by(self.lower_by)}", f"{self.upper}{_by(self.upper_by)}")
+            message = f"lower must be at most upper, got {sides[0]} and {sides[1]}"
+            raise ValueError(message)
+
+    @classmethod
+    def exact(cls, value: Side, by: str = "") -> Self:
+        """Build the interval of a number that is known from both sides at once."""
+        return cls(value, value, by, by)
+
+    def __iter__(self) -> Iterator[Side]:
+        """Yield lower and upper."""
+        yield self.lower
+        yield self.upper
+
+    @property
+    def width(self) -> Side:
+        """How far the sides are apart."""
+        return self.upper - self.lower  # type: ignore[operator, no-any-return]
+
+
+def _by(words: str) -> str:
+    return f" ({words})" if words else ""

@@ -1,0 +1,179 @@
+"""Means known from samples: confidence intervals for a fixed number of samples, and ones valid at every number."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.interval import Interval
+
+__all__ = ["bounded_mean", "student_interval", "student_mean", "subgaussian_mean"]
+
+
+def student_interval(estimate: Any, standard_error: Any, degrees: int, confidence: float = 0.95) -> Interval[Any]:
+    """Student's two-sided interval ``estimate -+ t standard_error``, t the quantile of (1 + confidence)/2.
+
+    Parameters
+    ----------
+    estimate, standard_error
+        Numbers, or arrays of equal shape.
+    degrees
+        Degrees of freedom; 0 (one sample, or as many points as parameters) gives the whole line.
+    confidence
+        Probability of covering, pointwise, between 0 and 1.
+
+    Examples
+    --------
+    The quantile of 3/4 at one degree of freedom is tan(pi/4) = 1.
+
+    >>> [round(float(limit), 12) for limit in student_interval(2.0, 3.0, degrees=1, confidence=0.5)]
+    [-1.0, 5.0]
+    """
+    from scipy.special import stdtrit
+
+    upper_tail = 0.5 + 0.5 * _confidence(confidence)
+    if degrees == 0:
+        return Interval(np.full_like(estimate, -np.inf)[()], np.full_like(estimate, np.inf)[()])
+    half = float(stdtrit(degrees, upper_tail)) * standard_error
+    return Interval(estimate - half, estimate + half)
+
+
+def student_mean(samples: npt.ArrayLike, confidence: float = 0.95) -> Interval[Any]:
+    """Student's two-sided interval for the mean over the first axis; shape (R, ...) gives limits of shape (...).
+
+    It is exact for normal samples and a fixed R, approximate otherwise, and not valid under optional stopping. One
+    sample gives the whole line.
+
+    With samples 1 and 3 the mean is 2 and its standard error 1; the quantile at confidence 1/2 and one degree of
+    freedom is tan(pi/4) = 1.
+
+    >>> [round(float(limit), 12) for limit in student_mean([1.0, 3.0], confidence=0.5)]
+    [1.0, 3.0]
+    """
+    values = _sampled(samples)
+    mean, count = values.mean(axis=0), len(values)
+    if count == 1:
+        return student_interval(mean, mean, 0, confidence)
+    return student_interval(mean, values.std(axis=0, ddof=1) / math.sqrt(count), count - 1, confidence)
+
+
+def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence: float = 0.999) -> Interval[float]:
+    """Empirical Bernstein interval for the mean of samples in [lower, upper], valid at every sample size at once.
+
+    The limits at all sizes up to the present one are intersected, so that sampling may stop whenever they decide. The
+    samples need not be independent: a common conditional mean is enough.
+
+    Source: Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting", Theorem 2, with
+    its predictable plug-in step sizes, truncated at 1/2.
+
+    Parameters
+    ----------
+    samples
+        Shape (n,), in the order in which they were drawn.
+    lower, upper
+        The range that every possible sample lies in, lower < upper.
+    confidence
+        Probability that the limits cover the mean at all sizes.
+
+    Raises
+    ------
+    ValueError
+        If a sample lies outside the range, or the limits at different sizes exclude each other: for samples with a
+        common mean that is an event of probability at most 1 - confidence.
+
+    Examples
+    --------
+    >>> interval = bounded_mean(np.tile([0.0, 1.0], 2000), 0.0, 1.0)
+    >>> bool(interval.lower < 0.5 < interval.upper), bool(interval.width < 0.1)
+    (True, True)
+    """
+    values = _row(samples)
+    width = _validate.positive("upper - lower", upper - lower)
+    if values.min() < lower or values.max() > upper:
+        message = f"samples must lie in [{lower}, {upper}], got numbers in [{values.min()}, {values.max()}]"
+        raise ValueError(message)
+    x = (values - lower) / width
+    penalty = math.log(2 / (1 - _confidence(confidence)))
+    counts = np.arange(1, len(x) + 1)
+    means = (0.5 + np.cumsum(x)) / (counts + 1)
+    variances = (0.25 + np.cumsum((x - means) ** 2)) / (counts + 1)
+    before_mean = np.concatenate([[0.5], means[:-1]])
+    before_variance = np.concatenate([[0.25], variances[:-1]])
+    bets = np.minimum(np.sqrt(2 * penalty / (before_variance * counts * np.log1p(counts))), 0.5)
+    spent = np.cumsum((x - before_mean) ** 2 * (-np.log1p(-bets) - bets))
+    staked = np.cumsum(bets)
+    common = _intersected(np.cumsum(bets * x) / staked, (penalty + spent) / staked)
+    return Interval(lower + width * max(common.lower, 0.0), lower + width * min(common.upper, 1.0))
+
+
+def subgaussian_mean(
+    samples: npt.ArrayLike, scale: float, confidence: float = 0.999, *, tuned_for: int = 1000
+) -> Interval[float]:
+    """Interval for the mean of sub-Gaussian samples of a known scale, valid at every sample size at once.
+
+    It is Robbins' normal mixture: with alpha = 1 - confidence and a precision r, proportional to 1/tuned_for, the
+    half-width after n samples is ``scale sqrt(2 (n r + 1)/(n^2 r) log(sqrt(n r + 1)/alpha))``; relative to an interval
+    for a fixed size it is narrowest at about n = tuned_for.
+
+    Parameters
+    ----------
+    samples
+        Shape (n,), in the order in which they were drawn.
+    scale
+        Square root of the variance proxy, at least 0; the standard deviation of normal samples.
+    confidence
+        Probability that the limits cover the mean at all sizes.
+    tuned_for
+        Number of samples at which the limits should be narrow.
+
+    Raises
+    ------
+    ValueError
+        As ``bounded_mean``, and if the scale is negative.
+
+    Examples
+    --------
+    >>> lower, upper = subgaussian_mean(np.zeros(1000), 1.0)
+    >>> bool(lower == -upper), bool(0.1 < upper < 0.16)  # the fixed-size half-width is 3.29/sqrt(1000) = 0.104
+    (True, True)
+    """
+    values = _row(samples)
+    alpha = 1 - _confidence(confidence)
+    precision = (2 * math.log(1 / alpha) + math.log(1 + 2 * math.log(1 / alpha))) / _validate.count(
+        "tuned_for", tuned_for
+    )
+    counts = np.arange(1, len(values) + 1)
+    growth = counts * precision + 1
+    unit = np.sqrt(2 * growth / (counts**2 * precision) * np.log(np.sqrt(growth) / alpha))
+    return _intersected(np.cumsum(values) / counts, _validate.nonnegative("scale", scale) * unit)
+
+
+def _intersected(centers: Array, radii: Array) -> Interval[float]:
+    by = "limit at some sample size"
+    return Interval(float((centers - radii).max()), float((centers + radii).min()), by, by)
+
+
+def _sampled(samples: npt.ArrayLike) -> Array:
+    values = _validate.array("samples", samples)
+    if values.ndim == 0 or len(values) == 0:
+        message = f"samples must have at least one entry along the first axis, got shape {values.shape}"
+        raise ValueError(message)
+    return values
+
+
+def _row(samples: npt.ArrayLike) -> Array:
+    values = _sampled(samples)
+    if values.ndim > 1:
+        message = f"samples must be one row of numbers, got shape {values.shape}"
+        raise ValueError(message)
+    return values
+
+
+def _confidence(value: float) -> float:
+    if not 0 < value < 1:
+        message = f"confidence must be between 0 and 1, got {value}"
+        raise ValueError(message)
+    return value

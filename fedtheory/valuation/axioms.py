@@ -1,0 +1,74 @@
+"""The axioms of Shapley values, as residuals: zero where the axiom holds."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory.valuation.games import Utility, utility_table
+
+__all__ = ["efficiency", "linearity", "null_player", "symmetry"]
+
+Values = npt.NDArray[Any]
+
+
+def efficiency(utility: Utility | npt.ArrayLike, values: npt.ArrayLike) -> Any:
+    """Subtract what is earned from what is handed out, ``sum_k v_k - (U(everybody) - U(nobody))``.
+
+    >>> efficiency([0, 5, 3, 10], [6, 3])
+    Fraction(-1, 1)
+    """
+    handed_out, table = _game(utility, values)
+    return sum(handed_out) - (table[-1] - table[0])
+
+
+def symmetry(utility: Utility | npt.ArrayLike, values: npt.ArrayLike) -> Values:
+    """Differences ``v_i - v_j`` over the pairs i < j of players who add the same to every coalition.
+
+    >>> symmetry(lambda players: len(players) ** 2, [2, 2, 5])
+    array([Fraction(0, 1), Fraction(-3, 1), Fraction(-3, 1)], dtype=object)
+    """
+    handed_out, table = _game(utility, values)
+    numbers = np.arange(table.size)
+    pairs = []
+    for i, j in combinations(range(handed_out.size), 2):
+        without = numbers[(numbers >> i & 1 == 0) & (numbers >> j & 1 == 0)]
+        if (table[without | 1 << i] == table[without | 1 << j]).all():
+            pairs.append(handed_out[i] - handed_out[j])
+    return np.array(pairs, dtype=handed_out.dtype)
+
+
+def null_player(utility: Utility | npt.ArrayLike, values: npt.ArrayLike) -> Values:
+    """Values of the players who add nothing to any coalition.
+
+    >>> null_player(lambda players: int(0 in players), [1, 2])
+    array([Fraction(2, 1)], dtype=object)
+    """
+    handed_out, table = _game(utility, values)
+    numbers = np.arange(table.size)
+    idle = []
+    for k in range(handed_out.size):
+        without = numbers[numbers >> k & 1 == 0]
+        if (table[without | 1 << k] == table[without]).all():
+            idle.append(handed_out[k])
+    return np.array(idle, dtype=handed_out.dtype)
+
+
+def linearity(combined: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, a: Any = 1, b: Any = 1) -> Values:
+    """Values of the game ``a U_1 + b U_2`` less the combination of the values of U_1 and U_2.
+
+    >>> linearity([7.0, 3.0], [2.0, 1.0], [3.0, 1.0], a=2, b=1)
+    array([0., 0.])
+    """
+    residual: Values = np.asarray(combined) - (a * np.asarray(first) + b * np.asarray(second))
+    return residual
+
+
+def _game(utility: Utility | npt.ArrayLike, values: npt.ArrayLike) -> tuple[Values, Values]:
+    handed_out = np.asarray(values)
+    if handed_out.ndim != 1:
+        message = f"values must have shape (n,), got {handed_out.shape}"
+        raise ValueError(message)
+    table = utility_table(utility, handed_out.size)
+    return (handed_out + 0 * table[0] if table.dtype == object else handed_out.astype(np.float64)), table

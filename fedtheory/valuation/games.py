@@ -1,0 +1,125 @@
+"""Cooperative games: a number for every coalition of players, asked for once."""
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+
+__all__ = ["Game", "Utility", "utility_table"]
+
+Utility = Callable[[frozenset[int]], Any]
+"""What a coalition is worth: takes the players, returns a number."""
+
+MOST_PLAYERS = 20
+
+
+@final
+class Game:
+    """A utility that is asked for each coalition once, and whose answers are checked.
+
+    >>> asked = []
+    >>> game = Game(lambda players: asked.append(sorted(players)) or len(players))
+    >>> game({0, 2}), game([2, 0]), game.num_evaluations, asked
+    (2, 2, 1, [[0, 2]])
+    """
+
+    def __init__(self, utility: Any) -> None:
+        if not callable(utility):
+            message = f"utility must be a function of a coalition, got {type(utility).__name__}"
+            raise TypeError(message)
+        self._utility = utility
+        self._known: dict[frozenset[int], Any] = {}
+
+    def __call__(self, players: Iterable[int]) -> Any:
+        """Return the utility of a coalition.
+
+        Raises
+        ------
+        TypeError
+            If the utility is not a single real number.
+        ValueError
+            If it is not finite.
+        """
+        coalition = frozenset(players)
+        if coalition not in self._known:
+            self._known[coalition] = _number(self._utility(coalition), coalition)
+        return self._known[coalition]
+
+    @property
+    def num_evaluations(self) -> int:
+        """Coalitions asked for so far."""
+        return len(self._known)
+
+
+def _number(value: Any, coalition: frozenset[int]) -> Any:
+    number = value.item() if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0 else value
+    if isinstance(number, bool) or not isinstance(number, int | float | Fraction):
+        message = f"utility must return one real number, got {_kind(value)} for the coalition {sorted(coalition)}"
+        raise TypeError(message)
+    if isinstance(number, float) and not np.isfinite(number):
+        message = f"utility must be finite, got {number} for the coalition {sorted(coalition)}"
+        raise ValueError(message)
+    return number
+
+
+def _kind(value: Any) -> str:
+    return f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+
+
+def utility_table(utility: Utility | npt.ArrayLike, num_players: int) -> npt.NDArray[Any]:
+    """Utilities of all coalitions in bit order: entry ``sum of 2^k over k in A`` is that of A; shape ``(2^n,)``.
+
+    Parameters
+    ----------
+    utility
+        A function of a coalition, asked for each once; or the table itself.
+    num_players
+        Number of players n, at most 20.
+
+    Returns
+    -------
+    array
+        Floats, or objects when every utility is an ``int`` or a ``Fraction``.
+
+    Raises
+    ------
+    ValueError
+        If there are more than 20 players, if a table has another length than 2^n, or if a utility is not finite.
+    TypeError
+        If a utility is not a real number.
+
+    Examples
+    --------
+    >>> utility_table(lambda players: 10 * (0 in players) + len(players), 2)
+    array([Fraction(0, 1), Fraction(11, 1), Fraction(1, 1), Fraction(12, 1)],
+          dtype=object)
+    """
+    n = _validate.count("num_players", num_players)
+    if n > MOST_PLAYERS:
+        message = (
+            f"num_players must be at most {MOST_PLAYERS} for exact values (2^n coalitions), got {n}; "
+            "permutation_shapley and gtg_shapley estimate them"
+        )
+        raise ValueError(message)
+    if callable(utility):
+        game = Game(utility)
+        utilities = [game(_members(number)) for number in range(1 << n)]
+    else:
+        given = np.asarray(utility)
+        if given.shape != (1 << n,):
+            message = f"utility must have shape ({1 << n},) for {n} players, got {given.shape}"
+            raise ValueError(message)
+        if given.dtype.kind == "f" and np.isfinite(given).all():
+            return given.astype(np.float64)
+        utilities = [_number(value, _members(number)) for number, value in enumerate(given)]
+    if all(isinstance(value, int | Fraction) for value in utilities):
+        return np.array([Fraction(value) for value in utilities], dtype=object)
+    return np.array(utilities, dtype=np.float64)
+
+
+def _members(number: int) -> frozenset[int]:
+    return frozenset(k for k in range(number.bit_length()) if number >> k & 1)

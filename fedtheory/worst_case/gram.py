@@ -1,0 +1,194 @@
+"""Programs over Gram matrices: inner products of an analysis' vectors are unknowns, and so are function values.
+
+Every vector of the analysis is a linear combination of basis vectors, which live in blocks; vectors of different blocks
+are orthogonal. Inner products of basis vectors are the entries of one positive semidefinite matrix per block, and the
+dimension of the space is not restricted. All coefficients are exact rationals.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar, final
+
+__all__ = ["Constraint", "Draft", "Form", "Program", "Value", "Vector"]
+
+Key = TypeVar("Key")
+Basis = tuple[int, int]
+"""A basis vector: (block, number in the block)."""
+
+
+@final
+class Vector:
+    """A linear combination of basis vectors.
+
+    Two vectors are the same only if they are one object: a program multiplies objects, and so keeps the structure in
+    which it was written.
+    """
+
+    __slots__ = ("coordinates",)
+
+    def __init__(self, coordinates: Mapping[Basis, Fraction]) -> None:
+        self.coordinates = {place: c for place, c in coordinates.items() if c}
+
+    def __add__(self, other: "Vector") -> "Vector":
+        places = {**self.coordinates, **other.coordinates}
+        return Vector({place: self[place] + other[place] for place in places})
+
+    def __sub__(self, other: "Vector") -> "Vector":
+        return self + -1 * other
+
+    def __rmul__(self, factor: Fraction | int) -> "Vector":
+        return Vector({place: factor * c for place, c in self.coordinates.items()})
+
+    def __getitem__(self, place: Basis) -> Fraction:
+        return self.coordinates.get(place, Fraction(0))
+
+    def __matmul__(self, other: "Vector") -> "Form":
+        return Form({(self, other): Fraction(1)})
+
+    @property
+    def square(self) -> "Form":
+        """Squared length."""
+        return self @ self
+
+    def within(self, blocks: Iterable[int]) -> "Vector":
+        """Return the part that lies in some blocks."""
+        kept = set(blocks)
+        return Vector({place: c for place, c in self.coordinates.items() if place[0] in kept})
+
+
+@final
+class Value:
+    """A function value, which is unknown."""
+
+    __slots__ = ()
+
+    def __add__(self, other: "Form | Value") -> "Form":
+        return Form.of(self) + other
+
+    def __sub__(self, other: "Form | Value") -> "Form":
+        return Form.of(self) - other
+
+    def __rmul__(self, factor: Fraction | int) -> "Form":
+        return factor * Form.of(self)
+
+
+@final
+class Form:
+    """A linear function of inner products and of function values."""
+
+    __slots__ = ("products", "values")
+
+    def __init__(
+        self, products: Mapping[tuple[Vector, Vector], Fraction], values: Mapping[Value, Fraction] | None = None
+    ) -> None:
+        self.products = products
+        self.values = values or {}
+
+    @classmethod
+    def total(
+        cls, products: Iterable[tuple[tuple[Vector, Vector], Fraction]], values: Iterable[tuple[Value, Fraction]] = ()
+    ) -> "Form":
+        """Add up terms, of which several may belong to one product or value."""
+        return cls(_added({}, products), _added({}, values))
+
+    @classmethod
+    def of(cls, term: "Form | Value") -> "Form":
+        """Return a form as it is, and a function value as a form."""
+        return term if isinstance(term, Form) else cls({}, {term: Fraction(1)})
+
+    def __add__(self, other: "Form | Value") -> "Form":
+        right = Form.of(other)
+        return Form(_added(self.products, right.products.items()), _added(self.values, right.values.items()))
+
+    def __sub__(self, other: "Form | Value") -> "Form":
+        return self + -1 * Form.of(other)
+
+    def __rmul__(self, factor: Fraction | int) -> "Form":
+        return Form(
+            {pair: factor * c for pair, c in self.products.items()},
+            {value: factor * c for value, c in self.values.items()},
+        )
+
+
+@final
+@dataclass(frozen=True)
+class Constraint:
+    """``form <= bound``, or ``form == bound``; the name of a bound is that of the constant it comes from."""
+
+    form: Form
+    bound: Fraction = Fraction(0)
+    name: str = ""
+
+
+@final
+@dataclass(frozen=True)
+class Program:
+    """Maximize a form over Gram matrices and function values that fulfill the constraints.
+
+    Attributes
+    ----------
+    sizes
+        Number of basis vectors of each block.
+    objective
+        What is maximized.
+    inequalities, equalities
+        The constraints.
+    """
+
+    sizes: tuple[int, ...]
+    objective: Form
+    inequalities: tuple[Constraint, ...]
+    equalities: tuple[Constraint, ...] = ()
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """The objective, and the forms of all constraints, equalities first."""
+        return (self.objective, *(constraint.form for constraint in (*self.equalities, *self.inequalities)))
+
+    @property
+    def vectors(self) -> tuple[Vector, ...]:
+        """The vectors whose inner products occur, in the order in which they do."""
+        return tuple(dict.fromkeys(vector for form in self.forms for pair in form.products for vector in pair))
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The function values that occur."""
+        return tuple(dict.fromkeys(value for form in self.forms for value in form.values))
+
+
+@final
+class Draft:
+    """A program in the making: hands out basis vectors and function values, and collects constraints."""
+
+    def __init__(self, num_blocks: int = 1) -> None:
+        self._sizes = [0] * num_blocks
+        self._inequalities: list[Constraint] = []
+        self._equalities: list[Constraint] = []
+
+    def vector(self, *blocks: int) -> Vector:
+        """Make a vector that is free in each of these blocks; in block 0 by default."""
+        coordinates = {}
+        for block in blocks or (0,):
+            coordinates[block, self._sizes[block]] = Fraction(1)
+            self._sizes[block] += 1
+        return Vector(coordinates)
+
+    def at_most(self, form: Form | Value, bound: Fraction | int = 0, name: str = "") -> None:
+        """Demand that a form is at most a number."""
+        self._inequalities.append(Constraint(Form.of(form), Fraction(bound), name))
+
+    def equal_to(self, form: Form | Value, bound: Fraction | int = 0, name: str = "") -> None:
+        """Demand that a form equals a number."""
+        self._equalities.append(Constraint(Form.of(form), Fraction(bound), name))
+
+    def maximize(self, objective: Form | Value) -> Program:
+        """Return the finished program."""
+        return Program(tuple(self._sizes), Form.of(objective), tuple(self._inequalities), tuple(self._equalities))
+
+
+def _added(left: Mapping[Key, Fraction], right: Iterable[tuple[Key, Fraction]]) -> dict[Key, Fraction]:
+    total = dict(left)
+    for key, c in right:
+        total[key] = total.get(key, Fraction(0)) + c
+    return total

@@ -1,0 +1,268 @@
+"""The demands that theorems make: the words of each and, where it is about numbers, where its brink is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction as Q
+from typing import Any
+
+World = dict[str, Any]
+BIT = 1 + Q(1, 10**6)
+
+
+@dataclass(frozen=True)
+class Demand:
+    """A demand: the phrase it is known by, and for numbers a world at the brink and one beyond it.
+
+    A demand that others imply has its brink where one of them is broken.
+    """
+
+    phrase: str
+    inside: Callable[[World], World] | None = None
+    outside: Callable[[World], World] | None = None
+    implied: bool = False
+
+
+def at_most(phrase, limits):
+    """Numbers of which ``limits(world)`` says how large they may be, limit included."""
+    return Demand(phrase, limits, lambda w: {key: value * BIT for key, value in limits(w).items()})
+
+
+def at_least(phrase, limits):
+    return Demand(phrase, limits, lambda w: {key: value / BIT for key, value in limits(w).items()})
+
+
+def skew(value, rho_tilde=None):
+    """Both spellings of the skew, and a rho_tilde that is no smaller."""
+    return {"rho_bar": value, "rho_diagonal": value, "rho_tilde": rho_tilde or 2 * value}
+
+
+def largest_skew(phrase, limit, **counts):
+    """A demand that bounds the skew, at these counts by ``limit``; a large L/mu makes room for such skews."""
+
+    def at(w, rho):
+        room = {"L": 10**4 * w["mu"], "step_size": w["step_size"] / 10**4, "G2": 10**9 * w["G2"]}
+        return {**room, **counts, **skew(rho)}
+
+    return Demand(phrase, lambda w: at(w, limit), lambda w: at(w, limit * BIT))
+
+
+def least_gradients(phrase, limit):
+    """A demand that G2 be at least ``limit``; the noise is small, so as not to ask for more."""
+    quiet = {"sigma2": Q(1, 10**6), "weighted_sigma2": Q(1, 10**6)}
+    return at_least(phrase, lambda w: {**quiet, "G2": limit(w)})
+
+
+def _above(w, factor):
+    return factor * (w["mu"] ** 2 * w["initial_distance2"] + 2 * w["mu"] * w["objective_gap"])
+
+
+# With a large gamma the condition on the drift is the shorter one, with a small gamma the condition on the sampling.
+LARGE = {"gamma": Q(1), "smallest_gamma": Q(1), "mean_inverse_gamma": Q(1)}
+SMALL = {"gamma": Q(1, 4), "smallest_gamma": Q(1, 4), "mean_inverse_gamma": Q(2)}
+
+
+def _drift_limit(w):
+    return {**LARGE, "step_size": 1 / (8 * w["L"] * (2 + w["relative_noise"] / w["local_steps"]))}
+
+
+def _sampling_limit(w):
+    noise = w["max_weight"] * w["relative_noise"] / w["local_steps"]
+    return {**SMALL, "step_size": SMALL["gamma"] / (8 * w["L"] * (1 + noise))}
+
+
+def _dsgd_limit(w):
+    return {**SMALL, "step_size": SMALL["gamma"] / ((1 + w["max_weight"] * w["relative_noise"]) * w["L"])}
+
+
+def _long_rate(w):
+    # B = 1 + 3 rho/8 with rho = 8 L/mu, more than strong convexity allows, makes this limit the shorter one.
+    return {**skew(8 * w["L"] / w["mu"]), "G2": 1000 * w["G2"], "step_size": 1 / (2 * (w["mu"] + 3 * w["L"]))}
+
+
+def _longer(limits):
+    """The step a bit longer than ``limits`` allows, all else as there."""
+    return lambda w: {**limits(w), "step_size": limits(w)["step_size"] * BIT}
+
+
+_DECAYING = r"8\.375 \(local_steps - 1\)\^2 \+ 1\.5 rho_diagonal"
+_FIXED = r"0\.75 rho_diagonal \(local_steps - 1\) <= 32 local_steps\^2"
+_WEIGHTED = r"8\.25 \(local_steps - 1\)\^2 \+ 2 rho_bar"
+
+DEMANDS: dict[str, Demand] = {
+    # Functions and noise: nothing to read off numbers.
+    "clients smooth": Demand(r"every [Ff]_[ki]\b.*L-smooth|^F_k is L-smooth|^h is L-smooth"),
+    "clients strongly convex": Demand(r"every [Ff]_[ki]\b.*mu-strongly convex|^h is .*mu-strongly convex"),
+    "clients convex": Demand(r"every f_i is convex"),
+    "client has a minimizer": Demand(r"^F_k .*has a minimizer"),
+    "clients bounded below": Demand(r"every f_i is bounded below"),
+    "objective strongly convex": Demand(r"^f is mu-strongly convex"),
+    "objective bounded below": Demand(r"^f is bounded below"),
+    "dissimilarity": Demand(r"\(Assumption 9\)"),
+    "noise": Demand(r"unbiased, of variance at most sigma(2|_k\^2)\b.*independent across"),
+    "noise independent": Demand(r"independent across (active )?clients(?!, given the model)"),
+    "noise at the model": Demand(r"uncorrelated across clients \(Assumption 7"),
+    "noise at local iterates": Demand(
+        r"independent across clients, given the model and each local iterate \(Assumption 8\)"
+    ),
+    "no multiplicative noise": Demand(r"\(Assumption 7 with M = 0\)"),
+    "updates unbiased": Demand(r"E \[G \| updates\] = .*updates are unbiased"),
+    "gradients": Demand(r"^E \|g_k\|\^2 <= G2 for every client and iterate"),
+    "gradients given the indicators": Demand(
+        r"<= G2 for every client and iterate .*, also given the round's indicators"
+    ),
+    # A bound for every client in the mean over what happens says nothing about the clients that a selection prefers.
+    "gradients of the selected": Demand(r"E sum_k 1/m \|g_k\|\^2 <= G2 over the active clients"),
+    "gradients of the selected, by weight": Demand(r"E sum_k (q_k|p'_k I_k) \|g_k\|\^2 <= G2 over the active clients"),
+    "gradients at the start": Demand(r"E \|grad F_k\(u\)\|\^2 <= G2 for all k"),
+    "selection by the model": Demand(r"selection depends on the past only through"),
+    "indicators frozen": Demand(r"indicators I_k are fixed at the round's start"),
+    "steps at most halve": Demand(r"step sizes do not increase, and at most halve within a round"),
+    "weights sum to one": Demand(r"weights (q_k|p'_k I_k) >= 0 with sum 1"),
+    "draws with replacement": Demand(r"drawn with replacement, client k with probability p_k"),
+    "draws without replacement": Demand(r"drawn without replacement, uniformly"),
+    "equal weights": Demand(r"^all p_k are equal"),
+    "plain mean": Demand(r"a plain mean"),
+    "N >= 2": Demand(
+        r"^num_clients >= 2",
+        lambda w: {"num_clients": 2, "num_selected": 1},
+        lambda w: {"num_clients": 1, "num_selected": 1},
+    ),
+    # Power-of-Choice.
+    "rho >= 0": Demand(r"^rho_(bar|diagonal) >= 0", lambda w: skew(Q(1, 10**6)), lambda w: skew(-Q(1, 10**6), Q(1))),
+    "rho > 0": Demand(r"^rho_(bar|diagonal) > 0", lambda w: skew(Q(1, 10**6)), lambda w: skew(Q(0), Q(1))),
+    "rho_tilde >= rho": at_least(r"^rho_tilde >= rho_", lambda w: {"rho_tilde": w["rho_bar"]}),
+    "rho <= kappa": Demand(
+        r"^rho_(bar|diagonal) <= L/mu",
+        lambda w: {**skew(w["L"] / w["mu"]), "G2": 100 * w["G2"]},
+        lambda w: {**skew(w["L"] / w["mu"] * BIT), "G2": 100 * w["G2"]},
+    ),
+    # C_star <= C of Theorem R: 8.375 (tau - 1)^2 + 1.5 rho (tau - 1) <= 32 tau^2.
+    "C_star <= C, decaying, two steps": largest_skew(_DECAYING, Q(79750, 1000), local_steps=2),
+    "C_star <= C, decaying, four steps": largest_skew(_DECAYING, (512 - Q(8375, 1000) * 9) / Q(9, 2), local_steps=4),
+    # With a fixed step 2.09375 (tau - 1)^2 + 0.75 rho (tau - 1) <= 32 tau^2.
+    "C_star <= C, fixed, two steps": largest_skew(_FIXED, Q(167875, 1000), local_steps=2),
+    "C_star <= C, fixed, four steps": largest_skew(_FIXED, (512 - Q(209375, 100000) * 9) / Q(9, 4), local_steps=4),
+    # Derived here for (82): with slope rho/2 the trade of step 6 costs 2 rho (tau - 1) + (tau - 1)^2/4 at most, so that
+    # 8.25 (tau - 1)^2 + 2 rho (tau - 1) <= 32 m^2 (m - 1) tau^2 is enough.
+    "C_star <= C, weighted, two of each": largest_skew(_WEIGHTED, Q(251875, 1000), local_steps=2, num_selected=2),
+    "C_star <= C, weighted, three of four": largest_skew(
+        _WEIGHTED, (32 * 9 * 2 * 16 - Q(825, 100) * 9) / 6, local_steps=4, num_selected=3
+    ),
+    "step <= 1/(4L)": at_most(r"^step_size <= 1/\(4 L\)", lambda w: {**skew(Q(1)), "step_size": 1 / (4 * w["L"])}),
+    "step <= 1/(2 mu B)": Demand(
+        r"^step_size <= 1/\(2 mu \(1 \+ 3 rho_bar/8\)\)",
+        _long_rate,
+        _longer(_long_rate),
+    ),
+    # A recursion whose slope is negative cannot be applied twice. It follows from rho <= kappa and eta <= 1/(4L).
+    "slope not negative": Demand(
+        r"^step_size mu \(1 \+ 3 rho_(bar|diagonal)/8\) <= 1",
+        lambda w: {**skew(8 * (4 * w["L"] / w["mu"] - 1) / 3), "step_size": 1 / (4 * w["L"])},
+        lambda w: {**skew(8 * (4 * w["L"] / w["mu"] - 1) / 3 * BIT), "step_size": 1 / (4 * w["L"])},
+        implied=True,
+    ),
+    "step < 1/(2(1+m)L)": Demand(
+        r"^step_size < 1/\(2 \(1 \+ num_selected\) L\)",
+        lambda w: {"step_size": 1 / (2 * (1 + w["num_selected"]) * w["L"]) / BIT},
+        lambda w: {"step_size": 1 / (2 * (1 + w["num_selected"]) * w["L"])},
+    ),
+    "tau <= gamma + 1": Demand(
+        r"^local_steps <= 4 L/mu \+ 1",
+        lambda w: {"L": 3 * w["mu"], "local_steps": 13, "G2": 10 * w["G2"], **skew(Q(1))},
+        lambda w: {"L": 3 * w["mu"], "local_steps": 14, "G2": 10 * w["G2"], **skew(Q(1))},
+    ),
+    "m >= 2": Demand(r"^num_selected >= 2", lambda w: {"num_selected": 2}, lambda w: {"num_selected": 1}),
+    "m B > 1": Demand(
+        r"^num_selected \(1 \+ 3 rho_diagonal/8\) > 1",
+        lambda w: {"num_selected": 1, "squared_weights": Q(1), **skew(Q(1, 10**6))},
+        lambda w: {"num_selected": 1, "squared_weights": Q(1), **skew(Q(0), Q(1))},
+    ),
+    # FedALIGN.
+    "theta <= 1": at_most(r"^theta <= 1", lambda w: {"theta": Q(1)}),
+    "priority_weight <= 1": at_most(r"^priority_weight <= 1", lambda w: {"priority_weight": Q(1)}),
+    "squared_weights <= 1": at_most(r"^squared_weights <= 1", lambda w: {"squared_weights": Q(1)}),
+    # Optimal client sampling: W is the largest of weights of sum 1, S2 the sum of their squares.
+    "W <= 1": at_most(r"^max_weight <= 1", lambda w: {"max_weight": Q(1), "sum_squared_weights": Q(1)}),
+    "W^2 <= S2": Demand(
+        r"^max_weight\^2 <= sum_squared_weights",
+        lambda w: {"sum_squared_weights": w["max_weight"] ** 2},
+        lambda w: {"sum_squared_weights": w["max_weight"] ** 2 / BIT},
+    ),
+    "S2 <= W": at_most(r"^sum_squared_weights <= max_weight", lambda w: {"sum_squared_weights": w["max_weight"]}),
+    "gamma <= 1": at_most(r"^gamma <= 1", lambda w: {"gamma": Q(1)}),
+    "gamma <= 1 in every round": Demand(
+        r"^smallest_gamma <= 1",
+        lambda w: {"smallest_gamma": Q(1), "mean_inverse_gamma": Q(1)},
+        lambda w: {"smallest_gamma": BIT, "mean_inverse_gamma": Q(1)},
+    ),
+    "E[1/gamma] >= 1": at_least(r"^mean_inverse_gamma >= 1", lambda w: {"mean_inverse_gamma": Q(1)}),
+    "E[1/gamma] <= 1/smallest": at_most(
+        r"^mean_inverse_gamma <= 1/smallest_gamma", lambda w: {"mean_inverse_gamma": 1 / w["smallest_gamma"]}
+    ),
+    "step <= 1/L": at_most(r"^step_size <= 1/L", lambda w: {"step_size": 1 / w["L"]}),
+    "eq. (18) in every round": Demand(
+        r"^step_size <= smallest_gamma/\(\(1 \+ max_weight M\) L\)", _dsgd_limit, _longer(_dsgd_limit)
+    ),
+    "drift step": Demand(r"^step_size <= 1/\(8 L \(2 \+ M/R\)\)", _drift_limit, _longer(_drift_limit)),
+    "sampling step": Demand(
+        r"^step_size <= gamma/\(8 L \(1 \+ max_weight M/R\)\)", _sampling_limit, _longer(_sampling_limit)
+    ),
+    "sampling step in every round": Demand(
+        r"^step_size <= smallest_gamma/\(8 L \(1 \+ max_weight M/R\)\)", _sampling_limit, _longer(_sampling_limit)
+    ),
+    # All weights on one client, so that the second condition on the server's step asks for no more than 1.
+    "eta_g >= 1": at_least(
+        r"^server_step_size >= 1",
+        lambda w: {"max_weight": Q(1), "sum_squared_weights": Q(1), "server_step_size": Q(1), **_short(w)},
+    ),
+    "eta_g^2 >= gamma/S2": Demand(
+        r"^server_step_size\^2 >= gamma/sum_squared_weights",
+        lambda w: {**_quarter(w), "gamma": Q(1), "server_step_size": Q(2)},
+        lambda w: {**_quarter(w), "gamma": Q(1), "server_step_size": 2 / BIT},
+    ),
+    "eta_g^2 >= 1/S2": Demand(
+        r"^server_step_size\^2 >= 1/sum_squared_weights",
+        lambda w: {**_quarter(w), "server_step_size": Q(2)},
+        lambda w: {**_quarter(w), "server_step_size": 2 / BIT},
+    ),
+    "weights given sum to one": Demand(
+        r"^(?!aggregation).*weights.* sum",
+        lambda w: {"weights": [0.25, 0.25, 0.25, 0.25]},
+        lambda w: {"weights": [0.25, 0.25, 0.25, 0.26]},
+    ),
+    "priority_weights <= 1": Demand(
+        r"^priority_weights <= 1",
+        lambda w: {"priority_weights": [Q(1) for _ in w["priority_weights"]]},
+        lambda w: {"priority_weights": [BIT, *w["priority_weights"][1:]]},
+    ),
+    # Consequences of the hypotheses that can be read off the numbers.
+    "G2 and distance": least_gradients(r"^mu\^2 initial_distance2 \+ 2 mu objective_gap <= G2", lambda w: _above(w, 1)),
+    "G2, skew and distance": least_gradients(
+        r"^max\(1, rho_\w+\) \(mu\^2 initial_distance2 \+ 2 mu objective_gap\) <= G2",
+        lambda w: _above(w, max(1, w["rho_bar"])),
+    ),
+    "G2, skew and gap": least_gradients(
+        r"^2 mu max\(1, rho_\w+\) \(initial_gap \+ objective_gap\) <= G2",
+        lambda w: 2 * w["mu"] * max(1, w["rho_bar"]) * (w["initial_gap"] + w["objective_gap"]),
+    ),
+    "G2 and Gamma": least_gradients(r"^2 mu objective_gap <= G2", lambda w: 2 * w["mu"] * w["objective_gap"]),
+    "G2, skew and Gamma": least_gradients(
+        r"^2 mu max\(1, rho_\w+\) objective_gap <= G2",
+        lambda w: 2 * w["mu"] * max(1, w["rho_bar"]) * w["objective_gap"],
+    ),
+    "sigma2 <= G2": at_most(r"^sigma2 <= G2", lambda w: {"sigma2": w["G2"]}),
+    "weighted_sigma2 <= G2": at_most(r"^weighted_sigma2 <= G2", lambda w: {"weighted_sigma2": w["G2"]}),
+    "squared_weights >= 1/m": at_least(
+        r"squared_weights >= 1/num_selected", lambda w: {"squared_weights": Q(1, w["num_selected"])}
+    ),
+    "gap <= L/2 distance^2": at_most(r"gap <= L/2 distance2", lambda w: {"gap": w["L"] / 2 * w["distance2"]}),
+    "gap >= mu/2 distance^2": at_least(r"gap >= mu/2 distance2", lambda w: {"gap": w["mu"] / 2 * w["distance2"]}),
+}
+
+
+def _short(w):
+    return {"step_size": w["step_size"] / (10 * (1 + w["relative_noise"]))}
+
+
+def _quarter(w):
+    return {"max_weight": Q(1, 4), "sum_squared_weights": Q(1, 4)}

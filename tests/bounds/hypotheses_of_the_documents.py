@@ -1,0 +1,190 @@
+"""What every form of every bound assumes, read off the papers and the theory pages and not off the code.
+
+A form goes by ``paper.bound-form``; the demands are those of ``demands``.
+"""
+
+# Power-of-Choice: Assumptions 3.1 to 3.4, a strategy being a function of the current global model (section 2); and what
+# Theorem R reads into them.
+_CLIENTS = {"clients smooth", "clients strongly convex"}
+_NOISE = {"noise", "noise independent"}
+_PAPER = _CLIENTS | _NOISE | {"gradients", "selection by the model", "rho_tilde >= rho"}
+_THEOREM_R = (
+    _CLIENTS
+    | _NOISE
+    | {"gradients of the selected", "gradients at the start", "selection by the model"}
+    | {"rho >= 0", "rho_tilde >= rho", "rho <= kappa"}
+)
+_BY_WEIGHT = _THEOREM_R - {"gradients of the selected"} | {
+    "gradients of the selected, by weight",
+    "weights sum to one",
+}
+_LEMMA_B2 = {"steps at most halve"}  # "with non-increasing eta_t and eta_{t_0} <= 2 eta_t", in the proof of Lemma B.2
+# By the PL inequality the mean of |grad F_k|^2 is at least 2 mu (F - F* + Gamma), over the selected rho times that.
+_FROM_THE_START = {"G2, skew and distance"}
+_FROM_THE_GAP = {"G2, skew and gap"}
+_IN_A_ROUND = {"G2, skew and Gamma"}
+_OF_EVERYBODY = {"G2 and distance"}
+_VARIANCE = {"sigma2 <= G2"}  # not where gradients are bounded in a weighted mean only: one client may have more noise
+
+_POWER_OF_CHOICE = {
+    "gradient_norm-printed": {"clients smooth", "client has a minimizer"},
+    "averaged_distance-printed": set(),
+    "client_drift-printed": {"gradients"} | _LEMMA_B2,
+    "client_drift-refined": {"gradients of the selected"} | _LEMMA_B2,
+    "decaying_steps_gap-printed": _PAPER | {"rho > 0"} | _FROM_THE_START | _VARIANCE,
+    "decaying_steps_gap-corrected": _THEOREM_R
+    | {"rho > 0", "C_star <= C, decaying, two steps", "C_star <= C, decaying, four steps"}
+    | _FROM_THE_START
+    | _VARIANCE,
+    "refined_decaying_steps_gap-printed": _PAPER | {"rho > 0"} | _FROM_THE_START | _VARIANCE,
+    "refined_decaying_steps_gap-refined": _THEOREM_R | {"rho > 0", "tau <= gamma + 1"} | _FROM_THE_START | _VARIANCE,
+    "fixed_step_gap-printed": _PAPER | {"rho >= 0", "step <= 1/(4L)", "step <= 1/(2 mu B)"} | _FROM_THE_GAP | _VARIANCE,
+    "fixed_step_gap-corrected": _THEOREM_R
+    | {"step <= 1/(4L)", "C_star <= C, fixed, two steps", "C_star <= C, fixed, four steps"}
+    | _FROM_THE_GAP
+    | _VARIANCE,
+    "refined_fixed_step_gap-printed": _PAPER
+    | {"rho >= 0", "step <= 1/(4L)", "step <= 1/(2 mu B)"}
+    | _FROM_THE_GAP
+    | _VARIANCE,
+    "refined_fixed_step_gap-refined": _THEOREM_R | {"step <= 1/(4L)"} | _FROM_THE_START | _VARIANCE,
+    "one_step-printed": _PAPER
+    | _LEMMA_B2
+    | {"rho >= 0", "step <= 1/(4L)", "slope not negative"}
+    | _IN_A_ROUND
+    | _VARIANCE,
+    "one_step-corrected": _THEOREM_R | {"step <= 1/(4L)", "slope not negative"} | _IN_A_ROUND | _VARIANCE,
+    "weighted_one_step-printed": _PAPER
+    | _LEMMA_B2
+    | {"rho >= 0", "weights sum to one", "step < 1/(2(1+m)L)"}
+    | _IN_A_ROUND
+    | _VARIANCE,
+    "weighted_one_step-corrected": _BY_WEIGHT
+    | {"step <= 1/(4L)", "slope not negative", "squared_weights <= 1"}
+    | _IN_A_ROUND,
+    "weighted_average_gap-printed": _PAPER | {"rho > 0", "weights sum to one"} | _FROM_THE_START | _VARIANCE,
+    "weighted_average_gap-corrected": _BY_WEIGHT
+    | {
+        "squared_weights <= 1",
+        "squared_weights >= 1/m",
+        "m B > 1",
+        "C_star <= C, decaying, two steps",
+        "C_star <= C, decaying, four steps",
+    }
+    | _FROM_THE_START,
+    "derived_weighted_average_gap-printed": _PAPER | {"rho > 0", "weights sum to one"} | _FROM_THE_START | _VARIANCE,
+    "derived_weighted_average_gap-derived": _BY_WEIGHT - {"rho >= 0"}
+    | {"rho > 0", "m >= 2", "C_star <= C, weighted, two of each", "C_star <= C, weighted, three of four"}
+    | _FROM_THE_START,
+}
+
+# Li et al. (2020) in the form of Theorem R at skew 1, so with its hypotheses, where the selection has a fixed law; then
+# in their own form, Assumptions 1 to 4 and the two schemes of selection.
+_LI = _CLIENTS | _NOISE | {"gradients", "weighted_sigma2 <= G2"}
+_SUBSETS = {"draws without replacement", "N >= 2"}
+_FEDAVG = {
+    "decaying_steps_gap-derived": _CLIENTS
+    | _NOISE
+    | {"gradients", "draws with replacement", "plain mean"}
+    | _OF_EVERYBODY
+    | _VARIANCE,
+    "one_step-printed": _LI | {"steps at most halve", "step <= 1/(4L)", "G2 and Gamma"},
+    "full_participation_gap-printed": _LI | _OF_EVERYBODY,
+    "with_replacement_gap-printed": _LI | _OF_EVERYBODY | {"draws with replacement"},
+    "without_replacement_gap-printed": _LI | _OF_EVERYBODY | _SUBSETS | {"equal weights"},
+    "with_replacement_variance-printed": {"gradients", "steps at most halve", "draws with replacement"},
+    "without_replacement_variance-printed": {"gradients", "steps at most halve"} | _SUBSETS,
+}
+
+# FedALIGN: Assumptions 1 to 4, with indicators frozen at the round's start (errata row on (16) and (19)).
+_ALIGN = _CLIENTS | _NOISE | {"gradients", "gradients given the indicators", "indicators frozen"}
+_MOVED = {"gradients", "gradients given the indicators", "indicators frozen"}
+_LEMMA_A4 = {"steps at most halve"}  # "for eta_{tau(t)} <= 2 eta_t", Lemmas A.4 and A.8
+_STEP = _ALIGN | {"priority_weight <= 1", "step <= 1/(4L)", "G2 and Gamma"} | _VARIANCE
+
+_FEDALIGN = {
+    "gradient_norm-printed": {"clients smooth"},
+    "aggregated_distance-printed": {"weights sum to one", "weights given sum to one"},
+    "client_drift-printed": _MOVED | _LEMMA_A4,
+    "gradient_variance-printed": _NOISE | {"weights sum to one"},
+    "gradient_variance-refined": _NOISE | {"weights sum to one", "squared_weights <= 1"},
+    "one_step-printed": _STEP | _LEMMA_A4,
+    "refined_one_step-printed": _STEP | _LEMMA_A4,
+    # Minkowski's inequality in the mean with the weights p'_k I_k: all that the drift needs.
+    "refined_one_step-refined": _CLIENTS
+    | _NOISE
+    | {"gradients of the selected, by weight", "indicators frozen"}
+    | {"priority_weight <= 1", "squared_weights <= 1", "step <= 1/(4L)"},
+    "partial_one_step-refined": _STEP | _LEMMA_A4 | {"draws with replacement"},
+    "sampling_variance-printed": _MOVED | _LEMMA_A4 | {"draws with replacement"},
+    "sampling_variance-refined": _MOVED | {"draws with replacement", "priority_weight <= 1"},
+    "full_participation_gap-printed": _ALIGN | {"theta <= 1"} | _OF_EVERYBODY | _VARIANCE,
+    "full_participation_gap-corrected": _ALIGN | {"theta <= 1"} | _OF_EVERYBODY | _VARIANCE,
+    "partial_participation_gap-printed": _ALIGN | {"theta <= 1", "draws with replacement"} | _OF_EVERYBODY | _VARIANCE,
+    "partial_participation_gap-corrected": _ALIGN
+    | {"theta <= 1", "draws with replacement"}
+    | _OF_EVERYBODY
+    | _VARIANCE,
+    "recursion_gap-refined": _ALIGN | {"priority_weights <= 1"} | _OF_EVERYBODY | _VARIANCE,
+}
+
+# Optimal client sampling; that the sampling is independent is part of the scheme.
+_WEIGHTS = {"W <= 1", "W^2 <= S2", "S2 <= W"}
+_ROUND = _WEIGHTS | {"gamma <= 1"}
+_ROUNDS = _WEIGHTS | {"gamma <= 1 in every round", "E[1/gamma] >= 1", "E[1/gamma] <= 1/smallest"}
+_DSGD = {"clients smooth", "noise at the model"}
+_LOCAL = {"clients smooth", "noise at local iterates"}
+_BOUNDED = {"clients bounded below"}
+_GAP = {"gap <= L/2 distance^2", "gap >= mu/2 distance^2"}
+_FEDAVG_STEPS = {"drift step", "sampling step", "eta_g >= 1", "eta_g^2 >= gamma/S2"}
+_FEDAVG_STEPS_ALWAYS = {"drift step", "sampling step in every round", "eta_g >= 1", "eta_g^2 >= 1/S2"}
+_NONCONVEX = {"objective bounded below", "dissimilarity"}
+
+_OPTIMAL_CLIENT_SAMPLING = {
+    "estimator_error-printed": {"updates unbiased"},
+    "estimator_second_moment-derived": {"gamma <= 1"},
+    "perturbed_inner_product-printed": {"clients smooth", "clients strongly convex"},
+    "dsgd_second_moment-derived": {"noise at the model"} | _ROUND,
+    "dsgd_strongly_convex-derived": _DSGD | {"objective strongly convex"} | _BOUNDED | _ROUND | _GAP,
+    "dsgd_per_client_variant-variant": _DSGD | {"objective strongly convex"} | _BOUNDED | _ROUND | _GAP,
+    "dsgd_convex_clients-derived": _DSGD | {"objective strongly convex", "clients convex"} | _ROUND | _GAP,
+    "dsgd_nonconvex-derived": _DSGD | _NONCONVEX | _ROUND,
+    "dsgd_contraction-derived": _DSGD | {"objective strongly convex", "eq. (18) in every round"} | _BOUNDED | _ROUNDS,
+    "dsgd_average_gradient-derived": _DSGD | _NONCONVEX | {"eq. (18) in every round"} | _ROUNDS,
+    "full_participation-printed": _DSGD | {"objective strongly convex", "no multiplicative noise", "step <= 1/L"},
+    "full_participation_distance-printed": _DSGD
+    | {"objective strongly convex", "no multiplicative noise", "step <= 1/L"},
+    "client_drift-derived": _LOCAL | {"drift step", "eta_g >= 1"},
+    "fedavg_second_moment-derived": _LOCAL | _ROUND,
+    "fedavg_strongly_convex-derived": _LOCAL | {"clients strongly convex"} | _BOUNDED | _ROUND | _FEDAVG_STEPS | _GAP,
+    "fedavg_strongly_convex_per_client-derived": _LOCAL
+    | {"clients strongly convex"}
+    | _BOUNDED
+    | _ROUND
+    | _FEDAVG_STEPS
+    | _GAP,
+    "fedavg_convex_clients-derived": _LOCAL
+    | {"objective strongly convex", "clients convex"}
+    | _BOUNDED
+    | _ROUND
+    | _FEDAVG_STEPS
+    | _GAP,
+    "fedavg_nonconvex-derived": _LOCAL | _NONCONVEX | _ROUND | _FEDAVG_STEPS,
+    "fedavg_contraction-derived": _LOCAL
+    | {"objective strongly convex", "clients convex"}
+    | _BOUNDED
+    | _ROUNDS
+    | _FEDAVG_STEPS_ALWAYS,
+    "fedavg_average_gradient-derived": _LOCAL | _NONCONVEX | _ROUNDS | _FEDAVG_STEPS_ALWAYS,
+}
+
+EXPECTED: dict[str, set[str]] = {
+    f"{paper}.{name}": demands
+    for paper, table in {
+        "power_of_choice": _POWER_OF_CHOICE,
+        "fedavg": _FEDAVG,
+        "fedalign": _FEDALIGN,
+        "optimal_client_sampling": _OPTIMAL_CLIENT_SAMPLING,
+    }.items()
+    for name, demands in table.items()
+}

@@ -1,0 +1,221 @@
+"""Every bound in doubles against its own formula in rationals, or in 500 digits: all digits, or an error outward."""
+
+# mypy: allow-untyped-calls
+
+from fractions import Fraction as Q
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from fedtheory.bounds import optimal_client_sampling as ocs
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.verification import known_bounds
+
+FORMS = {
+    f"{name}{suffix}": form
+    for name, bound in known_bounds().items()
+    for suffix, form in (("", bound), ("-printed", bound.printed))
+    if not suffix or form.__name__.startswith("_")
+}
+RELATIVE = 1e-12
+LONGEST_SEQUENCE = 6
+
+
+def by_name(forms):
+    return pytest.mark.parametrize("bound", forms.values(), ids=forms.keys())
+
+
+# Drawing arguments: 20 decades of each, and now and then one that makes something cancel.
+
+
+def draw_number(domain, rng, others):
+    size = 10.0 ** rng.uniform(-10, 10)
+    if others and rng.random() < 0.3:
+        other = float(others[rng.integers(len(others))])
+        size = [other, 1 / other if other else 1.0, 1.0][rng.integers(3)] * (1 + rng.integers(-2, 3) * 2.0**-52)
+    if "positive" not in domain.assumptions and rng.random() < 0.1:
+        return 0.0
+    return -size if "real" in domain.assumptions and rng.random() < 0.5 else abs(size) or 1.0
+
+
+def draw_count(domain, rng):
+    largest = [2, 20, 10**20][rng.integers(3)]
+    return int(largest ** rng.random()) - ("positive" not in domain.assumptions and rng.random() < 0.2)
+
+
+def takes_sequences(bound):
+    return {name for name, domain in bound.domains.items() if domain.is_sequence}
+
+
+def draw(bound, rng):
+    """Arguments within their domains, whatever the hypotheses say: the formula is at stake, not the theorem."""
+    sequences, world = takes_sequences(bound), dict[str, Any]()
+    for name, domain in bound.domains.items():
+        others = [value for value in world.values() if isinstance(value, float)]
+        if name in sequences:
+            world[name] = [draw_number(domain, rng, others) for _ in range(LONGEST_SEQUENCE)]
+        elif "integer" in domain.assumptions:
+            world[name] = draw_count(domain, rng)
+            if sequences and name == "num_steps":
+                world[name] %= LONGEST_SEQUENCE
+        else:
+            world[name] = draw_number(domain, rng, others)
+    for pair in (("mu", "L"), ("num_selected", "num_clients")):
+        if world.keys() >= set(pair):
+            world.update(zip(pair, sorted(world[name] for name in pair), strict=True))
+    horizon = next((name for name in ("num_steps", "num_rounds") if name in world and not sequences), None)
+    if horizon and {"step_size", "mu"} <= world.keys() and rng.random() < 0.5:
+        # as many steps as it takes to forget the start, a thousandth of it or a thousand times more
+        world[horizon] = int(min(10.0 ** rng.uniform(-3, 3) / world["step_size"] / world["mu"], 1e18)) + 1
+    return world
+
+
+# The second road: the author's formula, in rationals where powers are short, else in 500 digits.
+
+
+def exact_terms(bound, world):
+    """The summands in 500 digits, or None where the formula divides by zero."""
+    horizon = world.get("num_steps", world.get("num_rounds", 0))
+    number = Q if horizon <= 20 else mpmath.mpf
+    exact = {name: exactly(value, number) for name, value in world.items()}
+    try:
+        summands = bound.__wrapped__(**exact)
+    except ZeroDivisionError:
+        return None
+    return {name: digits(summand) for name, summand in summands.items()}
+
+
+def exactly(value, number):
+    if isinstance(value, list):
+        return tuple(map(Q, value))
+    return value if isinstance(value, int) else number(value)
+
+
+def digits(number):
+    return mpmath.mpf(number.numerator) / number.denominator if isinstance(number, Q | int) else mpmath.mpf(number)
+
+
+def has_all_digits_or_errs_outward(value, terms, side):
+    sign = {"upper": 1, "lower": -1}[side]
+    if terms is None:
+        return value == sign * np.inf
+    exact = mpmath.fsum(terms.values())
+    outward = sign * (mpmath.mpf(value) - exact)
+    return outward >= 0 or -outward <= RELATIVE * abs(exact)
+
+
+def has_the_digits_of_its_summands(value, terms):
+    return (
+        abs(mpmath.mpf(value) - mpmath.fsum(terms.values()))
+        <= RELATIVE * mpmath.fsum(map(abs, terms.values())) + 1e-300
+    )
+
+
+@by_name(FORMS)
+def test_a_value_has_all_digits_or_errs_outward(bound):
+    rng = np.random.default_rng(20)
+    with mpmath.workdps(500):
+        for _ in range(60):
+            world = draw(bound, rng)
+            value, unmet = bound(**world, strict=False)
+            terms = exact_terms(bound, world)
+            assert has_all_digits_or_errs_outward(value, terms, bound.statement.side), world
+            assert unmet or has_the_digits_of_its_summands(value, terms), world
+
+
+def takes_arrays(bound):
+    # the average of an array's last axis is a single number
+    return not takes_sequences(bound) and bound is not poc.averaged_distance
+
+
+@by_name({name: form for name, form in FORMS.items() if takes_arrays(form)})
+def test_arrays_too_have_all_digits_or_err_outward(bound):
+    rng = np.random.default_rng(21)
+    worlds = [draw(bound, rng) for _ in range(20)]
+    for world in worlds:
+        # an array of counts holds 64 bits
+        world.update({name: min(value, 10**18) for name, value in world.items() if isinstance(value, int)})
+    values, _ = bound(**{name: np.array([world[name] for world in worlds]) for name in bound.domains}, strict=False)
+    with mpmath.workdps(500):
+        for value, world in zip(values, worlds, strict=True):
+            assert has_all_digits_or_errs_outward(value, exact_terms(bound, world), bound.statement.side), world
+
+
+def test_the_average_distance_has_the_digits_of_a_sum():
+    distances2 = 10.0 ** np.random.default_rng(22).uniform(-10, 10, (30, 7))
+    for value, row in zip(poc.averaged_distance(distances2), distances2, strict=True):
+        assert Q(value) == pytest.approx(sum(map(Q, row.tolist())) / 7, rel=RELATIVE)
+
+
+# Instances at which digits were lost, by hand.
+
+NOISE_ALONE = {
+    "L": 1.0,
+    "local_steps": 1,
+    "num_selected": 1,
+    "G2": 1.0,
+    "sigma2": 1.0,
+    "objective_gap": 0.0,
+    "rho_diagonal": 0.0,
+    "rho_tilde": 0.0,
+}
+
+
+@pytest.mark.parametrize("mu", [1e-4, 1e-8, 1e-12, 1e-100])
+def test_one_step_of_noise_costs_half_its_variance_however_flat_the_objective(mu):
+    # x = eta mu, so (1 - (1 - x)) 4 L eta sigma2/(8 mu) = L eta^2 sigma2/2, which w^2/2 with noise attains.
+    value = poc.refined_fixed_step_gap(1, step_size=1e-5, mu=mu, initial_distance2=0.0, **NOISE_ALONE)
+    assert value == pytest.approx(5e-11, rel=1e-15)
+    horizons = poc.refined_fixed_step_gap(
+        np.array([0, 1, 2]), step_size=1e-5, mu=mu, initial_distance2=0.0, **NOISE_ALONE
+    )
+    np.testing.assert_allclose(horizons, [0, 5e-11, 1e-10 * (1 - 1e-5 * mu / 2)], rtol=1e-15)
+
+
+@pytest.mark.parametrize("mu", [1e-4, 1e-8, 1e-12])
+def test_after_one_step_the_other_fixed_step_bound_has_its_digits_too(mu):
+    # Its drift is 32 G2 even for one local step: 33 instead of 1.
+    world = {**NOISE_ALONE, "step_size": 1e-5, "mu": mu}
+    assert poc.fixed_step_gap(1, initial_gap=0.0, **world) == pytest.approx(33 * 5e-11, rel=1e-15)
+    del world["rho_diagonal"]
+    printed, _ = poc.fixed_step_gap.printed(1, initial_gap=0.0, rho_bar=0.0, **world, strict=False)
+    assert printed == pytest.approx(33 * 5e-11, rel=1e-15)
+
+
+EVERYBODY = {"step_size": 0.5, "mu": 1e-3, "L": 1.0, "max_weight": 0.5, "sum_squared_weights": 0.5, "sigma2": 2.0}
+LARGE_GAP = {**EVERYBODY, "relative_noise": 0.0, "objective_gap": 1e20}
+
+
+def test_a_large_gap_does_not_swallow_the_noise_when_everybody_is_sampled():
+    # gamma = 1 and M = 0: beta_1/gamma - beta_2 = sigma2 S2 = 1, of which eta^2 is a quarter.
+    assert ocs.dsgd_strongly_convex(0.0, gap=0.0, gamma=1.0, **LARGE_GAP) == 0.25
+    assert ocs.dsgd_contraction(0.0, smallest_gamma=1.0, mean_inverse_gamma=1.0, **LARGE_GAP) == 0.25
+
+
+def test_a_mean_inverse_gamma_next_to_one_counts_with_its_distance():
+    # 2 L W Z (1 + 2^-50 - 1) + sigma2 S2 (1 + 2^-50), all times 1/4
+    near = 1 + 2.0**-50
+    value = ocs.dsgd_contraction(0.0, smallest_gamma=0.5, mean_inverse_gamma=near, **LARGE_GAP)
+    assert value == pytest.approx(float((Q(10) ** 20 * Q(1, 2**50) + Q(near)) / 4), rel=1e-15)
+
+
+def test_what_is_left_by_the_longest_step_is_not_less_than_nothing():
+    # mu = L and eta next to 1/L: 1 - mu eta is a rounding error, exactly 2^-53 here; the bound must not fall below it.
+    step_size = 1 - 2.0**-53
+    world = {"step_size": step_size, "mu": 1.0, "L": 1.0, "sum_squared_weights": 0.5, "sigma2": 0.0}
+    assert ocs.full_participation(8.0, **world) == 8 * 2.0**-53
+    third = {**world, "mu": 3.0, "L": 3.0, "step_size": 1 / 3}
+    assert Q(ocs.full_participation(8.0, **third)) >= 8 * (1 - 3 * Q(1 / 3)) > 0
+    assert ocs.full_participation(8.0, **{**world, "step_size": 1.0}) == 0.0
+
+
+def test_equal_skews_have_no_bias_and_neighbors_a_tiny_one():
+    skew = 0.3
+    world = {"mu": 1.0, "L": 3.0, "local_steps": 1, "num_selected": 1, "G2": 9.0, "sigma2": 0.0, "objective_gap": 1.0}
+    for neighbor in (skew, float(np.nextafter(skew, 1))):
+        terms = poc.decaying_steps_gap.printed.terms(
+            1, rho_bar=skew, rho_tilde=neighbor, initial_distance2=0.0, **world
+        )
+        assert terms["bias"] == pytest.approx(float(8 * (Q(neighbor) / Q(skew) - 1)), rel=1e-15)

@@ -1,0 +1,123 @@
+"""The hypotheses of every bound are those of the documents: none missing, none superfluous, and numbers are checked.
+
+What ``hypotheses_of_the_documents`` says was written from the papers and theory pages. Where the code differs today is
+listed in ``MISSING_TODAY`` and ``SUPERFLUOUS_TODAY``; a line there that is no longer true fails: they can only shrink.
+"""
+
+import random
+import re
+from typing import Any
+
+import pytest
+
+from fedtheory.bounds import optimal_client_sampling
+from fedtheory.errors import AssumptionViolated
+from tests.bounds import worlds
+from tests.bounds.demands import DEMANDS
+from tests.bounds.hypotheses_of_the_documents import EXPECTED
+from tests.bounds.test_transcriptions import forms
+
+FORMS = [(f"{param.values[0]}-{param.values[1]}", param.values[2]) for param in forms()]
+
+MISSING_TODAY: dict[str, set[str]] = {}
+
+SUPERFLUOUS_TODAY: dict[str, set[str]] = {}
+
+
+KEYS = [key for key, _ in FORMS]
+
+
+def base(key, bound):
+    """A world that has the arguments of every bound and meets all demands of this one, with room on all sides."""
+    papers = (worlds.optimal_client_sampling, worlds.fedalign, getattr(worlds, key.split(".")[0]))
+    world: dict[str, Any] = {}
+    for paper in papers:
+        world |= paper(random.Random(3), num_selected=3, local_steps=3)
+    return world
+
+
+def moved(key, bound, change):
+    world = base(key, bound)
+    return worlds.pick(bound, {**world, **change(world)})
+
+
+def said(bound):
+    """The demands that the texts of the hypotheses make, as often as they make them."""
+    return [
+        name
+        for hypothesis in bound.hypotheses
+        for name, demand in DEMANDS.items()
+        if re.search(demand.phrase, hypothesis.text)
+    ]
+
+
+def refusals(bound, arguments):
+    """What a bound has against these numbers."""
+    try:
+        return bound(**arguments, strict=False)[1]
+    except ValueError as error:
+        return [str(error)]
+
+
+def enforced(key, bound, name):
+    """Whether numbers beyond the brink are refused, for that reason."""
+    beyond = moved(key, bound, DEMANDS[name].outside)
+    return any(re.search(DEMANDS[name].phrase, reason) for reason in refusals(bound, beyond))
+
+
+def made(key, bound):
+    """The demands that the bound makes: in words where it is about functions, in deeds where it is about numbers."""
+    mentioned = EXPECTED[key] | set(said(bound))
+    readable = {name for name in mentioned if DEMANDS[name].outside is not None}
+    return (set(said(bound)) - readable) | {name for name in readable if enforced(key, bound, name)}
+
+
+def listed(today, key):
+    return {demand for demand, forms_named in today.items() if key in forms_named}
+
+
+@pytest.mark.parametrize(("key", "bound"), FORMS, ids=KEYS)
+def test_the_hypotheses_are_those_of_the_documents(key, bound):
+    assert made(key, bound) == EXPECTED[key] - listed(MISSING_TODAY, key) | listed(SUPERFLUOUS_TODAY, key)
+
+
+@pytest.mark.parametrize(("key", "bound"), FORMS, ids=KEYS)
+def test_every_hypothesis_makes_a_demand_and_none_is_made_twice(key, bound):
+    for hypothesis in bound.hypotheses:
+        assert any(re.search(demand.phrase, hypothesis.text) for demand in DEMANDS.values()), hypothesis.text
+    assert len(set(said(bound))) == len(said(bound)), "one of the two could be dropped without notice"
+
+
+@pytest.mark.parametrize(("key", "bound"), FORMS, ids=KEYS)
+def test_numbers_at_the_brink_are_accepted_and_those_beyond_are_refused_by_name(key, bound):
+    for name in sorted(EXPECTED[key]):
+        demand = DEMANDS[name]
+        if demand.inside is not None:
+            reasons = refusals(bound, moved(key, bound, demand.inside))
+            assert not any(re.search(demand.phrase, reason) for reason in reasons), name
+            assert reasons == [] or demand.implied, name
+        if demand.outside is not None and name not in listed(MISSING_TODAY, key):
+            with pytest.raises(AssumptionViolated):
+                bound(**moved(key, bound, demand.outside))
+
+
+def test_what_is_missing_or_superfluous_is_listed_under_names_that_exist():
+    for today in (MISSING_TODAY, SUPERFLUOUS_TODAY):
+        assert set(today) <= set(DEMANDS)
+        assert set().union(*today.values()) <= set(EXPECTED)
+        assert all(today.values())
+    assert set(EXPECTED) == set(KEYS)
+
+
+def test_equation_21_is_false_with_multiplicative_noise():
+    # One client f = x^2/2 at x = 1 with noise +-x (M = 1) and the longest step 1 lands on +-1; (21) promises 0.
+    landed = [1 - 1 * (1 + noise) for noise in (1, -1)]
+    assert sum(x**2 for x in landed) / 2 == 1
+    for bound in (optimal_client_sampling.full_participation, optimal_client_sampling.full_participation_distance):
+        assert bound(1, **_parabola(bound)) == 0
+        assert "no multiplicative noise" in said(bound)
+
+
+def _parabola(bound):
+    constants = {"initial_distance2": 1, "step_size": 1, "mu": 1, "L": 1, "sum_squared_weights": 1, "sigma2": 0}
+    return worlds.pick(bound, constants)

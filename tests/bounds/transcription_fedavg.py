@@ -1,0 +1,78 @@
+"""Li et al. (2020), in their own form and in that of Power-of-Choice, where draws in proportion to p_k have skew 1."""
+
+from fractions import Fraction as Q
+
+LETTERS = {
+    "num_steps": "T",
+    "mu": "mu",
+    "L": "L",
+    "local_steps": "E",
+    "step_size": "eta",
+    "num_clients": "N",
+    "weighted_sigma2": "p2_sigma2",
+    "distance2": "Delta",
+    "num_selected": "m",
+    "G2": "G2",
+    "sigma2": "sigma2",
+    "objective_gap": "Gamma",
+    "initial_distance2": "Delta_0",
+}
+
+
+def decaying_steps_gap__derived(T, mu, L, E, m, G2, sigma2, Gamma, Delta_0):
+    """Eq. (7) at rho_bar = rho_tilde = 1: the bias is gone, kappa = L/mu collects the rest."""
+    kappa = L / mu
+    noise = (32 * E**2 * G2 + sigma2 / m) / mu
+    return kappa * (4 * noise / 3 + 8 * L * Gamma / mu + 2 * L * Delta_0) / (T + 4 * kappa)
+
+
+# Li et al. in their own form. The paper is not at hand: these follow the theory page, derived once more where said.
+
+
+def one_step__printed(Delta, eta, mu, L, E, G2, p2_sigma2, Gamma):
+    """Lemmas 1 to 3: (1 - eta mu) Delta + eta^2 B, B = sum p_k^2 sigma_k^2 + 6 L Gamma + 8 (E - 1)^2 G^2."""
+    return (1 - eta * mu) * Delta + eta**2 * _one_step_constant(L, E, G2, p2_sigma2, Gamma)
+
+
+def with_replacement_variance__printed(eta, E, m, G2):
+    """Lemma 5, Scheme I.
+
+    Derived here: a draw has moved by at most E steps of at most 2 eta, and a mean of m draws has 1/m of its variance.
+    """
+    return (E * 2 * eta) ** 2 * G2 / m
+
+
+def without_replacement_variance__printed(eta, E, N, m, G2):
+    """Lemma 5, Scheme II: sampling without replacement has the factor (N - m)/(N - 1)."""
+    return with_replacement_variance__printed(eta, E, m, G2) * Q(N - m, N - 1)
+
+
+def full_participation_gap__printed(T, mu, L, E, G2, p2_sigma2, Gamma, Delta_0):
+    """Theorem 1, with C = 0."""
+    return _theorem(0, T, mu, L, E, G2, p2_sigma2, Gamma, Delta_0)
+
+
+def with_replacement_gap__printed(T, mu, L, E, m, G2, p2_sigma2, Gamma, Delta_0):
+    """Theorem 2, with C = 4 E^2 G^2 / m."""
+    return _theorem(Q(4, m) * E**2 * G2, T, mu, L, E, G2, p2_sigma2, Gamma, Delta_0)
+
+
+def without_replacement_gap__printed(T, mu, L, E, N, m, G2, p2_sigma2, Gamma, Delta_0):
+    """Theorem 3, with C = (N - m)/(N - 1) 4 E^2 G^2 / m."""
+    return _theorem(Q(N - m, N - 1) * Q(4, m) * E**2 * G2, T, mu, L, E, G2, p2_sigma2, Gamma, Delta_0)
+
+
+def _theorem(C, T, mu, L, E, G2, p2_sigma2, Gamma, Delta_0):
+    # L/2 psi/(gamma + T) of the induction, its maximum bounded by the sum 4 (B + C)/mu^2 + gamma Delta_0.
+    gamma = max(8 * L / mu, E)
+    psi = 4 * (_one_step_constant(L, E, G2, p2_sigma2, Gamma) + C) / mu**2 + gamma * Delta_0
+    return L / 2 * psi / (gamma + T)
+
+
+def _one_step_constant(L, E, G2, p2_sigma2, Gamma):
+    return p2_sigma2 + 6 * L * Gamma + 8 * (E - 1) ** 2 * G2
+
+
+def decaying_step_sizes(T, mu, L, E):
+    """The step sizes 2/(mu (t + gamma)), gamma = max{8 L/mu, E}, of all three theorems, for t < T."""
+    return [2 / (mu * (t + max(8 * L / mu, E))) for t in range(T)]

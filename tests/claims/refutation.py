@@ -1,0 +1,30 @@
+"""Whether a wrong claim is refuted, by a seeded instance or by a search; both stop at the first that breaks it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from fedtheory.verification.claim import Claim, Finding
+from fedtheory.verification.counterexamples import search
+from fedtheory.verification.verdicts import reproduce
+from tests.claims.worst_tapes import stored
+
+TAPES = stored()
+
+
+def broken(claim: Claim, num_instances: int | None = None, rng: int = 1) -> bool:
+    """Whether ``examine`` would say that the claim fails."""
+    count = claim.num_instances("quick") if num_instances is None else num_instances
+    return any(reproduce(claim, rng, index).holds is False for index in range(count))
+
+
+def refuted(
+    claim: Claim, check: Callable[[Any], Finding] | None = None, num_instances: int = 200, rng: int = 0
+) -> bool:
+    """Whether a search breaks the claim with another check.
+
+    It starts where the claim itself is strained most, then from nothing: what one term is worth may show elsewhere.
+    """
+    mutant = replace(claim, check=check or claim.check)
+    starts = [(), *([TAPES[claim.key]] if claim.key in TAPES else [])]
+    return any(search(mutant, num_instances, rng, start).worst.holds is False for start in reversed(starts))

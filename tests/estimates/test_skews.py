@@ -1,0 +1,215 @@
+"""Monte Carlo skews against the exact law, and on the one side that they promise."""
+
+# mypy: allow-untyped-calls, allow-untyped-defs
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedtheory.errors import AssumptionViolated
+from fedtheory.estimates.skews import estimated_selection_skew, sampled_models, selection_skew_at
+from fedtheory.exact.frequencies import selection_frequencies
+from fedtheory.exact.skews import skew
+from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.paper import Scheme
+from fedtheory.selection.full import Full
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.rules import Rules
+from fedtheory.selection.uniform import Uniform
+
+
+def federation(num_clients=6, dim=2, seed=0, minima=0.0):
+    rng = np.random.default_rng(seed)
+    return QuadraticFederation(
+        rng.uniform(0.5, 3, num_clients),
+        rng.normal(size=(num_clients, dim)),
+        rng.dirichlet(np.ones(num_clients)),
+        minima,
+    )
+
+
+FED = federation()
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        PowerOfChoice(2, 4),
+        PowerOfChoice(2, 6),
+        PowerOfChoice(3, 3),
+        Proportional(2),
+        Uniform(2),
+        Uniform(2, "weighted"),
+        Full(),
+    ],
+    ids=str,
+)
+def test_the_estimate_is_within_its_error_of_the_exact_skew(strategy):
+    rng = np.random.default_rng(1)
+    for seed in range(4):
+        w, other = rng.normal(size=(2, 2))
+        exact = skew(FED, selection_frequencies(strategy, FED.weights, FED.losses(w)), other)
+        found = selection_skew_at(FED, strategy, w, other, num_draws=3000, rng=seed)
+        # 4.5 standard errors: one in 147,000 for each of 28 comparisons. The rest is rounding when nothing varies.
+        assert abs(found.value - exact) <= 4.5 * found.standard_error + 1e-12
+
+
+def test_the_standard_error_shrinks_like_one_over_the_root_of_the_draws():
+    errors = [
+        selection_skew_at(FED, Proportional(2), [0.3, 0.1], [1.0, 0.0], num_draws=n).standard_error for n in (400, 6400)
+    ]
+    # The error of a standard deviation of 400 draws is about 4 %.
+    assert errors[0] / errors[1] == pytest.approx(4, rel=0.2)
+
+
+def test_the_standard_error_is_that_of_the_exact_law():
+    # One client drawn with probability p: the variance of F_k(w')/D is sum_k p_k (F_k/D)^2 - 1.
+    other = np.array([1.0, 0.0])
+    ratios = FED.losses(other) / (FED.losses(other) @ FED.weights)
+    exact = np.sqrt((FED.weights @ ratios**2 - 1) / 4000)
+    found = selection_skew_at(FED, Proportional(1), [0.0, 0.0], other, num_draws=4000)
+    assert found.standard_error == pytest.approx(exact, rel=0.1)
+
+
+def test_the_same_seed_gives_the_same_estimate():
+    arguments = (FED, PowerOfChoice(2, 4), [0.3, 0.1], [1.0, 0.0])
+    assert selection_skew_at(*arguments, num_draws=50, rng=3) == selection_skew_at(*arguments, num_draws=50, rng=3)
+    assert selection_skew_at(*arguments, num_draws=50, rng=3) != selection_skew_at(*arguments, num_draws=50, rng=4)
+
+
+def test_minima_are_subtracted():
+    raised = federation(minima=100.0)
+    arguments = (Proportional(2), [0.3, 0.1], [1.0, 0.0])
+    plain = selection_skew_at(FED, *arguments, num_draws=100)
+    assert selection_skew_at(raised, *arguments, num_draws=100) == pytest.approx(plain, rel=1e-10)
+
+
+def test_extremes_are_estimates_from_one_side():
+    opposite = QuadraticFederation(np.ones(2), np.array([[1.0], [-1.0]]), np.full(2, 0.5))
+    # Worst of two: rho_bar = 0, rho_tilde = 1, rho_diagonal = 1 (the last at w = 0, approached from above).
+    grid = np.linspace(-0.9, 0.9, 10)[:, None]
+    found = estimated_selection_skew(opposite, PowerOfChoice(1, 2), grid, num_draws=20)
+    # Nearest of the grid to w' = -1, with the client at -1 selected: (1/10)^2 / (1 + 0.9^2) = 1/181.
+    assert found.rho_bar.value == pytest.approx(1 / 181)
+    assert found.rho_tilde.value == pytest.approx(1)
+    # At w* both clients tie and have skew one.
+    assert found.rho_diagonal.value == pytest.approx(1)
+    assert [extreme.side for extreme in found] == ["from above", "from below", "from above"]
+
+
+def test_more_models_move_the_extremes_outwards():
+    models = sampled_models(FED, 12, rng=5)
+    few, many = (estimated_selection_skew(FED, PowerOfChoice(2, 6), models[:n], num_draws=2) for n in (3, 12))
+    # d = K selects without chance, so that the comparison is exact.
+    assert many.rho_bar.value <= few.rho_bar.value
+    assert many.rho_diagonal.value <= few.rho_diagonal.value
+    assert many.rho_tilde.value >= few.rho_tilde.value
+    assert many.rho_bar.value <= many.rho_diagonal.value
+
+
+def test_unbiased_selection_has_unit_skews_up_to_chance():
+    found = estimated_selection_skew(FED, Proportional(3), sampled_models(FED, 4), num_draws=2000)
+    # Extremes of up to 25 normal variables: five standard errors.
+    for extreme in found:
+        assert abs(extreme.value - 1) <= 5 * extreme.standard_error
+    full = estimated_selection_skew(FED, Full(), sampled_models(FED, 4), num_draws=2)
+    assert [extreme.value for extreme in full] == pytest.approx([1.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("center", [[0.0, 0.0], [0.1, -7.3]])
+def test_identical_clients_have_a_documented_zero_over_zero(center):
+    same = QuadraticFederation(np.array([1.0, 2.0, 3.0]), np.tile(center, (3, 1)), np.array([0.2, 0.3, 0.5]))
+    with pytest.raises(AssumptionViolated, match="0/0"):
+        selection_skew_at(same, Proportional(1), [0.0, 0.0], same.minimizer)
+    found = estimated_selection_skew(same, PowerOfChoice(1, 3), sampled_models(same, 3), num_draws=3)
+    assert found.rho_tilde == (0.0, 0.0, "0/0: objective gap 0")
+    # The stiffest client is selected everywhere but at w*, where all tie: 3 / (0.2 + 0.6 + 1.5) = 30/23.
+    assert found.rho_diagonal.value == pytest.approx(30 / 23)
+    assert not np.isnan(found.rho_bar.value)
+
+
+def test_sampled_models_are_reproducible_and_of_the_asked_spread():
+    models = sampled_models(FED, 2000, spread=3.0, rng=1)
+    assert np.array_equal(models, sampled_models(FED, 2000, spread=3.0, rng=1))
+    reach = np.linalg.norm(FED.local_minimizers - FED.minimizer, axis=1).max()
+    # The standard deviation of 4000 normal numbers has relative error 1.1 %.
+    assert np.std(models - FED.minimizer) == pytest.approx(3 * reach, rel=0.06)
+
+
+def _first_client(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    memory[0] += 1
+    chosen[0] = int(memory[0]) - 1
+    return 1
+
+
+def _own_weights(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+    coefficients[0] = np.linalg.norm(updates[0])
+    return 0.0
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A rule in plain Python whose memory counts rounds."""
+
+    changes: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def scheme(self):
+        return Scheme("first", "mean")
+
+    def rules(self, weights, num_rounds):
+        return replace(Rules(select=_first_client, max_selected=1, memory=np.zeros(1)), **dict(self.changes))
+
+
+def test_a_plain_python_rule_starts_every_draw_with_fresh_memory():
+    found = selection_skew_at(FED, Plain(), [0.0, 0.0], [1.0, 0.0], num_draws=5)
+    first = FED.losses([1.0, 0.0])
+    assert found.value == pytest.approx(first[0] / (first @ FED.weights))
+    assert found.standard_error == pytest.approx(0, abs=1e-15)
+
+
+def _position_for_client(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    chosen[0] = int(np.argmax(losses))
+    return 1
+
+
+@dataclass(frozen=True)
+class Mispositioned:
+    """Power of choice with a known defect of public code: the place among the candidates is taken for the client."""
+
+    def rules(self, weights, num_rounds):
+        return replace(PowerOfChoice(1, 3).rules(weights, num_rounds), select=_position_for_client)
+
+
+def test_a_position_taken_for_a_client_is_seen_in_the_skew():
+    w = np.array([1.0, 0.5])
+    exact = skew(FED, selection_frequencies(PowerOfChoice(1, 3), FED.weights, FED.losses(w)), w)
+    found = selection_skew_at(FED, Mispositioned(), w, w, num_draws=2000)
+    assert abs(found.value - exact) > 10 * found.standard_error
+
+
+@pytest.mark.parametrize("changes", [(("candidate_loss", "minibatch"),), (("weigh", _own_weights),)])
+def test_strategies_that_the_definition_does_not_cover_are_refused(changes):
+    with pytest.raises(ValueError, match="strategy must select among all by exact losses"):
+        selection_skew_at(FED, Plain(changes), [0.0, 0.0], [1.0, 0.0], num_draws=5)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"w": [0.0]}, "w must have shape"),
+        ({"other": [0.0, float("inf")]}, "other must be finite"),
+        ({"num_draws": 0}, "num_draws must be at least 1"),
+    ],
+)
+def test_bad_numbers_are_refused_by_name(change, message):
+    arguments = {"w": [0.0, 0.0], "other": [1.0, 0.0], "num_draws": 5, **change}
+    with pytest.raises(ValueError, match=message):
+        selection_skew_at(FED, Proportional(1), **arguments)
+
+
+def test_one_draw_has_no_finite_error():
+    assert selection_skew_at(FED, Proportional(1), [0.0, 0.0], [1.0, 0.0], num_draws=1).standard_error == np.inf

@@ -1,0 +1,197 @@
+"""Mutation testing: break the library in one place and see whether a test notices.
+
+``--since REVISION`` samples mutants of the files that differ from a revision, ``--package NAME`` of a package (or of
+``studies``), ``--files ...`` of files; ``--replay FILE#NUMBER`` shows one mutant and what the tests say about it. They
+run in a scratch copy, against the doctests of the file and the tests of its package, until the first failure. What
+survives is a hole in the tests, or changes nothing.
+"""
+
+import argparse
+import math
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from itertools import chain, groupby
+from pathlib import Path
+
+from tests.mutants import Mutant, mutants
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTS = ("fedtheory", "studies", "tests", "docs", "README.md", "pyproject.toml")
+# Beside the tests of the package itself.
+ALSO = {"bounds": ("tests/claims",)}
+MOST_MEMORY = 2**33  # a mutant of a guard against large enumerations must not take the machine down
+QUICK_STUDY = "test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_it_stored"
+
+
+def checks_of(file: str, root: Path = ROOT) -> tuple[str, ...]:
+    """What to run against the mutants of a file, nearest first."""
+    path = Path(file)
+    name, package = path.stem.strip("_"), path.parts[1]
+    near = sorted((root / "tests").rglob(f"test_*{name}*.py"))
+    if path.parts[0] == "studies":
+        naming = [
+            test for test in sorted((root / "tests").glob("test_*.py")) if name in test.read_text(encoding="utf-8")
+        ]
+        return (f"tests/test_studies.py::{QUICK_STUDY}[{name}]", *(str(test.relative_to(root)) for test in naming))
+    if (root / "tests" / package).is_dir():
+        own = (str(test.relative_to(root)) for test in near if package in test.parts)
+        return (file, *own, f"tests/{package}", *ALSO.get(package, ()))
+    return (file, *(str(test.relative_to(root)) for test in near)) if near else (file, "tests")
+
+
+def of_file(file: str, root: Path = ROOT) -> list[Mutant]:
+    """All mutants of a file of the project."""
+    return mutants(file, (root / file).read_text(encoding="utf-8"))
+
+
+def sample(files: Iterable[str], number: int, seed: int, root: Path = ROOT) -> list[Mutant]:
+    """Draw mutants of each package without repetition: a random kind, and a random one of that kind."""
+    packages: dict[str, dict[str, list[Mutant]]] = {}
+    for mutant in chain.from_iterable(of_file(file, root) for file in sorted(set(files))):
+        packages.setdefault(mutant.package, {}).setdefault(mutant.kind, []).append(mutant)
+    drawn = []
+    for package, kinds in packages.items():
+        rng = random.Random(f"{seed} {package}")
+        for _ in range(min(number, sum(map(len, kinds.values())))):
+            left = kinds[rng.choice(sorted(kind for kind in kinds if kinds[kind]))]
+            drawn.append(left.pop(rng.randrange(len(left))))
+    return drawn
+
+
+class Laboratory:
+    """A scratch copy of the project, in which one file at a time is mutated."""
+
+    def __init__(self, scratch: Path, root: Path = ROOT) -> None:
+        self.folder, self.kernels = scratch / "tree", scratch / "kernels"
+        self.folder.mkdir()
+        self.kernels.mkdir()
+        made = shutil.ignore_patterns("__pycache__", "_build", "gallery", "generated", ".*")
+        for part in PARTS:
+            if (root / part).is_dir():
+                shutil.copytree(root / part, self.folder / part, ignore=made)
+            elif (root / part).exists():
+                shutil.copy2(root / part, self.folder)
+
+    def run(self, tests: Iterable[str], kernels: Path, seconds: float = 36_000) -> list[str]:
+        """Run tests until the first failure, for at most so much processor time, and return the report if any fails."""
+        # Two mutants may have the same length and second: the bytecode of one must not be taken for the other's.
+        own = {"PYTHONPATH": str(self.folder), "NUMBA_CACHE_DIR": str(kernels), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, "-m", "pytest", "-xq", "-p", "no:cacheprovider", *tests]
+
+        def limit() -> None:
+            resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds)))
+            resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+
+        done = subprocess.run(
+            command, cwd=self.folder, env={**os.environ, "CI": "true", **own}, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, preexec_fn=limit,
+        )  # fmt: skip
+        return [*done.stdout.splitlines(), f"ended with code {done.returncode}"] if done.returncode else []
+
+    def judge(self, mutant: Mutant, tests: Iterable[str], seconds: float) -> list[str]:
+        """Return the report of the test that kills a mutant, or nothing."""
+        path, kernels = self.folder / mutant.file, self.kernels.with_name("kernels-of-the-mutant")
+        honest = path.read_text(encoding="utf-8")
+        # Kernels that the mutant does not reach are kept. Links will do: numba replaces files and writes into none.
+        shutil.copytree(self.kernels, kernels, copy_function=os.link)
+        try:
+            path.write_text(mutant.apply(honest), encoding="utf-8")
+            return self.run(tests, kernels, seconds)
+        finally:
+            path.write_text(honest, encoding="utf-8")
+            shutil.rmtree(kernels)
+
+
+def killer(report: list[str]) -> str:
+    """Name the test that failed."""
+    named = [line.split(" - ")[0] for line in report if line.startswith(("FAILED", "ERROR"))]
+    return (named or report[-1:] or ["SURVIVED"])[0]
+
+
+def judged(drawn: Iterable[Mutant], laboratory: Laboratory) -> Iterator[tuple[Mutant, list[str]]]:
+    """Yield (mutant, report), package by package.
+
+    First the honest sources have to pass: that compiles the kernels and tells how much time a mutant may take.
+
+    Raises
+    ------
+    SystemExit
+        If the tests fail without any mutant.
+    """
+    for package, own in groupby(drawn, lambda mutant: mutant.package):
+        checks = {mutant: checks_of(mutant.file, laboratory.folder) for mutant in own}
+        before = processor_seconds()
+        report = laboratory.run(unique(chain.from_iterable(checks.values())), laboratory.kernels)
+        if report:
+            raise SystemExit("\n".join([*report, f"the tests of {package} fail without any mutant"]))
+        seconds = 30 + 3 * (processor_seconds() - before)
+        for mutant, its_checks in checks.items():
+            yield mutant, laboratory.judge(mutant, its_checks, seconds)
+
+
+def processor_seconds() -> float:
+    """Return the processor time of the processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def unique(names: Iterable[str]) -> list[str]:
+    """Keep the first of equals."""
+    return list(dict.fromkeys(names))
+
+
+def chosen(options: argparse.Namespace) -> list[str]:
+    """Files that the options name, and that still exist."""
+    files = list(options.files)
+    for package in options.package:
+        folder = ROOT / ("studies" if package == "studies" else f"fedtheory/{package}")
+        files += [str(file.relative_to(ROOT)) for file in sorted(folder.rglob("*.py"))]
+    if options.since:
+        changed = ["git", "diff", "--name-only", "--relative", options.since, "--", "fedtheory", "studies"]
+        shown = subprocess.run(changed, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        files += [file for file in shown.splitlines() if file.endswith(".py")]
+    return [file for file in files if (ROOT / file).exists()]
+
+
+def parsed(arguments: list[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutate", description=__doc__)
+    parser.add_argument("--since", metavar="REVISION", help="files that differ from this revision")
+    parser.add_argument("--package", action="append", default=[], help="all files of a package; may be repeated")
+    parser.add_argument("--files", nargs="+", default=[], help="files by path")
+    parser.add_argument("--number", type=int, default=20, help="mutants of each package (20)")
+    parser.add_argument("--seed", type=int, default=0, help="another seed, other mutants (0)")
+    parser.add_argument("--replay", metavar="FILE#NUMBER", help="one mutant, with the report of the test that kills it")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command and return how many mutants survived, at most 100."""
+    options = parsed(arguments)
+    file, _, number = (options.replay or "").partition("#")
+    drawn = [of_file(file)[int(number)]] if file else sample(chosen(options), options.number, options.seed)
+    survivors, scores = [], dict.fromkeys((mutant.package for mutant in drawn), (0, 0))
+    with tempfile.TemporaryDirectory(prefix="mutants-") as scratch:
+        for mutant, report in judged(drawn, Laboratory(Path(scratch))):
+            print(f"{killer(report):100.100} {mutant.kind:10} {mutant.name}", flush=True)
+            if options.replay:
+                print(*report, sep="\n")
+            survivors += [] if report else [mutant]
+            killed, tried = scores[mutant.package]
+            scores[mutant.package] = killed + bool(report), tried + 1
+    for mutant in survivors:
+        print(f"\n{mutant.name} ({mutant.kind})\n{mutant.diff((ROOT / mutant.file).read_text(encoding='utf-8'))}")
+    print(f"\n{'package':15} killed")
+    for package, (killed, tried) in scores.items():
+        print(f"{package:15} {killed:3} of {tried:3}, {killed / tried:.0%}")
+    return min(len(survivors), 100)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

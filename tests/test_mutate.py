@@ -1,0 +1,154 @@
+"""The mutants are what they should be, and a mutant survives exactly where nothing looks."""
+
+import ast
+import random
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests import mutate
+from tests.environment import ROOT
+from tests.mutants import mutants
+
+FILES = sorted(str(file.relative_to(ROOT)) for part in ("fedtheory", "studies") for file in (ROOT / part).rglob("*.py"))
+
+
+def changed_to(text: str, kind: str) -> set[str]:
+    """Sources that the mutants of one kind make of a source."""
+    return {mutant.apply(text) for mutant in mutants("a.py", text) if mutant.kind == kind}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "changed"),
+    [
+        ("constant", "x = 2", {"x = 3"}),
+        ("constant", "x = 0.5", {"x = 1.0"}),
+        ("constant", "x = 0.0", {"x = 1.0"}),
+        ("constant", "x = f(keepdims=True)", {"x = f(keepdims=False)"}),
+        ("exponent", "y = x**2", {"y = x**3"}),
+        ("sign", "y = -(a + b)", {"y = (a + b)"}),
+        ("operator", "y = (a + b) * (c)", {"y = (a - b) * (c)", "y = (a + b) / (c)"}),
+        ("operator", "x += 1", {"x -= 1"}),
+        ("operator", "y = a @ b", set()),
+        ("operator", 'y = "a" + b', set()),
+        ("comparison", "y = a <= b", {"y = a < b", "y = a >= b"}),
+        ("comparison", "y = a not in b", {"y = a in b"}),
+        ("summand", "y = (a * b) - c", {"y = (a * b)", "y = -c"}),
+        ("summand", 'def f(): return {"a": (x), "b": y**2}', None),
+        ("factor", "y = a * b / c", {"y = a / c", "y = (a * b)"}),
+        ("hypothesis", "@states(PAPER, assumes=(f(), g(2)))\ndef h(): ...", None),
+        ("hypothesis", "X = (SMOOTH, *_NOISE)", {"X = (*_NOISE,)", "X = (SMOOTH,)"}),
+        ("hypothesis", "LANES, ROWS = 16, 8", set()),
+        ("branch", "y = a if b else c", {"y = a if not b else c"}),
+        ("branch", "y = a and b or c", {"y = a or b or c", "y = a and b and c"}),
+        ("branch", "y = not a", {"y =  a"}),
+        ("branch", "y = [x for x in z if x > 0]", {"y = [x for x in z if True]"}),
+        ("refusal", "if a:\n    m = 1\n    raise E(m)", {"if False:\n    m = 1\n    raise E(m)"}),
+        ("refusal", "check(x)", {"pass"}),
+        ("function", "y = any(x)", {"y = all(x)"}),
+        ("function", "y = x.min()", {"y = x.max()"}),
+        ("function", "y = np.argmax(x)", {"y = np.argmin(x)"}),
+        ("function", "y = np.sqrt(a + b)", {"y = (a + b)"}),
+        ("function", "y = f(min)", set()),
+    ],
+)
+def test_each_kind_changes_one_thing(kind: str, text: str, changed: set[str] | None) -> None:
+    spelled_out = {
+        "summand": {text.replace("(x)", "(0.0)"), text.replace("y**2", "0.0")},
+        "hypothesis": {text.replace("f(), g(2)", "f(),"), text.replace("f(), g(2)", "g(2),")},
+    }
+    assert changed_to(text, kind) == (spelled_out[kind] if changed is None else changed)
+
+
+def test_what_computes_nothing_is_left_alone() -> None:
+    text = """
+        from a import b
+        __all__ = ["X", "Y"]
+        if TYPE_CHECKING:
+            X = 1
+        def f(x: Literal[1] = None) -> Array[2]:
+            "Three: 3."
+            message = f"{3 + x}"
+            raise ValueError(1 + x, f"{4}")
+        """
+    assert mutants("a.py", textwrap.dedent(text)) == []
+
+
+def test_places_are_right_behind_letters_of_several_bytes() -> None:
+    assert changed_to('y = "µ→", -x, "é"\n', "sign") == {'y = "µ→", x, "é"\n'}
+
+
+def test_every_mutant_of_the_library_is_another_program() -> None:
+    rng = random.Random(0)
+    for file in rng.sample(FILES, 40):
+        text = (ROOT / file).read_text(encoding="utf-8")
+        found = mutants(file, text)
+        for mutant in rng.sample(found, min(5, len(found))):
+            assert ast.dump(ast.parse(mutant.apply(text))) != ast.dump(ast.parse(text)), mutant
+            assert mutant.diff(text)
+
+
+def test_a_seed_gives_the_same_mutants_again_of_every_kind_and_none_twice() -> None:
+    files = [file for file in FILES if file.startswith("fedtheory/sampling/")]
+    drawn = mutate.sample(files, 60, seed=3)
+    assert drawn == mutate.sample(reversed(files), 60, seed=3)
+    assert drawn != mutate.sample(files, 60, seed=4)
+    assert len(set(drawn)) == 60
+    assert {mutant.kind for mutant in drawn} == {mutant.kind for file in files for mutant in mutate.of_file(file)}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_file_has_tests_that_exist(file: str) -> None:
+    checks = mutate.checks_of(file)
+    assert [check for check in checks if not (ROOT / check.split("::")[0]).exists()] == []
+    assert any(check.startswith("tests") for check in checks)
+
+
+def test_the_nearest_tests_come_first() -> None:
+    assert mutate.checks_of("fedtheory/exact/floor.py") == (
+        "fedtheory/exact/floor.py",
+        "tests/exact/test_floor.py",
+        "tests/exact",
+    )
+    assert mutate.checks_of("fedtheory/bounds/recursion.py")[-2:] == ("tests/bounds", "tests/claims")
+    assert mutate.checks_of("fedtheory/paper.py") == ("fedtheory/paper.py", "tests/test_paper.py")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project of one function; its test looks at positive numbers only."""
+    (tmp_path / "fedtheory" / "toy").mkdir(parents=True)
+    (tmp_path / "tests" / "toy").mkdir(parents=True)
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\nmarkers = ['slow']\n")
+    for package in ("fedtheory", "fedtheory/toy"):
+        (tmp_path / package / "__init__.py").write_text("")
+    loop = "    while x > 9 + 1:\n        x -= 1\n"
+    (tmp_path / "fedtheory" / "toy" / "sizes.py").write_text(f"def size(x):\n{loop}    return x if x >= 0 else -x\n")
+    check = "from fedtheory.toy.sizes import size\n\ndef test_size():\n    assert (size(3), size(12)) == (3, 10)\n"
+    (tmp_path / "tests" / "toy" / "test_sizes.py").write_text(check)
+    return tmp_path
+
+
+def test_what_no_test_looks_at_survives_and_an_endless_loop_is_ended(project: Path, tmp_path_factory) -> None:
+    laboratory = mutate.Laboratory(tmp_path_factory.mktemp("scratch"), project)
+    checks = mutate.checks_of("fedtheory/toy/sizes.py", project)
+    assert laboratory.run(checks, laboratory.kernels) == []
+    text = (project / "fedtheory" / "toy" / "sizes.py").read_text()
+    found = {mutant.apply(text): mutant for mutant in mutants("fedtheory/toy/sizes.py", text)}
+
+    def verdict(old: str, new: str) -> str:
+        return mutate.killer(laboratory.judge(found[text.replace(old, new, 1)], checks, seconds=2))
+
+    assert verdict("-x", "x") == "SURVIVED"
+    assert verdict("9 + 1", "9 - 1") == "FAILED tests/toy/test_sizes.py::test_size"
+    assert verdict("-= 1", "+= 1") == "ended with code -9"
+    assert (laboratory.folder / "fedtheory" / "toy" / "sizes.py").read_text() == text
+    assert (project / "fedtheory" / "toy" / "sizes.py").read_text() == text
+
+
+def test_tests_that_fail_without_a_mutant_are_no_judges(project: Path, tmp_path_factory) -> None:
+    (project / "tests" / "toy" / "test_sizes.py").write_text("def test_size():\n    assert False\n")
+    drawn = mutate.sample(["fedtheory/toy/sizes.py"], 1, 0, project)
+    with pytest.raises(SystemExit, match="the tests of toy fail without any mutant"):
+        list(mutate.judged(drawn, mutate.Laboratory(tmp_path_factory.mktemp("scratch"), project)))

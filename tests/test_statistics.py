@@ -1,0 +1,174 @@
+"""Confidence intervals cover, some of them under optional stopping."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedtheory.statistics import bounded_mean, student_interval, student_mean, subgaussian_mean
+
+
+def test_the_student_interval_is_that_of_scipy() -> None:
+    from scipy.stats import t
+
+    samples = np.random.default_rng(0).standard_normal((7, 3))
+    lower, upper = student_mean(samples, 0.9)
+    for column in range(3):
+        x = samples[:, column]
+        expected = t.interval(0.9, df=6, loc=x.mean(), scale=x.std(ddof=1) / math.sqrt(7))
+        np.testing.assert_allclose((lower[column], upper[column]), expected, rtol=1e-12)
+
+
+def test_one_sample_says_nothing_about_the_mean() -> None:
+    assert tuple(student_mean([3.0])) == (-np.inf, np.inf)
+    assert student_mean([[3.0, 4.0]]).lower.tolist() == [-np.inf, -np.inf]
+
+
+@pytest.mark.parametrize("probability", [0.02, 0.5])
+def test_the_bernstein_sequence_covers_at_all_sizes_at_once(probability: float) -> None:
+    # At confidence 0.9 at most one run in ten may exclude the mean at some size: 20 of 200 runs on average at worst,
+    # and more than 33 with probability 1e-3 (three standard deviations of a binomial).
+    rng = np.random.default_rng(1)
+    rows = (rng.random((200, 300)) < probability).astype(float)
+    missed = 0
+    for row in rows:
+        lower, upper = bounded_mean(row, 0.0, 1.0, 0.9)  # the intersection over all sizes
+        missed += not lower <= probability <= upper
+    assert missed <= 33
+
+
+def test_the_bernstein_sequence_adapts_to_a_small_variance() -> None:
+    constant = bounded_mean(np.full(2000, 0.3), 0.0, 1.0)
+    noisy = bounded_mean(np.tile([0.0, 1.0], 1000), 0.0, 1.0)
+    assert constant.upper - constant.lower < (noisy.upper - noisy.lower) / 4
+
+
+@given(shift=st.floats(-50, 50), scale=st.floats(0.1, 50))
+def test_the_bernstein_sequence_moves_with_its_range(shift: float, scale: float) -> None:
+    samples = np.random.default_rng(2).random(50)
+    plain = bounded_mean(samples, 0.0, 1.0)
+    moved = bounded_mean(shift + scale * samples, shift, shift + scale + 1e-9)
+    np.testing.assert_allclose(tuple(moved), [shift + scale * limit for limit in plain], atol=1e-5)
+
+
+def test_one_bounded_sample_says_no_more_than_the_range() -> None:
+    assert tuple(bounded_mean([3.5], 3.0, 5.0)) == (3.0, 5.0)
+
+
+def test_a_sample_outside_its_range_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"samples must lie in \[0.0, 1.0\], got numbers in \[0.5, 1.5\]"):
+        bounded_mean([0.5, 1.5], 0.0, 1.0)
+    with pytest.raises(ValueError, match=r"samples must lie in \[0.0, 1.0\], got numbers in \[-0.5, 0.5\]"):
+        bounded_mean([-0.5, 0.5], 0.0, 1.0)
+
+
+def test_the_normal_mixture_covers_at_all_sizes_at_once() -> None:
+    rng = np.random.default_rng(3)
+    missed = 0
+    for row in rng.standard_normal((200, 300)):
+        lower, upper = subgaussian_mean(row, 1.0, 0.9)
+        missed += not lower <= 0 <= upper
+    assert missed <= 33
+
+
+def test_a_fixed_size_interval_does_not_survive_peeking() -> None:
+    # The reason for confidence sequences: looking after every sample, Student's interval misses far more often.
+    rng = np.random.default_rng(4)
+    missed = 0
+    for row in rng.standard_normal((100, 200)):
+        peeks = [student_mean(row[:n], 0.9) for n in range(5, 201, 5)]
+        missed += not max(p.lower for p in peeks) <= 0 <= min(p.upper for p in peeks)
+    assert missed > 30
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, 2.0])
+def test_a_confidence_outside_the_unit_interval_is_refused(confidence: float) -> None:
+    with pytest.raises(ValueError, match="confidence must be between 0 and 1"):
+        student_mean([1.0, 2.0], confidence)
+
+
+def test_no_samples_are_refused() -> None:
+    with pytest.raises(ValueError, match="samples must have at least one entry"):
+        student_mean([])
+
+
+def test_students_interval_is_symmetric_and_scales_with_the_standard_error() -> None:
+    # tan(pi/4) = 1 is the quantile of 3/4 at one degree of freedom.
+    assert list(student_interval(2.0, 3.0, 1, 0.5)) == pytest.approx([-1.0, 5.0], rel=1e-12)
+    lower, upper = student_interval(np.array([0.0, 1.0]), np.array([1.0, 0.0]), 1, 0.5)
+    np.testing.assert_allclose([lower, upper], [[-1.0, 1.0], [1.0, 1.0]], rtol=1e-12)
+
+
+def test_the_bernstein_limits_are_those_of_a_second_derivation() -> None:
+    # Theorem 2 of the source, sample by sample in plain Python; so many samples that the bets fall below 1/2.
+    samples = np.random.default_rng(6).random(400) * 3 - 1
+    confidence, lows, ups = 0.9, [], []
+    total = squares = staked = bet_sum = spent = 0.0
+    mean, variance = 0.5, 0.25
+    for n, x in enumerate((samples + 1) / 3, start=1):
+        bet = min(math.sqrt(2 * math.log(2 / (1 - confidence)) / (variance * n * math.log(1 + n))), 0.5)
+        staked, bet_sum = staked + bet, bet_sum + bet * x
+        spent += 4 * (x - mean) ** 2 * (-math.log(1 - bet) - bet) / 4
+        radius = (math.log(2 / (1 - confidence)) + spent) / staked
+        lows.append(bet_sum / staked - radius)
+        ups.append(bet_sum / staked + radius)
+        total += x
+        mean = (0.5 + total) / (n + 1)
+        squares += (x - mean) ** 2
+        variance = (0.25 + squares) / (n + 1)
+    expected = (3 * max(0.0, *lows) - 1, 3 * min(1.0, *ups) - 1)
+    assert bet < 0.3
+    np.testing.assert_allclose(tuple(bounded_mean(samples, -1.0, 2.0, confidence)), expected, rtol=1e-12)
+
+
+def test_confidence_is_95_percent_for_replicates_and_999_in_a_thousand_for_limits_at_every_size() -> None:
+    samples = np.random.default_rng(7).random(50)
+    assert student_mean(samples) == student_mean(samples, 0.95)
+    assert student_interval(1.0, 2.0, 3) == student_interval(1.0, 2.0, 3, 0.95)
+    assert bounded_mean(samples, 0.0, 1.0) == bounded_mean(samples, 0.0, 1.0, 0.999)
+    assert subgaussian_mean(samples, 1.0) == subgaussian_mean(samples, 1.0, 0.999, tuned_for=1000)
+
+
+def test_the_normal_mixture_is_that_of_its_formula() -> None:
+    # One sample 3 of scale 2: alpha = 1/10, and r as narrow as can be for n = 10.
+    alpha, ours = 0.1, subgaussian_mean([3.0], 2.0, 0.9, tuned_for=10)
+    r = (2 * math.log(1 / alpha) + math.log(1 + 2 * math.log(1 / alpha))) / 10
+    half = 2 * math.sqrt(2 * (r + 1) / r * math.log(math.sqrt(r + 1) / alpha))
+    np.testing.assert_allclose(tuple(ours), (3 - half, 3 + half), rtol=1e-12)
+
+
+def test_a_normal_mixture_is_narrowest_where_it_is_tuned() -> None:
+    def width_at_100(tuned_for: int) -> float:
+        growth = subgaussian_mean(np.zeros(100), 1.0, tuned_for=tuned_for)
+        return growth.upper - growth.lower
+
+    assert width_at_100(100) < min(width_at_100(10), width_at_100(1000))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: subgaussian_mean([1.0], -1.0), "scale must be finite and at least 0, got -1.0"),
+        (lambda: subgaussian_mean([1.0], math.inf), "scale must be finite"),
+        (lambda: subgaussian_mean([1.0], 1.0, tuned_for=0), "tuned_for must be at least 1, got 0"),
+        (lambda: subgaussian_mean([[1.0, 2.0]], 1.0), r"samples must be one row of numbers, got shape \(1, 2\)"),
+        (lambda: bounded_mean([[1.0, 2.0]], 0.0, 2.0), r"samples must be one row of numbers, got shape \(1, 2\)"),
+        (lambda: bounded_mean([1.0], 1.0, 1.0), "upper - lower must be finite and positive, got 0.0"),
+        (lambda: bounded_mean([1.0], 2.0, 0.0), "upper - lower must be finite and positive, got -2.0"),
+        (lambda: bounded_mean([0.5], 0.0, 1.0, 1.0), "confidence must be between 0 and 1, got 1.0"),
+        (lambda: subgaussian_mean([0.5], 1.0, 0.0), "confidence must be between 0 and 1, got 0.0"),
+    ],
+)
+def test_senseless_ranges_scales_and_samples_are_refused(call, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_limits_that_exclude_each_other_are_an_error_and_not_an_interval() -> None:
+    # A mean that moves from 0 to 1 is none: early limits exclude the late ones.
+    with pytest.raises(ValueError, match="lower must be at most upper"):
+        bounded_mean(np.repeat([0.0, 1.0], 3000), 0.0, 1.0)
+    with pytest.raises(ValueError, match="lower must be at most upper"):
+        subgaussian_mean(np.repeat([0.0, 9.0], 1000), 1.0)

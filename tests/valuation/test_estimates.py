@@ -1,0 +1,163 @@
+"""Estimates of Shapley values: unbiased without truncation, efficient up to the tolerance with it."""
+
+import itertools
+from fractions import Fraction as Q
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedtheory.valuation import gtg
+from fedtheory.valuation.cumulative import accumulate
+from fedtheory.valuation.exact import shapley
+from fedtheory.valuation.games import Game
+from fedtheory.valuation.gtg import gtg_shapley
+from fedtheory.valuation.permutations import marginals, permutation_shapley, sweep
+
+
+def random_game(num_players: int, seed: int) -> Any:
+    table = np.random.default_rng(seed).normal(size=2**num_players)
+    return lambda players: float(table[sum(1 << k for k in players)])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_the_mean_over_all_orders_that_begin_with_each_player_is_the_exact_value(n: int) -> None:
+    """Over all sweeps every order comes up equally often, so that forcing each player to the front is unbiased."""
+    utility = random_game(n, seed=n)
+    game = Game(utility)
+    by_first = [
+        np.mean([marginals(game, [first, *rest]) for rest in itertools.permutations(set(range(n)) - {first})], axis=0)
+        for first in range(n)
+    ]
+    np.testing.assert_allclose(np.mean(by_first, axis=0), shapley(utility, n), atol=1e-13)
+
+
+def test_every_player_is_first_exactly_once_in_a_sweep() -> None:
+    orders = list(sweep(5, np.random.default_rng(0)))
+    assert [order[0] for order in orders] == list(range(5))
+    assert all(sorted(order) == list(range(5)) for order in orders)
+    rests = {tuple(order[1:]) for seed in range(200) for order in sweep(3, np.random.default_rng(seed))}
+    assert rests == {rest for first in range(3) for rest in itertools.permutations(set(range(3)) - {first})}
+
+
+@pytest.mark.parametrize("first", ["any", "each"])
+def test_estimates_cover_the_exact_values_as_often_as_their_errors_say(first: str) -> None:
+    utility = random_game(4, seed=1)
+    exact = shapley(utility, 4)
+    scores = []
+    for seed in range(150):
+        found = permutation_shapley(utility, 4, num_permutations=120, first=first, rng=seed)
+        scores.append((found.values - exact) / found.standard_errors)
+    # 600 scores of variance about 1: their mean is within 5 standard errors of 0, and their square within 5 of 1.
+    assert abs(np.mean(scores)) < 5 / np.sqrt(600)
+    assert abs(np.mean(np.square(scores)) - 1) < 5 * np.sqrt(2 / 600) + 0.1  # 30 sweeps: Student's tails
+
+
+def test_gtg_stops_between_rounds_when_the_round_changed_nothing() -> None:
+    found = gtg_shapley(lambda players: 0.5 if len(players) == 1 else 1.0 * (len(players) > 2), 2, tolerance=0.1)
+    assert (found.stopped, found.num_permutations, found.num_evaluations) == ("between-round truncation", 0, 2)
+    assert found.values.tolist() == [0.0, 0.0]
+
+
+def test_what_gtg_hands_out_is_short_of_everything_by_less_than_the_tolerance() -> None:
+    shortfalls = []
+    for seed in range(20):
+        utility = random_game(5, seed)
+        found = gtg_shapley(utility, 5, tolerance=0.3, rng=seed)
+        if found.num_permutations:
+            shortfalls.append(abs(found.values.sum() - (utility(range(5)) - utility(()))))
+    assert len(shortfalls) > 10
+    assert max(shortfalls) < 0.3
+
+
+def test_gtg_converges_to_the_exact_values_of_a_nearly_additive_game() -> None:
+    worth = np.array([3.0, -1.0, 0.5])
+
+    def utility(players: frozenset[int]) -> float:
+        return float(sum(worth[list(players)]) + 0.01 * len(players) ** 2)
+
+    found = gtg_shapley(utility, 3, rng=4)
+    assert found.stopped == "converged"
+    assert (np.abs(found.values - shapley(utility, 3)) <= 5 * found.standard_errors + 1e-12).all()
+
+
+def test_values_below_zero_do_not_converge_at_once() -> None:
+    """A criterion that divides by the signed value takes any spread of negative ones for convergence."""
+    n = 3
+    added = np.random.default_rng(0).normal(-1.0, 1.0, size=(8 * n, n))
+    assert not gtg._converged(added)
+    assert gtg._converged(np.full((20, n), -1.0))
+    assert not gtg._converged(np.full((19, n), -1.0))
+
+
+def with_last_means(*means: float, count: int = 40) -> np.ndarray:
+    """Samples of one player whose running means are 1 up to the given last ones."""
+    running = np.array([1.0] * (count - len(means)) + list(means))
+    return np.diff(running * np.arange(1, count + 1), prepend=0.0)[:, None]
+
+
+def test_convergence_looks_at_the_last_ten_running_means_and_at_one_percent() -> None:
+    # Nine means of 1 and a last one of 1 + x deviate from it by 0.9 x on average.
+    assert gtg._converged(with_last_means(1.011))
+    assert not gtg._converged(with_last_means(1.0113))
+    # The eleventh from the end is not looked at.
+    assert gtg._converged(with_last_means(9.0, *[1.0] * 10))
+    assert not gtg._converged(with_last_means(9.0, *[1.0] * 9))
+
+
+def test_a_player_who_adds_nothing_does_not_keep_it_from_converging() -> None:
+    found = gtg_shapley(lambda players: 2.0 * (0 in players), 3)
+    assert (found.stopped, found.values.tolist()) == ("converged", [2.0, 0.0, 0.0])
+
+
+def test_standard_errors_are_those_of_independent_sweeps() -> None:
+    found = gtg_shapley(random_game(4, seed=3), 4, tolerance=0.0, rng=5)
+    scores = []
+    for seed in range(100):
+        again = gtg_shapley(random_game(4, seed=3), 4, tolerance=0.0, rng=100 + seed)
+        scores.append((again.values - shapley(random_game(4, seed=3), 4)) / again.standard_errors)
+    assert found.num_permutations >= 20
+    # Stopping when means hardly change makes errors a little too small, not by half.
+    assert 0.7 < np.mean(np.square(scores)) < 2.0
+
+
+def test_a_hard_game_ends_after_fifty_orders_per_player() -> None:
+    found = gtg_shapley(random_game(4, seed=3), 4)
+    assert found.num_permutations <= 200
+    spread = gtg_shapley(lambda players: 1e6 * ((sum(players) * 7919) % 5) + (len(players) == 4), 4, rng=1)
+    assert (spread.stopped, spread.num_permutations) == ("all permutations", 200)
+
+
+def test_the_same_seed_gives_the_same_bits() -> None:
+    first, second = (gtg_shapley(random_game(4, 0), 4, rng=7) for _ in range(2))
+    assert first.values.tobytes() == second.values.tobytes()
+    other = permutation_shapley(random_game(4, 0), 4, num_permutations=5, rng=8)
+    assert other.values.tobytes() != permutation_shapley(random_game(4, 0), 4, num_permutations=5).values.tobytes()
+
+
+def test_running_means_are_means() -> None:
+    rng = np.random.default_rng(0)
+    rounds = rng.normal(size=(6, 3))
+    values = np.zeros(3)
+    for number, of_round in enumerate(rounds, start=1):
+        values = accumulate(values, np.full(3, number), of_round)
+    np.testing.assert_allclose(values, rounds.mean(axis=0), rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"averaging": "median"}, r"averaging must be 'mean' or a number in \[0, 1\), got 'median'"),
+        ({"averaging": 1.0}, r"averaging must be 'mean' or a number in \[0, 1\), got 1.0"),
+        ({"counts": [0]}, "counts must be at least 1"),
+        ({"of_round": [1.0, 2.0]}, "of_round must have shape"),
+    ],
+)
+def test_impossible_accumulations_are_refused(arguments: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        accumulate(**{"values": [1.0], "counts": [1], "of_round": [1.0], **arguments})
+
+
+def test_fractions_stay_exact() -> None:
+    values = shapley(lambda players: Q(len(players), 3), 2)
+    assert values.tolist() == [Q(1, 3), Q(1, 3)]

@@ -1,0 +1,137 @@
+"""Shapley values are what players add on average over all orders, and the only ones that fulfill the axioms."""
+
+import itertools
+from fractions import Fraction as Q
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedtheory.valuation.axioms import efficiency, linearity, null_player, symmetry
+from fedtheory.valuation.exact import shapley
+from fedtheory.valuation.games import Game, utility_table
+from fedtheory.valuation.permutations import marginals
+
+UTILITIES = st.integers(1, 5).flatmap(
+    lambda n: st.lists(st.fractions(-9, 9, max_denominator=7), min_size=2**n, max_size=2**n)
+)
+
+
+def players_of(table: list[Q]) -> int:
+    return len(table).bit_length() - 1
+
+
+def by_orders(table: list[Q]) -> list[Q]:
+    """Mean over all orders, the definition."""
+    n = players_of(table)
+    total = [Q(0)] * n
+    orders = list(itertools.permutations(range(n)))
+    for order in orders:
+        arrived = 0
+        for player in order:
+            total[player] += table[arrived | 1 << player] - table[arrived]
+            arrived |= 1 << player
+    return [value / len(orders) for value in total]
+
+
+@given(UTILITIES)
+def test_values_are_the_mean_gain_over_all_orders(table: list[Q]) -> None:
+    assert shapley(table, players_of(table)).tolist() == by_orders(table)
+    np.testing.assert_allclose(
+        shapley([float(value) for value in table], players_of(table)), [float(v) for v in by_orders(table)], atol=1e-13
+    )
+
+
+@given(UTILITIES)
+def test_values_hand_out_exactly_what_everybody_earns_together(table: list[Q]) -> None:
+    assert efficiency(table, shapley(table, players_of(table))) == 0
+
+
+@given(UTILITIES, st.fractions(-3, 3, max_denominator=5), st.fractions(-3, 3, max_denominator=5))
+def test_values_are_linear_in_the_game(table: list[Q], a: Q, b: Q) -> None:
+    n, other = players_of(table), [value * value - 1 for value in table]
+    combined = [a * one + b * two for one, two in zip(table, other, strict=True)]
+    assert not any(linearity(shapley(combined, n), shapley(table, n), shapley(other, n), a, b))
+
+
+@given(UTILITIES, st.data())
+def test_a_player_who_adds_nothing_gets_nothing_and_equal_players_get_equal_values(table: list[Q], data: Any) -> None:
+    n = players_of(table)
+    idle = data.draw(st.integers(0, n - 1))
+    without = [table[number & ~(1 << idle)] for number in range(1 << n)]
+    values = shapley(without, n)
+    assert values[idle] == 0
+    assert 0 in null_player(without, values)
+    by_size = [table[number.bit_count()] for number in range(1 << n)]
+    equal = shapley(by_size, n)
+    assert len(set(equal.tolist())) == 1
+    assert len(symmetry(by_size, equal)) == n * (n - 1) // 2
+    assert not any(symmetry(by_size, equal))
+
+
+def test_wrong_values_leave_residuals() -> None:
+    gloves = [0, 0, 0, 1, 0, 1, 0, 1]
+    assert efficiency(gloves, [Q(2, 3), Q(1, 6), Q(1, 3)]) == Q(1, 6)
+    assert symmetry(gloves, [Q(2, 3), Q(1, 6), Q(1, 3)]).tolist() == [Q(-1, 6)]
+    assert null_player([0, 0, 1, 1], [Q(1, 5), Q(4, 5)]).tolist() == [Q(1, 5)]
+    assert linearity([1.0], [1.0], [1.0]).tolist() == [-1.0]
+
+
+def test_each_coalition_is_asked_for_once() -> None:
+    asked: list[frozenset[int]] = []
+
+    def utility(players: frozenset[int]) -> int:
+        asked.append(players)
+        return len(players)
+
+    shapley(utility, 6)
+    assert len(asked) == len(set(asked)) == 64
+
+
+def test_the_table_is_in_bit_order() -> None:
+    table = utility_table(lambda players: sum(10**k for k in players), 3)
+    assert table.tolist() == [0, 1, 10, 11, 100, 101, 110, 111]
+
+
+def test_twenty_players_are_enough_and_one_more_is_refused_with_the_way_out() -> None:
+    n = 20
+    table = np.array([number.bit_count() for number in range(1 << n)], dtype=float) ** 2
+    # By symmetry everybody gets n^2 / n.
+    np.testing.assert_allclose(shapley(table, n), np.full(n, float(n)), rtol=1e-12)
+    with pytest.raises(ValueError, match=r"at most 20 for exact values .*, got 21; permutation_shapley"):
+        shapley(len, 21)
+
+
+@pytest.mark.parametrize(
+    ("utility", "error", "sentence"),
+    [
+        (lambda players: float("nan"), ValueError, r"utility must be finite, got nan for the coalition \[\]"),
+        (lambda players: np.ones(2), TypeError, r"one real number, got an array of shape \(2,\) for the coalition"),
+        (lambda players: "1" if 1 in players else 0, TypeError, r"one real number, got str for the coalition \[1\]"),
+        (lambda players: None, TypeError, "one real number, got NoneType"),
+        (lambda players: len(players) > 1, TypeError, "one real number, got bool"),
+        ([0.0, 1.0, np.inf, 1.0], ValueError, r"utility must be finite, got inf for the coalition \[1\]"),
+        ([0.0, 1.0, 2.0], ValueError, r"utility must have shape \(4,\) for 2 players, got \(3,\)"),
+    ],
+)
+def test_a_utility_that_is_no_number_is_refused_with_its_coalition(utility: Any, error: type, sentence: str) -> None:
+    with pytest.raises(error, match=sentence):
+        shapley(utility, 2)
+
+
+def test_what_a_utility_raises_reaches_the_caller() -> None:
+    def broken(players: frozenset[int]) -> float:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        shapley(broken, 2)
+
+
+@given(UTILITIES, st.integers(0, 2**32))
+def test_marginals_of_an_order_add_up_to_what_everybody_earns(table: list[Q], seed: int) -> None:
+    n = players_of(table)
+    game = Game(lambda players: table[sum(1 << k for k in players)])
+    order = np.random.default_rng(seed).permutation(n).tolist()
+    assert marginals(game, order).sum() == pytest.approx(float(table[-1] - table[0]), abs=1e-12)

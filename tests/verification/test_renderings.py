@@ -1,0 +1,193 @@
+"""Rows are plain data, and console, description, Markdown and JSON are read off them."""
+
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedtheory.paper import Paper, Statement
+from fedtheory.verification.claim import Claim, Finding, at_most, equal_to, not_applicable
+from fedtheory.verification.renderings import console_rows, description, markdown_table, notes, rows, summary
+from fedtheory.verification.verdicts import Verdict, examine
+
+STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0", "eq. (1)")
+
+
+def verdict_on(*findings: Finding, expected: str = "holds", key: str = "toy:claim", rng: Any = 0) -> Verdict:
+    """Verdict of a claim whose instances show these findings, in turn."""
+    left = iter(findings)
+    claim = Claim(
+        key,
+        "x_1 * x_2 <= 1",
+        STATEMENT,
+        "inequality",
+        lambda _: next(left),
+        hypotheses=("x is small",),
+        expected=expected,
+        remark="a remark",
+    )
+    return examine(claim, len(findings) or 1, rng)
+
+
+def row_of(*findings: Finding, **more: Any) -> dict[str, Any]:
+    """The one row, sent through JSON that knows no NaN."""
+    row: dict[str, Any] = json.loads(json.dumps(rows([verdict_on(*findings, **more)]), allow_nan=False))[0]
+    return row
+
+
+EXACT = at_most(Fraction(1, 3), Fraction(1, 2), instance={"x": Fraction(2, 7)})
+FAILING = at_most(3.0, 2.0)
+UNMET = not_applicable("too rare")
+
+
+def test_a_row_says_everything_that_can_be_shown() -> None:
+    row = row_of(EXACT, EXACT, rng=np.random.SeedSequence(5, spawn_key=(1, 2)))
+    assert row.pop("seconds") > 0
+    assert row == {
+        "key": "toy:claim",
+        "title": "x_1 * x_2 <= 1",
+        "paper": "toy",
+        "source": "Nobody (2000), Theorem 0, eq. (1) [printed]",
+        "kind": "inequality",
+        "hypotheses": ["x is small"],
+        "remark": "a remark",
+        "verdict": "holds",
+        "expected": "holds",
+        "as_expected": True,
+        "reason": "",
+        "num_instances": 2,
+        "num_applicable": 2,
+        "worst_ratio": float(Fraction(2, 3)),
+        "measured": "1/3",
+        "relation": "<=",
+        "predicted": "1/2",
+        "side": "exact",
+        "slack": 0,
+        "instance": {"x": "2/7"},
+        "worst_index": 0,
+        "entropy": 5,
+        "spawn_key": [1, 2],
+    }
+
+
+def test_numbers_are_numbers_in_json() -> None:
+    numbers = {
+        "float": np.float64(0.5),
+        "int": np.int64(3),
+        "flag": np.True_,
+        "array": np.array([[1.0, 2.0]]),
+        "whole": Fraction(6, 2),
+        "nested": ({"y": (1, 2)},),
+        "nothing": None,
+        "word": "pow-d",
+    }
+    row = row_of(equal_to(np.float64(2.0), 2.0, instance=numbers))
+    assert (row["measured"], row["predicted"], row["slack"]) == (2.0, 2.0, 2e-9)
+    assert row["instance"] == {
+        "float": 0.5,
+        "int": 3,
+        "flag": True,
+        "array": [[1.0, 2.0]],
+        "whole": 3,
+        "nested": [{"y": [1, 2]}],
+        "nothing": None,
+        "word": "pow-d",
+    }
+
+
+def test_what_json_has_no_number_for_is_text_or_nothing() -> None:
+    infinite = row_of(at_most(math.inf, 1.0))
+    assert (infinite["measured"], infinite["worst_ratio"]) == ("inf", "inf")
+    assert row_of(at_most(1.0, math.inf))["worst_ratio"] is None
+    unmet = row_of(UNMET)
+    assert [unmet[name] for name in ("measured", "relation", "predicted", "worst_ratio")] == [None] * 4
+
+
+def test_exact_numbers_of_thousands_of_digits_are_shown_about() -> None:
+    third, huge = Fraction(10**5000 + 1, 3 * 10**5000), 2**20000
+    row = row_of(at_most(third, 1, instance={"huge": huge, "tiny": Fraction(1, huge), "small": 10**30}))
+    assert (row["measured"], row["worst_ratio"]) == (f"about {1 / 3!r}", 1 / 3)
+    assert row["instance"] == {"huge": "about 2^20000", "tiny": "about 0.0", "small": 10**30}
+    assert row_of(at_most(huge, 1))["worst_ratio"] == "inf"
+
+
+def table_of(*found: dict[str, Any]) -> list[list[str]]:
+    """Cells of the Markdown table, without its head."""
+    lines = markdown_table(found, prefix="toy:").splitlines()
+    return [[cell.strip() for cell in line.split(" | ")] for line in lines[2:]]
+
+
+@pytest.mark.parametrize(
+    ("findings", "applicable"), [((EXACT,), "1 of 1"), ((EXACT, UNMET, UNMET), "1 of 3"), ((UNMET,) * 2, "0 of 2")]
+)
+def test_every_output_says_how_many_instances_were_applicable(findings: tuple[Finding, ...], applicable: str) -> None:
+    row = row_of(*findings)
+    assert f"{row['num_applicable']} of {row['num_instances']}" == applicable
+    assert console_rows([row])[0]["applicable"] == applicable
+    assert dict(description(row))["instances"] == f"{applicable} applicable"
+    assert table_of(row)[0][-1] == f"{applicable} |"
+
+
+def test_every_output_says_why_a_verdict_is_neither_yes_nor_no() -> None:
+    row = row_of(EXACT, *[UNMET] * 4)
+    reason = "the hypotheses hold on 1 of 5 instances, at least 2 must count"
+    assert row["reason"] == reason
+    assert notes([row]) == [f"toy:claim: inconclusive: {reason} (seed 0, instance 0)"]
+    assert ("because", reason) in description(row)
+    assert f"inconclusive, **unexpected**: {reason}" in markdown_table([row])
+    assert notes([row_of(EXACT), row_of(FAILING)]) == []
+
+
+def test_an_error_is_told_with_the_instance_that_raised_it() -> None:
+    row = row_of()  # the claim has no instance to show: StopIteration
+    assert (row["verdict"], row["reason"], row["side"]) == ("error", "StopIteration", "")
+    assert notes([row]) == ["toy:claim: error: StopIteration (seed 0, instance 0)"]
+    assert description(row) == [
+        ("verdict", "error (expected: holds)"),
+        ("because", "StopIteration"),
+        ("instances", "0 of 1 applicable"),
+        ("reproduce", "seed 0, instance 0"),
+    ]
+
+
+def test_a_description_tells_the_worst_instance() -> None:
+    assert description(row_of(at_most(3, 2, instance={"x": 5}))) == [
+        ("verdict", "fails (expected: holds)"),
+        ("instances", "1 of 1 applicable"),
+        ("measured", "3, should be <= 2 (exact)"),
+        ("ratio", "1.5"),
+        ("counterexample", ""),
+        ("  x", "5"),
+        ("reproduce", "seed 0, instance 0"),
+    ]
+    assert ("worst instance", "") in description(row_of(EXACT))
+    assert ("ratio", "none") in description(row_of(at_most(1.0, math.inf)))
+    assert description(row_of(UNMET))[-1] == ("instances", "0 of 1 applicable")
+
+
+def test_the_console_shows_ratios_and_sides_and_calls_out_what_is_unexpected() -> None:
+    surprise, erratum, unmet = row_of(FAILING), row_of(FAILING, expected="fails"), row_of(UNMET)
+    shown = console_rows([surprise, erratum, unmet])
+    assert [row["expected"] for row in shown] == ["UNEXPECTED, not holds", "as expected", "UNEXPECTED, not holds"]
+    assert [row["worst ratio"] for row in shown] == [1.5, 1.5, ""]
+    assert [row["certified side"] for row in shown] == ["floating point", "floating point", ""]
+    assert [row["verdict"] for row in shown] == ["fails", "fails", "not applicable"]
+    assert {row["claim"] for row in shown} == {"toy:claim"}
+
+
+def test_a_markdown_table_escapes_mathematics_and_rounds_ratios() -> None:
+    cells = table_of(row_of(EXACT), row_of(FAILING, expected="fails"), row_of(at_most(math.inf, 1.0)))
+    assert cells[0] == ["| `claim`<br>x\\_1 \\* x\\_2 \\<= 1", "holds", "0.67", "1 of 1 |"]
+    assert [row[1] for row in cells[1:]] == ["fails, as expected", "fails, **unexpected**"]
+    assert [row[2] for row in cells[1:]] == ["1.5", "inf"]
+
+
+def test_a_summary_counts_every_kind_of_verdict() -> None:
+    found = [row_of(EXACT), row_of(FAILING, expected="fails"), row_of(FAILING), row_of(UNMET), row_of()]
+    assert summary(found) == (
+        "5 claims: 1 hold, 2 fail, 2 undecided (error, not applicable), 3 not as expected; ratio = measured/predicted"
+    )
+    assert summary(found[:1]) == "1 claims: 1 hold, 0 fail, 0 not as expected; ratio = measured/predicted"

@@ -1,0 +1,92 @@
+"""Enclosures of worst cases contain what is known in closed form, and false certificates are refused."""
+
+from dataclasses import replace
+from fractions import Fraction as Q
+
+import pytest
+
+from fedtheory.errors import OracleError
+from fedtheory.worst_case.certificates import FeasiblePoint, Multipliers, verify_lower, verify_upper
+from fedtheory.worst_case.enclosures import Enclosure, enclose
+from fedtheory.worst_case.function_classes import Point, interpolation
+from fedtheory.worst_case.gram import Draft, Form, Program, Value, Vector
+
+
+def gradient_descent(num_steps: int, step_size: Q, mu: Q, L: Q, *, loss: bool = False) -> Program:
+    """Maximize the squared distance from the minimizer, or the loss, after some steps from distance at most 1."""
+    draft, origin = Draft(), Vector({})
+    w = start = draft.vector()
+    best = Value()
+    points = [Point(origin, origin, best)]
+    for _ in range(num_steps + 1):
+        points.append(Point(w, draft.vector(), Value()))
+        w = w - step_size * points[-1].gradient
+    for form in interpolation(points, mu, L):
+        draft.at_most(form)
+    draft.at_most(start.square, 1, "distance2")
+    last = points[-1]
+    return draft.maximize(last.value - best if loss else last.at.square)
+
+
+def width(found: Enclosure) -> float:
+    return float((found.upper - found.lower) / found.upper)
+
+
+@pytest.mark.parametrize("num_steps", [1, 3])
+def test_gradient_descent_contracts_by_one_minus_mu_over_l_and_no_faster(num_steps: int) -> None:
+    found = enclose(gradient_descent(num_steps, Q(1), Q(1, 10), Q(1)))
+    assert found.lower <= Q(9, 10) ** (2 * num_steps) <= found.upper
+    assert width(found) < 1e-5
+
+
+def test_gradient_descent_on_a_convex_function_attains_one_over_four_steps_plus_two() -> None:
+    # Drori and Teboulle (2014): L |x_0 - x*|^2 / (4 N + 2) for steps 1/L.
+    found = enclose(gradient_descent(5, Q(1), Q(0), Q(1), loss=True))
+    assert found.lower <= Q(1, 22) <= found.upper
+    assert width(found) < 1e-5
+
+
+FOUND = enclose(gradient_descent(2, Q(1), Q(1, 10), Q(1)))
+PROGRAM = gradient_descent(2, Q(1), Q(1, 10), Q(1))
+
+
+def shifted(numbers: tuple[Q, ...], place: int, change: Q) -> tuple[Q, ...]:
+    return (*numbers[:place], numbers[place] + change, *numbers[place + 1 :])
+
+
+def test_every_multiplier_is_needed_for_the_proof() -> None:
+    proof = FOUND.multipliers.inequalities
+    assert verify_upper(PROGRAM, FOUND.multipliers) == FOUND.upper
+    for place, multiplier in enumerate(proof):
+        if multiplier > Q(1, 1000):
+            with pytest.raises(OracleError):
+                verify_upper(PROGRAM, Multipliers(shifted(proof, place, -multiplier / 2)))
+
+
+def test_a_negative_multiplier_proves_nothing() -> None:
+    with pytest.raises(OracleError, match="at least 0 for an inequality"):
+        verify_upper(PROGRAM, Multipliers(shifted(FOUND.multipliers.inequalities, 0, Q(-10))))
+
+
+def test_a_point_outside_is_refused() -> None:
+    assert verify_lower(PROGRAM, FOUND.point) == FOUND.lower
+    [rows] = FOUND.point.factors
+    grown = FeasiblePoint((tuple(tuple(Q(11, 10) * c for c in row) for row in rows),), FOUND.point.values)
+    with pytest.raises(OracleError, match="the point must fulfill all constraints"):
+        verify_lower(PROGRAM, grown)
+
+
+def test_a_constraint_of_another_program_does_not_help() -> None:
+    looser = replace(PROGRAM, inequalities=tuple(replace(c, bound=2 * c.bound) for c in PROGRAM.inequalities))
+    assert verify_upper(looser, FOUND.multipliers) == 2 * FOUND.upper
+
+
+def test_terms_of_one_product_are_added_up() -> None:
+    u = Vector({(0, 0): Q(1)})
+    form = Form.total([((u, u), Q(2)), ((u, u), Q(3))])
+    assert form.products == {(u, u): Q(5)}
+    draft = Draft()
+    w = draft.vector()
+    draft.at_most(w.square + w.square, 1)
+    found = enclose(draft.maximize(w.square))
+    assert found.lower <= Q(1, 2) <= found.upper
