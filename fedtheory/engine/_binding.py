@@ -98,11 +98,11 @@ def _bridge(rule: Callable[..., Any], returns: str) -> Any:
                 rule(*arguments)
 
         return call
-    convert = operator.index if returns == "int64" else float
+    kind, convert = (types.int64, operator.index) if returns == "int64" else (types.float64, float)
 
     @njit
     def call_for_number(*arguments: Any) -> Any:
-        with objmode(answer=returns):
+        with objmode(answer=kind):
             answer = convert(rule(*arguments))
         return answer  # noqa: RET504 # numba takes results out of the block by name
 
