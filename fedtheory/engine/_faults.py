@@ -9,7 +9,7 @@ import numpy as np
 from fedtheory.engine.contract import SLOTS
 from fedtheory.selection.rules import RULES
 
-__all__ = ["fault", "failures_named"]
+__all__ = ["failures_named", "fault"]
 
 
 def fault(strategy: str, space: Any, present: Any) -> str:
@@ -20,7 +20,7 @@ def fault(strategy: str, space: Any, present: Any) -> str:
     elif rule == "weigh":
         wanted = _wanted_of_weights(space)
     else:
-        wanted = _wanted_of_clients(getattr(space, RULES[rule].writes[-1]), _returned(space), len(space.visits))
+        wanted = _wanted_of_clients(getattr(space, RULES[rule].writes[-1]), _returned(space), space.counts.size)
     return f"the rule {rule} of {strategy} must {wanted} in round {round_index}"
 
 
@@ -29,10 +29,7 @@ def _wanted_of_clients(written: Any, returned: int, num_clients: int) -> str:
         return f"return a number of clients in 0..{written.size}, got {returned}"
     named = written[:returned]
     strange = named[(named < 0) | (named >= num_clients)]
-    if strange.size:
-        return f"name clients in 0..{num_clients - 1}, -1 standing where it writes nothing, got {strange[0]}"
-    clients, counts = np.unique(named, return_counts=True)
-    return f"choose different clients, as copies=False promises, got client {clients[counts.argmax()]} more than once"
+    return f"name clients in 0..{num_clients - 1}, -1 standing where it writes nothing, got {strange[0]}"
 
 
 def _wanted_of_weights(space: Any) -> str:

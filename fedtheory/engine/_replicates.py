@@ -74,21 +74,27 @@ def run_all(
     """
     num_threads = _validate.count("num_threads", os.cpu_count() or 1 if num_threads is None else num_threads)
     workers = min(num_threads, len(seeds))
+    stop = np.zeros(1, dtype=np.bool_)
     # Thousands of short replicates go to the threads in bundles: handing over each takes as long as running it.
     size = max(1, len(seeds) // (_BUNDLES * workers))
     bundles = [seeds[first : first + size] for first in range(0, len(seeds), size)]
     loop = bound_loop(job.family, job.rules)
-    with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(lambda some: [_run_one(loop, job, seed) for seed in some], some) for some in bundles]
-        finished = 0
+    pool = ThreadPoolExecutor(workers)
+    futures = [pool.submit(lambda some: [_run_one(loop, job, stop, seed) for seed in some], some) for some in bundles]
+    finished = 0
+    try:
         for future in as_completed(futures):
             finished += len(future.result())
             if progress is not None:
                 progress(finished)
+    finally:
+        # After a failure or Ctrl-C the other replicates end before their next round.
+        stop[0] = True
+        pool.shutdown(cancel_futures=True)
     return [replicate for future in futures for replicate in future.result()]
 
 
-def _run_one(loop: BoundLoop, job: Job, seed: np.random.SeedSequence) -> Replicate:
+def _run_one(loop: BoundLoop, job: Job, stop: Any, seed: np.random.SeedSequence) -> Replicate:
     # Three streams, so that a strategy's draws change neither the noise of training nor who is there.
     selection, training, attendance = seed.spawn(3)
     rngs = [np.random.default_rng(selection), np.random.default_rng(training)]
@@ -97,7 +103,7 @@ def _run_one(loop: BoundLoop, job: Job, seed: np.random.SeedSequence) -> Replica
     space, fleet = workspace(job.initial, job.sizes), _fleet(job)
     written = recording(job.record, job.every, job.num_recorded, job.sizes)
     with failures_named(job.strategy, space):
-        ended = loop(job.family.own_arrays(), _server(job), space, written, job.work, fleet, _plan(job), *rngs)
+        ended = loop(job.family.own_arrays(), _server(job), space, written, job.work, fleet, _plan(job, stop), *rngs)
     if ended == SHORTFALL:
         message = (
             f"at least {job.rules.min_present} clients must be available in every round (shortfall='allow' selects "
@@ -106,12 +112,12 @@ def _run_one(loop: BoundLoop, job: Job, seed: np.random.SeedSequence) -> Replica
         raise ValueError(message)
     if ended == FAULT:
         raise ValueError(fault(job.strategy, space, fleet.present))
-    return Replicate(written, space.visits[:, 0].copy(), ended)
+    return Replicate(written, space.counts, ended)
 
 
 def _server(job: Job) -> Server:
     # the table is only read; memory and weights are this replicate's own
-    return Server(_own(job.rules.table), job.rules.memory.copy(), job.weights.copy(), copies=job.rules.copies)
+    return Server(_own(job.rules.table), job.rules.memory.copy(), job.weights.copy())
 
 
 def _own(table: Array) -> Array:
@@ -119,9 +125,9 @@ def _own(table: Array) -> Array:
     return np.require(table, requirements=["C", "W"])
 
 
-def _plan(job: Job) -> Plan:
+def _plan(job: Job, stop: Any) -> Plan:
     batch = job.work.batch_size if job.rules.candidate_loss == "minibatch" else 0
-    return Plan(batch, job.step_sizes, job.local_steps, job.server_step_size)
+    return Plan(stop, batch, job.step_sizes, job.local_steps, job.server_step_size)
 
 
 def _fleet(job: Job) -> Fleet:

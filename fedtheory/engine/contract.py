@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from fedtheory._validate import Array
 from fedtheory.selection import rules
@@ -56,8 +57,6 @@ class Family:
 ARGUMENTS = {
     **rules.ARGUMENTS,
     "problem": Argument("problem", (), "the family's arrays, as it laid them out"),
-    "model": Argument("float64", ("v",), "the server's model"),
-    "server_model": Argument("float64", ("v",), "the server's model, where the local steps start"),
     "batch_size": Argument("int64", (), "samples of the mini-batch that estimates a loss; 0 stands for all samples"),
     "step_sizes": Argument("float64", ("L",), "step sizes of the local steps"),
     "work": Argument("work", (), "the ``LocalWork``: noise, FedProx weight, momentum, batches"),
@@ -110,22 +109,25 @@ _FILLED = {name for slot in SLOTS.values() for name in slot.writes} - {"memory",
 BUFFERS = tuple(sorted(_FILLED))
 
 Slots = namedtuple("Slots", tuple(SLOTS))  # type: ignore[misc] # one function, or its address, for each slot
-Workspace = namedtuple("Workspace", ("model", "change", "visits", "report", *BUFFERS))  # type: ignore[misc]
+Workspace = namedtuple("Workspace", ("model", "server_model", "change", "counts", "report", *BUFFERS))  # type: ignore[misc]
 Recording = namedtuple("Recording", ("every", *dict.fromkeys(record.buffer for record in RECORDS.values())))  # type: ignore[misc]
 
 
 class Server(NamedTuple):
-    """What the rules see in every round, and whether a round may choose a client twice."""
+    """What the rules see in every round."""
 
     table: Array
     memory: Array
     weights: Array
-    copies: bool
 
 
 class Plan(NamedTuple):
-    """What the rounds have in common: the batch that estimates candidates' losses, step sizes of all local steps."""
+    """What the rounds have in common; ``stop``, which all replicates share, ends them before the next round.
 
+    The batch estimates candidates' losses; the step sizes are those of all local steps.
+    """
+
+    stop: npt.NDArray[np.bool_]
     candidate_batch: int
     step_sizes: Array
     local_steps: int
@@ -133,17 +135,17 @@ class Plan(NamedTuple):
 
 
 def workspace(initial: Array, sizes: dict[str, int]) -> Any:
-    """Make the buffers of one replicate, overwritten in every round; ``model`` and ``visits`` carry over.
+    """Make the buffers of one replicate, overwritten in every round; ``model`` and ``counts`` carry over.
 
-    ``visits`` (K, 2) counts a client's updates and holds the number of the last round, from 1, that chose it. ``report``
-    says where the loop is: the place of the rule that was called last, the round, and about a rule that is at fault what
-    it returned, and the number of chosen clients.
+    ``report`` says where the loop is: the place of the rule that was called last, the round, and about a rule that is at
+    fault what it returned, and the number of chosen clients.
     """
     shapes = {name: tuple(sizes[size] for size in ARGUMENTS[name].shape) for name in BUFFERS}
     return Workspace(
         model=initial.copy(),
+        server_model=np.zeros(sizes["v"]),
         change=np.zeros(sizes["v"]),
-        visits=np.zeros((sizes["K"], 2), dtype=np.int64),
+        counts=np.zeros(sizes["K"], dtype=np.int64),
         report=np.zeros(4),
         **{name: np.zeros(shape, dtype=ARGUMENTS[name].kind) for name, shape in shapes.items()},
     )

@@ -1,4 +1,4 @@
-"""The round loop, written once: attend, select, local steps, weigh, aggregate, observe, record.
+"""The round loop, written once: attend, ask, choose, train, weigh, record, aggregate, value, observe.
 
 It calls the strategy's rules and the problem family's kernels through slots, which ``contract`` declares and
 ``_binding`` fills. Such a call costs a few nanoseconds, so that a slot is called per round, never per step or per sample.
@@ -9,14 +9,14 @@ It calls the strategy's rules and the problem family's kernels through slots, wh
 import numpy as np
 
 from fedtheory._compile import compiled, inlined
-from fedtheory.engine._fleet import keep_present, train_cohort, update_presence
+from fedtheory.engine._fleet import keep_present, train_alike, train_cohort, update_presence
 from fedtheory.engine._slots import functions_at, lent
 from fedtheory.engine.contract import SLOTS, Slots
 
-__all__ = ["FAULT", "FINISHED", "SHORTFALL", "run_rounds"]
+__all__ = ["FAULT", "FINISHED", "SHORTFALL", "STOPPED", "run_rounds"]
 
 # How a replicate ends, unless it diverges.
-FINISHED, SHORTFALL, FAULT = -1, -2, -3
+FINISHED, SHORTFALL, FAULT, STOPPED = -1, -2, -3, -4
 _PLACE = Slots(*range(len(SLOTS)))
 
 
@@ -32,89 +32,131 @@ def run_rounds(
     problem, server, space, recording, fleet = lent(problem), lent(server), lent(space), lent(recording), lent(fleet)
     plan, selection_rng, training_rng = lent(plan), lent(selection_rng), lent(training_rng)
     attendance_rng = lent(attendance_rng)
-    table, memory, weights, copies = server
-    model, report, visits = space.model, space.report, space.visits
-    candidates, losses, chosen, coefficients = space.candidates, space.losses, space.chosen, space.coefficients
-    updates, mean_losses, velocity, slope = space.updates, space.mean_losses, space.velocity, space.slope
+    model, report = space.model, space.report
     uplink, broadcasts, evaluations = 0.0, 0.0, 0.0
-    local_steps = plan.local_steps
-    num_rounds = plan.step_sizes.size // local_steps
+    num_rounds = plan.step_sizes.size // plan.local_steps
     # Asked once: the usual fleet is present and alike, and handing its arrays around costs a tenth of a round.
     attends, differs = addresses.attend != 0, fleet.local_steps.size + fleet.returned_noise.size > 0
-    asks, weighs, observes = addresses.propose != 0, addresses.weigh != 0, addresses.observe != 0
+    asks, weighs = addresses.propose != 0, addresses.weigh != 0
+    values, observes = addresses.value != 0, addresses.observe != 0
     for t in range(num_rounds + 1):
         row = t // recording.every if t % recording.every == 0 else -1
         if row >= 0:
-            excess = slots.excess(problem, model)
-            if not np.isfinite(excess):
-                return t
-            _record(recording, row, excess, model, uplink, broadcasts, evaluations)
+            _record(recording, row, slots.excess(problem, model), model, uplink, broadcasts, evaluations)
         if t == num_rounds:
             break
+        if plan.stop[0]:
+            return STOPPED
         report[1] = t
         if attends:
-            report[0] = _PLACE.attend
-            said = slots.attend(t, fleet.table, fleet.memory, attendance_rng, fleet.present)
-            here = update_presence(fleet, weights)
-            if said != here:
-                report[2] = said
-                return FAULT
-            if here < fleet.min_present:
-                return SHORTFALL
+            here = _attend(slots, server, space, fleet, t, attendance_rng)
+            if here < 0:
+                return here
         asked = 0
         if asks:
-            report[0] = _PLACE.propose
-            _fill(candidates, candidates.size, -1)
-            asked = slots.propose(t, table, memory, weights, selection_rng, candidates)
-            if _misnames(candidates, asked, weights.size):
-                report[2] = asked
+            asked = _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, training_rng)
+            if asked < 0:
                 return FAULT
-            if attends:
-                asked = keep_present(candidates, asked, fleet)
-            slots.losses(problem, model, candidates[:asked], plan.candidate_batch, training_rng, losses)
-        report[0] = _PLACE.select
-        _fill(chosen, chosen.size, -1)
-        size = slots.select(t, table, memory, weights, candidates[:asked], losses[:asked], selection_rng, chosen)
-        if _misnames(chosen, size, weights.size):
-            report[2] = size
+        size = _choose(slots, server, space, fleet, asked, t, attends, selection_rng)
+        if size < 0:
             return FAULT
-        if attends:
-            size = keep_present(chosen, size, fleet)
-        steps = plan.step_sizes[t * local_steps : (t + 1) * local_steps]
+        steps = plan.step_sizes[t * plan.local_steps : (t + 1) * plan.local_steps]
         if differs:
-            train_cohort(
-                problem, slots.train, chosen[:size], model, steps, work, fleet, training_rng, velocity, slope, updates,
-                mean_losses,
-            )  # fmt: skip
+            train_cohort(problem, slots.train, space, size, steps, work, fleet, training_rng)
         else:
-            slots.train(
-                problem, chosen[:size], model, steps, work, training_rng, velocity, slope, updates, mean_losses
-            )
-        extra = 0.0
-        if weighs:
-            report[0] = _PLACE.weigh
-            _fill(coefficients, size, np.nan)
-            extra = slots.weigh(t, table, memory, weights, chosen[:size], updates[:size], selection_rng, coefficients)
-            report[2], report[3] = extra, size
-            if not 0.0 <= extra < np.inf:
-                return FAULT
-        else:
-            _fill(coefficients, size, 1.0 / max(size, 1))
-        sent, again = _aggregate(space, size, t, plan.server_step_size)
-        if again and not copies:
-            report[0], report[2] = _PLACE.select, size
+            train_alike(problem, slots.train, space, size, steps, work, training_rng)
+        extra = _weigh(slots, server, space, size, t, weighs, selection_rng)
+        if extra < 0.0:
             return FAULT
-        if not _is_finite(model):
-            return FAULT if weighs and _only_coefficients_fail(coefficients[:size], updates[:size]) else t + 1
-        if observes:
-            report[0] = _PLACE.observe
-            slots.observe(t, table, memory, weights, chosen[:size], coefficients[:size], mean_losses[:size])
         if row >= 0:
-            _record_cohort(recording, row, chosen, coefficients, size)
+            _record_cohort(recording, row, space, size)
+        sent = _aggregate(space, size, plan.server_step_size, values)
+        if not _is_finite(model):
+            return FAULT if weighs and _only_coefficients_fail(space, size) else t + 1
+        if values:
+            _value(slots, server, space, size, t, selection_rng)
+        if observes:
+            _observe(slots, server, space, size, t)
         uplink += sent * model.size + asked + extra
         broadcasts += max(asked, size)
         evaluations += asked
     return FINISHED
+
+
+@inlined
+def _attend(slots, server, space, fleet, t, rng):
+    """Ask who is there; return their number, or how the run ends."""
+    space.report[0] = _PLACE.attend
+    said = slots.attend(t, fleet.table, fleet.memory, rng, fleet.present)
+    space.report[2] = said
+    here = update_presence(fleet, server.weights)
+    if said != here:
+        return FAULT
+    return here if here >= fleet.min_present else SHORTFALL
+
+
+@inlined
+def _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, training_rng):
+    """Ask candidates for their losses; return how many they are, -1 if the rule is at fault."""
+    table, memory, weights = server
+    candidates = space.candidates
+    space.report[0] = _PLACE.propose
+    _fill(candidates, candidates.size, -1)
+    asked = slots.propose(t, table, memory, weights, selection_rng, candidates)
+    space.report[2] = asked
+    if _misnames(candidates, asked, weights.size):
+        return -1
+    if attends:
+        asked = keep_present(candidates, asked, fleet)
+    slots.losses(problem, space.model, candidates[:asked], plan.candidate_batch, training_rng, space.losses)
+    return asked
+
+
+@inlined
+def _choose(slots, server, space, fleet, asked, t, attends, rng):
+    """Choose who trains; return how many they are, -1 if the rule is at fault."""
+    table, memory, weights = server
+    chosen = space.chosen
+    space.report[0] = _PLACE.select
+    _fill(chosen, chosen.size, -1)
+    size = slots.select(t, table, memory, weights, space.candidates[:asked], space.losses[:asked], rng, chosen)
+    space.report[2] = size
+    if _misnames(chosen, size, weights.size):
+        return -1
+    if attends:
+        size = keep_present(chosen, size, fleet)
+    return size
+
+
+@inlined
+def _weigh(slots, server, space, size, t, weighs, rng):
+    """Give each update its coefficient; return how many floats go up besides, -1 if the rule is at fault."""
+    table, memory, weights = server
+    coefficients = space.coefficients
+    if not weighs:
+        _fill(coefficients, size, 1.0 / max(size, 1))
+        return 0.0
+    space.report[0] = _PLACE.weigh
+    _fill(coefficients, size, np.nan)
+    extra = slots.weigh(t, table, memory, weights, space.chosen[:size], space.updates[:size], rng, coefficients)
+    space.report[2], space.report[3] = extra, size
+    return extra if 0.0 <= extra < np.inf else -1.0
+
+
+@inlined
+def _value(slots, server, space, size, t, rng):
+    table, memory, weights = server
+    space.report[0] = _PLACE.value
+    chosen, coefficients, updates = space.chosen[:size], space.coefficients[:size], space.updates[:size]
+    slots.value(t, table, memory, weights, chosen, coefficients, updates, space.server_model, space.model, rng)
+
+
+@inlined
+def _observe(slots, server, space, size, t):
+    table, memory, weights = server
+    space.report[0] = _PLACE.observe
+    chosen, coefficients = space.chosen[:size], space.coefficients[:size]
+    slots.observe(t, table, memory, weights, chosen, coefficients, space.mean_losses[:size])
 
 
 @inlined
@@ -135,24 +177,24 @@ def _misnames(clients, size, num_clients):
 
 
 @inlined
-def _aggregate(space, size, t, server_step_size):
-    """Move the model; count the updates sent, and say whether a client was chosen more than once."""
-    model, change, visits, sent, again = space.model, space.change, space.visits, 0, False
+def _aggregate(space, size, server_step_size, keeps):
+    """Move the model, and keep what it was before if asked; return the number of updates sent."""
+    model, change, sent = space.model, space.change, 0
     for j in range(model.size):
         change[j] = 0.0
+        if keeps:
+            space.server_model[j] = model[j]
     for i in range(size):
-        share, k = space.coefficients[i], space.chosen[i]
-        again |= visits[k, 1] == t + 1
-        visits[k, 1] = t + 1
+        share = space.coefficients[i]
         # An update that is not sent may hold anything, so that 0 times it is not added.
         if share != 0.0:
             for j in range(model.size):
                 change[j] += share * space.updates[i, j]
-            visits[k, 0] += 1
+            space.counts[space.chosen[i]] += 1
             sent += 1
     for j in range(model.size):
         model[j] += server_step_size * change[j]
-    return sent, again
+    return sent
 
 
 @inlined
@@ -171,13 +213,13 @@ def _record(recording, row, excess, model, uplink, broadcasts, evaluations):
 
 
 @inlined
-def _record_cohort(recording, row, chosen, coefficients, size):
+def _record_cohort(recording, row, space, size):
     if recording.selected.size > 0:
         for i in range(size):
-            recording.selected[row, i] = chosen[i]
+            recording.selected[row, i] = space.chosen[i]
     if recording.coefficients.size > 0:
         for i in range(size):
-            recording.coefficients[row, i] = coefficients[i]
+            recording.coefficients[row, i] = space.coefficients[i]
 
 
 @inlined
@@ -189,13 +231,7 @@ def _is_finite(model):
 
 
 @compiled
-def _only_coefficients_fail(coefficients, updates):
+def _only_coefficients_fail(space, size):
     """Whether some coefficient is not finite although all updates are: then it is the rule that diverged."""
-    finite = True
-    for i in range(updates.shape[0]):
-        for j in range(updates.shape[1]):
-            finite &= np.isfinite(updates[i, j])
-    for share in coefficients:
-        if finite and not np.isfinite(share):
-            return True
-    return False
+    updates, coefficients = space.updates[:size], space.coefficients[:size]
+    return np.isfinite(updates).all() and not np.isfinite(coefficients).all()

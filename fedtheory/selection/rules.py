@@ -60,6 +60,8 @@ ARGUMENTS = {
     "candidates": Argument("int64", ("d",), "clients whose losses the server asks for"),
     "losses": Argument("float64", ("d",), "the candidates' losses"),
     "chosen": Argument("int64", ("m",), "clients that train; copies act as different clients"),
+    "model": Argument("float64", ("v",), "the server's model"),
+    "server_model": Argument("float64", ("v",), "the server's model before the round, where the local steps start"),
     "updates": Argument("float64", ("m", "v"), "model differences that the chosen computed"),
     "coefficients": Argument("float64", ("m",), "what the updates are multiplied with; one with 0 is not sent"),
     "mean_losses": Argument("float64", ("m",), "the chosen clients' losses, averaged over their local steps"),
@@ -91,13 +93,20 @@ RULES = {
         "gives each update its coefficient after the local work and returns how many floats go up besides updates and "
         "losses; without it each gets 1/m",
     ),
+    "value": Slot(
+        ("round_index", "table", "memory", "weights", "chosen", "coefficients", "updates", "server_model", "model",
+         "rng"),
+        ("memory",),
+        "void",
+        "values what each of the chosen brought, once the server has moved; local models are ``server_model`` + updates",
+    ),
     "observe": Slot(
         ("round_index", "table", "memory", "weights", "chosen", "coefficients", "mean_losses"),
         ("memory",),
         "void",
         "keeps what the round taught",
     ),
-}
+}  # fmt: skip
 
 
 def _nothing() -> Array:
@@ -122,8 +131,6 @@ class Rules:
         The rule that says who is there (see ``Available``), with its own constants and state.
     min_present
         A round with fewer clients present ends the run with a ValueError.
-    copies
-        Whether a round may choose a client more than once; a strategy that promises not to is checked in every round.
 
     Raises
     ------
@@ -135,6 +142,7 @@ class Rules:
     max_selected: int
     propose: Rule | None = None
     weigh: Rule | None = None
+    value: Rule | None = None
     observe: Rule | None = None
     max_candidates: int = 0
     candidate_loss: str = "exact"
@@ -144,7 +152,6 @@ class Rules:
     attend_table: Array = field(default_factory=_nothing)
     attend_memory: Array = field(default_factory=_nothing)
     min_present: int = 0
-    copies: bool = True
 
     def __post_init__(self) -> None:
         for name in RULES:
@@ -158,7 +165,6 @@ class Rules:
         _validate.count("max_candidates", self.max_candidates, 0)
         _validate.count("min_present", self.min_present, 0)
         _validate.choice("candidate_loss", self.candidate_loss, ("exact", "minibatch"))
-        _validate.boolean("copies", self.copies)
 
 
 def _flat(name: str, value: Any) -> None:
