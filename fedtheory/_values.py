@@ -24,17 +24,15 @@ class Listed(tuple[Any, ...]):
         if len(self) <= _SHOWN:
             return tuple.__repr__(self)
         first = ", ".join(map(repr, self[:3]))
-        return f"({first}, ... {len(self)} entries, checksum {crc32(np.array(self).tobytes()):08x})"
+        return f"({first}, ... {len(self)} entries, checksum {crc32(tuple.__repr__(self).encode()):08x})"
 
 
 def listed(values: Any) -> Any:
-    """Return an array, or numbers in whatever sequence, as nested tuples of Python's numbers; a single number as it is.
+    """Return an array, a list or a tuple as nested tuples of Python's numbers; anything else as it is.
 
     >>> listed(np.array([[0.5, 1.0]])), listed(0.25)
     (((0.5, 1.0),), 0.25)
     """
-    return _nested(np.asarray(values).tolist()) if np.ndim(values) else values
-
-
-def _nested(values: Any) -> Any:
-    return Listed(_nested(value) for value in values) if isinstance(values, list) else values
+    if type(values) is np.ndarray or isinstance(values, np.generic):
+        values = values.tolist()
+    return Listed(map(listed, values)) if isinstance(values, list | tuple) else values

@@ -136,7 +136,7 @@ def _trained(config: Config, aligned: Any, eps: float, seed: np.random.SeedSeque
         step_size=config.step_size,
         batch_size=config.batch_size,
         rng=seed,
-        record=("loss", "models"),
+        record=("loss", "models", "selected", "coefficients"),
     )
     weights = inclusions(aligned, strategy, trajectory, with_gaps=False).weights[0]
     return {

@@ -7,6 +7,7 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory._values import listed
 
 __all__ = ["Everyone", "Participation", "PriorityDraws", "UniformFraction"]
 
@@ -39,6 +40,9 @@ class Everyone:
     """
 
     attendance: Any = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attendance", listed(self.attendance))
 
     @property
     def selection(self) -> str:
@@ -74,6 +78,7 @@ class PriorityDraws:
 
     def __post_init__(self) -> None:
         _validate.count("num_draws", self.num_draws)
+        object.__setattr__(self, "attendance", listed(self.attendance))
 
     @property
     def selection(self) -> str:
