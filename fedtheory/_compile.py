@@ -77,8 +77,8 @@ def _never_stale(dispatcher: Any) -> Any:
 
 
 def _readable(load_index: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any, str]]:
-    # The index names classes of this package, and to read it is to import them: one that was renamed since, or that only
-    # another process knows, must not end this one.
+    # The index names classes of this package, and to read it is to import them: one that was renamed since, or that
+    # only another process knows, must not end this one.
     def load() -> dict[Any, str]:
         try:
             return load_index()

@@ -1,5 +1,7 @@
 """Fill the slots of the round loop with a family's kernels and a strategy's rules, compiled or in plain Python."""
 
+# mypy: allow-untyped-decorators
+
 import operator
 import re
 from collections.abc import Callable
@@ -28,9 +30,10 @@ class BoundLoop:
 
     def __call__(self, problem: Any, *arguments: Any) -> int:
         """Run one replicate: the arguments of ``run_rounds`` after the addresses."""
-        # The loop is compiled for a bare tuple, whose parts are handed to a kernel one by one as those of its own record
-        # are. So its cache never names a class of the family: to read it, another process had to import that.
-        return int(run_rounds(self.addresses, tuple(problem) if self.functions else problem, *arguments))
+        # The loop is compiled for a bare tuple, whose parts are handed to a kernel one by one as those of its own
+        # record are. So its cache never names a class of the family: to read it, another process had to import that.
+        loop: Any = run_rounds
+        return int(loop(self.addresses, tuple(problem) if self.functions else problem, *arguments))
 
 
 def bound_loop(family: Family, rules: Rules) -> BoundLoop:
@@ -51,7 +54,7 @@ def bound_loop(family: Family, rules: Rules) -> BoundLoop:
 
 
 def _filled(name: str, function: Any, problem: Any) -> tuple[Any, int]:
-    """What is called in a slot, and its address."""
+    """Return what is called in a slot, and its address."""
     if function is None:
         return None, 0
     slot = SLOTS[name]
@@ -74,7 +77,7 @@ def _filled(name: str, function: Any, problem: Any) -> tuple[Any, int]:
 
 
 def _reason(error: Exception, function: Any) -> str:
-    """What numba says in its first sentence, and where."""
+    """Repeat what numba says in its first sentence, and where."""
     text = str(error)
     code = getattr(function, "py_func", function).__code__
     place = re.search(r'File "([^"<]+)", line (\d+)', text)

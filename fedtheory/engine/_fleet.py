@@ -21,8 +21,8 @@ class Fleet(NamedTuple):
 
     Where anybody can be absent, ``present`` is overwritten in every round, by a rule with a table and a memory of its
     own, and a round with fewer than ``min_present`` clients ends the run. ``objective`` holds the objective weights.
-    ``local_steps`` are taken of those of the round, the first ones; ``returned_noise`` is the variance of Gaussian noise
-    on each parameter of a returned model.
+    ``local_steps`` are taken of those of the round, the first ones; ``returned_noise`` is the variance of Gaussian
+    noise on each parameter of a returned model.
     """
 
     table: Array

@@ -1,7 +1,7 @@
 """What the round loop calls, what it hands over, and what it can record, each declared once.
 
 The loop calls a family's kernels (``KERNELS``) and a strategy's rules (``fedtheory.selection.rules``). A new slot is an
-entry here or there and a call in ``run_rounds``; a new recording is an entry in ``RECORDS`` and a line in ``run_rounds``:
+entry here or there and a call in the loop; a new recording is an entry in ``RECORDS`` and a line in the loop:
 signatures, buffers, error texts and the page *Contracts* of the documentation are read off the entries.
 """
 
@@ -85,7 +85,7 @@ SLOTS = {**KERNELS, **RULES}
 
 
 class Record(NamedTuple):
-    """Something a run can record: the buffer that the loop writes, its shape beyond the rounds, its blank, its meaning."""
+    """What a run can record: the buffer that the loop writes, its shape beyond the rounds, its blank, its meaning."""
 
     buffer: str
     shape: tuple[str, ...]
@@ -108,9 +108,14 @@ RECORDS = {
 _FILLED = {name for slot in SLOTS.values() for name in slot.writes} - {"memory", "present"}
 BUFFERS = tuple(sorted(_FILLED))
 
-Slots = namedtuple("Slots", tuple(SLOTS))  # type: ignore[misc] # one function, or its address, for each slot
-Workspace = namedtuple("Workspace", ("model", "server_model", "change", "counts", "report", *BUFFERS))  # type: ignore[misc]
-Recording = namedtuple("Recording", ("every", *dict.fromkeys(record.buffer for record in RECORDS.values())))  # type: ignore[misc]
+
+def _named(kind: str, *fields: str) -> Any:
+    return namedtuple(kind, fields)
+
+
+Slots = _named("Slots", *SLOTS)  # one function, or its address, for each slot
+Workspace = _named("Workspace", "model", "server_model", "change", "counts", "report", *BUFFERS)
+Recording = _named("Recording", "every", *dict.fromkeys(record.buffer for record in RECORDS.values()))
 
 
 class Server(NamedTuple):
@@ -137,8 +142,8 @@ class Plan(NamedTuple):
 def workspace(initial: Array, sizes: dict[str, int]) -> Any:
     """Make the buffers of one replicate, overwritten in every round; ``model`` and ``counts`` carry over.
 
-    ``report`` says where the loop is: the place of the rule that was called last, the round, and about a rule that is at
-    fault what it returned, and the number of chosen clients.
+    ``report`` says where the loop is: the place of the rule that was called last, the round, and about a rule that is
+    at fault what it returned, and the number of chosen clients.
     """
     shapes = {name: tuple(sizes[size] for size in ARGUMENTS[name].shape) for name in BUFFERS}
     return Workspace(
@@ -153,7 +158,7 @@ def workspace(initial: Array, sizes: dict[str, int]) -> Any:
 
 def recording(names: tuple[str, ...], every: int, num_recorded: int, sizes: dict[str, int]) -> Any:
     """Make room for what the loop records, a row per recorded round; an array without rows is not recorded."""
-    rooms = {}
+    rooms: dict[str, Array] = {}
     for name, record in RECORDS.items():
         rows = num_recorded if name in names else len(rooms.get(record.buffer, ()))
         rooms[record.buffer] = np.full((rows, *(sizes[size] for size in record.shape)), record.blank)

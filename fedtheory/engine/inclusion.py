@@ -101,6 +101,6 @@ def _weights(run: Trajectory, num_clients: int) -> Array:
     selected, coefficients = (run.recorded(name)[:, :-1] for name in ("selected", "coefficients"))
     weights = np.zeros((*selected.shape[:2], num_clients))
     replicate, round_index, place = np.nonzero(selected >= 0)
-    clients = selected[replicate, round_index, place]
+    clients = selected[replicate, round_index, place].astype(np.int64)
     np.add.at(weights, (replicate, round_index, clients), coefficients[replicate, round_index, place])
     return weights

@@ -1,7 +1,7 @@
 """The round loop, written once: attend, ask, choose, train, weigh, record, aggregate, value, observe.
 
 It calls the strategy's rules and the problem family's kernels through slots, which ``contract`` declares and
-``_binding`` fills. Such a call costs a few nanoseconds, so that a slot is called per round, never per step or per sample.
+``_binding`` fills. Such a call costs a few nanoseconds: a slot is called per round, never per step or per sample.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -26,7 +26,7 @@ def run_rounds(
 ):
     """Run all rounds of one replicate in place.
 
-    Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` then tells where.
+    Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
     """
     slots = functions_at(addresses, problem)
     problem, server, space, recording, fleet = lent(problem), lent(server), lent(space), lent(recording), lent(fleet)
@@ -55,9 +55,9 @@ def run_rounds(
         asked = 0
         if asks:
             asked = _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, training_rng)
-            if asked < 0:
-                return FAULT
-        size = _choose(slots, server, space, fleet, asked, t, attends, selection_rng)
+        size = -1
+        if asked >= 0:
+            size = _choose(slots, server, space, fleet, asked, t, attends, selection_rng)
         if size < 0:
             return FAULT
         steps = plan.step_sizes[t * plan.local_steps : (t + 1) * plan.local_steps]

@@ -17,7 +17,7 @@ from fedtheory.engine.play import play_round
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact._door import known_law
 from fedtheory.federation.protocol import Federation
-from fedtheory.selection.rules import Strategy
+from fedtheory.selection.rules import Strategy, rules_of
 
 __all__ = ["OneSided", "SampledSkew", "SkewEstimate", "estimated_selection_skew", "sampled_models", "selection_skew_at"]
 
@@ -213,7 +213,7 @@ def _selections(
 ) -> tuple[npt.NDArray[np.int64], Array]:
     """Clients chosen in each draw and their coefficients, shape (num_draws, most) each, padded with zeros."""
     count = _validate.count("num_draws", num_draws)
-    rules = strategy.rules(np.array(fed.weights), 1)
+    rules = rules_of(strategy, fed.weights, 1)
     looks = rules.weigh is not None and known_law(strategy, np.array(fed.weights)) is None
     if rules.candidate_loss != "exact" or rules.attend is not None or looks:
         message = f"strategy must select among all by exact losses and weigh without seeing updates, got {strategy}"

@@ -46,8 +46,13 @@ from fedtheory.selection.participation import PriorityDraws as PriorityDraws
 from fedtheory.selection.participation import UniformFraction as UniformFraction
 from fedtheory.selection.power_of_choice import PowerOfChoice as PowerOfChoice
 from fedtheory.selection.proportional import Proportional as Proportional
+from fedtheory.selection.rules import ARGUMENTS as ARGUMENTS
+from fedtheory.selection.rules import Argument as Argument
+from fedtheory.selection.rules import RULES as RULES
 from fedtheory.selection.rules import Rules as Rules
+from fedtheory.selection.rules import Slot as Slot
 from fedtheory.selection.rules import Strategy as Strategy
+from fedtheory.selection.rules import rules_of as rules_of
 from fedtheory.selection.threshold_schedules import AnnealedThreshold as AnnealedThreshold
 from fedtheory.selection.threshold_schedules import ThresholdSchedule as ThresholdSchedule
 from fedtheory.selection.threshold_schedules import thresholds as thresholds

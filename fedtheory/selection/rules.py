@@ -8,8 +8,8 @@ leaves there is checked once a round, and a fault ends the run with a ValueError
 round and the value: numbers of clients must fit the room, clients be in ``0..K-1``, coefficients be finite. Entries of
 ``candidates`` and ``chosen`` are -1 and those of ``coefficients`` NaN until they are written.
 
-When somebody is not there, ``weights`` are those of the present divided by their sum, and -1 for the absent: a rule that
-looks never proposes or chooses these, and the loop takes them out of what the other rules return.
+When somebody is not there, ``weights`` are those of the present divided by their sum, and -1 for the absent: a rule
+that looks never proposes or chooses these, and the loop takes them out of what the other rules return.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory._validate import Array
 
-__all__ = ["ARGUMENTS", "RULES", "Argument", "Rules", "Slot", "Strategy"]
+__all__ = ["ARGUMENTS", "RULES", "Argument", "Rules", "Slot", "Strategy", "rules_of"]
 
 Rule = Callable[..., Any]
 
@@ -98,7 +98,7 @@ RULES = {
          "rng"),
         ("memory",),
         "void",
-        "values what each of the chosen brought, once the server has moved; local models are ``server_model`` + updates",
+        "values what the chosen brought, once the server has moved; their local models are server_model + updates",
     ),
     "observe": Slot(
         ("round_index", "table", "memory", "weights", "chosen", "coefficients", "mean_losses"),
@@ -154,10 +154,10 @@ class Rules:
     min_present: int = 0
 
     def __post_init__(self) -> None:
-        for name in RULES:
+        for name, slot in RULES.items():
             rule = getattr(self, name)
             if not (callable(rule) or (rule is None and name != "select")):
-                message = f"{name} must be a function {name}{RULES[name]}, got {rule!r}"
+                message = f"{name} must be a function {name}{slot}, got {rule!r}"
                 raise TypeError(message)
         for name in ("table", "memory", "attend_table", "attend_memory"):
             _flat(name, getattr(self, name))
@@ -184,3 +184,22 @@ class Strategy(Protocol):
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Check the parameters against the federation and return the rules."""
+
+
+def rules_of(strategy: Any, weights: Array, num_rounds: int) -> Rules:
+    """Ask a strategy for its rules.
+
+    Raises
+    ------
+    TypeError
+        If it is none, but its class or its name, say, or returns something else.
+    """
+    if isinstance(strategy, type) or not callable(getattr(strategy, "rules", None)):
+        known = f"the class {strategy.__name__}" if isinstance(strategy, type) else repr(strategy)
+        message = f"strategy must be a value with a method rules(weights, num_rounds), got {known}"
+        raise TypeError(message)
+    rules = strategy.rules(np.array(weights), num_rounds)
+    if not isinstance(rules, Rules):
+        message = f"the rules of {strategy} must be fedtheory.selection.Rules, got {type(rules).__name__}"
+        raise TypeError(message)
+    return rules
