@@ -48,7 +48,7 @@ def with_checked_bounds(dispatcher: Any) -> Any:
     Functions of this package, and those whose authors chose about ``boundscheck``, stay as they are.
     """
     function, options = dispatcher.py_func, dispatcher.targetoptions
-    if function.__module__.startswith("fedtheory.") or options.get("boundscheck") is not None:
+    if str(function.__module__).startswith("fedtheory.") or options.get("boundscheck") is not None:
         return dispatcher
     checked = numba.jit(**{**options, "boundscheck": True})(function)
     if not isinstance(dispatcher._cache, NullCache):

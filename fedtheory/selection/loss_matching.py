@@ -16,7 +16,7 @@ from fedtheory._values import listed
 from fedtheory.paper import Scheme
 from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection._layout import pack
-from fedtheory.selection.participation import Everyone, Participation
+from fedtheory.selection.participation import Everyone, Participation, attending, taking_part
 from fedtheory.selection.rules import Rules
 from fedtheory.selection.threshold_schedules import thresholds
 
@@ -106,16 +106,16 @@ class LossMatching:
             If threshold or attendance change from round to round.
         """
         mask = np.array(self.priority)
-        attendance = self.participation.attendances(mask.size, 2)
+        attendance = attending(self.participation, mask.size, 2)
         if np.ndim(self.threshold) or callable(getattr(self.threshold, "thresholds", None)) or len(attendance) > 1:
             message = "threshold and attendance must be the same in all rounds for inclusion probabilities, got changes"
             raise TypeError(message)
-        mode, first, others = self.participation.sizes(int(mask.sum()), int((~mask).sum()))
+        mode, first, others = taking_part(self.participation, int(mask.sum()), int((~mask).sum()))
         eps = thresholds(self.threshold, 1)
         matched = matches(np.asarray(losses)[None], weights, eps, self.comparison).matched[0]
         chances = np.array(self.shares) * first if mode == _DRAWS else np.full(mask.size, first / mask.sum())
-        attending = attendance[0] * others / max(int((~mask).sum()), 1)
-        return np.where(mask, chances, attending * matched)
+        there = attendance[0] * others / max(int((~mask).sum()), 1)
+        return np.where(mask, chances, there * matched)
 
     def law(self, weights: Array) -> None:
         """None: the coefficients depend on the losses, not only on their order."""
@@ -126,16 +126,16 @@ class LossMatching:
         if weights.shape != p.shape or np.abs(weights - np.where(mask, p, 0.0)).max() > 1e-9:
             message = "weights of the federation must be the shares of the priority clients and 0 for the others"
             raise ValueError(message)
-        mode, first, others = self.participation.sizes(int(mask.sum()), int((~mask).sum()))
+        mode, first, others = taking_part(self.participation, int(mask.sum()), int((~mask).sum()))
         eps = thresholds(self.threshold, num_rounds)
-        attendance = self.participation.attendances(p.size, num_rounds)
+        attendance = attending(self.participation, p.size, num_rounds)
         head = (mode, first, others, self.comparison == "<=", self.warmup_rounds, eps.size)
         alias = alias_table(np.where(mask, p, 0.0))
         return Rules(
             propose=_propose_everyone,
             select=_select_matching,
             weigh=_renormalize,
-            max_selected=int(first) + int((~mask).sum()),
+            max_selected=first + int((~mask).sum()),
             max_candidates=p.size,
             table=pack(*head, p, mask, alias, eps, attendance),
             # A permutation within each group, from which subsets are drawn.

@@ -15,9 +15,9 @@ from fedtheory.paper import Scheme
 from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_inclusion
 from fedtheory.selection._draw import alias_table, client_at, draw_by_weight, keep_largest, scan_for_the_rest
 from fedtheory.selection._layout import pack
-from fedtheory.selection.candidate_schedules import CandidateSchedule
+from fedtheory.selection.candidate_schedules import CandidateSchedule, scheduled
 from fedtheory.selection.laws import Fixed, Ranked, Scheduled
-from fedtheory.selection.loss_transforms import LossTransform, transform
+from fedtheory.selection.loss_transforms import LossTransform, coded, transform
 from fedtheory.selection.rules import Rules
 
 __all__ = ["PowerOfChoice"]
@@ -60,8 +60,7 @@ class PowerOfChoice:
         elif isinstance(self.num_candidates, int | float | np.number):
             _validate.count("num_candidates", self.num_candidates, self.num_selected)
         _validate.choice("loss", self.loss, ("exact", "minibatch", "last"))
-        if self.transform is not None:
-            self.transform.code()
+        coded(self.transform)
 
     @property
     def scheme(self) -> Scheme:
@@ -74,14 +73,14 @@ class PowerOfChoice:
             return np.array([float(num_clients)])
         if isinstance(self.num_candidates, int | np.integer):
             return np.array([float(_validate.count("num_candidates", self.num_candidates, 1, num_clients))])
-        return self.num_candidates.counts(num_rounds, self.num_selected, num_clients).astype(np.float64)
+        return scheduled(self.num_candidates, num_rounds, self.num_selected, num_clients).astype(np.float64)
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
         num_clients, m = weights.size, self.num_selected
         counts = self._feasible_counts(weights, num_rounds)
         most = int(counts.max(initial=m))
-        kind, parameter = (0.0, 0.0) if self.transform is None else self.transform.code()
+        kind, parameter = coded(self.transform)
         table = pack(m, kind, parameter, alias_table(weights), counts)
         never_drawn = np.full(num_clients, -1.0)
         if self.loss == "last":

@@ -44,7 +44,7 @@ def rule_of(name: str, body: str) -> Any:
         "observe": "pass",
     }[name]
     indented = body.replace("\n", "\n        ")
-    space: dict[str, Any] = {"np": np, "FAR": FAR}
+    space: dict[str, Any] = {"np": np, "FAR": FAR, "__name__": "rules_of_somebody"}
     text = f"def misbehaving({arguments}):\n    if round_index >= 1:\n        {indented}\n    {good}\n"
     exec(compile(text, "rules_of_somebody.py", "exec"), space)
     return space["misbehaving"]
