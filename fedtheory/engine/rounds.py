@@ -21,7 +21,7 @@ _PLACE = Slots(*range(len(SLOTS)))
 
 
 @compiled
-def run_rounds(
+def run_rounds(  # noqa: PLR0911 # a run can end in many ways
     addresses, problem, server, space, recording, work, fleet, plan, selection_rng, training_rng, attendance_rng
 ):
     """Run all rounds of one replicate in place.
@@ -42,7 +42,10 @@ def run_rounds(
     for t in range(num_rounds + 1):
         row = t // recording.every if t % recording.every == 0 else -1
         if row >= 0:
-            _record(recording, row, slots.excess(problem, model), model, uplink, broadcasts, evaluations)
+            excess = slots.excess(problem, model)
+            if not np.isfinite(excess):
+                return t
+            _record(recording, row, excess, model, uplink, broadcasts, evaluations)
         if t == num_rounds:
             break
         if plan.stop[0]:
