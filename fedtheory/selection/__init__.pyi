@@ -26,6 +26,7 @@ from fedtheory.selection.candidate_schedules import CandidateSchedule as Candida
 from fedtheory.selection.candidate_schedules import DecayingCandidates as DecayingCandidates
 from fedtheory.selection.candidate_schedules import HalfTimeCandidates as HalfTimeCandidates
 from fedtheory.selection.candidate_schedules import HalvingCandidates as HalvingCandidates
+from fedtheory.selection.candidate_schedules import scheduled as scheduled
 from fedtheory.selection.full import Full as Full
 from fedtheory.selection.independent import Independent as Independent
 from fedtheory.selection.laws import Fixed as Fixed
@@ -40,10 +41,13 @@ from fedtheory.selection.loss_matching import matches as matches
 from fedtheory.selection.loss_transforms import ClippedLoss as ClippedLoss
 from fedtheory.selection.loss_transforms import FairLoss as FairLoss
 from fedtheory.selection.loss_transforms import LossTransform as LossTransform
+from fedtheory.selection.loss_transforms import coded as coded
 from fedtheory.selection.participation import Everyone as Everyone
 from fedtheory.selection.participation import Participation as Participation
 from fedtheory.selection.participation import PriorityDraws as PriorityDraws
 from fedtheory.selection.participation import UniformFraction as UniformFraction
+from fedtheory.selection.participation import attending as attending
+from fedtheory.selection.participation import taking_part as taking_part
 from fedtheory.selection.power_of_choice import PowerOfChoice as PowerOfChoice
 from fedtheory.selection.proportional import Proportional as Proportional
 from fedtheory.selection.rules import ARGUMENTS as ARGUMENTS
