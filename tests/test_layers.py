@@ -36,7 +36,7 @@ LONGER = {
     "fedtheory.__main__._parser": 28,
     "fedtheory.engine._kernels_quadratic._full_train_one": 28,
     "fedtheory.engine._kernels_softmax.softmax_family": 29,
-    "fedtheory.engine.rounds.run_rounds": 46,
+    "fedtheory.engine.rounds.run_rounds": 45,
     "fedtheory.engine.simulation.fedavg": 52,
     "fedtheory.exact.subsets._enumerate": 27,
     "fedtheory.sampling.reference.solver_probabilities": 26,

@@ -9,7 +9,7 @@ It calls the strategy's rules and the problem family's kernels through slots, wh
 import numpy as np
 
 from fedtheory._compile import compiled, inlined
-from fedtheory.engine._fleet import keep_present, train_alike, train_cohort, update_presence
+from fedtheory.engine._fleet import keep_present, train_cohort, update_presence
 from fedtheory.engine._slots import functions_at, lent
 from fedtheory.engine.contract import SLOTS, Slots
 
@@ -32,13 +32,11 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
     problem, server, space, recording, fleet = lent(problem), lent(server), lent(space), lent(recording), lent(fleet)
     plan, selection_rng, training_rng = lent(plan), lent(selection_rng), lent(training_rng)
     attendance_rng = lent(attendance_rng)
-    model, report = space.model, space.report
+    model = space.model
     uplink, broadcasts, evaluations = 0.0, 0.0, 0.0
     num_rounds = plan.step_sizes.size // plan.local_steps
-    # Asked once: the usual fleet is present and alike, and handing its arrays around costs a tenth of a round.
-    attends, differs = addresses.attend != 0, fleet.local_steps.size + fleet.returned_noise.size > 0
-    asks, weighs = addresses.propose != 0, addresses.weigh != 0
-    values, observes = addresses.value != 0, addresses.observe != 0
+    # Asked once: the usual fleet is present, and handing its arrays around costs a tenth of a round.
+    attends = addresses.attend != 0
     for t in range(num_rounds + 1):
         row = t // recording.every if t % recording.every == 0 else -1
         if row >= 0:
@@ -50,36 +48,27 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
             break
         if plan.stop[0]:
             return STOPPED
-        report[1] = t
-        if attends:
-            here = _attend(slots, server, space, fleet, t, attendance_rng)
-            if here < 0:
-                return here
+        space.report[1] = t
+        here = _attend(slots, server, space, fleet, t, attends, attendance_rng)
+        if here < 0:
+            return here
         asked = 0
-        if asks:
+        if addresses.propose != 0:
             asked = _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, training_rng)
-        size = -1
-        if asked >= 0:
-            size = _choose(slots, server, space, fleet, asked, t, attends, selection_rng)
+        size = _choose(slots, server, space, fleet, asked, t, attends, selection_rng)
         if size < 0:
             return FAULT
         steps = plan.step_sizes[t * plan.local_steps : (t + 1) * plan.local_steps]
-        if differs:
-            train_cohort(problem, slots.train, space, size, steps, work, fleet, training_rng)
-        else:
-            train_alike(problem, slots.train, space, size, steps, work, training_rng)
-        extra = _weigh(slots, server, space, size, t, weighs, selection_rng)
+        train_cohort(problem, slots.train, space, size, steps, work, fleet, training_rng)
+        extra = _weigh(slots, server, space, size, t, addresses.weigh != 0, selection_rng)
         if extra < 0.0:
             return FAULT
         if row >= 0:
             _record_cohort(recording, row, space, size)
-        sent = _aggregate(space, size, plan.server_step_size, values)
+        sent = _aggregate(space, size, plan.server_step_size, addresses.value != 0)
         if not _is_finite(model):
-            return FAULT if weighs and _only_coefficients_fail(space, size) else t + 1
-        if values:
-            _value(slots, server, space, size, t, selection_rng)
-        if observes:
-            _observe(slots, server, space, size, t)
+            return FAULT if addresses.weigh != 0 and _only_coefficients_fail(space, size) else t + 1
+        _look_back(slots, server, space, size, t, addresses.value != 0, addresses.observe != 0, selection_rng)
         uplink += sent * model.size + asked + extra
         broadcasts += max(asked, size)
         evaluations += asked
@@ -87,8 +76,10 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
 
 
 @inlined
-def _attend(slots, server, space, fleet, t, rng):
+def _attend(slots, server, space, fleet, t, attends, rng):
     """Ask who is there; return their number, or how the run ends."""
+    if not attends:
+        return 0
     space.report[0] = _PLACE.attend
     said = slots.attend(t, fleet.table, fleet.memory, rng, fleet.present)
     space.report[2] = said
@@ -117,9 +108,11 @@ def _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, 
 
 @inlined
 def _choose(slots, server, space, fleet, asked, t, attends, rng):
-    """Choose who trains; return how many they are, -1 if the rule is at fault."""
+    """Choose who trains; return how many they are, -1 if this rule is at fault, or was the one before."""
     table, memory, weights = server
     chosen = space.chosen
+    if asked < 0:
+        return -1
     space.report[0] = _PLACE.select
     _fill(chosen, chosen.size, -1)
     size = slots.select(t, table, memory, weights, space.candidates[:asked], space.losses[:asked], rng, chosen)
@@ -147,19 +140,17 @@ def _weigh(slots, server, space, size, t, weighs, rng):
 
 
 @inlined
-def _value(slots, server, space, size, t, rng):
+def _look_back(slots, server, space, size, t, values, observes, rng):
+    """Let the strategy value and observe what the round came to."""
     table, memory, weights = server
-    space.report[0] = _PLACE.value
-    chosen, coefficients, updates = space.chosen[:size], space.coefficients[:size], space.updates[:size]
-    slots.value(t, table, memory, weights, chosen, coefficients, updates, space.server_model, space.model, rng)
-
-
-@inlined
-def _observe(slots, server, space, size, t):
-    table, memory, weights = server
-    space.report[0] = _PLACE.observe
     chosen, coefficients = space.chosen[:size], space.coefficients[:size]
-    slots.observe(t, table, memory, weights, chosen, coefficients, space.mean_losses[:size])
+    if values:
+        space.report[0] = _PLACE.value
+        before, after = space.server_model, space.model
+        slots.value(t, table, memory, weights, chosen, coefficients, space.updates[:size], before, after, rng)
+    if observes:
+        space.report[0] = _PLACE.observe
+        slots.observe(t, table, memory, weights, chosen, coefficients, space.mean_losses[:size])
 
 
 @inlined
