@@ -18,7 +18,7 @@ MISSING_TODAY = {
     "(66)-(71), (73)-(78), (86)-(87), Footnote 1",
     "optimal-client-sampling": "(8)-(9), (11), (14), (22), (30), (34), (37)-(38), Assumptions 7, 9, "
     "Remarks 10, 14, 16, 19, Algorithms 1, 3",
-    "fedalign": "(24), (27), (32)-(34), (36)-(49), (51)-(53), (56), (58)",
+    "fedalign": "",
     "fedavg": "Lemma 4",
 }
 

@@ -128,7 +128,7 @@ def lemma_a5(rng: np.random.Generator) -> Finding:
 @claim(
     "fedalign:lemma-a7",
     "E w'_t = w_t at the end of a round over the draws of priority clients, given the round's inclusions",
-    Statement(fa.PAPER, "Lemma A.7"),
+    Statement(fa.PAPER, "Lemma A.7", "eq. (56)"),
     "identity",
     hypotheses=("priority clients are drawn with replacement, client k with probability p_k", _FROZEN),
 )
@@ -169,6 +169,31 @@ def lemma_a8(rng: np.random.Generator) -> Finding:
             printed = fa.sampling_variance.printed(run.step_size(last), **known)
             where = {**instance, "round": number}
             findings += [at_most(measured, refined, instance=where), at_most(refined, printed, instance=where)]
+    return worst_of(findings)
+
+
+@claim(
+    "fedalign:equation-58",
+    "E |w' - w*|^2 = E |w - w*|^2 + E |w' - w|^2 at the end of a round, and the last is at most that of Lemma A.8",
+    Statement(fa.PAPER, "Appendix A.4", "eq. (58)"),
+    hypotheses=tuple(hypothesis.text for hypothesis in fa.sampling_variance.hypotheses),
+    looseness=1.01,
+)
+def equation_58(rng: np.random.Generator) -> Finding:
+    run, instance = draw_alignment(rng, most_draws=2, longest_round=6)
+    G2, best, findings = client_gradient_bound(run), run.federation.minimizer, []
+    for number, beginnings in enumerate(run.rounds[: run.num_rounds]):
+        end = (number + 1) * run.local_steps
+        used, apart, allowed = elapsed(run, end - 1) + run.step_size(end - 1), Fraction(0), Fraction(0)
+        for beginning, chance in beginnings.items():
+            together = sum(beginning.team.coefficients[: len(run.priority)], start=Fraction(0))
+            bound = fa.sampling_variance(used, num_draws=run.num_draws, priority_weight=together, G2=G2)
+            standing = beginning.snapshots[-1].mean(lambda at: norm2(difference(at.average, best)))
+            apart += chance * (standing + beginning.snapshots[-1].mean(lambda at: drawn_variance(run, at)))
+            allowed += chance * (standing + bound)
+        where = {**instance, "round": number}
+        measured = distance2(run, end)
+        findings += [equal_to(measured, apart, instance=where), at_most(measured, allowed, instance=where)]
     return worst_of(findings)
 
 
