@@ -1,6 +1,7 @@
 """Power-of-Choice, Appendix C: eqs. (56) to (67), from the skews to the theorem."""
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from fedtheory.claims.power_of_choice._recursion import Recursion, draw_recursio
 from fedtheory.paper import Statement
 from fedtheory.rational.constants import initial_distance2, observed_gradient_bound, observed_skews
 from fedtheory.rational.draws import draw_federation, whole
-from fedtheory.rational.rounds import distance2, elapsed, gap
+from fedtheory.rational.rounds import Snapshot, distance2, elapsed, gap
 from fedtheory.rational.run_draws import Drawn, draw_run
 from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import inner
@@ -28,7 +29,11 @@ _SHORT = "eta <= 1/(4 L)"
 def _a7_expanded(drawn: Drawn, means: Means) -> Finding:
     fed = drawn.run.federation
     factor = means.nu * (1 - means.x) * observed_skews(drawn.run).rho_bar
-    expected = [means.mean(lambda at, k=k: fed.losses(at.average)[k]) for k in range(fed.num_clients)]
+
+    def loss(client: int, at: Snapshot) -> Fraction:
+        return fed.losses(at.average)[client]
+
+    expected = [means.mean(partial(loss, k)) for k in range(fed.num_clients)]
     lowest = inner(fed.weights, fed.losses(fed.minimizer))
     line_56 = inner(fed.weights, expected) - inner(fed.weights, fed.minima)
     parts = [f - lowest + lowest - least for f, least in zip(expected, fed.minima, strict=True)]

@@ -133,7 +133,7 @@ def small_steps_bias(rng: np.random.Generator) -> Finding:
 )
 def small_steps_bias_unbiased(_: np.random.Generator) -> Finding:
     fed, one = opposite_clients(), Fraction(1)
-    known = {"mu": one, "L": one, "objective_gap": fed.objective_gap, "G2": 3 * one, "sigma2": 0 * one}
+    known: dict[str, Any] = {"mu": one, "L": one, "objective_gap": fed.objective_gap, "G2": 3 * one, "sigma2": 0 * one}
     known |= {"local_steps": 1, "num_selected": 1, "rho_bar": one, "rho_tilde": one, "step_size": one / 10**6}
     words = {**federation_in_words(fed), "law": "proportional", "G2": "3", "step_size": "1/10^6", "local_steps": 1}
     return at_most(settled_at(known), decaying_bias(known), instance=words)

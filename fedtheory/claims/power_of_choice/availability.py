@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -65,6 +66,7 @@ def against_average_law(bound: Bound, runs: Sequence[RationalRun]) -> Finding:
     """Compare the mean error of equally likely runs with a bound that takes the skews of the average round."""
     run, fed, num_steps = runs[0], runs[0].federation, runs[0].num_steps
     average: Law[Selection] = Law.uniform((k,) for k in range(fed.num_clients))
+    # One number: the average round is unbiased, its skew 1 at every model.
     (rho,) = {skew(run, average, at.average) for step in range(num_steps + 1) for at in run.snapshots[step]}
     predicted = bound(
         num_steps,
@@ -72,8 +74,7 @@ def against_average_law(bound: Bound, runs: Sequence[RationalRun]) -> Finding:
         local_steps=1,
         num_selected=1,
         G2=_largest_mean_gradient(runs),
-        rho_diagonal=rho,  # 1 at every model: the average round is unbiased
-        rho_tilde=rho,
+        **dict.fromkeys(("rho_diagonal", "rho_tilde"), rho or Fraction(0)),
         initial_distance2=initial_distance2(run),
     )
     error = mean_of(runs, lambda one: gap(one, num_steps))
@@ -116,7 +117,7 @@ def taking_turns(num_clients: int, num_steps: int) -> Finding:
     for step in range(num_steps):
         squares = max(squares, *(norm2(fed.gradient(k, w)) for k in range(num_clients)))
         w = difference(w, scaled(step_size(step), fed.gradient(step % num_clients, w)))
-    known = {"mu": 1, "L": 1, "sigma2": 0, "objective_gap": fed.objective_gap, "initial_distance2": 0}
+    known: dict[str, Any] = {"mu": 1, "L": 1, "sigma2": 0, "objective_gap": fed.objective_gap, "initial_distance2": 0}
     known |= {"local_steps": 1, "num_selected": 1, "G2": squares, "rho_diagonal": 1, "rho_tilde": Fraction(1)}
     words = {"clients": num_clients, "centers": "1 for the first half, -1 for the second", "num_steps": num_steps}
     bound = poc.refined_decaying_steps_gap(num_steps, **known)
