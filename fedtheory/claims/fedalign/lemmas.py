@@ -206,7 +206,8 @@ def equation_58(rng: np.random.Generator) -> Finding:
     remark="a square is missing, (s^2 - 1)/(s^2 (s + 1)); both ends of the chain are true",
 )
 def equation_35(_: np.random.Generator) -> Finding:
-    s = Fraction(8)
+    # The step sizes are 2/(mu s).
+    s = 2 / Fraction(fa.decaying_step_sizes(1, mu=1.0, L=1.0, local_steps=1)[0])
     return equal_to((s - 1) / s**2, (s**2 - 1) / (s * (s + 1)), instance={"t + gamma": "8"})
 
 
