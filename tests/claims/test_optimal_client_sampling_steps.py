@@ -11,7 +11,7 @@ import pytest
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims.fedavg import lemmas as fedavg_lemmas
-from fedtheory.claims.optimal_client_sampling import appendix, assumptions, extremes, lemma1, many_rounds
+from fedtheory.claims.optimal_client_sampling import appendix, assumptions, extremes, lemma1, many_rounds, means
 from fedtheory.rational import round_draws
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.sampled_rounds import SampledRound
@@ -105,10 +105,10 @@ def test_a_weakened_mean_over_rounds_is_refuted(claim, summand, factor, local_st
 
 def test_means_in_the_wrong_place_fail_by_hand_computed_numbers():
     # Variances by sampling 2 and 0 against half of 2 + 1; (1/2)(2 + 1)/2 with alpha = 1 or 0.
-    alpha = many_rounds.mean_of_alpha.check(np.random.default_rng(0))
+    alpha = means.mean_of_alpha.check(np.random.default_rng(0))
     assert (alpha.measured, alpha.predicted) == (1, Q(3, 4))
     # Variances 4 - 2 and 64/25 - 2, and the squared sums 4 and 64/25; 1/E gamma = 64/41 for E gamma = 41/64.
-    gamma = many_rounds.mean_of_gamma.check(np.random.default_rng(0))
+    gamma = means.mean_of_gamma.check(np.random.default_rng(0))
     assert gamma.measured == (2 + Q(14, 25)) / 2 + (4 + Q(64, 25)) / 2
     assert gamma.predicted == (Q(64, 41) - 1) * 2 + (4 + Q(64, 25)) / 2 < gamma.measured
 
