@@ -21,8 +21,19 @@ def write_verdicts(app: sphinx.application.Sphinx) -> None:
     for page in sorted(folder.glob("[!i]*.md")):
         prefix = page.stem.replace("_", "-") + ":"
         claims = [claim for key, claim in known_claims().items() if key.startswith(prefix)]
-        table = markdown_table(rows(verdicts_of(claims)), prefix)
-        (folder / "generated" / page.name).write_text(table, encoding="utf-8")
+        if claims:
+            table = markdown_table(rows(verdicts_of(claims)), prefix)
+            (folder / "generated" / page.name).write_text(table, encoding="utf-8")
+
+
+def write_contracts(app: sphinx.application.Sphinx) -> None:
+    """Write the tables of what the round loop calls and records."""
+    from fedtheory.engine._tables import tables
+
+    folder = Path(app.srcdir) / "api" / "tables"
+    folder.mkdir(exist_ok=True)
+    for name, table in tables().items():
+        (folder / f"{name}.md").write_text(table, encoding="utf-8")
 
 
 def is_type_alias(*event: object) -> bool | None:
@@ -34,4 +45,5 @@ def is_type_alias(*event: object) -> bool | None:
 def setup(app: sphinx.application.Sphinx) -> None:
     """Connect the hooks."""
     app.connect("builder-inited", write_verdicts)
+    app.connect("builder-inited", write_contracts)
     app.connect("autodoc-skip-member", is_type_alias)
