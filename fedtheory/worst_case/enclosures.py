@@ -74,7 +74,7 @@ def _balanced(program: Program, solution: Solution) -> Multipliers:
     numbers = {value: number for number, value in enumerate(program.values)}
     order = sorted(range(len(factors)), key=lambda row: (row >= num_equalities, -factors[row]))
     forms = program.forms[1:]
-    columns = [{numbers[value]: c for value, c in forms[row].values.items()} for row in order]
+    columns = [{numbers[value]: c for value, c in forms[row].values.items() if c} for row in order]
     missing = {numbers[v]: -c for v, c in value_balance(program, (Fraction(-1), *factors)).items() if c}
     for place, change in solve_exactly(columns, missing).items():
         factors[order[place]] += change

@@ -114,11 +114,12 @@ class Form:
 @final
 @dataclass(frozen=True)
 class Constraint:
-    """``form <= bound``, or ``form == bound``; the name of a bound is that of the constant it comes from."""
+    """``form <= bound``, or ``form == bound``; the bound is ``share`` times the constant that ``name`` names, if any."""
 
     form: Form
     bound: Fraction = Fraction(0)
     name: str = ""
+    share: Fraction = Fraction(0)
 
 
 @final
@@ -166,6 +167,16 @@ class Draft:
         self._inequalities: list[Constraint] = []
         self._equalities: list[Constraint] = []
 
+    @property
+    def num_blocks(self) -> int:
+        """Number of blocks."""
+        return len(self._sizes)
+
+    def block(self) -> int:
+        """Open another block, and return its number."""
+        self._sizes.append(0)
+        return len(self._sizes) - 1
+
     def vector(self, *blocks: int) -> Vector:
         """Make a vector that is free in each of these blocks; in block 0 by default."""
         coordinates = {}
@@ -174,13 +185,21 @@ class Draft:
             self._sizes[block] += 1
         return Vector(coordinates)
 
-    def at_most(self, form: Form | Value, bound: Fraction | int = 0, name: str = "") -> None:
-        """Demand that a form is at most a number."""
-        self._inequalities.append(Constraint(Form.of(form), Fraction(bound), name))
+    def at_most(
+        self, form: Form | Value, constant: Fraction | int = 0, name: str = "", share: Fraction | int = 1
+    ) -> None:
+        """Demand that a form is at most a constant, or some share of it."""
+        bound = Fraction(share) * constant
+        self._inequalities.append(Constraint(Form.of(form), bound, name, Fraction(share if name else 0)))
 
     def equal_to(self, form: Form | Value, bound: Fraction | int = 0, name: str = "") -> None:
         """Demand that a form equals a number."""
         self._equalities.append(Constraint(Form.of(form), Fraction(bound), name))
+
+    def interpolate(self, forms: Iterable[Form]) -> None:
+        """Demand that each of these forms is at most 0."""
+        for form in forms:
+            self.at_most(form)
 
     def maximize(self, objective: Form | Value) -> Program:
         """Return the finished program."""

@@ -1,0 +1,207 @@
+"""Federations that attain a worst case, as functions that ordinary code can train."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, final
+
+import numpy as np
+
+from fedtheory._validate import Array
+
+__all__ = ["ClientFunction", "Instance", "Interpolant", "Outcome", "Parabola"]
+
+
+class ClientFunction(Protocol):
+    """A client's loss."""
+
+    @property
+    def minimum(self) -> float:
+        """The least loss."""
+
+    def loss(self, w: Array) -> float:
+        """Return the loss of a model, shape (v,)."""
+
+    def gradient(self, w: Array) -> Array:
+        """Return the gradient there, shape (v,)."""
+
+
+class Outcome(NamedTuple):
+    """An outcome of a selection: its probability, and the coefficients of the clients' models, shape (K,)."""
+
+    probability: float
+    coefficients: Array
+
+
+@final
+@dataclass(frozen=True)
+class Interpolant:
+    r"""The largest L-smooth, mu-strongly convex function with given values and gradients at some points.
+
+    With ``l = L - mu``, ``h_i = f_i - mu/2 |x_i|^2`` and ``s_i = g_i - mu x_i``, it is
+
+    .. math::
+        F(x)=\frac\mu2\|x\|^2+\min_a\ \frac l2\Big\|x-\sum_ia_i\big(x_i-\tfrac{s_i}l\big)\Big\|^2
+        +\sum_ia_i\big(h_i-\tfrac{\|s_i\|^2}{2l}\big)
+
+    over weights ``a_i >= 0`` of sum 1 (Taylor, Hendrickx, Glineur 2017).
+
+    Attributes
+    ----------
+    points, gradients, values
+        Where it is known: shapes (n, v), (n, v), (n,). The minimizer is among the points.
+    mu, L
+        Its constants.
+    """
+
+    points: Array
+    gradients: Array
+    values: Array
+    mu: float
+    L: float
+
+    @property
+    def minimum(self) -> float:
+        """The least loss."""
+        return float(self.values.min())
+
+    def loss(self, w: Array) -> float:
+        """Return the loss of a model."""
+        bulge, corners, levels = self.L - self.mu, self._corners, self._levels
+        weights = self._weights(w)
+        away = w - weights @ corners
+        return float(self.mu / 2 * w @ w + bulge / 2 * away @ away + weights @ levels)
+
+    def gradient(self, w: Array) -> Array:
+        """Return the gradient there."""
+        found: Array = self.mu * w + (self.L - self.mu) * (w - self._weights(w) @ self._corners)
+        return found
+
+    @property
+    def _corners(self) -> Array:
+        found: Array = self.points - (self.gradients - self.mu * self.points) / (self.L - self.mu)
+        return found
+
+    @property
+    def _levels(self) -> Array:
+        slopes = self.gradients - self.mu * self.points
+        heights = self.values - self.mu / 2 * (self.points**2).sum(axis=1)
+        found: Array = heights - (slopes**2).sum(axis=1) / (2 * (self.L - self.mu))
+        return found
+
+    def _weights(self, w: Array) -> Array:
+        bulge = self.L - self.mu
+        away = w - self._corners
+        linear = self._levels / bulge
+        return _on_simplex(away, linear)
+
+
+def _on_simplex(vectors: Array, linear: Array) -> Array:
+    """Minimize ``|sum a_i v_i|^2 / 2 + sum a_i c_i`` over ``a_i >= 0`` of sum 1."""
+    import clarabel
+    from scipy.sparse import csc_array
+
+    scale = max(float(np.abs(vectors).max()) ** 2, float(np.ptp(linear)), 1e-300)
+    num = linear.size
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-13
+    found = clarabel.DefaultSolver(
+        csc_array(np.triu(vectors @ vectors.T / scale)),
+        (linear - linear.min()) / scale,
+        csc_array(np.vstack([np.ones((1, num)), -np.eye(num)])),
+        np.concatenate([[1.0], np.zeros(num)]),
+        [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(num)],
+        settings,
+    ).solve()
+    weights: Array = np.maximum(np.array(found.x), 0.0)
+    return weights / weights.sum()
+
+
+@final
+@dataclass(frozen=True)
+class Parabola:
+    """The quadratic loss ``(w - c)' H (w - c) / 2 + minimum``; shapes (v, v) and (v,)."""
+
+    curvature: Array
+    center: Array
+    minimum: float = 0.0
+
+    def loss(self, w: Array) -> float:
+        """Return the loss of a model."""
+        away = w - self.center
+        return float(away @ self.curvature @ away / 2 + self.minimum)
+
+    def gradient(self, w: Array) -> Array:
+        """Return the gradient there."""
+        found: Array = self.curvature @ (w - self.center)
+        return found
+
+
+@final
+@dataclass(frozen=True)
+class Instance:
+    """A federation, a first model and a selection law; the minimizer w* is the origin.
+
+    Attributes
+    ----------
+    clients
+        Losses.
+    weights
+        Of the clients in F, shape (K,).
+    start
+        The first model, shape (v,).
+    step_sizes
+        Of all steps, round after round.
+    num_rounds
+        Number of rounds.
+    selection
+        Outcomes of a round's selection, from the clients' losses at its start, shape (K,).
+    objective
+        ``distance`` or ``gap``.
+    """
+
+    clients: tuple[ClientFunction, ...]
+    weights: Array
+    start: Array
+    step_sizes: tuple[float, ...]
+    num_rounds: int
+    selection: Callable[[Array], Sequence[Outcome]]
+    objective: str = "distance"
+
+    def run(self) -> float:
+        """Train through all outcomes of the selections, and return the expected error after the last round."""
+        per_round = len(self.step_sizes) // self.num_rounds
+
+        def expected(w: Array, first: int) -> float:
+            if first == len(self.step_sizes):
+                return self.error(w)
+            outcomes = self.selection(np.array([client.loss(w) for client in self.clients]))
+            busy = np.any([outcome.coefficients != 0 for outcome in outcomes], axis=0)
+            models = np.zeros((len(self.clients), w.size))
+            for k in np.flatnonzero(busy):
+                models[k] = _trained(self.clients[k], w, self.step_sizes[first : first + per_round])
+            return sum(p * expected(coefficients @ models, first + per_round) for p, coefficients in outcomes)
+
+        return expected(self.start, 0)
+
+    def objective_gap(self) -> float:
+        """Return Gamma, the loss at w* above the mean of the clients' minima."""
+        return self.loss(np.zeros_like(self.start)) - sum(p * client.minimum for p, client in self._weighted)
+
+    def loss(self, w: Array) -> float:
+        """Return F at a model."""
+        return sum(p * client.loss(w) for p, client in self._weighted)
+
+    def error(self, w: Array) -> float:
+        """Return the squared distance of a model from w*, or its loss above F*."""
+        return float(w @ w) if self.objective == "distance" else self.loss(w) - self.loss(np.zeros_like(w))
+
+    @property
+    def _weighted(self) -> list[tuple[float, ClientFunction]]:
+        return [(p, client) for p, client in zip(self.weights.tolist(), self.clients, strict=True) if p]
+
+
+def _trained(client: ClientFunction, w: Array, step_sizes: Sequence[float]) -> Array:
+    for eta in step_sizes:
+        w = w - eta * client.gradient(w)
+    return w
