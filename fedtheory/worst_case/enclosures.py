@@ -15,8 +15,8 @@ from fedtheory.worst_case.certificates import (
     verify_lower,
     verify_upper,
 )
-from fedtheory.worst_case.gram import Constraint, Form, Program, Value, Vector
-from fedtheory.worst_case.solver import Solution, solve
+from fedtheory.worst_case.gram import Program
+from fedtheory.worst_case.solver import Assembled, Solution, assemble, roomy, solve, triangle
 
 __all__ = ["Enclosure", "enclose", "prove_lower", "prove_upper"]
 
@@ -25,13 +25,12 @@ _MULTIPLIER_BITS, _COORDINATE_BITS = 36, 44
 
 
 class Enclosure(NamedTuple):
-    """``lower <= value <= upper`` with the proofs of both sides, and the solver's solution between them."""
+    """``lower <= value <= upper``, and the proofs of both sides."""
 
     lower: Fraction
     upper: Fraction
     point: FeasiblePoint
     multipliers: Multipliers
-    solution: Solution
 
 
 def enclose(program: Program) -> Enclosure:
@@ -42,24 +41,22 @@ def enclose(program: Program) -> Enclosure:
     OracleError
         If the solver fails, or its solutions cannot be rounded to proofs.
     """
-    solution = solve(program)
-    upper, multipliers = prove_upper(program, solution)
-    lower, point = prove_lower(program, solution)
-    return Enclosure(lower, upper, point, multipliers, solution)
+    assembled = assemble(program)
+    upper, multipliers, solution = prove_upper(program, assembled)
+    lower, point = prove_lower(program, assembled, solution)
+    return Enclosure(lower, upper, point, multipliers)
 
 
-def prove_upper(program: Program, solution: Solution) -> tuple[Fraction, Multipliers]:
+def prove_upper(program: Program, assembled: Assembled) -> tuple[Fraction, Multipliers, Solution]:
     """Round the solver's multipliers to a proof that the value is at most a number.
 
     With ``eps tr G`` added to the objective the dual slack is at least ``eps I``, which leaves room for rounding.
     """
-    trace = sum(float(np.trace(gram)) for gram in solution.grams)
-    scale = max(abs(solution.value), 1e-12) / max(trace, 1e-12)
     for eps in (1e-8, 1e-7, 1e-6, 1e-5, 1e-4):
         try:
-            shifted = solve(program, gram_weight=eps * scale, tolerance=1e-10)
+            shifted = solve(assembled, gram_weight=eps, tolerance=1e-10)
             multipliers = _balanced(program, shifted)
-            return verify_upper(program, multipliers), multipliers
+            return verify_upper(program, multipliers), multipliers, shifted
         except (OracleError, ArithmeticError) as error:
             reason = error
     message = f"the solver's multipliers must round to a proof, got none: {reason}"
@@ -71,44 +68,52 @@ def _balanced(program: Program, solution: Solution) -> Multipliers:
     num_equalities = len(program.equalities)
     found = np.concatenate([solution.equality_multipliers, solution.multipliers])
     factors = [rounded(y, _MULTIPLIER_BITS) for y in found]
-    numbers = {value: number for number, value in enumerate(program.values)}
+    missing = {place: -c for place, c in enumerate(value_balance(program, (Fraction(-1), *factors))) if c}
     order = sorted(range(len(factors)), key=lambda row: (row >= num_equalities, -factors[row]))
-    forms = program.forms[1:]
-    columns = [{numbers[value]: c for value, c in forms[row].values.items() if c} for row in order]
-    missing = {numbers[v]: -c for v, c in value_balance(program, (Fraction(-1), *factors)).items() if c}
-    for place, change in solve_exactly(columns, missing).items():
+    columns: list[dict[int, Fraction]] = [{} for _ in factors]
+    for row, place, c in program.levels:
+        if row:
+            columns[row - 1][place] = c
+    for place, change in solve_exactly([columns[row] for row in order], missing).items():
         factors[order[place]] += change
     return Multipliers(tuple(factors[num_equalities:]), tuple(factors[:num_equalities]))
 
 
-def prove_lower(program: Program, solution: Solution) -> tuple[Fraction, FeasiblePoint]:
+def prove_lower(program: Program, assembled: Assembled, solution: Solution) -> tuple[Fraction, FeasiblePoint]:
     """Move the solver's point a little towards an inner one, and round it to a point that fulfills all constraints."""
     if program.equalities:
         message = "a program must be without equalities for a lower side, got some"
         raise OracleError(message)
-    roomy = _inner(program, solution)
-    inner = solve(roomy)
-    places = [roomy.values.index(value) for value in program.values]
-    for share in (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3):
-        grams = [(1 - share) * gram + share * inside for gram, inside in zip(solution.grams, inner.grams, strict=True)]
-        values = (1 - share) * solution.values + share * inner.values[places]
-        point = FeasiblePoint(tuple(_root(gram) for gram in grams), tuple(rounded(f, _COORDINATE_BITS) for f in values))
+    trace = sum(float(np.trace(gram)) for gram in solution.grams)
+    inner = solve(roomy(assembled, 10 * trace + 1e-9), tolerance=1e-3).x[:-1]
+    share = _needed_share(assembled, solution.x, inner)
+    while share < 1e-2:
+        point = _rounded_point(assembled, (1 - share) * solution.x + share * inner)
         try:
             return verify_lower(program, point), point
         except OracleError as error:
-            reason = error
-    message = f"the solver's point must round to a feasible one, got none: {reason}"
+            reason, share = error, 4 * share
+    message = f"the solver's point must round to a feasible one, got none: {reason if share < 1 else 'no inner point'}"
     raise OracleError(message)
 
 
-def _inner(program: Program, solution: Solution) -> Program:
-    """Maximize the room that all inequalities leave, among points of a size like the solution's."""
-    room = Value()
-    basis = [Vector({(b, i): Fraction(1)}) for b, size in enumerate(program.sizes) for i in range(size)]
-    trace = Form({(vector, vector): Fraction(1) for vector in basis})
-    size = 10 * sum(float(np.trace(gram)) for gram in solution.grams) + 1e-9
-    roomy = tuple(Constraint(c.form + room, c.bound) for c in program.inequalities)
-    return Program(program.sizes, Form.of(room), (*roomy, Constraint(trace, Fraction(size))))
+def _needed_share(assembled: Assembled, x: Array, inner: Array) -> float:
+    """Return the share of the inner point that makes up for what the solver's point lacks."""
+    room, outside = (assembled.bounds[1:] - assembled.rows[1:] @ point for point in (inner, x))
+    lacking = 1e-12 - outside
+    shares = np.where(lacking > 0, lacking / np.maximum(room + lacking, 1e-300), 0.0)
+    return max(1.5 * float(shares.max()), 1e-11) if (room > 0).all() else np.inf
+
+
+def _rounded_point(assembled: Assembled, x: Array) -> FeasiblePoint:
+    factors, start = [], 0
+    for size in assembled.sizes:
+        i, j = triangle(size)
+        gram = np.zeros((size, size))
+        gram[i, j] = gram[j, i] = x[start : start + i.size] * np.where(i == j, 1.0, np.sqrt(0.5))
+        factors.append(_root(gram))
+        start += i.size
+    return FeasiblePoint(tuple(factors), tuple(rounded(f, _COORDINATE_BITS) for f in x[start:]))
 
 
 def _root(gram: Array) -> tuple[tuple[Fraction, ...], ...]:

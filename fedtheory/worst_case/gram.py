@@ -8,6 +8,7 @@ dimension of the space is not restricted. All coefficients are exact rationals.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeVar, final
 
 __all__ = ["Constraint", "Draft", "Form", "Program", "Value", "Vector"]
@@ -142,20 +143,40 @@ class Program:
     inequalities: tuple[Constraint, ...]
     equalities: tuple[Constraint, ...] = ()
 
-    @property
+    @cached_property
     def forms(self) -> tuple[Form, ...]:
         """The objective, and the forms of all constraints, equalities first."""
         return (self.objective, *(constraint.form for constraint in (*self.equalities, *self.inequalities)))
 
-    @property
-    def vectors(self) -> tuple[Vector, ...]:
-        """The vectors whose inner products occur, in the order in which they do."""
-        return tuple(dict.fromkeys(vector for form in self.forms for pair in form.products for vector in pair))
+    @cached_property
+    def vectors(self) -> dict[Vector, int]:
+        """The vectors whose inner products occur, numbered in the order in which they do."""
+        return _numbered(vector for form in self.forms for pair in form.products for vector in pair)
 
-    @property
-    def values(self) -> tuple[Value, ...]:
-        """The function values that occur."""
-        return tuple(dict.fromkeys(value for form in self.forms for value in form.values))
+    @cached_property
+    def values(self) -> dict[Value, int]:
+        """The function values that occur, numbered."""
+        return _numbered(value for form in self.forms for value in form.values)
+
+    @cached_property
+    def products(self) -> list[tuple[int, tuple[int, int], Fraction]]:
+        """Number of the form, numbers of the vectors, and coefficient, of every inner product in a form."""
+        numbers = self.vectors
+        return [
+            (row, (numbers[u], numbers[v]), c)
+            for row, form in enumerate(self.forms)
+            for (u, v), c in form.products.items()
+        ]
+
+    @cached_property
+    def levels(self) -> list[tuple[int, int, Fraction]]:
+        """Number of the form, number of the function value, and coefficient, of every function value in a form."""
+        numbers = self.values
+        return [(row, numbers[f], c) for row, form in enumerate(self.forms) for f, c in form.values.items() if c]
+
+
+def _numbered(keys: Iterable[Key]) -> dict[Key, int]:
+    return {key: number for number, key in enumerate(dict.fromkeys(keys))}
 
 
 @final
