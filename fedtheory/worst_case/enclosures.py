@@ -1,7 +1,9 @@
 """From the solver's hints to exact enclosures of a program's value."""
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import NamedTuple
+from functools import cache, partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,12 +18,20 @@ from fedtheory.worst_case.certificates import (
     verify_upper,
 )
 from fedtheory.worst_case.gram import Program
-from fedtheory.worst_case.solver import Assembled, Solution, assemble, roomy, solve, triangle
+from fedtheory.worst_case.solver import Solution, assemble, solve, tightened
 
 __all__ = ["Enclosure", "enclose", "prove_lower", "prove_upper"]
 
 # Multipliers and coordinates are rounded to multiples of these powers of 1/2.
 _MULTIPLIER_BITS, _COORDINATE_BITS = 36, 44
+# How much room the solver leaves for rounding: a loss of this times a number of order 10. Where little is not enough, or
+# too much for a small value, solutions with much room are mixed in, or there is less.
+_LITTLE, _LESS, _MUCH = 2e-8, 2e-9, 1e-4
+_SHARES = (0.0, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 1.0)
+_NARROW = 5e-6
+
+
+Proved = TypeVar("Proved")
 
 
 class Enclosure(NamedTuple):
@@ -36,31 +46,73 @@ class Enclosure(NamedTuple):
 def enclose(program: Program) -> Enclosure:
     """Enclose the value of a program between two rationals, each with a proof.
 
+    The solver is given the program with every inequality tightened a little, so that its point is feasible in spite of
+    rounding, and with ``eps tr G`` added to the objective, so that what its multipliers leave is at least ``eps I``.
+
     Raises
     ------
     OracleError
         If the solver fails, or its solutions cannot be rounded to proofs.
     """
     assembled = assemble(program)
-    upper, multipliers, solution = prove_upper(program, assembled)
-    lower, point = prove_lower(program, assembled, solution)
+
+    def solved(room: float) -> Solution:
+        return solve(tightened(assembled, room), gram_weight=room, tolerance=1e-10)
+
+    roomy = cache(lambda: solved(_MUCH))
+    found = _between(program, solved(_LITTLE), roomy)
+    if found.upper - found.lower <= _NARROW * found.upper:
+        return found
+    again = _between(program, solved(_LESS), roomy)
+    upper, lower = min(found, again, key=lambda e: e.upper), max(found, again, key=lambda e: e.lower)
+    return Enclosure(lower.lower, upper.upper, lower.point, upper.multipliers)
+
+
+def _between(program: Program, close: Solution, roomy: Callable[[], Solution]) -> Enclosure:
+    upper, multipliers = _first_proof(partial(prove_upper, program), close, roomy)
+    lower, point = _first_proof(partial(prove_lower, program), close, roomy)
     return Enclosure(lower, upper, point, multipliers)
 
 
-def prove_upper(program: Program, assembled: Assembled) -> tuple[Fraction, Multipliers, Solution]:
-    """Round the solver's multipliers to a proof that the value is at most a number.
-
-    With ``eps tr G`` added to the objective the dual slack is at least ``eps I``, which leaves room for rounding.
-    """
-    for eps in (1e-8, 1e-7, 1e-6, 1e-5, 1e-4):
+def _first_proof(prove: Callable[[Solution], Proved], close: Solution, roomy: Callable[[], Solution]) -> Proved:
+    """Prove with as little of the roomy solution as it takes."""
+    for share in _SHARES:
         try:
-            shifted = solve(assembled, gram_weight=eps, tolerance=1e-10)
-            multipliers = _balanced(program, shifted)
-            return verify_upper(program, multipliers), multipliers, shifted
+            return prove(_mixed(close, roomy(), share) if share else close)
         except (OracleError, ArithmeticError) as error:
             reason = error
-    message = f"the solver's multipliers must round to a proof, got none: {reason}"
+    message = f"the solver's solution must round to a proof, got none: {reason}"
     raise OracleError(message)
+
+
+def _mixed(one: Solution, other: Solution, share: float) -> Solution:
+    """Mix two solutions: feasible points are a convex set, and so are multipliers that prove something."""
+
+    def mix(a: Array, b: Array) -> Array:
+        return (1 - share) * a + share * b
+
+    return Solution(
+        tuple(map(mix, one.grams, other.grams)),
+        mix(one.values, other.values),
+        mix(one.multipliers, other.multipliers),
+        mix(one.equality_multipliers, other.equality_multipliers),
+    )
+
+
+def prove_upper(program: Program, solution: Solution) -> tuple[Fraction, Multipliers]:
+    """Round the solver's multipliers to a proof that the value is at most a number."""
+    multipliers = _balanced(program, solution)
+    return verify_upper(program, multipliers), multipliers
+
+
+def prove_lower(program: Program, solution: Solution) -> tuple[Fraction, FeasiblePoint]:
+    """Round the solver's point to one that fulfills all constraints."""
+    if program.equalities:
+        message = "a program must be without equalities for a lower side, got some"
+        raise OracleError(message)
+    values = tuple(rounded(value, _COORDINATE_BITS) for value in solution.values)
+    point = FeasiblePoint(tuple(_root(gram) for gram in solution.grams), values)
+    return verify_lower(program, point), point
 
 
 def _balanced(program: Program, solution: Solution) -> Multipliers:
@@ -77,43 +129,6 @@ def _balanced(program: Program, solution: Solution) -> Multipliers:
     for place, change in solve_exactly([columns[row] for row in order], missing).items():
         factors[order[place]] += change
     return Multipliers(tuple(factors[num_equalities:]), tuple(factors[:num_equalities]))
-
-
-def prove_lower(program: Program, assembled: Assembled, solution: Solution) -> tuple[Fraction, FeasiblePoint]:
-    """Move the solver's point a little towards an inner one, and round it to a point that fulfills all constraints."""
-    if program.equalities:
-        message = "a program must be without equalities for a lower side, got some"
-        raise OracleError(message)
-    trace = sum(float(np.trace(gram)) for gram in solution.grams)
-    inner = solve(roomy(assembled, 10 * trace + 1e-9), tolerance=1e-3).x[:-1]
-    share = _needed_share(assembled, solution.x, inner)
-    while share < 1e-2:
-        point = _rounded_point(assembled, (1 - share) * solution.x + share * inner)
-        try:
-            return verify_lower(program, point), point
-        except OracleError as error:
-            reason, share = error, 4 * share
-    message = f"the solver's point must round to a feasible one, got none: {reason if share < 1 else 'no inner point'}"
-    raise OracleError(message)
-
-
-def _needed_share(assembled: Assembled, x: Array, inner: Array) -> float:
-    """Return the share of the inner point that makes up for what the solver's point lacks."""
-    room, outside = (assembled.bounds[1:] - assembled.rows[1:] @ point for point in (inner, x))
-    lacking = 1e-12 - outside
-    shares = np.where(lacking > 0, lacking / np.maximum(room + lacking, 1e-300), 0.0)
-    return max(1.5 * float(shares.max()), 1e-11) if (room > 0).all() else np.inf
-
-
-def _rounded_point(assembled: Assembled, x: Array) -> FeasiblePoint:
-    factors, start = [], 0
-    for size in assembled.sizes:
-        i, j = triangle(size)
-        gram = np.zeros((size, size))
-        gram[i, j] = gram[j, i] = x[start : start + i.size] * np.where(i == j, 1.0, np.sqrt(0.5))
-        factors.append(_root(gram))
-        start += i.size
-    return FeasiblePoint(tuple(factors), tuple(rounded(f, _COORDINATE_BITS) for f in x[start:]))
 
 
 def _root(gram: Array) -> tuple[tuple[Fraction, ...], ...]:

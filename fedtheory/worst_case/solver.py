@@ -9,7 +9,7 @@ from fedtheory._validate import Array
 from fedtheory.errors import OracleError
 from fedtheory.worst_case.gram import Program
 
-__all__ = ["Assembled", "Solution", "assemble", "roomy", "solve"]
+__all__ = ["Assembled", "Solution", "assemble", "solve", "tightened"]
 
 
 @final
@@ -52,28 +52,18 @@ class Solution(NamedTuple):
 
     Attributes
     ----------
-    value, dual_value
-        Both objectives.
-    x
-        Columns of the assembled program.
     grams
         Gram matrices, one per block, shape (n, n).
     values
         Function values, in the order of ``program.values``.
     multipliers, equality_multipliers
         Of the inequalities (at least 0) and of the equalities.
-    status
-        The solver's word.
     """
 
-    value: float
-    dual_value: float
-    x: Array
     grams: tuple[Array, ...]
     values: Array
     multipliers: Array
     equality_multipliers: Array
-    status: str
 
 
 def triangle(size: int) -> tuple[Any, Any]:
@@ -125,18 +115,10 @@ def _products(vectors: Array, left: Any, right: Any) -> Any:
     return csr_array((u[:, i] * v[:, j] + u[:, j] * v[:, i]) * np.where(i == j, 0.5, np.sqrt(0.5)))
 
 
-def roomy(assembled: Assembled, size: float) -> Assembled:
-    """Maximize the room that all inequalities leave, in a last column, among points whose traces sum to ``size``."""
-    from scipy.sparse import csr_array, hstack, vstack
-
-    num_rows, num_columns = assembled.rows.shape
-    room = np.zeros((num_rows, 1))
-    room[1 + assembled.num_equalities :] = 1.0
-    rows = hstack([assembled.rows, csr_array(room)], format="csr")
-    objective = csr_array(([1.0], ([0], [num_columns])), shape=(1, num_columns + 1))
-    trace = csr_array(np.append(assembled.traces, 0.0)[None])
-    bounds = np.append(assembled.bounds, size)
-    return replace(assembled, rows=vstack([objective, rows[1:], trace], format="csr"), bounds=bounds)
+def tightened(assembled: Assembled, room: float) -> Assembled:
+    """Lower the bounds of all inequalities by a number."""
+    lowered = np.arange(assembled.bounds.size) > assembled.num_equalities
+    return replace(assembled, bounds=assembled.bounds - room * lowered)
 
 
 def solve(assembled: Assembled, *, gram_weight: float = 0.0, tolerance: float = 1e-9) -> Solution:
@@ -191,12 +173,8 @@ def _solution(assembled: Assembled, found: Any) -> Solution:
         grams.append(gram)
         start += i.size
     return Solution(
-        value=-float(found.obj_val),
-        dual_value=-float(found.obj_val_dual),
-        x=x,
         grams=tuple(grams),
         values=x[start:],
         multipliers=np.maximum(z[first : assembled.rows.shape[0] - 1], 0.0),
         equality_multipliers=z[:first],
-        status=str(found.status),
     )
