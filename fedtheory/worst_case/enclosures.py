@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from fedtheory._validate import Array
-from fedtheory.errors import OracleError
+from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case._rational import rounded, solve_exactly
 from fedtheory.worst_case.certificates import (
     FeasiblePoint,
@@ -18,7 +18,7 @@ from fedtheory.worst_case.certificates import (
     verify_upper,
 )
 from fedtheory.worst_case.gram import Program
-from fedtheory.worst_case.solver import Solution, assemble, solve, tightened
+from fedtheory.worst_case.solver import Empty, Solution, assemble, solve, tightened
 
 __all__ = ["Enclosure", "enclose", "prove_lower", "prove_upper"]
 
@@ -51,6 +51,8 @@ def enclose(program: Program) -> Enclosure:
 
     Raises
     ------
+    AssumptionViolated
+        If nothing fulfills the constraints; the sentence names the constants that contradict each other.
     OracleError
         If the solver fails, or its solutions cannot be rounded to proofs.
     """
@@ -60,12 +62,22 @@ def enclose(program: Program) -> Enclosure:
         return solve(tightened(assembled, room), gram_weight=room, tolerance=1e-10)
 
     roomy = cache(lambda: solved(_MUCH))
-    found = _between(program, solved(_LITTLE), roomy)
+    try:
+        found = _between(program, solved(_LITTLE), roomy)
+    except Empty as error:
+        raise _contradiction(program, error.multipliers) from error
     if found.upper - found.lower <= _NARROW * found.upper:
         return found
     again = _between(program, solved(_LESS), roomy)
     upper, lower = min(found, again, key=lambda e: e.upper), max(found, again, key=lambda e: e.lower)
     return Enclosure(lower.lower, upper.upper, lower.point, upper.multipliers)
+
+
+def _contradiction(program: Program, multipliers: Array) -> AssumptionViolated:
+    constraints = (*program.equalities, *program.inequalities)
+    used = np.abs(multipliers) > 1e-6 * np.abs(multipliers).max()
+    names = sorted({c.name for c, counts in zip(constraints, used, strict=True) if c.name and counts})
+    return AssumptionViolated(f"no federation has these constants: {' and '.join(names)} contradict each other")
 
 
 def _between(program: Program, close: Solution, roomy: Callable[[], Solution]) -> Enclosure:

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from fedtheory._validate import Array
-from fedtheory.errors import OracleError
+from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case.gram import Program
 
-__all__ = ["Assembled", "Solution", "assemble", "solve", "tightened"]
+__all__ = ["Assembled", "Empty", "Solution", "assemble", "solve", "tightened"]
 
 
 @final
@@ -64,6 +64,14 @@ class Solution(NamedTuple):
     values: Array
     multipliers: Array
     equality_multipliers: Array
+
+
+class Empty(OracleError):
+    """Nothing fulfills the constraints; ``multipliers`` combine them to a contradiction."""
+
+    def __init__(self, multipliers: Array) -> None:
+        super().__init__("the solver must end with a solution, got constraints that contradict each other")
+        self.multipliers = multipliers
 
 
 def triangle(size: int) -> tuple[Any, Any]:
@@ -135,9 +143,12 @@ def solve(assembled: Assembled, *, gram_weight: float = 0.0, tolerance: float = 
 
     Raises
     ------
+    Empty
+        If nothing fulfills the constraints.
+    AssumptionViolated
+        If the objective has no bound.
     OracleError
-        If the solver ends without a solution; the sentence has the solver's word (a class that is empty is said to be
-        infeasible).
+        If the solver ends without a solution; the sentence has the solver's word.
     """
     import clarabel
     from scipy.sparse import csc_array, eye_array, vstack
@@ -157,8 +168,14 @@ def solve(assembled: Assembled, *, gram_weight: float = 0.0, tolerance: float = 
     right = np.concatenate([assembled.bounds[1:], np.zeros(entries)])
     quadratic = csc_array((objective.size, objective.size))
     found = clarabel.DefaultSolver(quadratic, -objective, system, right, cones, settings).solve()
-    if str(found.status) not in ("Solved", "AlmostSolved", "InsufficientProgress"):
-        message = f"the solver must end with a solution, got {found.status}"
+    status = str(found.status)
+    if status.endswith("PrimalInfeasible"):
+        raise Empty(np.array(found.z)[: num_rows - 1])
+    if status.endswith("DualInfeasible"):
+        message = "the worst case must be finite, got a class in which there is none"
+        raise AssumptionViolated(message)
+    if status not in ("Solved", "AlmostSolved", "InsufficientProgress"):
+        message = f"the solver must end with a solution, got {status}"
         raise OracleError(message)
     return _solution(assembled, found)
 
