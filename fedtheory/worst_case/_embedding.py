@@ -11,7 +11,10 @@ from fedtheory.worst_case.function_classes import Point
 from fedtheory.worst_case.gram import Program, Vector
 from fedtheory.worst_case.instances import Interpolant
 
-__all__ = ["Embedding", "vertices"]
+__all__ = ["Embedding", "Places", "vertices"]
+
+Places = Mapping[int, Array]
+"""Of a client, its vector of places in each block."""
 
 # Directions in which nothing is longer than this share of the longest one are left out.
 _NEGLIGIBLE = 1e-5
@@ -26,7 +29,7 @@ def vertices(num: int) -> Array:
     """
     centered = np.eye(num) - 1 / num
     _, _, rows = np.linalg.svd(centered)
-    found: Array = centered @ rows[: num - 1].T * np.sqrt(num / (num - 1))
+    found: Array = centered @ rows[: num - 1].T * np.sqrt(num / max(num - 1, 1))
     return found
 
 
@@ -44,7 +47,7 @@ class Embedding:
         self._values = dict(zip(program.values, map(float, point.values), strict=True))
         self._given = given
 
-    def place(self, vector: Vector, places: Mapping[int, Array], curvature: int = 0) -> Array:
+    def place(self, vector: Vector, places: Places, curvature: int = 0) -> Array:
         """Return a vector in space, of a client with these places; ``curvature`` is 1 for a gradient."""
         parts = []
         for block, factor in enumerate(self._factors):
@@ -52,17 +55,17 @@ class Embedding:
             for (home, number), c in vector.coordinates.items():
                 if home == block:
                     inside[number] = float(c)
-            parts.append(np.kron(places.get(block, np.zeros(0)), factor @ inside))
+            parts.append(np.kron(places[block], factor @ inside))
         unit = float(self._given.length2) ** 0.5 * float(self._given.L) ** curvature
         return unit * np.concatenate(parts)
 
-    def client(self, points: Sequence[Point], places: Mapping[int, Array]) -> Interpolant:
+    def client(self, points: Sequence[Point], places: Places) -> Interpolant:
         """Return the function of a client."""
         L, unit = float(self._given.L), float(self._given.unit("gap"))
         return Interpolant(
             points=np.array([self.place(point.at, places) for point in points]),
             gradients=np.array([self.place(point.gradient, places, 1) for point in points]),
-            values=unit * np.array([self._values[point.value] for point in points]),
+            values=unit * np.array([self._values.get(point.value, 0.0) for point in points]),
             mu=float(self._given.mu) * L,
             L=L,
         )

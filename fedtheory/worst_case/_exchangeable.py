@@ -55,7 +55,7 @@ def start_of_round(draft: Draft, given: Setting) -> Vector:
 def representative(draft: Draft, given: Setting) -> list[Point]:
     """Return a client at its minimizer and at w*, where clients' gradients have mean zero."""
     gap = given["objective_gap"]
-    home = Point(origin(), draft.vector(_DEVIATION) if gap else origin(), Value())
+    home = Point(origin(), draft.vector(_DEVIATION) if gap else origin(), draft.zero())
     if not gap:
         return [home]
     minimum = Point(draft.vector(MEAN, _DEVIATION), origin(), Value())

@@ -36,7 +36,7 @@ def _classes(
     draft: Draft, given: Setting, share: Fraction, top: tuple[int, ...], rest: tuple[int, ...]
 ) -> tuple[list[Point], list[Point]]:
     """Return a client of each class at its minimizer and at w*; minima are equal, as they may be without a ranking."""
-    gap, level = given["objective_gap"], Value()
+    gap, level = given["objective_gap"], draft.zero()
     if not gap:
         return [Point(origin(), origin(), level)], [Point(origin(), origin(), level)]
     shared = draft.vector(MEAN)

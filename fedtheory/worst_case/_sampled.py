@@ -40,12 +40,12 @@ def sampled_step(given: Setting, weights: Sequence[Fraction], expected_size: Fra
 def _weighted_clients(draft: Draft, given: Setting, weights: Sequence[Fraction]) -> list[list[Point]]:
     gap = given["objective_gap"]
     if not gap:
-        return [[Point(origin(), origin(), Value())] for _ in weights]
+        return [[Point(origin(), origin(), draft.zero())] for _ in weights]
     gradients = [draft.vector() for _ in weights[:-1]]
     total = reduce(add, (weight * g for weight, g in zip(weights[:-1], gradients, strict=True)), origin())
     gradients.append((-1 / weights[-1]) * total)
     clients = [
-        [Point(draft.vector(), origin(), Value()), Point(origin(), gradient, Value())] for gradient in gradients
+        [Point(draft.vector(), origin(), draft.zero()), Point(origin(), gradient, Value())] for gradient in gradients
     ]
     excess = [weight * (home.value - least.value) for weight, (least, home) in zip(weights, clients, strict=True)]
     draft.at_most(reduce(add, excess), gap, "objective_gap")

@@ -49,9 +49,9 @@ def _selected(
 ) -> tuple[list[Point], list[Point], Vector]:
     """Return a selected client at its minimizer and at w*, its local steps, and the model after them."""
     gap = given["objective_gap"]
-    minimum = home = Point(origin(), origin(), Value())
+    minimum = home = Point(origin(), origin(), draft.zero())
     if gap:
-        minimum = Point(draft.vector(MEAN), origin(), Value())
+        minimum = Point(draft.vector(MEAN), origin(), draft.zero())
         home = Point(origin(), draft.vector(MEAN), Value())
         draft.at_most(home.value - minimum.value, gap, "objective_gap", rho_tilde)
     path, y = local_steps(draft, w, given.steps, (MEAN,), given.constants.get("gradient_noise", Fraction(0)))

@@ -115,8 +115,8 @@ def tree(
 
 def _clients(draft: Draft, given: Setting, num_clients: int, minima: str) -> list[list[Point]]:
     """Return each client at its minimizer and at w*, where the gradients sum to zero."""
-    gap, level = given["objective_gap"], Value()
-    levels = [level if minima == "equal" else Value() for _ in range(num_clients)]
+    gap, first = given["objective_gap"], draft.zero()
+    levels = [first if minima == "equal" or k == 0 else Value() for k in range(num_clients)]
     if not gap:
         return [[Point(origin(), origin(), value)] for value in levels]
     gradients = [draft.vector() for _ in range(num_clients - 1)]

@@ -8,16 +8,15 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory.worst_case._embedding import Embedding, vertices
-from fedtheory.worst_case._exchangeable import Scene, averaged_rounds, fixed_round
+from fedtheory.worst_case._exchangeable import Scene, averaged_rounds
 from fedtheory.worst_case._settings import Setting, check_block, setting
-from fedtheory.worst_case._skewed import skewed_floor
 from fedtheory.worst_case._trees import Branch, independent_draws, largest_block, tree, uniform_subsets
 from fedtheory.worst_case.certificates import FeasiblePoint
 from fedtheory.worst_case.enclosures import enclose
 from fedtheory.worst_case.instances import Instance, Outcome
 from fedtheory.worst_case.worst_cases import Proof, WorstCase, worst_of
 
-__all__ = ["error_floor", "fedavg"]
+__all__ = ["fedavg"]
 
 _SAMPLINGS, _OBJECTIVES, _FUNCTIONS = ("all", "distinct", "independent"), ("distance", "gap"), ("all", "quadratic")
 
@@ -197,6 +196,6 @@ def _instance(
         start=space.place(scene.start, places[0]),
         step_sizes=tuple(float(eta / given.L) for eta in given.steps),
         num_rounds=num_rounds,
-        selection=lambda _: outcomes,
+        selection=lambda _losses, _history: outcomes,
         objective=objective,
     )

@@ -136,12 +136,15 @@ class Program:
         What is maximized.
     inequalities, equalities
         The constraints.
+    zeros
+        Function values that are 0: a function may be shifted where only differences of its values count.
     """
 
     sizes: tuple[int, ...]
     objective: Form
     inequalities: tuple[Constraint, ...]
     equalities: tuple[Constraint, ...] = ()
+    zeros: frozenset[Value] = frozenset()
 
     @cached_property
     def forms(self) -> tuple[Form, ...]:
@@ -155,8 +158,8 @@ class Program:
 
     @cached_property
     def values(self) -> dict[Value, int]:
-        """The function values that occur, numbered."""
-        return _numbered(value for form in self.forms for value in form.values)
+        """The unknown function values that occur, numbered."""
+        return _numbered(value for form in self.forms for value in form.values if value not in self.zeros)
 
     @cached_property
     def products(self) -> list[tuple[int, tuple[int, int], Fraction]]:
@@ -172,7 +175,12 @@ class Program:
     def levels(self) -> list[tuple[int, int, Fraction]]:
         """Number of the form, number of the function value, and coefficient, of every function value in a form."""
         numbers = self.values
-        return [(row, numbers[f], c) for row, form in enumerate(self.forms) for f, c in form.values.items() if c]
+        return [
+            (row, numbers[f], c)
+            for row, form in enumerate(self.forms)
+            for f, c in form.values.items()
+            if c and f not in self.zeros
+        ]
 
 
 def _numbered(keys: Iterable[Key]) -> dict[Key, int]:
@@ -187,6 +195,13 @@ class Draft:
         self._sizes = [0] * num_blocks
         self._inequalities: list[Constraint] = []
         self._equalities: list[Constraint] = []
+        self._zeros: set[Value] = set()
+
+    def zero(self) -> Value:
+        """Make a function value that is 0."""
+        level = Value()
+        self._zeros.add(level)
+        return level
 
     @property
     def num_blocks(self) -> int:
@@ -224,7 +239,8 @@ class Draft:
 
     def maximize(self, objective: Form | Value) -> Program:
         """Return the finished program."""
-        return Program(tuple(self._sizes), Form.of(objective), tuple(self._inequalities), tuple(self._equalities))
+        constraints = tuple(self._inequalities), tuple(self._equalities)
+        return Program(tuple(self._sizes), Form.of(objective), *constraints, frozenset(self._zeros))
 
 
 def _added(left: Mapping[Key, Fraction], right: Iterable[tuple[Key, Fraction]]) -> dict[Key, Fraction]:

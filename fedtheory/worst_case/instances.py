@@ -8,7 +8,11 @@ import numpy as np
 
 from fedtheory._validate import Array
 
-__all__ = ["ClientFunction", "Instance", "Interpolant", "Outcome", "Parabola"]
+__all__ = ["ClientFunction", "History", "Instance", "Interpolant", "Outcome", "Parabola"]
+
+
+History = tuple[int, ...]
+"""Numbers of the outcomes of earlier rounds."""
 
 
 class ClientFunction(Protocol):
@@ -155,7 +159,8 @@ class Instance:
     num_rounds
         Number of rounds.
     selection
-        Outcomes of a round's selection, from the clients' losses at its start, shape (K,).
+        Outcomes of a round's selection, from the clients' losses at its start, shape (K,), and the numbers of the
+        outcomes that came out in the rounds before.
     objective
         ``distance`` or ``gap``.
     """
@@ -165,24 +170,28 @@ class Instance:
     start: Array
     step_sizes: tuple[float, ...]
     num_rounds: int
-    selection: Callable[[Array], Sequence[Outcome]]
+    selection: Callable[[Array, History], Sequence[Outcome]]
     objective: str = "distance"
 
     def run(self) -> float:
         """Train through all outcomes of the selections, and return the expected error after the last round."""
         per_round = len(self.step_sizes) // self.num_rounds
 
-        def expected(w: Array, first: int) -> float:
-            if first == len(self.step_sizes):
+        def expected(w: Array, history: History) -> float:
+            first = per_round * len(history)
+            if len(history) == self.num_rounds:
                 return self.error(w)
-            outcomes = self.selection(np.array([client.loss(w) for client in self.clients]))
+            outcomes = self.selection(np.array([client.loss(w) for client in self.clients]), history)
             busy = np.any([outcome.coefficients != 0 for outcome in outcomes], axis=0)
             models = np.zeros((len(self.clients), w.size))
             for k in np.flatnonzero(busy):
                 models[k] = _trained(self.clients[k], w, self.step_sizes[first : first + per_round])
-            return sum(p * expected(coefficients @ models, first + per_round) for p, coefficients in outcomes)
+            return sum(
+                outcome.probability * expected(outcome.coefficients @ models, (*history, number))
+                for number, outcome in enumerate(outcomes)
+            )
 
-        return expected(self.start, 0)
+        return expected(self.start, ())
 
     def objective_gap(self) -> float:
         """Return Gamma, the loss at w* above the mean of the clients' minima."""
