@@ -115,7 +115,16 @@ def power_of_choice(
     size = steps + 5 if halves else largest_block(clients, local_steps, num_rounds, choice.num_branches)
     check_block(size, max_block)
     if halves:
-        plays = iter([_Play(top_clients(given, clients, choice.num_selected, ranked=ranked), (tuple(range(clients)),), halves=True, shifts=not ranked)])
+        plays = iter(
+            [
+                _Play(
+                    top_clients(given, clients, choice.num_selected, ranked=ranked),
+                    (tuple(range(clients)),),
+                    halves=True,
+                    shifts=not ranked,
+                )
+            ]
+        )
     else:
         plays = _trees(given, choice, num_rounds, minima, ranked=ranked)
     found = [(play, enclose(play.scene.program)) for play in plays]

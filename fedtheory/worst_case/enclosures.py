@@ -26,12 +26,14 @@ __all__ = ["Enclosure", "enclose", "prove_lower", "prove_upper"]
 _MULTIPLIER_BITS, _COORDINATE_BITS = 36, 44
 # How much room the solver leaves for rounding: a loss of this times a number of order 10. Where little is not enough, or
 # too much for a small value, solutions with much room are mixed in, or there is less.
-_LITTLE, _LESS, _MUCH = 2e-8, 2e-9, 1e-4
-_SHARES = (0.0, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 1.0)
+_LITTLE, _LESS = 2e-8, 2e-9
+_MIXTURES = ((1e-6, 0.1), (1e-6, 1.0), (1e-4, 1e-3), (1e-4, 1e-2), (1e-4, 0.1), (1e-4, 1.0))
 _NARROW = 5e-6
 
 
 Proved = TypeVar("Proved")
+Solver = Callable[[float], Solution]
+"""Solutions that leave some room."""
 
 
 class Enclosure(NamedTuple):
@@ -58,17 +60,20 @@ def enclose(program: Program) -> Enclosure:
     """
     assembled = assemble(program)
 
+    @cache
     def solved(room: float) -> Solution:
         return solve(tightened(assembled, room), gram_weight=room, tolerance=1e-10)
 
-    roomy = cache(lambda: solved(_MUCH))
     try:
-        found = _between(program, solved(_LITTLE), roomy)
+        found = _between(program, solved(_LITTLE), solved)
     except Empty as error:
         raise _contradiction(program, error.multipliers) from error
     if found.upper - found.lower <= _NARROW * found.upper:
         return found
-    again = _between(program, solved(_LESS), roomy)
+    try:
+        again = _between(program, solved(_LESS), solved)
+    except OracleError:
+        return found
     upper, lower = min(found, again, key=lambda e: e.upper), max(found, again, key=lambda e: e.lower)
     return Enclosure(lower.lower, upper.upper, lower.point, upper.multipliers)
 
@@ -80,17 +85,21 @@ def _contradiction(program: Program, multipliers: Array) -> AssumptionViolated:
     return AssumptionViolated(f"no federation has these constants: {' and '.join(names)} contradict each other")
 
 
-def _between(program: Program, close: Solution, roomy: Callable[[], Solution]) -> Enclosure:
-    upper, multipliers = _first_proof(partial(prove_upper, program), close, roomy)
-    lower, point = _first_proof(partial(prove_lower, program), close, roomy)
+def _between(program: Program, close: Solution, solved: Solver) -> Enclosure:
+    upper, multipliers = _first_proof(partial(prove_upper, program), close, solved)
+    lower, point = _first_proof(partial(prove_lower, program), close, solved)
     return Enclosure(lower, upper, point, multipliers)
 
 
-def _first_proof(prove: Callable[[Solution], Proved], close: Solution, roomy: Callable[[], Solution]) -> Proved:
-    """Prove with as little of the roomy solution as it takes."""
-    for share in _SHARES:
+def _first_proof(prove: Callable[[Solution], Proved], close: Solution, solved: Solver) -> Proved:
+    """Prove with as little of a roomy solution as it takes."""
+    try:
+        return prove(close)
+    except (OracleError, ArithmeticError) as error:
+        reason = error
+    for room, share in _MIXTURES:
         try:
-            return prove(_mixed(close, roomy(), share) if share else close)
+            return prove(_mixed(close, solved(room), share))
         except (OracleError, ArithmeticError) as error:
             reason = error
     message = f"the solver's solution must round to a proof, got none: {reason}"

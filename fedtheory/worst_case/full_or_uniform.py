@@ -161,9 +161,7 @@ def _sampled_tree(
     branches = scheme.branches(scheme.num_clients)
     per_round = len(given.steps) // num_rounds
     check_block(largest_block(scheme.num_clients, per_round, num_rounds, len(branches)), max_block)
-    return tree(
-        given, scheme.num_clients, num_rounds, lambda _: branches, objective=objective, functions=functions
-    )
+    return tree(given, scheme.num_clients, num_rounds, lambda _: branches, objective=objective, functions=functions)
 
 
 def _instance(

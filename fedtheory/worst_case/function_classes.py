@@ -42,9 +42,7 @@ def interpolation(points: Sequence[Point], mu: Fraction, L: Fraction) -> list[Fo
     return [_pair(i, j, i, mu, L) for i, j in permutations(points, 2)]
 
 
-def interpolation_of_copies(
-    points: Sequence[Point], first_noise: int, mu: Fraction, L: Fraction
-) -> Iterator[Form]:
+def interpolation_of_copies(points: Sequence[Point], first_noise: int, mu: Fraction, L: Fraction) -> Iterator[Form]:
     """Yield the conditions between points of two copies of a client that share some of their noises, not all.
 
     Parameters

@@ -13,7 +13,7 @@ from fedtheory.worst_case.enclosures import Enclosure
 from fedtheory.worst_case.gram import Program
 from fedtheory.worst_case.instances import Instance
 
-__all__ = ["Lemma", "ProgramSize", "WorstCase", "worst_of"]
+__all__ = ["Lemma", "ProgramSize", "Proof", "WorstCase", "lemma_of", "worst_of"]
 
 _SYMBOLS = {
     "distance": "E |w - w*|^2",
@@ -66,7 +66,9 @@ class Lemma(Mapping[str, Fraction]):
         if set(constants) != set(self.coefficients):
             message = f"the lemma is about {', '.join(self.coefficients)}, got {', '.join(constants) or 'nothing'}"
             raise TypeError(message)
-        summands = [float(c) * constants[n] if isinstance(constants[n], float) else c * constants[n] for n, c in self.items()]
+        summands = [
+            float(c) * constants[n] if isinstance(constants[n], float) else c * constants[n] for n, c in self.items()
+        ]
         return sum(summands, start=Fraction(0))
 
 
@@ -84,6 +86,16 @@ class Proof(NamedTuple):
 
     program: Program
     enclosure: Enclosure
+
+    @property
+    def size(self) -> ProgramSize:
+        """The program's size."""
+        return ProgramSize(self.program.sizes, len(self.program.inequalities), len(self.program.equalities))
+
+    def checked(self) -> tuple[Fraction, Fraction]:
+        """Return the enclosure that the certificates prove, from the program alone."""
+        found = self.enclosure
+        return verify_lower(self.program, found.point), verify_upper(self.program, found.multipliers)
 
 
 @final
@@ -104,8 +116,7 @@ class WorstCase:
     enclosure: tuple[Fraction, Fraction]
     multipliers: Lemma
     program: ProgramSize
-    _proofs: tuple[Proof, ...] = field(repr=False)
-    _unit: Fraction = field(repr=False)
+    _check: Callable[[], tuple[Fraction, Fraction]] = field(repr=False)
     _attain: Callable[[], Instance] = field(repr=False)
 
     @property
@@ -131,9 +142,7 @@ class WorstCase:
 
     def verify(self) -> tuple[Fraction, Fraction]:
         """Check all proofs again, from the programs alone, and return the enclosure that they prove."""
-        uppers = [verify_upper(program, found.multipliers) for program, found in self._proofs]
-        lowers = [verify_lower(program, found.point) for program, found in self._proofs]
-        return self._unit * max(lowers), self._unit * max(uppers)
+        return self._check()
 
     def __repr__(self) -> str:
         lower, upper = map(float, self.enclosure)
@@ -157,18 +166,17 @@ def worst_of(proofs: Sequence[Proof], given: Setting, error: str, attain: Callab
     unit = given.unit(error)
     lower = unit * max(found.lower for _, found in proofs)
     upper = unit * max(found.upper for _, found in proofs)
-    program = proofs[0].program
-    return WorstCase(
-        (lower, upper),
-        _lemma(proofs, given, error),
-        ProgramSize(program.sizes, len(program.inequalities), len(program.equalities), len(proofs)),
-        tuple(proofs),
-        unit,
-        attain,
-    )
+
+    def check() -> tuple[Fraction, Fraction]:
+        lowers, uppers = zip(*(proof.checked() for proof in proofs), strict=True)
+        return unit * max(lowers), unit * max(uppers)
+
+    size = proofs[0].size._replace(num_programs=len(proofs))
+    return WorstCase((lower, upper), lemma_of(proofs, given, error), size, check, attain)
 
 
-def _lemma(proofs: Sequence[Proof], given: Setting, error: str) -> Lemma:
+def lemma_of(proofs: Sequence[Proof], given: Setting, error: str) -> Lemma:
+    """Read the inequality off the multipliers, in the units that the user gave."""
     # Constants are not negative, so that the largest coefficients serve all programs.
     best: dict[str, Fraction] = {}
     for program, found in proofs:

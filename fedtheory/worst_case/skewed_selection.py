@@ -1,0 +1,305 @@
+"""The exact worst case over the whole class of the theorems on biased selection, one round and many."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._comparison import unmet
+from fedtheory._validate import Array
+from fedtheory.assumptions import BoundedGradients, StronglyConvex
+from fedtheory.consequences import consequences
+from fedtheory.errors import AssumptionViolated
+from fedtheory.worst_case._embedding import Embedding
+from fedtheory.worst_case._exchangeable import Scene
+from fedtheory.worst_case._settings import Setting, check_block, rational, setting, step_sizes
+from fedtheory.worst_case._skewed import skewed_round
+from fedtheory.worst_case.enclosures import Enclosure, enclose
+from fedtheory.worst_case.instances import ClientFunction, History, Instance, Interpolant, Outcome, Parabola
+from fedtheory.worst_case.worst_cases import Lemma, Proof, WorstCase, lemma_of, worst_of
+
+__all__ = ["skew_class", "skew_class_horizon"]
+
+# Distances between rounds are rounded outwards to so many binary digits.
+_DIGITS = 64
+
+
+class _Skews(NamedTuple):
+    rho: Fraction
+    rho_tilde: Fraction
+    num_selected: int
+
+
+def skew_class(
+    local_steps: int,
+    step_size: Any,
+    *,
+    mu: Any,
+    L: Any,
+    distance2: Any,
+    objective_gap: Any,
+    rho_diagonal: Any,
+    rho_tilde: Any,
+    gradient_noise: Any = 0,
+    num_selected: int = 1,
+    G2: Any = None,
+    max_block: int = 50,
+) -> WorstCase:
+    r"""Exact worst case of one round over all federations and selection laws with these skews.
+
+    The largest ``E |w_+ - w*|^2`` over any number of L-smooth, mu-strongly convex clients with any weights,
+    ``F* - sum p_k F_k* = objective_gap``, and any law that selects ``num_selected`` clients whose mean excess loss is
+    at least ``rho_diagonal (F(w) - F* + Gamma)`` at the round's start and at most ``rho_tilde Gamma`` at w*. This is
+    W(distance2), a concave function; rounds compose it, see ``skew_class_horizon``.
+
+    Parameters
+    ----------
+    local_steps, step_size, mu, L, max_block
+        As in ``fedavg``; one round.
+    distance2
+        Squared distance of the round's first model from w*, at most.
+    objective_gap
+        Gamma.
+    rho_diagonal, rho_tilde
+        The skews, ``0 <= rho_diagonal <= min(rho_tilde, L/mu)``.
+    gradient_noise, num_selected
+        Variance of a stochastic gradient, independent across the selected clients, and their number, by which the last
+        step's noise is divided.
+    G2
+        Bound on the squared gradients of the selected clients, none if left out.
+
+    Returns
+    -------
+    WorstCase
+        Its instance has two clients that are the whole population, and a third of vanishing weight that is selected.
+
+    Raises
+    ------
+    AssumptionViolated
+        If no federation has these constants: ``G2 >= max(1, rho_diagonal) (mu^2 distance2 + 2 mu objective_gap)``.
+    ValueError
+        If an argument is unsuitable or the program too large.
+    OracleError
+        If no proof was found.
+
+    Examples
+    --------
+    >>> from fractions import Fraction as Q
+    >>> worst = skew_class(1, Q(1, 4), mu=Q(1, 10), L=1, distance2=1, objective_gap=Q(1, 2), rho_diagonal=Q(6, 5),
+    ...                    rho_tilde=2)
+    >>> worst.enclosure[0] <= Q(491, 400) <= worst.enclosure[1], round(worst.value, 5)
+    (True, 1.2275)
+    """
+    constants = {"distance2": distance2, "objective_gap": objective_gap, "gradient_noise": gradient_noise, "G2": G2}
+    given = setting(_validate.count("local_steps", local_steps), step_size, mu=mu, L=L, **constants)
+    skews = _skews(given, rho_diagonal, rho_tilde, num_selected)
+    check_block(len(given.steps) + 3, max_block)
+    scene = skewed_round(given, *skews)
+    found = enclose(scene.program)
+    attain = partial(_instance, [_Round(given, scene, found)])
+    return worst_of([Proof(scene.program, found)], given, "distance", attain)
+
+
+def _skews(given: Setting, rho_diagonal: Any, rho_tilde: Any, num_selected: int) -> _Skews:
+    rho, tilde = rational("rho_diagonal", rho_diagonal), rational("rho_tilde", rho_tilde)
+    broken = [
+        unmet("rho_tilde >= rho_diagonal", tilde, ">=", rho),
+        unmet("rho_diagonal <= L/mu", rho, "<=", 1 / given.mu),
+    ]
+    if "G2" in given.constants:
+        names = ("mu", "G2", "objective_gap", "initial_distance2", "rho_diagonal")
+        units = (given.mu, given["G2"], given["objective_gap"], given["distance2"], rho)
+        implied = consequences((StronglyConvex(), BoundedGradients()), names)
+        broken += [inequality.violation(dict(zip(names, units, strict=True))) for inequality in implied]
+    for sentence in filter(None, broken):
+        message = f"no federation has these constants: {sentence}"
+        raise AssumptionViolated(message)
+    return _Skews(rho, tilde, _validate.count("num_selected", num_selected))
+
+
+class _Round(NamedTuple):
+    """A round's class, its program, and the enclosure."""
+
+    given: Setting
+    scene: Scene
+    enclosure: Enclosure
+
+    @property
+    def proof(self) -> Proof:
+        return Proof(self.scene.program, self.enclosure)
+
+    @property
+    def lemma(self) -> Lemma:
+        return lemma_of([self.proof], self.given, "distance")
+
+
+def skew_class_horizon(
+    num_steps: int,
+    local_steps: int,
+    step_size: Any,
+    *,
+    mu: Any,
+    L: Any,
+    distance2: Any,
+    objective_gap: Any,
+    rho_diagonal: Any,
+    rho_tilde: Any,
+    gradient_noise: Any = 0,
+    num_selected: int = 1,
+    max_block: int = 50,
+) -> WorstCase:
+    r"""Exact worst case after ``num_steps`` local steps over all federations and selection laws with these skews.
+
+    It is the composition of the rounds' worst cases, ``W_R(... W_1(distance2))``. For the upper side W is concave and
+    does not decrease, so that ``E W(|w|^2) <= W(E |w|^2)``. It is attained by a federation that has a client of
+    vanishing weight for every round. A bound G2 on gradients would speak about the clients that are not selected, too,
+    and is left out.
+
+    Parameters
+    ----------
+    num_steps
+        Local steps T, a multiple of ``local_steps``.
+    step_size
+        One number, or one for each of the ``num_steps`` steps (``power_of_choice.decaying_step_sizes``).
+    local_steps, mu, L, distance2, objective_gap, rho_diagonal, rho_tilde, gradient_noise, num_selected, max_block
+        As in ``skew_class``; distance2 is that of the first model.
+
+    Returns
+    -------
+    WorstCase
+        Every round is certified, and distances are rounded outwards between them.
+
+    Raises
+    ------
+    AssumptionViolated
+        If rho_diagonal is above rho_tilde or L/mu.
+    ValueError
+        If an argument is unsuitable or the program too large.
+    OracleError
+        If no proof was found.
+
+    Examples
+    --------
+    >>> from fractions import Fraction as Q
+    >>> constants = dict(mu=1, L=4, objective_gap=Q(1, 2), rho_diagonal=Q(6, 5), rho_tilde=2)
+    >>> two = skew_class_horizon(2, 1, Q(1, 8), distance2=25, **constants)
+    >>> one = skew_class(1, Q(1, 8), distance2=25, **constants)
+    >>> again = skew_class(1, Q(1, 8), distance2=one.value, **constants)
+    >>> abs(two.value - again.value) < 1e-4
+    True
+    """
+    steps, tau = _validate.count("num_steps", num_steps), _validate.count("local_steps", local_steps)
+    if steps % tau:
+        message = f"num_steps must be a multiple of local_steps, got {steps} and {tau}"
+        raise ValueError(message)
+    sizes, start = step_sizes(step_size, steps), rational("distance2", distance2)
+    check_block(tau + 3, max_block)
+    constants = {"objective_gap": objective_gap, "gradient_noise": gradient_noise}
+    lower, upper, rounds = start, start, list[_Round]()
+    for first in range(0, steps, tau):
+        given = setting(tau, sizes[first : first + tau], mu=mu, L=L, distance2=lower, **constants)
+        scene = skewed_round(given, *_skews(given, rho_diagonal, rho_tilde, num_selected))
+        rounds.append(_Round(given, scene, enclose(scene.program)))
+        lower, upper = _next(rounds[-1], rounds[-1].enclosure.lower, rounds[-1].lemma, upper)
+    lemma = _composed([one.lemma for one in rounds])
+    size = rounds[0].proof.size._replace(num_programs=len(rounds))
+    return WorstCase((lower, upper), lemma, size, partial(_checked, rounds, start), partial(_instance, rounds))
+
+
+def _next(one: _Round, found: Fraction, lemma: Lemma, upper: Fraction) -> tuple[Fraction, Fraction]:
+    """Return the enclosure after a round; the lemma found at the lower end holds at the upper one."""
+    others = {name: one.given[name] * one.given.unit(name) for name in lemma if name != "distance2"}
+    above = lemma(**{**others, **({"distance2": upper} if "distance2" in lemma else {})})
+    return _rounded(found * one.given.unit("distance"), up=False), _rounded(Fraction(above), up=True)
+
+
+def _rounded(number: Fraction, *, up: bool) -> Fraction:
+    if number <= 0:
+        return Fraction(0)
+    shift = _DIGITS - (number.numerator.bit_length() - number.denominator.bit_length())
+    scaled = number * Fraction(2) ** shift
+    whole = -(-scaled.numerator // scaled.denominator) if up else scaled.numerator // scaled.denominator
+    return whole / Fraction(2) ** shift
+
+
+def _composed(lemmas: Sequence[Lemma]) -> Lemma:
+    """Insert each round's inequality into the next one."""
+    total: dict[str, Fraction] = {"distance2": Fraction(1)}
+    for lemma in lemmas:
+        contraction = lemma.get("distance2", Fraction(0))
+        rest = {name: c for name, c in lemma.items() if name != "distance2"}
+        total = {name: contraction * total.get(name, 0) + rest.get(name, 0) for name in {**total, **rest}}
+    return Lemma("distance", total)
+
+
+def _checked(rounds: Sequence[_Round], start: Fraction) -> tuple[Fraction, Fraction]:
+    lower = upper = start
+    for one in rounds:
+        if one.given["distance2"] * one.given.unit("distance2") != lower:
+            message = "a round must start where the one before has ended"
+            raise AssumptionViolated(message)
+        found, _ = one.proof.checked()
+        lower, upper = _next(one, found, one.lemma, upper)
+    return lower, upper
+
+
+def _instance(rounds: Sequence[_Round]) -> Instance:
+    """Give every round a client of its own, turned so that it starts where the last model is."""
+    if any(one.given.constants.get("gradient_noise") for one in rounds):
+        message = "a worst case with gradient noise is approached by noises of many outcomes, and has no instance"
+        raise ValueError(message)
+    places = {0: np.ones(1)}
+    spaces = [Embedding(one.scene.program, one.enclosure.point, one.given) for one in rounds]
+    starts = [space.place(one.scene.start, places) for space, one in zip(spaces, rounds, strict=True)]
+    dim = 1 + max(start.size for start in starts)
+    model = _padded(starts[0], dim)
+    start, clients, given = model, list[ClientFunction](), rounds[0].given
+    for space, one, begin in zip(spaces, rounds, starts, strict=True):
+        turned = _turned(space.client(one.scene.points[0], places), _padded(begin, dim), model)
+        clients.append(turned)
+        for eta in one.given.steps:
+            model = model - float(eta / given.L) * turned.gradient(model)
+    return Instance(
+        clients=(*_population(given, dim), *clients),
+        weights=np.array([0.5, 0.5, *(0.0 for _ in clients)]),
+        start=start,
+        step_sizes=tuple(float(eta / one.given.L) for one in rounds for eta in one.given.steps),
+        num_rounds=len(rounds),
+        selection=_one_after_the_other,
+    )
+
+
+def _population(given: Setting, dim: int) -> list[ClientFunction]:
+    """Return two parabolas of curvature mu that are the objective, apart in a direction that nobody else uses."""
+    mu = float(given.mu * given.L)
+    gap = float(given["objective_gap"] * given.unit("objective_gap"))
+    away = np.eye(dim)[-1] * np.sqrt(2 * gap / mu)
+    return [Parabola(mu * np.eye(dim), center) for center in (away, -away)]
+
+
+def _one_after_the_other(losses: Array, history: History) -> list[Outcome]:
+    return [Outcome(1.0, np.eye(losses.size)[2 + len(history)])]
+
+
+def _padded(vectors: Array, dim: int) -> Array:
+    """Append zeros to the last axis."""
+    missing = [(0, 0)] * (vectors.ndim - 1) + [(0, dim - vectors.shape[-1])]
+    found: Array = np.pad(vectors, missing)
+    return found
+
+
+def _turned(client: Interpolant, start: Array, goal: Array) -> Interpolant:
+    """Reflect a client's space so that one direction becomes another; the last coordinate stays."""
+    lengths = np.linalg.norm(start), np.linalg.norm(goal)
+    mirror = np.zeros_like(start)
+    if min(lengths) > 0:
+        mirror = start / lengths[0] - goal / lengths[1]
+    turn = np.eye(start.size)
+    if mirror @ mirror > 1e-24:
+        turn = turn - 2 * np.outer(mirror, mirror) / (mirror @ mirror)
+    points, gradients = (_padded(vectors, start.size) @ turn for vectors in (client.points, client.gradients))
+    return replace(client, points=points, gradients=gradients)
