@@ -21,7 +21,7 @@ _NEGLIGIBLE = 1e-5
 
 
 def vertices(num: int) -> Array:
-    """Unit vectors of sum zero, the vertices of a regular simplex, shape (num, num - 1).
+    """Return unit vectors of sum zero, the vertices of a regular simplex, shape (num, num - 1).
 
     >>> vertices(2) @ vertices(2).T
     array([[ 1., -1.],
@@ -57,7 +57,8 @@ class Embedding:
                     inside[number] = float(c)
             parts.append(np.kron(places[block], factor @ inside))
         unit = float(self._given.length2) ** 0.5 * float(self._given.L) ** curvature
-        return unit * np.concatenate(parts)
+        found: Array = unit * np.concatenate(parts)
+        return found
 
     def client(self, points: Sequence[Point], places: Places) -> Interpolant:
         """Return the function of a client."""

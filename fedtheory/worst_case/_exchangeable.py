@@ -3,8 +3,8 @@
 Averaging a solution over all orders of the clients changes neither constraints nor objective, so that inner products
 may be taken to depend only on whether two clients are the same. Then a client's vector is a mean (block 0) and a
 deviation (block 1), an average over clients of products is the sum over both blocks, and the squared length of an
-average over m selected clients is that of the mean plus alpha times that of the deviation. Noise of the s-th local step,
-and all that follows from it, lives in block ``2 + s``.
+average over m selected clients is that of the mean plus alpha times that of the deviation. Noise of the s-th local
+step, and all that follows from it, lives in block ``2 + s``.
 """
 
 from collections.abc import Sequence

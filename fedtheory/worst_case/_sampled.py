@@ -1,7 +1,7 @@
 """Programs of one step with the sampling probabilities that are best for its gradients.
 
-With ``u_i = |w_i g_i|^2``, the least variance ``min_p sum u_i (1/p_i - 1)`` over ``p_i <= 1`` with sum m is a minimum of
-linear functions of u, hence concave, and at least t if and only if
+With ``u_i = |w_i g_i|^2``, the least variance ``min_p sum u_i (1/p_i - 1)`` over ``p_i <= 1`` with sum m is a minimum
+of linear functions of u, hence concave, and at least t if and only if
 ``t <= sum (2 z_i - nu_i - u_i) - m lambda`` for some ``lambda, nu_i >= 0`` and ``z_i^2 <= u_i (lambda + nu_i)``.
 """
 

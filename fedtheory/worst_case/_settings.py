@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, final
 
 from fedtheory import _validate
 from fedtheory._wording import shown
@@ -14,7 +15,9 @@ __all__ = ["Setting", "check_block", "rational", "setting", "step_sizes"]
 _UNITS = {"distance2": (1, 0), "objective_gap": (1, 1), "G2": (1, 2), "gradient_noise": (1, 2)}
 
 
-class Setting(NamedTuple):
+@final
+@dataclass(frozen=True)
+class Setting:
     """A problem class without units: ``L = 1``, so that step sizes are ``eta L`` and mu is ``mu/L``.
 
     Attributes
@@ -40,7 +43,7 @@ class Setting(NamedTuple):
         lengths, curvatures = {**_UNITS, "distance": (1, 0), "gap": (1, 1)}[name]
         return self.length2**lengths * self.L**curvatures
 
-    def __getitem__(self, name: Any) -> Any:
+    def __getitem__(self, name: str) -> Fraction:
         return self.constants[name]
 
 

@@ -59,7 +59,7 @@ def independent_draws(num_clients: int, num_selected: int) -> list[Branch]:
 def ranked_subsets(num_clients: int, num_candidates: int, num_selected: int, ranking: Ranking) -> list[Branch]:
     """Return the law of the largest losses among candidates drawn uniformly without replacement.
 
-    Of the ranks ``s_1 < ... < s_m``, the others of the d candidates are below the last: ``C(K - s_m, d - m) / C(K, d)``.
+    Of ranks ``s_1 < ... < s_m``, the other candidates are below the last: ``C(K - s_m, d - m) / C(K, d)``.
     """
     found = []
     for ranks in combinations(range(num_clients), num_selected):
@@ -73,7 +73,7 @@ def ranked_subsets(num_clients: int, num_candidates: int, num_selected: int, ran
 
 def largest_block(num_clients: int, num_steps: int, num_rounds: int, num_branches: int) -> int:
     """Return the number of rows of a tree's block, without building it, at most."""
-    nodes = sum(num_branches**depth for depth in range(num_rounds))
+    nodes = sum(int(num_branches**depth) for depth in range(num_rounds))
     return 2 * num_clients + nodes * num_clients * num_steps
 
 
@@ -138,7 +138,7 @@ def _train(
     for k, points in enumerate(clients):
         busy = any(branch.counts[k] for branch in branches)
         path, y = local_steps(draft, w, steps if busy else steps[:1], (0,))
-        points += path
+        points.extend(path)
         starts.append(path[0])
         models.append(y)
     return starts, models

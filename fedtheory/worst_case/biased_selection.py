@@ -32,6 +32,10 @@ _MOST_PROGRAMS = 1000
 _TIED = 1e-4
 
 
+Cast = list[tuple[tuple[Point, ...], Places]]
+"""Each client's points, and its places."""
+
+
 class _Play(NamedTuple):
     """A program, the orders of its losses node by node, whether its clients are in two classes, and may be shifted."""
 
@@ -133,7 +137,7 @@ def power_of_choice(
     return worst_of([Proof(play.scene.program, proof) for play, proof in found], given, "distance", attain)
 
 
-def _trees(given: Setting, choice: _Choice, num_rounds: int, minima: str, *, ranked: bool) -> Iterator[Scene]:
+def _trees(given: Setting, choice: _Choice, num_rounds: int, minima: str, *, ranked: bool) -> Iterator[_Play]:
     """Yield a program for every way in which losses can be ordered at the nodes after the first."""
     first = tuple(range(choice.num_clients))
     law = partial(ranked_subsets, *choice)
@@ -177,10 +181,10 @@ def _instance(play: _Play, point: FeasiblePoint, given: Setting, choice: _Choice
     )
 
 
-def _both_classes(scene: Scene, choice: _Choice) -> list[tuple[tuple[Point, ...], Places]]:
+def _both_classes(scene: Scene, choice: _Choice) -> Cast:
     """Put the clients of each class on the vertices of a simplex of its own; a single one needs none."""
     corners = [vertices(choice.num_selected), vertices(choice.num_clients - choice.num_selected)]
-    cast = []
+    cast: Cast = []
     for number, points in enumerate(scene.points):
         for vertex in corners[number]:
             own = [vertex if other == number else np.zeros(len(around) - 1) for other, around in enumerate(corners)]

@@ -115,7 +115,7 @@ class Form:
 @final
 @dataclass(frozen=True)
 class Constraint:
-    """``form <= bound``, or ``form == bound``; the bound is ``share`` times the constant that ``name`` names, if any."""
+    """``form <= bound``, or ``form == bound``; the bound is ``share`` times the constant called ``name``, if any."""
 
     form: Form
     bound: Fraction = Fraction(0)

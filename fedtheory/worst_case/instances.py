@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, final
+from typing import NamedTuple, Protocol, final
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class ClientFunction(Protocol):
 
 
 class Outcome(NamedTuple):
-    """An outcome of a selection: its probability, and the coefficients of the clients' models, shape (K,)."""
+    """An outcome of a selection: its probability, and the coefficients of the clients' updates, shape (K,)."""
 
     probability: float
     coefficients: Array
@@ -183,15 +183,16 @@ class Instance:
                 return self.error(w)
             outcomes = self.selection(np.array([client.loss(w) for client in self.clients]), history)
             busy = np.any([outcome.coefficients != 0 for outcome in outcomes], axis=0)
-            models = np.zeros((len(self.clients), w.size))
+            updates = np.zeros((len(self.clients), w.size))
             for k in np.flatnonzero(busy):
-                models[k] = _trained(self.clients[k], w, self.step_sizes[first : first + per_round])
+                updates[k] = _trained(self.clients[k], w, self.step_sizes[first : first + per_round]) - w
             return sum(
-                outcome.probability * expected(outcome.coefficients @ models, (*history, number))
+                outcome.probability * expected(w + outcome.coefficients @ updates, (*history, number))
                 for number, outcome in enumerate(outcomes)
             )
 
-        return expected(self.start, ())
+        found: float = expected(self.start, ())
+        return found
 
     def objective_gap(self) -> float:
         """Return Gamma, the loss at w* above the mean of the clients' minima."""

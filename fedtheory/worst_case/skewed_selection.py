@@ -22,13 +22,13 @@ from fedtheory.worst_case.enclosures import Enclosure, enclose
 from fedtheory.worst_case.instances import ClientFunction, History, Instance, Interpolant, Outcome, Parabola
 from fedtheory.worst_case.worst_cases import Lemma, Proof, WorstCase, lemma_of, worst_of
 
-__all__ = ["skew_class", "skew_class_horizon"]
+__all__ = ["Round", "Skews", "attained", "skew_class", "skew_class_horizon", "skews"]
 
 # Distances between rounds are rounded outwards to so many binary digits.
 _DIGITS = 64
 
 
-class _Skews(NamedTuple):
+class Skews(NamedTuple):
     rho: Fraction
     rho_tilde: Fraction
     num_selected: int
@@ -96,15 +96,14 @@ def skew_class(
     """
     constants = {"distance2": distance2, "objective_gap": objective_gap, "gradient_noise": gradient_noise, "G2": G2}
     given = setting(_validate.count("local_steps", local_steps), step_size, mu=mu, L=L, **constants)
-    skews = _skews(given, rho_diagonal, rho_tilde, num_selected)
     check_block(len(given.steps) + 3, max_block)
-    scene = skewed_round(given, *skews)
+    scene = skewed_round(given, *skews(given, rho_diagonal, rho_tilde, num_selected))
     found = enclose(scene.program)
-    attain = partial(_instance, [_Round(given, scene, found)])
+    attain = partial(attained, [Round(given, scene, found)])
     return worst_of([Proof(scene.program, found)], given, "distance", attain)
 
 
-def _skews(given: Setting, rho_diagonal: Any, rho_tilde: Any, num_selected: int) -> _Skews:
+def skews(given: Setting, rho_diagonal: Any, rho_tilde: Any, num_selected: int) -> Skews:
     rho, tilde = rational("rho_diagonal", rho_diagonal), rational("rho_tilde", rho_tilde)
     broken = [
         unmet("rho_tilde >= rho_diagonal", tilde, ">=", rho),
@@ -118,10 +117,10 @@ def _skews(given: Setting, rho_diagonal: Any, rho_tilde: Any, num_selected: int)
     for sentence in filter(None, broken):
         message = f"no federation has these constants: {sentence}"
         raise AssumptionViolated(message)
-    return _Skews(rho, tilde, _validate.count("num_selected", num_selected))
+    return Skews(rho, tilde, _validate.count("num_selected", num_selected))
 
 
-class _Round(NamedTuple):
+class Round(NamedTuple):
     """A round's class, its program, and the enclosure."""
 
     given: Setting
@@ -199,18 +198,18 @@ def skew_class_horizon(
     sizes, start = step_sizes(step_size, steps), rational("distance2", distance2)
     check_block(tau + 3, max_block)
     constants = {"objective_gap": objective_gap, "gradient_noise": gradient_noise}
-    lower, upper, rounds = start, start, list[_Round]()
+    lower, upper, rounds = start, start, list[Round]()
     for first in range(0, steps, tau):
         given = setting(tau, sizes[first : first + tau], mu=mu, L=L, distance2=lower, **constants)
-        scene = skewed_round(given, *_skews(given, rho_diagonal, rho_tilde, num_selected))
-        rounds.append(_Round(given, scene, enclose(scene.program)))
+        scene = skewed_round(given, *skews(given, rho_diagonal, rho_tilde, num_selected))
+        rounds.append(Round(given, scene, enclose(scene.program)))
         lower, upper = _next(rounds[-1], rounds[-1].enclosure.lower, rounds[-1].lemma, upper)
     lemma = _composed([one.lemma for one in rounds])
     size = rounds[0].proof.size._replace(num_programs=len(rounds))
-    return WorstCase((lower, upper), lemma, size, partial(_checked, rounds, start), partial(_instance, rounds))
+    return WorstCase((lower, upper), lemma, size, partial(_checked, rounds, start), partial(attained, rounds))
 
 
-def _next(one: _Round, found: Fraction, lemma: Lemma, upper: Fraction) -> tuple[Fraction, Fraction]:
+def _next(one: Round, found: Fraction, lemma: Lemma, upper: Fraction) -> tuple[Fraction, Fraction]:
     """Return the enclosure after a round; the lemma found at the lower end holds at the upper one."""
     others = {name: one.given[name] * one.given.unit(name) for name in lemma if name != "distance2"}
     above = lemma(**{**others, **({"distance2": upper} if "distance2" in lemma else {})})
@@ -236,7 +235,7 @@ def _composed(lemmas: Sequence[Lemma]) -> Lemma:
     return Lemma("distance", total)
 
 
-def _checked(rounds: Sequence[_Round], start: Fraction) -> tuple[Fraction, Fraction]:
+def _checked(rounds: Sequence[Round], start: Fraction) -> tuple[Fraction, Fraction]:
     lower = upper = start
     for one in rounds:
         if one.given["distance2"] * one.given.unit("distance2") != lower:
@@ -247,7 +246,7 @@ def _checked(rounds: Sequence[_Round], start: Fraction) -> tuple[Fraction, Fract
     return lower, upper
 
 
-def _instance(rounds: Sequence[_Round]) -> Instance:
+def attained(rounds: Sequence[Round]) -> Instance:
     """Give every round a client of its own, turned so that it starts where the last model is."""
     if any(one.given.constants.get("gradient_noise") for one in rounds):
         message = "a worst case with gradient noise is approached by noises of many outcomes, and has no instance"

@@ -1,4 +1,4 @@
-"""What a worst case is: its value between two proofs, the lemma that its multipliers are, the instance that attains it."""
+"""What a worst case is: its value between two proofs, the lemma of its multipliers, the instance that attains it."""
 
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple, final
 
-from fedtheory.errors import AssumptionViolated
 from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case.certificates import verify_lower, verify_upper
 from fedtheory.worst_case.enclosures import Enclosure
