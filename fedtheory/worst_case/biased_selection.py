@@ -114,30 +114,29 @@ def power_of_choice(
     clients = _validate.count("num_clients", num_clients, low=2)
     candidates = _validate.count("num_candidates", num_candidates, high=clients)
     choice = _Choice(clients, candidates, _validate.count("num_selected", num_selected, high=candidates))
-    ranked = _validate.choice("minima", minima, ("equal", "free")) == "equal" or num_rounds > 1
-    halves = candidates == clients and num_rounds == 1 and choice.num_selected < clients
-    size = steps + 5 if halves else largest_block(clients, local_steps, num_rounds, choice.num_branches)
-    check_block(size, max_block)
-    if halves:
-        plays = iter(
-            [
-                _Play(
-                    top_clients(given, clients, choice.num_selected, ranked=ranked),
-                    (tuple(range(clients)),),
-                    halves=True,
-                    shifts=not ranked,
-                )
-            ]
-        )
-    else:
-        plays = _trees(given, choice, num_rounds, minima, ranked=ranked)
+    _validate.choice("minima", minima, ("equal", "free"))
+    plays = _plays(given, choice, num_rounds, minima, max_block)
     found = [(play, enclose(play.scene.program)) for play in plays]
     worst, enclosure = max(found, key=lambda pair: pair[1].lower)
     attain = partial(_instance, worst, enclosure.point, given, choice, num_rounds)
     return worst_of([Proof(play.scene.program, proof) for play, proof in found], given, "distance", attain)
 
 
-def _trees(given: Setting, choice: _Choice, num_rounds: int, minima: str, *, ranked: bool) -> Iterator[_Play]:
+def _plays(given: Setting, choice: _Choice, num_rounds: int, minima: str, max_block: int) -> Iterator[_Play]:
+    """Yield the programs, of which the largest value counts."""
+    K, d, m = choice
+    ranked = minima == "equal" or num_rounds > 1
+    halves = d == K and num_rounds == 1 and m < K
+    num_steps = len(given.steps)
+    size = largest_block(K, num_steps // num_rounds, num_rounds, choice.num_branches)
+    check_block(num_steps + 5 if halves else size, max_block)
+    if halves:
+        scene = top_clients(given, K, m, ranked=ranked)
+        return iter([_Play(scene, (tuple(range(K)),), halves=True, shifts=not ranked)])
+    return _ranked_trees(given, choice, num_rounds, minima, ranked=ranked)
+
+
+def _ranked_trees(given: Setting, choice: _Choice, num_rounds: int, minima: str, *, ranked: bool) -> Iterator[_Play]:
     """Yield a program for every way in which losses can be ordered at the nodes after the first."""
     first = tuple(range(choice.num_clients))
     law = partial(ranked_subsets, *choice)

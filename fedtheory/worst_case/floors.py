@@ -10,10 +10,10 @@ from fedtheory.worst_case._embedding import Embedding, vertices
 from fedtheory.worst_case._exchangeable import Scene, fixed_round
 from fedtheory.worst_case._settings import Setting, check_block, setting
 from fedtheory.worst_case._skewed import skewed_floor
+from fedtheory.worst_case._skewed_rounds import Round, attained, skews
 from fedtheory.worst_case.certificates import FeasiblePoint
 from fedtheory.worst_case.enclosures import enclose
 from fedtheory.worst_case.instances import Instance, Outcome
-from fedtheory.worst_case.skewed_selection import Round, attained, skews
 from fedtheory.worst_case.worst_cases import Proof, WorstCase, worst_of
 
 __all__ = ["error_floor"]

@@ -117,8 +117,9 @@ def _on_simplex(vectors: Array, linear: Array) -> Array:
         [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(num)],
         settings,
     ).solve()
-    weights: Array = np.maximum(np.array(found.x), 0.0)
-    return weights / weights.sum()
+    weights = np.maximum(np.array(found.x), 0.0)
+    shares: Array = weights / weights.sum()
+    return shares
 
 
 @final

@@ -76,7 +76,7 @@ def optimal_client_sampling(
     ...     how = ("optimal", "uniform")
     ...     return [optimal_client_sampling(weights, 1, Q(1, 4), **constants, probabilities=p).value for p in how]
     >>> [round(value, 5) for value in both([Q(1, 2), Q(1, 2)])]
-    [1.0001, 1.0001]
+    [0.98332, 0.98332]
     >>> [round(value, 5) for value in both([Q(1, 2), Q(1, 4), Q(1, 4)])]
     [0.99274, 1.0009]
     """
