@@ -164,12 +164,12 @@ def solve(assembled: Assembled, *, gram_weight: float = 0.0, tolerance: float = 
     ]
     right = np.concatenate([assembled.bounds[1:], np.zeros(entries)])
     quadratic = csc_array((objective.size, objective.size))
-    found = clarabel.DefaultSolver(quadratic, -objective, system, right, cones, _settings(tolerance)).solve()
+    found = clarabel.DefaultSolver(quadratic, -objective, system, right, cones, _precise(tolerance)).solve()
     _check(str(found.status), np.array(found.z)[: num_rows - 1])
     return _solution(assembled, found)
 
 
-def _settings(tolerance: float) -> Any:
+def _precise(tolerance: float) -> Any:
     import clarabel
 
     settings = clarabel.DefaultSettings()
