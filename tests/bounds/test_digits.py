@@ -77,7 +77,7 @@ def draw(bound, rng):
 
 def exact_terms(bound, world):
     """The summands in 500 digits, or None where the formula divides by zero."""
-    horizon = world.get("num_steps", world.get("num_rounds", 0))
+    horizon = max(world.get(name, 0) for name in ("num_steps", "num_rounds", "local_steps"))
     number = Q if horizon <= 20 else mpmath.mpf
     exact = {name: exactly(value, number) for name, value in world.items()}
     try:
