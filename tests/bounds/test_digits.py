@@ -107,6 +107,8 @@ def has_all_digits_or_errs_outward(value, terms, side):
 
 
 def has_the_digits_of_its_summands(value, terms):
+    if mpmath.fsum(terms.values()) > np.finfo(np.float64).max:
+        return value == np.inf
     return (
         abs(mpmath.mpf(value) - mpmath.fsum(terms.values()))
         <= RELATIVE * mpmath.fsum(map(abs, terms.values())) + 1e-300

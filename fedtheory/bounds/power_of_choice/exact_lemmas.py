@@ -1,6 +1,6 @@
 """Lemmas of Power-of-Choice that some federation attains, so that nobody can improve them: not in the paper."""
 
-from fedtheory.arithmetic import geometric
+from fedtheory.arithmetic import geometric, short_of_one
 from fedtheory.assumptions import Convex, Hypothesis, Smooth, StronglyConvex
 from fedtheory.bounds.power_of_choice._words import ANY_MEAN, DOMAINS, PAPER, short_steps
 from fedtheory.paper import Summands, states
@@ -50,7 +50,7 @@ def loss_after_step(excess, *, step_size, L) -> Summands:
     >>> loss_after_step(16.0, step_size=1 / 4, L=2)
     4.0
     """
-    return {"left": (1 - step_size * L) ** 2 * excess}
+    return {"left": short_of_one(step_size, L) ** 2 * excess}
 
 
 @states(

@@ -13,7 +13,7 @@ proofs are on the theory page about worst cases, where the dual of a semidefinit
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from fedtheory.arithmetic import geometric, maximum
+from fedtheory.arithmetic import geometric, maximum, short_of_one
 from fedtheory.assumptions import Hypothesis
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
@@ -282,10 +282,12 @@ def decaying_steps_distance(
     With mu = 1, L = 2, tau = 2, gamma = 8, rho = 1, rho_tilde = 3, m = 2: delta = 10, the second number is
     ``16 * 5 * 2 + 7 (1 + 1/2) = 341/2``, and after four rounds ``8 (48 - 10) / 16 + 10``; nearer, ``341/32 + 10``.
 
-    >>> constants = dict(gamma=8, mu=1, L=2, local_steps=2, num_selected=2, sigma2=7, objective_gap=5, rho_diagonal=1,
-    ...                  rho_tilde=3)
-    >>> [decaying_steps_distance(4, **constants, initial_distance2=start) for start in (48, 12)]
-    [29.0, 20.65625]
+    >>> decaying_steps_distance(4, gamma=8, mu=1, L=2, local_steps=2, num_selected=2, sigma2=7, objective_gap=5,
+    ...                         rho_diagonal=1, rho_tilde=3, initial_distance2=48)
+    29.0
+    >>> decaying_steps_distance(4, gamma=8, mu=1, L=2, local_steps=2, num_selected=2, sigma2=7, objective_gap=5,
+    ...                         rho_diagonal=1, rho_tilde=3, initial_distance2=12)
+    20.65625
     """
     rho, tau = rho_diagonal, local_steps
     bias = 2 * objective_gap * (rho_tilde - rho) / (mu * (1 + rho))
@@ -312,8 +314,8 @@ def averaged_rounds_gap(
     step_size,
     mu,
     L,
-    local_steps,
     num_selected,
+    local_steps,
     sigma2,
     objective_gap,
     rho_diagonal,
@@ -368,9 +370,9 @@ def averaged_rounds_gap(
 
 def _of_a_round(step_size, local_steps, *, mu, L):
     """Return c^tau, 1 - c^tau, A and theta A."""
-    kept, lost = geometric(step_size * mu, local_steps)
-    x = step_size * L
+    rest, away = short_of_one(step_size, mu), short_of_one(step_size, L)
+    kept, lost = geometric(step_size * mu, local_steps, rest)
     # theta A = (1 - x) (c^tau - b^tau)/(c - b) with b = (1 - x)^2: b/c = 1 - ratio keeps the digits of short steps.
-    difference = step_size * (L * (2 - x) - mu)
-    _, below = geometric(difference / (1 - step_size * mu), local_steps)
-    return kept, lost, lost / (step_size * mu), (1 - x) * kept * below / difference
+    difference = step_size * ((L - mu) + L * away)
+    _, below = geometric(difference / rest, local_steps)
+    return kept, lost, lost / (step_size * mu), away * kept * below / difference
