@@ -115,7 +115,8 @@ def one_round(
     distance2
         Delta, the expected squared distance at the round's start.
     step_size
-        eta, at most 1/L, the same for all steps of the round (``round_coefficients`` for others).
+        eta, at most 1/L, the same for all steps of the round (``round_coefficients`` for others). At 1/L the value is
+        infinite if mu = L, where theta is 0/0.
     mu, L
         Strong convexity and smoothness of every client.
     local_steps, num_selected
