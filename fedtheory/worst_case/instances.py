@@ -1,8 +1,8 @@
 """Federations that attain a worst case, as functions that ordinary code can train."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol, final
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
 
@@ -195,6 +195,18 @@ class Instance:
         found: float = expected(self.start, ())
         return found
 
+    def as_data(self) -> dict[str, Any]:
+        """Return everything but the selection as lists of numbers, for a file."""
+        plain = {
+            "weights": self.weights.tolist(),
+            "start": self.start.tolist(),
+            "step_sizes": list(self.step_sizes),
+            "num_rounds": self.num_rounds,
+            "objective": self.objective,
+            "expected_error": self.run(),
+        }
+        return plain | {"clients": [_as_data(client) for client in self.clients]}
+
     def objective_gap(self) -> float:
         """Return Gamma, the loss at w* above the mean of the clients' minima."""
         return self.loss(np.zeros_like(self.start)) - sum(p * client.minimum for p, client in self._weighted)
@@ -216,3 +228,9 @@ def _trained(client: ClientFunction, w: Array, step_sizes: Sequence[float]) -> A
     for eta in step_sizes:
         w = w - eta * client.gradient(w)
     return w
+
+
+def _as_data(client: Any) -> dict[str, Any]:
+    known = {field.name: getattr(client, field.name) for field in fields(client)}
+    numbers = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in known.items()}
+    return {"kind": type(client).__name__.lower(), **numbers}

@@ -38,6 +38,14 @@ class Confrontation(NamedTuple):
         """By how much the promise is larger than what any federation can reach."""
         return float(self.promise) / float(self.worst.enclosure[0])
 
+    def rows(self) -> list[dict[str, str]]:
+        """Return promise, enclosure, looseness and multipliers as rows of a table."""
+        lower, upper = map(float, self.worst.enclosure)
+        known = {"promise": float(self.promise), "worst case, at least": lower, "worst case, at most": upper}
+        known |= {"looseness": self.looseness}
+        known |= {f"multiplier of {name}": float(c) for name, c in self.worst.multipliers.items()}
+        return [{"what": what, "value": f"{value:.10g}"} for what, value in known.items()]
+
 
 _WITHOUT_G2 = "the worst case is that without a bound on gradients, so that the looseness is at least this"
 
