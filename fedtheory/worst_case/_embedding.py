@@ -9,9 +9,9 @@ from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case.certificates import FeasiblePoint
 from fedtheory.worst_case.function_classes import Point
 from fedtheory.worst_case.gram import Program, Vector
-from fedtheory.worst_case.instances import Interpolant
+from fedtheory.worst_case.instances import Interpolant, Parabola
 
-__all__ = ["Embedding", "Places", "vertices"]
+__all__ = ["Embedding", "Places", "completed", "vertices"]
 
 Places = Mapping[int, Array]
 """Of a client, its vector of places in each block."""
@@ -71,10 +71,37 @@ class Embedding:
             L=L,
         )
 
+    def parabola(self, points: Sequence[Point], places: Places) -> Parabola:
+        """Return the quadratic function of a client, whose first point is its minimizer."""
+        known = self.client(points, places)
+        away = (known.points[1:] - known.points[0]).T
+        return Parabola(
+            curvature=completed(away, known.gradients[1:].T, known.mu, known.L),
+            center=known.points[0],
+            minimum=float(known.values[0]),
+        )
+
 
 def _compressed(factor: Array, negligible: float) -> Array:
     """Turn the space so that it has no more directions than are used."""
     _, lengths, rows = np.linalg.svd(factor)
     used = lengths > negligible
     found: Array = lengths[used, None] * rows[: lengths.size][used]
+    return found
+
+
+def completed(x: Array, y: Array, low: float, high: float) -> Array:
+    """Complete a symmetric matrix with eigenvalues in [low, high] of which ``H x = y`` is known, shapes (v, n)."""
+    basis, lengths, rows = np.linalg.svd(x)
+    rank = int((lengths > _NEGLIGIBLE * lengths[0]).sum())
+    inside, outside = basis[:, :rank], basis[:, rank:]
+    image = y @ (rows[:rank].T / lengths[:rank])
+    A, B = inside.T @ image, outside.T @ image
+    A = (A + A.T) / 2
+    # What is not known lies between two Schur complements; the middle is farthest from both.
+    least = low * np.eye(len(B)) + B @ np.linalg.pinv(A - low * np.eye(rank), rcond=1e-6) @ B.T
+    most = high * np.eye(len(B)) - B @ np.linalg.pinv(high * np.eye(rank) - A, rcond=1e-6) @ B.T
+    H = basis @ np.block([[A, B.T], [B, (least + most) / 2]]) @ basis.T
+    values, vectors = np.linalg.eigh((H + H.T) / 2)
+    found: Array = (vectors * np.clip(values, low, high)) @ vectors.T
     return found

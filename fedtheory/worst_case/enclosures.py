@@ -32,6 +32,7 @@ _NARROW = 5e-6
 
 
 Proved = TypeVar("Proved")
+Rounding = Callable[[Solution], FeasiblePoint]
 Solver = Callable[[float], Solution]
 """Solutions that leave some room."""
 
@@ -45,11 +46,12 @@ class Enclosure(NamedTuple):
     multipliers: Multipliers
 
 
-def enclose(program: Program) -> Enclosure:
+def enclose(program: Program, rounding: Rounding | None = None) -> Enclosure:
     """Enclose the value of a program between two rationals, each with a proof.
 
     The solver is given the program with every inequality tightened a little, so that its point is feasible in spite of
     rounding, and with ``eps tr G`` added to the objective, so that what its multipliers leave is at least ``eps I``.
+    A program with equalities needs a ``rounding`` of its own from the solver's solution to a feasible point.
 
     Raises
     ------
@@ -65,13 +67,13 @@ def enclose(program: Program) -> Enclosure:
         return solve(tightened(assembled, room), gram_weight=room, tolerance=1e-10)
 
     try:
-        found = _between(program, solved(_LITTLE), solved)
+        found = _between(program, solved(_LITTLE), solved, rounding)
     except Empty as error:
         raise _contradiction(program, error.multipliers) from error
     if found.upper - found.lower <= _NARROW * found.upper:
         return found
     try:
-        again = _between(program, solved(_LESS), solved)
+        again = _between(program, solved(_LESS), solved, rounding)
     except OracleError:
         return found
     upper, lower = min(found, again, key=lambda e: e.upper), max(found, again, key=lambda e: e.lower)
@@ -85,9 +87,9 @@ def _contradiction(program: Program, multipliers: Array) -> AssumptionViolated:
     return AssumptionViolated(f"no federation has these constants: {' and '.join(names)} contradict each other")
 
 
-def _between(program: Program, close: Solution, solved: Solver) -> Enclosure:
+def _between(program: Program, close: Solution, solved: Solver, rounding: Rounding | None) -> Enclosure:
     upper, multipliers = _first_proof(partial(prove_upper, program), close, solved)
-    lower, point = _first_proof(partial(prove_lower, program), close, solved)
+    lower, point = _first_proof(partial(prove_lower, program, rounding=rounding), close, solved)
     return Enclosure(lower, upper, point, multipliers)
 
 
@@ -126,14 +128,17 @@ def prove_upper(program: Program, solution: Solution) -> tuple[Fraction, Multipl
     return verify_upper(program, multipliers), multipliers
 
 
-def prove_lower(program: Program, solution: Solution) -> tuple[Fraction, FeasiblePoint]:
+def prove_lower(
+    program: Program, solution: Solution, *, rounding: Rounding | None = None
+) -> tuple[Fraction, FeasiblePoint]:
     """Round the solver's point to one that fulfills all constraints."""
-    if program.equalities:
-        message = "a program must be without equalities for a lower side, got some"
-        raise OracleError(message)
-    values = tuple(rounded(value, _COORDINATE_BITS) for value in solution.values)
-    point = FeasiblePoint(tuple(_root(gram) for gram in solution.grams), values)
+    point = (rounding or _entries)(solution)
     return verify_lower(program, point), point
+
+
+def _entries(solution: Solution) -> FeasiblePoint:
+    values = tuple(rounded(value, _COORDINATE_BITS) for value in solution.values)
+    return FeasiblePoint(tuple(_root(gram) for gram in solution.grams), values)
 
 
 def _balanced(program: Program, solution: Solution) -> Multipliers:

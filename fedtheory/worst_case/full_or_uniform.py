@@ -9,6 +9,7 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory.worst_case._embedding import Embedding, vertices
 from fedtheory.worst_case._exchangeable import Scene, averaged_rounds
+from fedtheory.worst_case._parabolas import exact_parabolas
 from fedtheory.worst_case._settings import Setting, check_block, setting
 from fedtheory.worst_case._trees import Branch, independent_draws, largest_block, tree, uniform_subsets
 from fedtheory.worst_case.certificates import FeasiblePoint
@@ -129,8 +130,11 @@ def fedavg(
         scene = averaged_rounds(given, num_rounds, objective, functions, scheme.factors)
     else:
         scene = _sampled_tree(given, scheme, num_rounds, objective, functions, max_block)
-    found = enclose(scene.program)
-    attain = partial(_instance, scene, found.point, given, scheme, num_rounds, objective, alike=as_one)
+    found = enclose(scene.program, partial(exact_parabolas, scene, given) if functions == "quadratic" else None)
+    quadratic = functions == "quadratic"
+    attain = partial(
+        _instance, scene, found.point, given, scheme, num_rounds, objective, alike=as_one, quadratic=quadratic
+    )
     return worst_of([Proof(scene.program, found)], given, objective, attain)
 
 
@@ -173,6 +177,7 @@ def _instance(
     objective: str,
     *,
     alike: bool,
+    quadratic: bool,
 ) -> Instance:
     """Place the clients: those that cannot be told apart on the vertices of a simplex."""
     if given.constants.get("gradient_noise"):
@@ -180,12 +185,15 @@ def _instance(
         raise ValueError(message)
     space = Embedding(scene.program, point, given)
     num_clients = scheme.num_clients or 2
+    # Blocks that only say that clients are quadratic hold none of their vectors.
+    empty = {block: np.zeros(0) for block in range(len(scene.program.sizes))}
+    client = space.parabola if quadratic else space.client
     if alike:
-        places = [{0: np.ones(1), 1: vertex} for vertex in vertices(num_clients)]
-        clients = tuple(space.client(scene.points[0], place) for place in places)
+        places = [{**empty, 0: np.ones(1), 1: vertex} for vertex in vertices(num_clients)]
+        clients = tuple(client(scene.points[0], place) for place in places)
     else:
-        places = [{0: np.ones(1)}]
-        clients = tuple(space.client(points, places[0]) for points in scene.points)
+        places = [{**empty, 0: np.ones(1)}]
+        clients = tuple(client(points, places[0]) for points in scene.points)
     counts = [(float(p), np.array(c) / sum(c)) for p, c in scheme.branches(num_clients)]
     outcomes = [Outcome(p, c) for p, c in counts]
     return Instance(

@@ -41,6 +41,8 @@ FIXTURES: dict[str, tuple[Call, Any]] = {
     "all, 5 steps": (uniform(5), 0.871434362),
     "all, 3 rounds of 2": (uniform(2, num_rounds=3), 0.754509746),
     "all, gap": (uniform(2, objective="gap"), 0.247496962),
+    "all, 2 steps, quadratic": (uniform(2, functions="quadratic"), 0.9073886),
+    "all, 3 long steps, quadratic": (lambda: fedavg(3, 1, **CLASS, functions="quadratic"), 1.0574909),
     "independent, 1 step": (uniform(1, sampling="independent", num_selected=1), 1.016400368),
     "independent, 2 steps": (uniform(2, sampling="independent", num_selected=1), 1.116474213),
     "independent, 3 steps": (uniform(3, sampling="independent", num_selected=1), 1.247061559),
