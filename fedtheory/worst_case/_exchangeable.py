@@ -45,8 +45,6 @@ def origin() -> Vector:
 
 def start_of_round(draft: Draft, given: Setting) -> Vector:
     """Return a model at squared distance at most distance2 from w*."""
-    if not given["distance2"]:
-        return origin()
     w = draft.vector(MEAN)
     draft.at_most(w.square, given["distance2"], "distance2")
     return w

@@ -70,10 +70,15 @@ def setting(num_steps: int, step_size: Any, *, mu: Any, L: Any, **constants: Any
     if low >= high:
         message = f"mu must be below L, got mu={shown(mu)} and L={shown(L)} (with mu = L every client is a parabola)"
         raise ValueError(message)
-    given = {name: rational(name, value) for name, value in constants.items() if value is not None}
+    checks = {"distance2": _validate.positive}
+    given = {
+        name: rational(name, value, checks.get(name, _validate.nonnegative))
+        for name, value in constants.items()
+        if value is not None
+    }
     lengths = [value / high ** _UNITS[name][1] for name, value in given.items() if name != "G2"]
     if not any(lengths):
-        message = f"one of {', '.join(given)} must be positive, got zeros only"
+        message = "objective_gap must be positive, got 0"
         raise ValueError(message)
     length2 = _power_of_two(max(lengths))
     scaled = {name: value / (length2 * high ** _UNITS[name][1]) for name, value in given.items()}

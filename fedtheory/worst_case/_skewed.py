@@ -56,7 +56,7 @@ def _selected(
         draft.at_most(home.value - minimum.value, gap, "objective_gap", rho_tilde)
     path, y = local_steps(draft, w, given.steps, (MEAN,), given.constants.get("gradient_noise", Fraction(0)))
     above = rho * given.mu / 2 * w.square - (path[0].value - minimum.value)
-    draft.at_most(above, gap, "objective_gap", -rho)
+    draft.at_most(above, gap, "objective_gap" if gap else "", -rho)
     return [minimum, home] if gap else [home], path, y
 
 

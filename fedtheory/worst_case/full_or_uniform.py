@@ -79,7 +79,7 @@ def fedavg(
     mu, L
         Strong convexity and smoothness, ``0 < mu < L``.
     distance2, objective_gap
-        Squared distance of the first model from w*, and Gamma. What is 0 is imposed exactly.
+        Squared distance of the first model from w*, positive, and Gamma, which is imposed exactly where it is 0.
     sampling
         All clients; ``distinct`` ones, uniformly; or ``independent`` draws of one client each.
     num_selected, num_clients

@@ -100,26 +100,35 @@ class Interpolant:
 
 
 def _on_simplex(vectors: Array, linear: Array) -> Array:
-    """Minimize ``|sum a_i v_i|^2 / 2 + sum a_i c_i`` over ``a_i >= 0`` of sum 1."""
-    import clarabel
-    from scipy.sparse import csc_array
+    """Minimize ``|sum a_i v_i|^2 / 2 + sum a_i c_i`` over ``a_i >= 0`` of sum 1, vertex by vertex (Wolfe 1976)."""
+    inside = [int(np.argmin((vectors**2).sum(axis=1) / 2 + linear))]
+    weights = np.zeros(linear.size)
+    weights[inside] = 1.0
+    small = 1e-15 * (float((vectors**2).max()) + float(np.ptp(linear)))
+    for _ in range(50 * linear.size):
+        slope = vectors @ (weights @ vectors) + linear
+        best = int(np.argmin(slope))
+        if best in inside or slope[best] >= slope @ weights - small:
+            break
+        inside.append(best)
+        inside = _settled(weights, inside, vectors, linear)
+    return weights
 
-    scale = max(float(np.abs(vectors).max()) ** 2, float(np.ptp(linear)), 1e-300)
-    num = linear.size
-    settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads = False, 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-13
-    found = clarabel.DefaultSolver(
-        csc_array(np.triu(vectors @ vectors.T / scale)),
-        (linear - linear.min()) / scale,
-        csc_array(np.vstack([np.ones((1, num)), -np.eye(num)])),
-        np.concatenate([[1.0], np.zeros(num)]),
-        [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(num)],
-        settings,
-    ).solve()
-    weights = np.maximum(np.array(found.x), 0.0)
-    shares: Array = weights / weights.sum()
-    return shares
+
+def _settled(weights: Array, inside: list[int], vectors: Array, linear: Array) -> list[int]:
+    """Move to the minimum over the face of some vertices, and leave the face where a weight becomes negative."""
+    while True:
+        size = len(inside)
+        square = np.ones((size + 1, size + 1))
+        square[:size, :size], square[size, size] = vectors[inside] @ vectors[inside].T, 0.0
+        goal = np.linalg.lstsq(square, np.append(-linear[inside], 1.0), rcond=None)[0][:size]
+        here = weights[inside]
+        below = goal < 0
+        share = float((here[below] / (here[below] - goal[below])).min()) if below.any() else 1.0
+        weights[inside] = np.where(below & (here + share * (goal - here) <= 1e-15), 0.0, here + share * (goal - here))
+        if not below.any():
+            return inside
+        inside = [k for k in inside if weights[k] > 0]
 
 
 @final

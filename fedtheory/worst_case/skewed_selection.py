@@ -69,7 +69,7 @@ def skew_class(
     ValueError
         If an argument is unsuitable or the program too large.
     OracleError
-        If no proof was found.
+        If no proof was found, as for ``rho_diagonal = rho_tilde = L/mu``, where a class has no interior.
 
     Examples
     --------

@@ -87,8 +87,8 @@ def test_the_known_value_lies_in_a_narrow_proved_enclosure(name: str) -> None:
 def test_ordinary_training_of_the_instance_attains_the_worst_case(name: str) -> None:
     worst = FIXTURES[name][0]()
     found = worst.instance()
-    # What the solver's eight digits and the enclosure leave.
-    assert found.run() == pytest.approx(float(worst.enclosure[0]), rel=1e-5)
+    # The instance is that of the lower side, but for directions in which it hardly extends.
+    assert found.run() == pytest.approx(float(worst.enclosure[0]), rel=1e-7)
     assert found.objective_gap() == pytest.approx(0.5, rel=1e-5)
     if not name.startswith("floor"):
         distance2 = {"skewed, near": 0.1, "skewed, far": 10.0}.get(name, 1.0)

@@ -24,7 +24,8 @@ def _tenths(rng: np.random.Generator, low: int, high: int) -> Fraction:
 def _class(rng: np.random.Generator) -> dict[str, Any]:
     """Draw constants that some federation has, skews among them."""
     mu, kappa = _tenths(rng, 1, 20), _tenths(rng, 12, 200)
-    rho = kappa * _tenths(rng, 1, 10)
+    # At rho = rho_tilde = L/mu the class has no interior, and numbers cannot be rounded to proofs.
+    rho = kappa * _tenths(rng, 1, 9)
     return {
         "mu": mu,
         "L": mu * kappa,
