@@ -9,6 +9,7 @@ from fedtheory.worst_case import function_classes as function_classes
 from fedtheory.worst_case import gram as gram
 from fedtheory.worst_case import instances as instances
 from fedtheory.worst_case import optimal_sampling as optimal_sampling
+from fedtheory.worst_case import promises as promises
 from fedtheory.worst_case import skewed_selection as skewed_selection
 from fedtheory.worst_case import solver as solver
 from fedtheory.worst_case import worst_cases as worst_cases
@@ -41,6 +42,9 @@ from fedtheory.worst_case.instances import Interpolant as Interpolant
 from fedtheory.worst_case.instances import Outcome as Outcome
 from fedtheory.worst_case.instances import Parabola as Parabola
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling as optimal_client_sampling
+from fedtheory.worst_case.promises import CONFRONTED as CONFRONTED
+from fedtheory.worst_case.promises import Confrontation as Confrontation
+from fedtheory.worst_case.promises import confront as confront
 from fedtheory.worst_case.skewed_selection import skew_class as skew_class
 from fedtheory.worst_case.skewed_selection import skew_class_horizon as skew_class_horizon
 from fedtheory.worst_case.solver import Assembled as Assembled

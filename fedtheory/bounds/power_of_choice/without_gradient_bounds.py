@@ -10,11 +10,9 @@ several local steps and their length cost exactly the factor theta on rho. These
 proofs are on the theory page about worst cases, where the dual of a semidefinite program has found the first of them.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
-
-from fedtheory.arithmetic import geometric, maximum, short_of_one
+from fedtheory.arithmetic import geometric, maximum
 from fedtheory.assumptions import Hypothesis
+from fedtheory.bounds.power_of_choice._round_sums import of_a_round
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
     MEAN,
@@ -26,14 +24,7 @@ from fedtheory.bounds.power_of_choice._words import (
 )
 from fedtheory.paper import Summands, states
 
-__all__ = [
-    "RoundCoefficients",
-    "averaged_rounds_gap",
-    "decaying_steps_distance",
-    "fixed_step_distance",
-    "one_round",
-    "round_coefficients",
-]
+__all__ = ["averaged_rounds_gap", "decaying_steps_distance", "fixed_step_distance"]
 
 _SHORTER_STEPS = Hypothesis(
     "step_size < 1/L (at 1/L nothing is left of the skew)", lambda step_size, L: (step_size, "<", 1 / L)
@@ -43,118 +34,6 @@ _LATE = Hypothesis(
     lambda gamma, local_steps, L, mu: (gamma, ">=", 2 * local_steps * L / mu),
     rtol=ROUNDING,
 )
-
-
-class RoundCoefficients(NamedTuple):
-    """A round's inequality ``distance2 * E |u - w*|^2 + objective_gap * Gamma + sigma2 * sigma^2``."""
-
-    distance2: Any
-    objective_gap: Any
-    sigma2: Any
-
-
-def round_coefficients(
-    step_sizes: Sequence[Any], *, mu: Any, L: Any, num_selected: int, rho_diagonal: Any, rho_tilde: Any
-) -> RoundCoefficients:
-    r"""Coefficients of ``one_round`` for step sizes that change within the round, each at most 1/L.
-
-    .. math::
-        \Delta^+\le\Big(\prod_sc_s\Big)\Delta-2\rho\big(\tfrac\mu2\Delta+\Gamma\big)
-        \sum_s\eta_s(1-x_s)\prod_{i<s}(1-x_i)^2\prod_{i>s}c_i+2\tilde\rho\Gamma\sum_s\eta_s\prod_{i>s}c_i
-        +\sigma^2\Big[\sum_{s<\tau-1}\eta_s^2\prod_{i>s}c_i+\frac{\eta_{\tau-1}^2}m\Big]
-
-    Parameters
-    ----------
-    step_sizes
-        eta_s of the round's steps; numbers of any kind.
-    mu, L, num_selected, rho_diagonal, rho_tilde
-        As in ``one_round``.
-
-    Examples
-    --------
-    Two equal steps as in ``one_round``:
-
-    >>> round_coefficients([0.25, 0.25], mu=1, L=2, num_selected=2, rho_diagonal=1, rho_tilde=3)
-    RoundCoefficients(distance2=0.4375, objective_gap=2.375, sigma2=0.078125)
-    """
-    contraction, moved, kept, noise, loss = 1, 0, 0, 0, 1
-    for s, eta in enumerate(step_sizes):
-        c, x = 1 - eta * mu, eta * L
-        last = s == len(step_sizes) - 1
-        contraction, moved = c * contraction, c * moved + eta
-        kept = c * kept + eta * (1 - x) * loss
-        noise = c * noise + eta**2 / (num_selected if last else 1)
-        loss = loss * (1 - x) ** 2
-    rho = rho_diagonal
-    return RoundCoefficients(contraction - rho * mu * kept, 2 * (rho_tilde * moved - rho * kept), noise)
-
-
-@states(
-    PAPER,
-    "Appendix C",
-    equation="a whole round, without Assumption 3.4",
-    form="derived",
-    assumes=(*WITHOUT_GRADIENTS, short_steps(1)),
-    schemes=MEAN,
-    domains=DOMAINS,
-)
-def one_round(
-    distance2, *, step_size, mu, L, local_steps, num_selected, sigma2, objective_gap, rho_diagonal, rho_tilde
-) -> Summands:
-    r"""Bound on ``E |w_{t+tau} - w*|^2`` after a round from ``Delta = E |w_t - w*|^2``, without bounded gradients.
-
-    .. math::
-        [1-(1-c^\tau)(1+\rho\theta)]\Delta+2\eta A\Gamma(\tilde\rho-\rho\theta)
-        +\eta^2\sigma^2\big(A-1+\tfrac1m\big)
-
-    Its worst case is ``worst_case.skew_class``, which attains it for one local step at
-    ``Delta = 2 Gamma (rho_tilde - rho) / (mu (1 + rho))``.
-
-    Parameters
-    ----------
-    distance2
-        Delta, the expected squared distance at the round's start.
-    step_size
-        eta, at most 1/L, the same for all steps of the round (``round_coefficients`` for others). At 1/L the value is
-        infinite if mu = L, where theta is 0/0.
-    mu, L
-        Strong convexity and smoothness of every client.
-    local_steps, num_selected
-        tau and m.
-    sigma2
-        Bound on the variance of a stochastic gradient.
-    objective_gap, rho_diagonal, rho_tilde
-        Gamma, and the skews; rho_diagonal may be 0 or any smaller number.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the step size is above 1/L, or rho_diagonal is negative, above rho_tilde or above L/mu.
-
-    Notes
-    -----
-    With w* = 0 and ``E_k = F_k - F_k*``: strong convexity and ``|g|^2 <= 2 L E_k`` give for one active client
-    ``E |y_{s+1}|^2 <= c |y_s|^2 - 2 eta (1 - x) E_k(y_s) + 2 eta E_k(w*) + eta^2 sigma2``. By convexity noise can only
-    raise ``E E_k(y_{s+1})``, so that ``E E_k(y_s) >= (1 - x)^(2 s) E_k(u)`` (``loss_after_step``). Add the steps up;
-    average over the active clients, where in the last step independent noises average, then over the selection given u:
-    ``E 1/m sum E_k(u) >= rho (mu/2 |u|^2 + Gamma)`` and ``E 1/m sum E_k(w*) <= rho_tilde Gamma``.
-
-    Examples
-    --------
-    With mu = 1, L = 2, eta = 1/4, tau = 2: x = 1/2, c = 3/4, A = 7/4, theta A = (3/4 + 1/4)/2. With rho = 1,
-    rho_tilde = 3, m = 2 and Delta = 48: ``(9/16 - 1/8) 48 + (2/4) 5 (3 * 7/4 - 1/2) + (7/16) (7/4 - 1 + 1/2)``,
-    that is 21 + 95/8 + 35/64.
-
-    >>> one_round(48, step_size=1 / 4, mu=1, L=2, local_steps=2, num_selected=2, sigma2=7, objective_gap=5,
-    ...           rho_diagonal=1, rho_tilde=3)
-    33.421875
-    """
-    kept, _, moved, high = _of_a_round(step_size, local_steps, mu=mu, L=L)
-    return {
-        "contraction": (kept - rho_diagonal * mu * step_size * high) * distance2,
-        "bias": 2 * step_size * objective_gap * (rho_tilde * moved - rho_diagonal * high),
-        "noise": step_size**2 * (sigma2 * (moved - 1) + sigma2 / num_selected),
-    }
 
 
 @states(
@@ -211,7 +90,7 @@ def fixed_step_distance(
     ...                     rho_diagonal=1, rho_tilde=3, initial_distance2=256)
     66.8564453125
     """
-    _, lost, moved, high = _of_a_round(step_size, local_steps, mu=mu, L=L)
+    _, lost, moved, high = of_a_round(step_size, local_steps, mu=mu, L=L)
     rate = lost + rho_diagonal * mu * step_size * high
     left, settled = geometric(rate, num_rounds)
     bias = 2 * step_size * objective_gap * (rho_tilde * moved - rho_diagonal * high)
@@ -359,7 +238,7 @@ def averaged_rounds_gap(
     ...                     rho_diagonal=1, rho_tilde=3, initial_distance2=50)
     90.1875
     """
-    _, lost, moved, high = _of_a_round(step_size, local_steps, mu=mu, L=L)
+    _, lost, moved, high = of_a_round(step_size, local_steps, mu=mu, L=L)
     left, gone = geometric(lost, num_rounds)
     scale = 1 / (2 * rho_diagonal * high)
     return {
@@ -367,13 +246,3 @@ def averaged_rounds_gap(
         "bias": objective_gap * (2 * rho_tilde * moved * scale - 1),
         "noise": scale * step_size * (sigma2 * (moved - 1) + sigma2 / num_selected),
     }
-
-
-def _of_a_round(step_size, local_steps, *, mu, L):
-    """Return c^tau, 1 - c^tau, A and theta A."""
-    rest, away = short_of_one(step_size, mu), short_of_one(step_size, L)
-    kept, lost = geometric(step_size * mu, local_steps, rest)
-    # theta A = (1 - x) (c^tau - b^tau)/(c - b) with b = (1 - x)^2: b/c = 1 - ratio keeps the digits of short steps.
-    difference = step_size * ((L - mu) + L * away)
-    _, below = geometric(difference / rest, local_steps)
-    return kept, lost, lost / (step_size * mu), away * kept * below / difference
