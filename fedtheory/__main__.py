@@ -70,14 +70,15 @@ def _parser() -> argparse.ArgumentParser:
     bound.add_argument("name", metavar="NAME", help="name of the bound, for example power_of_choice.decaying_steps_gap")
     bound.add_argument("--printed", action="store_true", help="the form printed in the paper, where it differs")
     bound.add_argument("--loose", action="store_true", help="evaluate even if hypotheses are unmet, and name these")
-    worst = command(
-        "worst", "compare a bound's promise with the proved worst case of its class, parameters as in bound"
-    )
+    _worst_options(command("worst", "compare a bound's promise with the proved worst case of its class"))
+    _verify_options(command("verify", "reach verdicts; exit code 1 if one is not the expected one"))
+    return parser
+
+
+def _worst_options(worst: argparse.ArgumentParser) -> None:
     worst.add_argument("name", metavar="NAME", help="name of the bound, for example power_of_choice.one_round")
     worst.add_argument("--instance", type=Path, metavar="FILE", help="also write the federation that attains it")
     worst.add_argument("--force", action="store_true", help="overwrite the file")
-    _verify_options(command("verify", "reach verdicts; exit code 1 if one is not the expected one"))
-    return parser
 
 
 def _verify_options(verify: argparse.ArgumentParser) -> None:
