@@ -27,7 +27,17 @@ _MULTIPLIER_BITS, _COORDINATE_BITS = 36, 44
 # How much room the solver leaves for rounding: a loss of this times a number of order 10. Where little is not enough,
 # shares of solutions with much room are mixed in; where it is too much for a small value, there is less.
 _LITTLE, _LESS = 2e-8, 2e-9
-_MIXTURES = ((1e-6, 0.03), (1e-6, 0.1), (1e-6, 0.3), (1e-6, 1.0), (1e-4, 1e-3), (1e-4, 1e-2), (1e-4, 0.1), (1e-4, 1.0))
+_MIXTURES = (
+    (1e-6, 0.03),
+    (1e-7, 1.0),
+    (1e-6, 0.1),
+    (1e-6, 0.3),
+    (1e-6, 1.0),
+    (1e-4, 1e-3),
+    (1e-4, 1e-2),
+    (1e-4, 0.1),
+    (1e-4, 1.0),
+)
 _NARROW = 5e-6
 
 

@@ -117,6 +117,14 @@ def test_an_objective_gap_of_zero_is_imposed() -> None:
         assert worst.relative_width < 1e-4
 
 
+def test_a_little_noise_leaves_little_room_but_enough() -> None:
+    worst = skew_class(
+        3, Q(10, 969), mu=Q(17, 10), L=Q(969, 50), distance2=Q(83, 10), objective_gap=Q(17, 10),
+        rho_diagonal=Q(114, 25), rho_tilde=Q(57, 5), gradient_noise=Q(3, 10), num_selected=2,
+    )  # fmt: skip
+    assert worst.relative_width < 1e-5
+
+
 def test_units_do_not_matter() -> None:
     # Lengths times 7, losses times 3: curvatures times 3/49, squared distances times 49.
     small, large = (
