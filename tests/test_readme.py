@@ -17,7 +17,12 @@ import pytest
 
 from tests.environment import ROOT
 
-PAGES = ["README.md", "docs/tutorial.md", "docs/contributing.md", "docs/theory/index.md", "docs/theory/softmax.md"]
+PAGES = [
+    "README.md",
+    "docs/tutorial.md",
+    "docs/contributing.md",
+    *(f"docs/theory/{page}.md" for page in ("index", "softmax", "worst_cases")),
+]
 PROGRAMS = {
     "git",
     "mypy",
