@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fedtheory.paper import Statement
-from fedtheory.verification.catalogue import known_claims
+from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.counterexamples import replay
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.renderings import _escaped
 from fedtheory.verification.verdicts import examine
-from tests.claims import worst_tapes
 from tests.environment import ROOT
 
 PAGE = ROOT / "docs" / "theory" / "statements.md"
@@ -104,7 +103,7 @@ def claims_about() -> dict[tuple[str, str], list[Claim]]:
 @cache
 def strained(key: str) -> Finding | None:
     """Return what the worst known instance of an inequality shows, or the counterexample of an erratum."""
-    claim, tapes = known_claims()[key], worst_tapes.stored()
+    claim, tapes = known_claims()[key], known_tapes()
     if claim.kind == "erratum":
         return examine(claim).worst
     return replay(claim, tapes[key]) if key in tapes else None

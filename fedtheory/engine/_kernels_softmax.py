@@ -5,7 +5,7 @@ have an absolute error of a few roundings of the largest logit: what is far belo
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (slots take what engine/rounds.py says)
+# (slots take what engine/contract.py says)
 
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from fedtheory.engine._softmax_blocks import (
     to_powers,
     to_residuals,
 )
-from fedtheory.engine.rounds import Family, LocalWork
+from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation.softmax import SoftmaxFederation
 
 __all__ = ["SoftmaxArrays", "softmax_family"]
@@ -125,7 +125,7 @@ def _excess(problem, model):
 
 
 @compiled
-def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
+def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     for i in range(chosen.size):
         mean_losses[i] = _train_one(problem, chosen[i], server_model, step_sizes, work, rng, velocity, updates[i])
 

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._validate import Array
+from fedtheory.engine.contract import RECORDS
 from fedtheory.statistics import student_mean
 
 __all__ = ["Band", "Trajectory"]
 
-RECORDABLE = ("gap", "loss", "models", "uplink", "broadcasts", "evaluations")
+_DIMENSIONS = {"v": "coordinate", "m": "place"}
 
 
 class Band(NamedTuple):
@@ -37,7 +38,9 @@ class Trajectory:
     records
         What was recorded, by name: ``gap`` (F(w) - F*), ``loss`` (F(w)), ``uplink`` (floats sent to the server so far),
         ``broadcasts`` (models sent to clients so far), ``evaluations`` (client losses evaluated so far), each of shape
-        (R, n), and ``models``, shape (R, n, v). A diverged replicate is NaN from the round in which it diverged.
+        (R, n), ``models``, shape (R, n, v), and of the round that begins ``selected`` (who trains, then -1) and
+        ``coefficients`` (of their updates, then NaN), shape (R, n, m). A diverged replicate is NaN from the round in
+        which it diverged.
     counts
         How often each client's update entered the model, shape (R, K).
     diverged_at
@@ -99,11 +102,11 @@ class Trajectory:
         )
 
     def to_xarray(self) -> Any:
-        """Return an ``xarray.Dataset`` with dimensions replicate, round, client and coordinate."""
+        """Return an ``xarray.Dataset`` with dimensions replicate, round, client, coordinate and place in the cohort."""
         import xarray as xr
 
-        dims = {"models": ("replicate", "round", "coordinate")}
-        variables = {name: (dims.get(name, ("replicate", "round")), value) for name, value in self.records.items()}
+        inner = {name: (_DIMENSIONS[size] for size in record.shape) for name, record in RECORDS.items()}
+        variables = {name: (("replicate", "round", *inner[name]), value) for name, value in self.records.items()}
         return xr.Dataset(
             {
                 **variables,
@@ -130,7 +133,7 @@ class Trajectory:
             data = opened.load()
         return cls(
             rounds=data["round"].values,
-            records={name: data[name].values for name in RECORDABLE if name in data},
+            records={name: data[name].values for name in RECORDS if name in data},
             counts=data["counts"].values,
             diverged_at=data["diverged_at"].values,
             config=json.loads(data.attrs["config"]),

@@ -3,6 +3,7 @@
 import itertools
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from fedtheory.rational.draws import whole
 from fedtheory.rational.noises import no_noise
 from fedtheory.rational.paths import LocalWork, first_round
 from fedtheory.rational.quadratics import RationalQuadratics
+from fedtheory.rational.rounds import Snapshot
 from fedtheory.rational.run_draws import draw_run
 from fedtheory.rational.vectors import Vector, combination, difference, norm2, vector
 from fedtheory.rational.words import federation_in_words, in_words
@@ -157,7 +159,11 @@ def second_round() -> tuple[Fraction, Fraction, dict[str, Any]]:
     )
     second = run.snapshots[1]
     active = Fraction(second.mean(lambda at: at.mean(lambda k, w: norm2(fed.gradient(k, w)))))
-    largest = max(second.mean(lambda at, k=k: norm2(fed.gradient(k, at.average))) for k in range(4))
+
+    def squared(client: int, at: Snapshot) -> Fraction:
+        return norm2(fed.gradient(client, at.average))
+
+    largest = max(second.mean(partial(squared, k)) for k in range(4))
     words = {**federation_in_words(fed), "law": "power of choice, 2 of 4", "step_size": "1/2", "initial": "0"}
     return active, Fraction(largest), words
 

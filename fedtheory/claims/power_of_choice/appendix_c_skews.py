@@ -1,17 +1,27 @@
 """Power-of-Choice, Appendix C: eqs. (56) to (67), from the skews to the theorem."""
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims.power_of_choice._means import Means, decaying_steps, draw_eta, on_steps
+from fedtheory.claims._checks import theorem_constants
+from fedtheory.claims.power_of_choice._means import (
+    Means,
+    a5_bounded,
+    a5_repaired,
+    decaying_steps,
+    draw_eta,
+    on_steps,
+)
+from fedtheory.claims.power_of_choice._recursion import Recursion, draw_recursion
 from fedtheory.paper import Statement
-from fedtheory.rational.constants import observed_gradient_bound, observed_skews
-from fedtheory.rational.draws import draw_federation
-from fedtheory.rational.rounds import distance2, elapsed, gap
-from fedtheory.rational.run_draws import Drawn
+from fedtheory.rational.constants import initial_distance2, observed_gradient_bound, observed_skews
+from fedtheory.rational.draws import draw_federation, whole
+from fedtheory.rational.rounds import Snapshot, distance2, gap
+from fedtheory.rational.run_draws import Drawn, draw_run
 from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import inner
 from fedtheory.rational.words import federation_in_words
@@ -26,7 +36,11 @@ _SHORT = "eta <= 1/(4 L)"
 def _a7_expanded(drawn: Drawn, means: Means) -> Finding:
     fed = drawn.run.federation
     factor = means.nu * (1 - means.x) * observed_skews(drawn.run).rho_bar
-    expected = [means.mean(lambda at, k=k: fed.losses(at.average)[k]) for k in range(fed.num_clients)]
+
+    def loss(client: int, at: Snapshot) -> Fraction:
+        return fed.losses(at.average)[client]
+
+    expected = [means.mean(partial(loss, k)) for k in range(fed.num_clients)]
     lowest = inner(fed.weights, fed.losses(fed.minimizer))
     line_56 = inner(fed.weights, expected) - inner(fed.weights, fed.minima)
     parts = [f - lowest + lowest - least for f, least in zip(expected, fed.minima, strict=True)]
@@ -97,18 +111,10 @@ def equation_62(rng: np.random.Generator) -> Finding:
     return kept_of_a7(2 * eta - 6 * eta**2 * L, L, eta, instance)
 
 
-def _a5_bounded(drawn: Drawn, means: Means, rho: Fraction, drift: Fraction) -> Finding:
-    fed, eta, rho_tilde = drawn.run.federation, means.eta, observed_skews(drawn.run).rho_tilde
-    contraction = Fraction(3, 8) * eta * fed.strong_convexity * rho * distance2(drawn.run, means.step)
-    bias = 2 * eta * fed.objective_gap * (rho_tilde - rho)
-    heterogeneity = 6 * eta**2 * rho * fed.smoothness * fed.objective_gap
-    return at_most(means.a5() + contraction, bias + heterogeneity + drift, instance=drawn.instance)
-
-
 def _line_63(drawn: Drawn, means: Means) -> Finding:
     G2 = observed_gradient_bound(drawn.run)
     drift = poc.client_drift.printed(means.eta, local_steps=drawn.run.local_steps, G2=G2)
-    return _a5_bounded(drawn, means, observed_skews(drawn.run).rho_bar, drift)
+    return a5_bounded(drawn, means, observed_skews(drawn.run).rho_bar, drift)
 
 
 equation_63 = claim(
@@ -121,17 +127,70 @@ equation_63 = claim(
 )(on_steps(_line_63, decaying_steps))
 
 
-def _line_63_repaired(drawn: Drawn, means: Means) -> Finding:
-    run, eta, rho = drawn.run, means.eta, observed_skews(drawn.run).rho_diagonal
-    s, G2 = elapsed(run, means.step), observed_gradient_bound(run, means.step, means.step + 1)
-    conversion = Fraction(3, 4) * eta * rho * s + Fraction(3, 8) * eta * run.federation.strong_convexity * rho * s**2
-    return _a5_bounded(drawn, means, rho, (s**2 + conversion) * G2)
-
-
 equation_63_repaired = claim(
     "power-of-choice:equation-63-repaired",
     "Eq. (63) with rho_diagonal and, for 16 eta^2 tau^2 G2, (s^2 + 3/4 eta rho s + 3/8 eta mu rho s^2) G2, s elapsed",
     Statement(poc.PAPER, _APPENDIX_C, "eq. (63)", form="corrected"),
     hypotheses=(_CURVATURE, _SHORT, "the selection depends on the past only through the round's starting model"),
     looseness=1.01,
-)(on_steps(_line_63_repaired, short_steps))
+)(on_steps(a5_repaired, short_steps))
+
+
+@claim(
+    "power-of-choice:equation-66",
+    "Delta_t <= psi_t/(t + gamma) by induction from eq. (65), psi_t as in eq. (66)",
+    Statement(poc.PAPER, _APPENDIX_C, "eq. (66)", form="corrected"),
+    hypotheses=("D >= 0", "1 < beta mu B <= gamma"),
+    looseness=1.01,
+    remark="psi depends on t; the induction needs that it does not fall, and that no slope is negative",
+)
+def equation_66(rng: np.random.Generator) -> Finding:
+    return draw_recursion(rng).against_psi(whole(rng, 1, 6))
+
+
+@claim(
+    "power-of-choice:equation-66-any-gamma",
+    "Delta_t <= psi_t/(t + gamma) for any gamma > 0, as is printed before eq. (66)",
+    Statement(poc.PAPER, _APPENDIX_C, "eq. (66)"),
+    "erratum",
+    instances=(1, 1),
+    remark="where gamma < beta mu B the first slopes are negative; Theorem 3.1 has gamma = 4 L/mu >= B",
+)
+def equation_66_any_gamma(_: np.random.Generator) -> Finding:
+    one = Fraction(1)
+    return Recursion(rate=2 * one, beta=2 * one, gamma=one, C=one, D=0 * one, start=0 * one).against_psi(1)
+
+
+def _smooth(drawn: Drawn, means: Means) -> Finding:
+    bound = drawn.run.federation.smoothness / 2 * distance2(drawn.run, means.step)
+    return at_most(gap(drawn.run, means.step), bound, instance=drawn.instance)
+
+
+equation_67 = claim(
+    "power-of-choice:equation-67",
+    "E F(w_bar_t) - F* <= L/2 Delta_t",
+    Statement(poc.PAPER, _APPENDIX_C, "eq. (67)"),
+    hypotheses=("F is L-smooth",),
+    looseness=1.01,
+)(on_steps(_smooth, decaying_steps))
+
+
+@claim(
+    "power-of-choice:equations-66-67",
+    "Eq. (7) is L/2 psi/(T + gamma) with beta = 1/mu, gamma = 4 L/mu and the sum of the two numbers that psi compares",
+    Statement(poc.PAPER, _APPENDIX_C, "eqs. (66)-(67)"),
+    "identity",
+)
+def equations_66_67(rng: np.random.Generator) -> Finding:
+    drawn, num_steps = draw_run(rng, longest_round=2), whole(rng, 0, 9)
+    rho_tilde = observed_skews(drawn.run).rho_tilde
+    rho = rho_tilde * Fraction(whole(rng, 1, 8), 8)
+    known = {**theorem_constants(drawn), "initial_distance2": initial_distance2(drawn.run)}
+    stated, _ = poc.decaying_steps_gap.printed(num_steps, **known, rho_bar=rho, rho_tilde=rho_tilde, strict=False)
+    mu, L, gamma = known["mu"], known["L"], 4 * known["L"] / known["mu"]
+    variance = 32 * known["local_steps"] ** 2 * known["G2"] + known["sigma2"] / known["num_selected"]
+    C = variance + 6 * rho * L * known["objective_gap"]
+    D = 2 * known["objective_gap"] * (rho_tilde - rho)
+    steady = (C / mu**2 + D / mu * (num_steps + gamma)) / (3 * rho / 8)  # beta mu B - 1 is 3 rho/8
+    psi = gamma * known["initial_distance2"] + steady
+    return equal_to(stated, L / 2 * psi / (num_steps + gamma), instance={**drawn.instance, "T": num_steps})
