@@ -113,6 +113,17 @@ def test_means_in_the_wrong_place_fail_by_hand_computed_numbers():
     assert gamma.predicted == (Q(64, 41) - 1) * 2 + (4 + Q(64, 25)) / 2 < gamma.measured
 
 
+def test_the_recursion_with_the_mean_of_gamma_fails_and_with_the_mean_of_its_inverse_is_attained(monkeypatch):
+    # eta^2 (E[1/gamma] - 1)/2 with E[1/gamma] = 3/2, and with 4/3 = 1/E[gamma] in its place.
+    claim = means.contraction_mean_of_gamma
+    wrong = claim.check(np.random.default_rng(0))
+    assert (wrong.measured, wrong.predicted) == (Q(1, 64), Q(1, 96))
+    honest = ocs.dsgd_contraction
+    monkeypatch.setattr(ocs, "dsgd_contraction", lambda *a, **k: honest(*a, **k | {"mean_inverse_gamma": Q(3, 2)}))
+    right = claim.check(np.random.default_rng(0))
+    assert (right.holds, right.ratio) == (True, 1)
+
+
 def test_uniform_draws_of_unequal_clients_are_biased(monkeypatch):
     def uniform(weights, count):
         return with_replacement((Q(1, len(weights)),) * len(weights), count)

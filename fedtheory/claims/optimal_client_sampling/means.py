@@ -5,9 +5,11 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
+from fedtheory.claims.optimal_client_sampling._checks import landing
 from fedtheory.law import Law
 from fedtheory.paper import Statement
-from fedtheory.rational.sampled_rounds import SampledRound, optimal_law
+from fedtheory.rational.quadratics import opposite_clients
+from fedtheory.rational.sampled_rounds import SampledRound, optimal_law, uniform_law
 from fedtheory.rational.vectors import Vector, vector
 from fedtheory.sampling.variances import variance
 from fedtheory.verification.claims import claim
@@ -64,3 +66,35 @@ def _two_updates(weighted: Vector) -> SampledRound:
         optimal_law(Fraction(1)),
         Fraction(1),
     )
+
+
+@claim(
+    "optimal-client-sampling:contraction-mean-of-gamma",
+    "Theorem 13, expected over rounds in which gamma^k is random, holds with 1/E[gamma^k] for E[1/gamma^k]",
+    Statement(ocs.PAPER, "Theorem 13", "expected over rounds, with 1/E[gamma^k]", form="variant"),
+    "erratum",
+    instances=(1, 1),
+    remark="the budget is drawn anew in each round; for a fixed one and optimal sampling no instance is known",
+)
+def contraction_mean_of_gamma(_: np.random.Generator) -> Finding:
+    # From x* = 0 a coin decides whether both opposite clients are sampled (gamma = 1) or one is expected (1/2).
+    fed, step_size = opposite_clients(), Fraction(1, 4)
+    rounds = Law.uniform(
+        SampledRound(fed.gradient, fed.weights, fed.minimizer, uniform_law(p), step_size) for p in vector(1, "1/2")
+    )
+    predicted = ocs.dsgd_contraction(
+        Fraction(0),
+        step_size=step_size,
+        mu=Fraction(1),
+        L=Fraction(1),
+        smallest_gamma=Fraction(1, 2),
+        mean_inverse_gamma=1 / rounds.mean(lambda each: each.gamma),
+        max_weight=Fraction(1, 2),
+        sum_squared_weights=Fraction(1, 2),
+        relative_noise=Fraction(0),
+        sigma2=Fraction(0),
+        objective_gap=fed.objective_gap,
+    )
+    measured = Fraction(rounds.mean(lambda each: landing(each, fed)))
+    words = {"clients": "(x - 1)^2/2, (x + 1)^2/2", "x": "0 = x*", "p": "1 or 1/2, by a coin", "step_size": "1/4"}
+    return at_most(measured, predicted, instance=words)

@@ -148,7 +148,7 @@ equations_33_34 = claim(
     "power-of-choice:equations-33-34",
     "-2 eta/m sum_k <w_bar_t - w_k, grad F_k(w_k)> <= 1/m sum_k |w_bar_t - w_k|^2 + eta^2/m sum_k |grad F_k(w_k)|^2",
     Statement(poc.PAPER, _APPENDIX_C, "eqs. (33)-(34)"),
-    looseness=2,
+    looseness=1.01,
 )(on_any_models(_arithmetic_geometric))
 
 
@@ -199,7 +199,7 @@ equation_37_refined = claim(
     "A_1 and what eq. (37) takes away are at most 1/m sum_k |w_bar - w_k|^2 + 2 L eta^2/m sum_k (F_k(w_k) - F_k*)",
     Statement(poc.PAPER, _APPENDIX_C, "eqs. (31)-(37)", form="refined"),
     hypotheses=(_CURVATURE,),
-    looseness=1.05,
+    looseness=1.01,
     remark="all steps at once on any models, with the drift itself for 16 eta^2 tau^2 G2",
 )(on_any_models(_all_of_a1))
 

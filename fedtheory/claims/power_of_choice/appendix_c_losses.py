@@ -42,7 +42,7 @@ equation_37 = claim(
     "E A_1 <= 16 eta^2 tau^2 G2 - eta mu E |w_k - w*|^2 + 2 L eta^2 E (F_k(w_k) - F_k*) - 2 eta E (F_k(w_k) - F_k(w*))",
     Statement(poc.PAPER, _APPENDIX_C, "eq. (37)"),
     hypotheses=(_CURVATURE, "E |g_k|^2 <= G2 at the active copies and at round starts"),
-    looseness=32,
+    looseness=256,
     remark="means over the active copies; the drift is the loose side, see lemma-b2-refined",
 )(on_steps(_line_37, decaying_steps))
 
@@ -101,7 +101,7 @@ equation_52 = claim(
     "A_5 <= E 1/m sum_k |w_k - w_bar|^2 - nu (1 - eta L) E 1/m sum_k (F_k(w_bar) - F_k*) + 2 eta E(F_k(w*) - F_k*)",
     Statement(poc.PAPER, _APPENDIX_C, "eq. (52)"),
     hypotheses=(_CURVATURE, _SHORT),
-    looseness=1.1,
+    looseness=1.05,
 )(on_steps(_line_52, short_steps))
 
 
@@ -116,5 +116,5 @@ equation_53 = claim(
     "A_5 <= 16 eta^2 tau^2 G2 - nu (1 - eta L) E 1/m sum_k (F_k(w_bar) - F_k*) + 2 eta E 1/m sum_k (F_k(w*) - F_k*)",
     Statement(poc.PAPER, _APPENDIX_C, "eq. (53)"),
     hypotheses=(_CURVATURE, "step sizes of Theorem 3.1"),
-    looseness=1.5,
+    looseness=2,
 )(on_steps(_line_53, decaying_steps))

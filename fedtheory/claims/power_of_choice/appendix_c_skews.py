@@ -122,7 +122,7 @@ equation_63 = claim(
     "A_5 + 3/8 eta mu rho_bar Delta_t <= 2 eta Gamma (rho_tilde - rho_bar) + eta^2 (6 rho_bar L Gamma + 16 tau^2 G2)",
     Statement(poc.PAPER, _APPENDIX_C, "eq. (63)"),
     hypotheses=(_CURVATURE, "step sizes of Theorem 3.1"),
-    looseness=1.01,
+    looseness=2,
     remark="by the false step (54)-(55) in the paper; by the repaired one it holds for rho_bar <= 39",
 )(on_steps(_line_63, decaying_steps))
 
