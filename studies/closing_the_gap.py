@@ -62,7 +62,7 @@ class Config:
     """Entropy of instance, starting model and selections."""
 
 
-QUICK = Config(num_clients=6, num_selected=2, num_candidates=(4,), num_rounds=40, num_replicates=20)
+QUICK = Config(num_clients=5, num_selected=2, num_candidates=(4,), num_rounds=20, num_replicates=10)
 
 CURVES = ("promise", "refined promise", "Theorem P", "Lemma W", "worst case", "measured")
 

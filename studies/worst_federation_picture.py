@@ -46,7 +46,7 @@ class Config:
     """Step size, as L = 1."""
 
 
-QUICK = Config(num_points=16)
+QUICK = Config(num_points=12)
 
 _CLASS: dict[str, Any] = {"mu": Fraction(1, 10), "L": 1, "distance2": 1, "objective_gap": Fraction(1, 2)}
 _ONE: dict[str, Any] = {"sampling": "distinct", "num_clients": 2, "num_selected": 1}

@@ -91,7 +91,7 @@ def assemble(program: Program) -> Assembled:
     shape = (len(program.forms), len(pairs))
     on_pairs = csr_array((_floats(program.products), (rows, columns)), shape=shape)
     parts = [
-        on_pairs @ _products(_coordinates(program, block, size), left, right)
+        csr_array(on_pairs @ _products(_coordinates(program, block, size), left, right))
         for block, size in enumerate(program.sizes)
     ]
     bounds = [0.0, *(float(constraint.bound) for constraint in (*program.equalities, *program.inequalities))]
@@ -116,11 +116,9 @@ def _coordinates(program: Program, block: int, size: int) -> Array:
 
 def _products(vectors: Array, left: Any, right: Any) -> Any:
     # <u, v> as a linear function of the Gram matrix's upper triangle.
-    from scipy.sparse import csr_array
-
     i, j = triangle(vectors.shape[1])
-    u, v = vectors[left], vectors[right]
-    return csr_array((u[:, i] * v[:, j] + u[:, j] * v[:, i]) * np.where(i == j, 0.5, np.sqrt(0.5)))
+    first, second = vectors[:, i], vectors[:, j] * np.where(i == j, 0.5, np.sqrt(0.5))
+    return first[left] * second[right] + second[left] * first[right]
 
 
 def tightened(assembled: Assembled, room: float) -> Assembled:

@@ -16,7 +16,7 @@ from fedtheory.worst_case.promises import confront
     "No federation exceeds Theorem 1 when all clients take part, even where no bound on gradients binds",
     li.full_participation_gap,
     instances=(4, 100),
-    looseness=32,
+    looseness=2,
     remark="the promise is proved by a recursion whose heterogeneity is not there for one local step",
 )
 def full_participation(rng: np.random.Generator) -> Finding:

@@ -28,7 +28,7 @@ def _class(rng: np.random.Generator) -> dict[str, Any]:
     "No federation of equal weights exceeds the recursion of DSGD under uniform sampling",
     ocs.dsgd_contraction,
     instances=(4, 100),
-    looseness=1.05,
+    looseness=1.01,
 )
 def dsgd_contraction(rng: np.random.Generator) -> Finding:
     given, num_clients = _class(rng), whole(rng, 2, 4)

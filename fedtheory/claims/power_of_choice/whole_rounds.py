@@ -151,7 +151,7 @@ def _at_round_ends(drawn: Drawn, bound: Callable[[int], Fraction]) -> Iterator[F
     "power-of-choice:fixed-step-distance",
     "E |w_T - w*|^2 without bounded gradients, fixed step size up to 1/L",
     poc.fixed_step_distance,
-    looseness=1.05,
+    looseness=1.01,
 )
 def fixed_step_distance(rng: np.random.Generator) -> Finding:
     drawn = _draw(rng, _same_size(rng))
@@ -164,7 +164,7 @@ def fixed_step_distance(rng: np.random.Generator) -> Finding:
     "power-of-choice:decaying-steps-distance",
     "E |w_T - w*|^2 without bounded gradients, step sizes 1/(mu (t + gamma)) with gamma >= 2 tau L/mu",
     poc.decaying_steps_distance,
-    looseness=1.5,
+    looseness=1.01,
 )
 def decaying_steps_distance(rng: np.random.Generator) -> Finding:
     # A gamma for the longest round serves shorter ones, too.
@@ -181,7 +181,7 @@ def decaying_steps_distance(rng: np.random.Generator) -> Finding:
     "power-of-choice:averaged-rounds-gap",
     "The mean of E F(w) - F* over rounds' starts with weights (1 - eta mu)^(-tau r), fixed step size below 1/L",
     poc.averaged_rounds_gap,
-    looseness=1.5,
+    looseness=1.01,
     remark="by convexity the loss of the mean of the models is not larger",
 )
 def averaged_rounds_gap(rng: np.random.Generator) -> Finding:

@@ -94,7 +94,7 @@ def fixed_step_distance(rng: np.random.Generator) -> Finding:
     "No federation at all exceeds the bound for decaying step sizes without bounded gradients",
     poc.decaying_steps_distance,
     instances=_FEW,
-    looseness=1.05,
+    looseness=1.01,
 )
 def decaying_steps_distance(rng: np.random.Generator) -> Finding:
     given = _rounds(rng)
