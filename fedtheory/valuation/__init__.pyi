@@ -6,6 +6,7 @@ from fedtheory.valuation import exact as exact
 from fedtheory.valuation import games as games
 from fedtheory.valuation import gtg as gtg
 from fedtheory.valuation import permutations as permutations
+from fedtheory.valuation import softmax as softmax
 from fedtheory.valuation.axioms import efficiency as efficiency
 from fedtheory.valuation.axioms import linearity as linearity
 from fedtheory.valuation.axioms import null_player as null_player
@@ -21,3 +22,4 @@ from fedtheory.valuation.permutations import marginals as marginals
 from fedtheory.valuation.permutations import mean_and_error as mean_and_error
 from fedtheory.valuation.permutations import permutation_shapley as permutation_shapley
 from fedtheory.valuation.permutations import sweep as sweep
+from fedtheory.valuation.softmax import softmax_utilities as softmax_utilities
