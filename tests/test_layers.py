@@ -39,7 +39,6 @@ LONGER = {
     "fedtheory.claims.power_of_choice.theorems._on_a_path": 29,
     "fedtheory.claims.softmax": 309,
     "fedtheory.engine._kernels_quadratic._full_train_one": 28,
-    "fedtheory.engine._kernels_softmax.softmax_family": 29,
     "fedtheory.engine.rounds.run_rounds": 46,
     "fedtheory.engine.simulation.fedavg": 52,
     "fedtheory.exact.subsets._enumerate": 27,
