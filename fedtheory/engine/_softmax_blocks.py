@@ -2,7 +2,7 @@
 
 The logits of a block are stored (classes, samples), so that the work per class is one pass over neighboring numbers.
 Weights and features are padded with zeros to a multiple of ``LANES`` features, weights also to a multiple of ``GROUP``
-classes: four samples times five classes are summed at once, and gradients grow by four samples for four classes, in
+classes: four samples times five classes are summed at once, and gradients grow by four samples for five classes, in
 strips of classes that stay near the processor. Below the classes a block has two rows of numbers per
 sample: largest logits, and sums.
 """
@@ -111,38 +111,41 @@ def to_residuals(block, labels, batch, num_classes, size):
 @compiled_with_reordering
 def add_gradient(features, batch, size, block, num_classes, gradient):
     """Add the sum over the samples of residual times features."""
-    whole = size // 4 * 4
     for low in range(0, num_classes, STRIP):
         high = min(low + STRIP, num_classes)
-        fours = low + (high - low) // 4 * 4
-        for s in range(0, whole, 4):
-            x, y, v, w = features[batch[s]], features[batch[s + 1]], features[batch[s + 2]], features[batch[s + 3]]
-            for c in range(low, fours, 4):
-                _add_four_to_four(x, y, v, w, block, c, s, gradient)
-            for c in range(fours, high):
-                g, r = gradient[c], block[c]
-                r0, r1, r2, r3 = r[s], r[s + 1], r[s + 2], r[s + 3]
+        grouped = low + (high - low) // GROUP * GROUP
+        for s in range(0, size, 4):
+            # beyond the last sample it is taken again, with the residual 0
+            x, y = features[batch[s]], features[batch[min(s + 1, size - 1)]]
+            v, w = features[batch[min(s + 2, size - 1)]], features[batch[min(s + 3, size - 1)]]
+            for c in range(low, grouped, GROUP):
+                _add_to_five(x, y, v, w, block, c, s, size, gradient)
+            for c in range(grouped, high):
+                g = gradient[c]
+                r0, r1, r2, r3 = _four(block[c], s, size)
                 for j in range(g.size):
                     g[j] += r0 * x[j] + r1 * y[j] + r2 * v[j] + r3 * w[j]
-        for s in range(whole, size):
-            x = features[batch[s]]
-            for c in range(low, high):
-                g, r0 = gradient[c], block[c, s]
-                for j in range(g.size):
-                    g[j] += r0 * x[j]
 
 
 @compiled_with_reordering
-def _add_four_to_four(x, y, v, w, block, c, s, gradient):
-    p, q, r, t = block[c], block[c + 1], block[c + 2], block[c + 3]
-    p0, p1, p2, p3 = p[s], p[s + 1], p[s + 2], p[s + 3]
-    q0, q1, q2, q3 = q[s], q[s + 1], q[s + 2], q[s + 3]
-    r0, r1, r2, r3 = r[s], r[s + 1], r[s + 2], r[s + 3]
-    t0, t1, t2, t3 = t[s], t[s + 1], t[s + 2], t[s + 3]
-    f, g, h, k = gradient[c], gradient[c + 1], gradient[c + 2], gradient[c + 3]
+def _add_to_five(x, y, v, w, block, c, s, size, gradient):
+    p0, p1, p2, p3 = _four(block[c], s, size)
+    q0, q1, q2, q3 = _four(block[c + 1], s, size)
+    r0, r1, r2, r3 = _four(block[c + 2], s, size)
+    t0, t1, t2, t3 = _four(block[c + 3], s, size)
+    u0, u1, u2, u3 = _four(block[c + 4], s, size)
+    f, g, h, k, m = gradient[c], gradient[c + 1], gradient[c + 2], gradient[c + 3], gradient[c + 4]
     for j in range(f.size):
         a, b, d, e = x[j], y[j], v[j], w[j]
         f[j] += p0 * a + p1 * b + p2 * d + p3 * e
         g[j] += q0 * a + q1 * b + q2 * d + q3 * e
         h[j] += r0 * a + r1 * b + r2 * d + r3 * e
         k[j] += t0 * a + t1 * b + t2 * d + t3 * e
+        m[j] += u0 * a + u1 * b + u2 * d + u3 * e
+
+
+@compiled_with_reordering
+def _four(row, s, size):
+    if s + 4 <= size:
+        return row[s], row[s + 1], row[s + 2], row[s + 3]
+    return row[s], row[s + 1] if s + 1 < size else 0.0, row[s + 2] if s + 2 < size else 0.0, 0.0
