@@ -55,13 +55,14 @@ class Hypothesis:
     ``sides`` takes some of the theorem's arguments by name and returns (left, relation, right), the relation one of
     ``<= < >= >``; without it the hypothesis is about functions and cannot be read off the numbers. ``names`` says
     which arguments, if they are not the parameters of ``sides``; ``rtol`` is what the right side may be off by where
-    the numbers are not exact.
+    the numbers are not exact. ``of_weights`` tests a federation's objective weights, shape (K,), where a run is known.
     """
 
     text: str
     sides: Callable[..., Sides] | None = None
     names: tuple[str, ...] = ()
     rtol: float = 0.0
+    of_weights: Callable[[Any], bool] | None = None
 
     @functools.cached_property
     def reads(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
-"""The few errors and warnings of the library; every error is a ValueError."""
+"""The few errors of the library; each is a ValueError."""
 
-__all__ = ["AssumptionViolated", "FedtheoryWarning", "OracleError"]
+__all__ = ["AssumptionViolated", "OracleError"]
 
 
 class AssumptionViolated(ValueError):
@@ -9,7 +9,3 @@ class AssumptionViolated(ValueError):
 
 class OracleError(ValueError):
     """An outside solver gave no answer that passes our own certificate."""
-
-
-class FedtheoryWarning(UserWarning):
-    """Something is allowed but worth a look."""

@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, Protocol, overload
+from typing import Any, Literal, NamedTuple, Protocol, cast, overload
 
 import numpy.typing as npt
 
@@ -43,13 +43,21 @@ class Paper:
 
 
 class Scheme(NamedTuple):
-    """The pair (selection law, aggregation weights) that a theorem assumes or a strategy has."""
+    """The pair (selection law, aggregation weights) that a theorem assumes or a strategy has.
+
+    ``memoryless``: whether a round's selection depends on the past only through the model that the round starts from.
+    """
 
     selection: str
     aggregation: str
+    memoryless: bool = True
+
+    def __str__(self) -> str:
+        memory = "" if self.memoryless else ", with a memory"
+        return f"selection {self.selection!r} with aggregation {self.aggregation!r}{memory}"
 
 
-ANY_SCHEME = Scheme("any", "any")
+ANY_SCHEME = Scheme("any", "any", memoryless=False)
 
 
 @dataclass(frozen=True)
@@ -71,9 +79,14 @@ class Statement:
         return f"{self.paper.authors} ({self.paper.year}), {where} [{self.form}]"
 
     def accepts(self, scheme: Scheme) -> bool:
-        """Whether the statement speaks about this pair of selection law and aggregation weights."""
+        """Whether the statement speaks about this pair of selection law and aggregation weights.
+
+        Selection with a memory is covered where that is said.
+        """
         return any(
-            mine.selection in ("any", scheme.selection) and mine.aggregation in ("any", scheme.aggregation)
+            mine.selection in ("any", scheme.selection)
+            and mine.aggregation in ("any", scheme.aggregation)
+            and mine.memoryless <= scheme.memoryless
             for mine in self.schemes
         )
 
@@ -98,6 +111,7 @@ class Bound(Protocol):
     consequences: tuple[Hypothesis, ...]
     domains: Mapping[str, Domain]
     printed: "Bound"
+    step_sizes: Callable[..., Array] | None
 
     # The first signature that fits is the one that holds: whole numbers alone are floats.
     @overload
@@ -117,6 +131,9 @@ class Bound(Protocol):
     def symbolic(self) -> Any:
         """Return the SymPy expression of the value."""
 
+    def for_run(self, fed: Any, strategy: Any, **run: Any) -> dict[str, Any]:
+        """Return the arguments for a run of ``fedavg``, as ``fedtheory.exact.for_run`` does."""
+
 
 def is_bound(value: Any) -> bool:
     """Whether ``states`` made this function."""
@@ -134,6 +151,7 @@ def states(
     domains: Mapping[str, Domain] | None = None,
     printed: Bound | None = None,
     side: str = "upper",
+    step_sizes: Callable[..., Array] | None = None,
 ) -> Callable[[Callable[..., Summands]], Bound]:
     """Attach a statement to a function that returns the named summands of its right-hand side.
 
@@ -153,6 +171,8 @@ def states(
         The printed form, where it differs; by default the function itself.
     side
         ``upper``, or ``lower`` for a lower bound: where the value goes when digits are lost, or all is.
+    step_sizes
+        The step sizes that the statement prescribes, if any: a function of ``num_steps`` and of arguments by name.
     """
     side = choice("side", side, ("upper", "lower"))
 
@@ -171,11 +191,20 @@ def states(
             symbolic=formula.symbolic,
             domains={name: formula.domains[name] for name in formula.signature.parameters},
             printed=printed or bound,
+            step_sizes=step_sizes,
+            for_run=functools.partial(_for_run, cast("Bound", bound)),
             __signature__=formula.public_signature(),
         )
         return bound  # type: ignore[return-value]
 
     return attach
+
+
+def _for_run(bound: Bound, fed: Any, strategy: Any, **run: Any) -> dict[str, Any]:
+    # A door: what it opens stands floors above, and is loaded when somebody walks through.
+    from fedtheory.exact.runs import for_run
+
+    return for_run(bound, fed, strategy, **run)
 
 
 def _at_home(function: Any, home: Any) -> types.FunctionType:

@@ -3,6 +3,10 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from _repeated import fresh
+
+import fedtheory as ft
+from fedtheory.engine.schedule import Halving
 
 
 class Curves(NamedTuple):
@@ -19,11 +23,6 @@ class Curves(NamedTuple):
 
 def curves(fed: Any, strategy: Any, config: Any, seed: np.random.SeedSequence) -> Curves:
     """Run one strategy with the configuration's rounds, steps, batches and halvings."""
-    from _repeated import fresh
-
-    import fedtheory as ft
-    from fedtheory.engine.schedule import Halving
-
     costs = ("uplink", "broadcasts", "evaluations")
     run = ft.fedavg(
         fed, strategy, num_rounds=config.num_rounds, local_steps=config.local_steps, batch_size=config.batch_size,

@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import fedtheory as ft
+from fedtheory.bounds import fedalign as fa
+from fedtheory.bounds.recursion import unrolled_gap
+from fedtheory.statistics import student_mean
+
 if TYPE_CHECKING:
     from fedtheory._validate import Array
     from fedtheory.federation.prioritized import Prioritized
@@ -24,9 +29,6 @@ class Setting:
 
 def prepared(config: Any, *, pooled: bool) -> Setting:
     """Make one world, its step sizes, and the constants that its bounds share."""
-    import fedtheory as ft
-    from fedtheory.bounds import fedalign as fa
-
     aligned = _federation(config, pooled=pooled)
     fed = aligned.federation
     mu, L, tau = fed.strong_convexity, fed.smoothness, config.local_steps
@@ -46,7 +48,6 @@ def prepared(config: Any, *, pooled: bool) -> Setting:
 
 
 def _federation(config: Any, *, pooled: bool) -> "Prioritized":
-    import fedtheory as ft
 
     rng = np.random.default_rng(np.random.SeedSequence(config.seed).spawn(1)[0])
     first, others, dim = config.num_priority, config.num_others, config.dim
@@ -65,10 +66,6 @@ def _federation(config: Any, *, pooled: bool) -> "Prioritized":
 
 def measurements(setting: Setting, threshold: Any) -> dict[str, Any]:
     """Measured error, what was included, theta and rho with limits, and bounds, at the end of every round."""
-    import fedtheory as ft
-    from fedtheory.engine.inclusion import inclusions
-    from fedtheory.verification.measured_alignment import alignment_terms
-
     config, aligned = setting.config, setting.aligned
     strategy = ft.selection.LossMatching(aligned.priority, aligned.shares, threshold)
     run_of: dict[str, Any] = {
@@ -81,10 +78,10 @@ def measurements(setting: Setting, threshold: Any) -> dict[str, Any]:
     seed = np.random.SeedSequence([config.seed, 1])
     replicates = {"gradient_noise": config.gradient_noise, "num_replicates": config.num_replicates}
     trajectory = ft.fedavg(aligned.federation, strategy, **run_of, **replicates, rng=seed)
-    found = inclusions(aligned, strategy, trajectory)
+    found = ft.engine.inclusions(aligned, strategy, trajectory)
     known = {name: setting.constants[name] for name in ("mu", "L", "local_steps")}
-    terms = alignment_terms(found, **known, gamma=setting.gamma)
-    printed = alignment_terms(found, **known, gamma=setting.gamma, first_step=1)
+    terms = ft.verification.alignment_terms(found, **known, gamma=setting.gamma)
+    printed = ft.verification.alignment_terms(found, **known, gamma=setting.gamma, first_step=1)
     silent = ft.fedavg(aligned.federation, strategy, **run_of)
     return {
         "error": np.stack(trajectory.band("gap"))[:, 1:],
@@ -93,14 +90,11 @@ def measurements(setting: Setting, threshold: Any) -> dict[str, Any]:
         "bound": _bounds(setting, found, terms, printed),
         "num_included": found.included[..., ~aligned.priority].sum(axis=-1).mean(axis=0),
         "noise_free": silent.gap[0, -1],
-        **_floor(setting, inclusions(aligned, strategy, silent).included[0, -1], strategy),
+        **_floor(setting, ft.engine.inclusions(aligned, strategy, silent).included[0, -1], strategy),
     }
 
 
 def _bounds(setting: Setting, found: Any, terms: Any, printed: Any) -> "Array":
-    from fedtheory.bounds import fedalign as fa
-    from fedtheory.bounds.recursion import unrolled_gap
-    from fedtheory.statistics import student_mean
 
     config, known = setting.config, setting.constants
     horizons = config.local_steps * np.arange(1, config.num_rounds + 1)
@@ -123,13 +117,10 @@ def _bounds(setting: Setting, found: Any, terms: Any, printed: Any) -> "Array":
 
 def _floor(setting: Setting, included: Any, strategy: Any) -> dict[str, Any]:
     """Where a run ends that includes these clients forever, and whether it would include them there."""
-    import fedtheory as ft
-    from fedtheory.selection.loss_matching import matches
-
     config, aligned = setting.config, setting.aligned
     fed: Any = aligned.federation
     limit = ft.QuadraticFederation(fed.curvatures, fed.centers, aligned.shares * included, normalize=True).minimizer
     last = strategy.thresholds(config.num_rounds)[-1:]
-    there = matches(fed.losses(limit)[None], fed.weights, last).matched[0]
+    there = ft.selection.matches(fed.losses(limit)[None], fed.weights, last).matched[0]
     settled = np.array_equal(there[~aligned.priority], included[~aligned.priority])
     return {"floor": float(fed.excess(limit)), "settled": settled}

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 import _proof_of_theorem_31 as proof
 import numpy as np
 
+import fedtheory as ft
+from fedtheory.sampling.cohorts import cohort_law
+
 Stepped = tuple[list[proof.Values], Any]
 """Exact values at the steps of a round, and its step sizes."""
 
@@ -65,8 +68,6 @@ def _points(mean: Any, covariance: Any) -> Any:
 
 def simulated_starts(run: Run, strategy: Any, num_paths: int, seed: Any) -> Any:
     """Models at the starts of all rounds in simulated runs, shape (paths, rounds + 1, v)."""
-    import fedtheory as ft
-
     return ft.fedavg(
         run.fed, strategy, num_rounds=len(run.rounds), local_steps=run.local_steps, step_size=run.etas,
         initial=run.initial, num_replicates=num_paths, rng=seed, record=("models",),
@@ -91,7 +92,6 @@ def rounds_from(run: Run, strategy: Any, starts: Any) -> Iterator[Stepped]:
 
 
 def _law(strategy: Any, weights: Any, ranking: Any, cohorts: list[tuple[int, ...]]) -> list[float]:
-    from fedtheory.sampling.cohorts import cohort_law
 
     by_rank = np.empty(len(ranking))
     by_rank[ranking] = -np.arange(len(ranking))

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from _timing import Programs, interleaved
 
+import fedtheory as ft
 from fedtheory import study
 
 GOALS = {
@@ -34,13 +35,11 @@ def records(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
 
 
 def _programs(config: Any, num_clients: int) -> tuple[Any, Programs, dict[str, float]]:
-    import fedtheory as ft
-    from fedtheory.selection.power_of_choice import PowerOfChoice
 
     fed = ft.datasets.power_of_choice_quadratics(num_clients, 5, config.seed)
     m, d = num_clients // 10, 3 * num_clients // 10
     ours = partial(
-        ft.fedavg, fed, PowerOfChoice(m, d), num_rounds=config.num_rounds, local_steps=2, step_size=2e-5,
+        ft.fedavg, fed, ft.selection.PowerOfChoice(m, d), num_rounds=config.num_rounds, local_steps=2, step_size=2e-5,
         num_replicates=config.num_replicates, rng=config.seed,
     )  # fmt: skip
     two = partial(ours, num_threads=2)

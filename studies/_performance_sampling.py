@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from _timing import interleaved
 
+import fedtheory as ft
 from fedtheory import study
+from fedtheory.sampling.reference import solver_probabilities
 
 GOALS = {
     ("n = 100", "NumPy sort"): 10.0,
@@ -19,19 +21,16 @@ GOALS = {
 
 def records(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
     """Time one call for every number of clients."""
-    from fedtheory.sampling.optimal import optimal_probabilities
-    from fedtheory.sampling.reference import solver_probabilities
-
     found = []
     for size in config.sampling_sizes:
         norms = np.exp(np.random.default_rng(config.seed).normal(size=size))
         # Many calls in a row even at the longest: the memory of one result serves for the next, as in real use, and
         # few of the calls find the caches as the other program left them.
         budget, calls = size / 10, max(32, 20_000 // size)
-        error = float(np.abs(optimal_probabilities(norms, budget) - numpy_sort(norms, budget)).max())
+        error = float(np.abs(ft.sampling.optimal_probabilities(norms, budget) - numpy_sort(norms, budget)).max())
         ours, sort, memory = (
             partial(_repeat, program, norms, budget, calls)
-            for program in (optimal_probabilities, numpy_sort, sum_and_copy)
+            for program in (ft.sampling.optimal_probabilities, numpy_sort, sum_and_copy)
         )
         peers = {"NumPy sort": (sort, calls)}
         if size == max(config.sampling_sizes):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from _timing import has_avx512, interleaved
 
+import fedtheory as ft
 from fedtheory import study
 
 _LABEL = "softmax"
@@ -22,15 +23,12 @@ GOALS = {
 
 def records(config: Any, progress: study.Progress) -> list[dict[str, Any]]:
     """Time one round: three clients out of six candidates take 30 steps on batches of 50, then the global loss."""
-    import fedtheory as ft
-    from fedtheory.selection.power_of_choice import PowerOfChoice
-
     # 56 samples are 50 for training.
     data = ft.datasets.synthetic(1, 1, num_clients=30, rng=config.seed, min_samples=56)
     fed, rounds = ft.SoftmaxFederation(data), config.softmax_rounds
     ours = partial(
-        ft.fedavg, fed, PowerOfChoice(3, 6), num_rounds=rounds, local_steps=30, step_size=0.05, batch_size=50,
-        record=("loss",), num_threads=1, rng=config.seed,
+        ft.fedavg, fed, ft.selection.PowerOfChoice(3, 6), num_rounds=rounds, local_steps=30, step_size=0.05,
+        batch_size=50, record=("loss",), num_threads=1, rng=config.seed,
     )  # fmt: skip
     x, y, offsets, p = (np.array(part) for part in (fed.inputs, data.labels, data.offsets, fed.weights))
     programs = _programs(Workload(x, y, offsets, p, data.num_classes, 3, 6, 30, 50, 0.05), rounds)

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fedtheory.bounds import power_of_choice as poc
+
 DRIFT = (
     ("(13)-(16)", "Jensen, and the whole round"),
     ("(17)-(19)", "Cauchy-Schwarz over steps and clients"),
@@ -259,6 +261,4 @@ def constants(fed: Any, known: Constants) -> dict[str, Any]:
 
 def one_step(fed: Any, known: Constants, distance2: Any, step_size: Any) -> Any:
     """Right-hand side of (64), by the library."""
-    from fedtheory.bounds import power_of_choice as poc
-
     return poc.one_step.printed(distance2, step_size=step_size, **constants(fed, known))

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory.statistics import student_mean
+
 
 def mean_and_limits(samples: Any) -> Any:
     """Mean over the first axis with 95% Student-t limits, shape (3, ...) for samples of shape (R, ...)."""
-    from fedtheory.statistics import student_mean
-
     values = np.asarray(samples, dtype=np.float64)
     return np.stack([values.mean(axis=0), *student_mean(values)])
 

@@ -4,8 +4,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from _repeated import mean_and_limits
 
+import fedtheory as ft
 from fedtheory._validate import Array
+from fedtheory.bounds import optimal_client_sampling as ocs
+from fedtheory.bounds.recursion import unrolled_gap
+from fedtheory.plotting.style import log_places
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -34,7 +39,6 @@ class Setting(NamedTuple):
 
 
 def _problem(config: Any, problem: str) -> tuple[Any, Array]:
-    import fedtheory as ft
 
     rng = np.random.default_rng([config.seed, int(problem == "wells")])
     n, v = config.num_clients, config.dim
@@ -83,27 +87,20 @@ def answer(config: Any, problem: str, method: str, strategies: Sequence[str]) ->
 
 
 def _places(config: Any) -> Any:
-    from fedtheory.plotting.style import log_places
 
     return log_places(config.num_rounds, config.num_places)
 
 
 def _strategy(config: Any, name: str) -> Any:
-    from fedtheory.selection.full import Full
-    from fedtheory.selection.independent import Independent
 
     m = config.expected_size
     if name.startswith("full"):
-        return Full()
+        return ft.selection.Full()
     law = {"uniform": "uniform", "AOCS": "approximate"}.get(name, "optimal")
-    return Independent(m, law, config.max_iterations)
+    return ft.selection.Independent(m, law, config.max_iterations)
 
 
 def _simulated(setting: Setting, name: str, step: float) -> dict[str, Any]:
-    from _repeated import mean_and_limits
-
-    import fedtheory as ft
-    from fedtheory.sampling import relative_improvement_factor
 
     config, strategy = setting.config, _strategy(setting.config, name)
     run_of: dict[str, Any] = {
@@ -123,7 +120,9 @@ def _simulated(setting: Setting, name: str, step: float) -> dict[str, Any]:
     if setting.problem == "quadratics" and name.split(",", maxsplit=1)[0] in ("full", "uniform"):
         exact = ft.exact.expected_gap(setting.fed, strategy, **run_of)
     alpha = _improvement_factors(setting, name, step, trajectory.models)
-    gamma = np.array([relative_improvement_factor(a, config.num_clients, config.expected_size) for a in alpha])
+    gamma = np.array(
+        [ft.sampling.relative_improvement_factor(a, config.num_clients, config.expected_size) for a in alpha]
+    )
     thirds = np.array_split(trajectory.gap, 3, axis=1)
     return {
         "gap": np.stack(trajectory.band("gap")),
@@ -151,8 +150,6 @@ def _bounded_by_theorem(setting: Setting, trajectory: Any) -> Array:
 
 def _improvement_factors(setting: Setting, name: str, step: float, models: Array) -> Array:
     """Ratio of expectations over the replicates, at the rounds that ``_places`` names."""
-    from fedtheory.sampling.variances import expected_improvement_factor
-
     config, places = setting.config, _places(setting.config)
     if name.startswith("full") or name == "uniform":
         return np.full(places.size, 0.0 if name.startswith("full") else 1.0)
@@ -161,7 +158,7 @@ def _improvement_factors(setting: Setting, name: str, step: float, models: Array
     for place in places:
         updates = _updates(setting, step, models[:, place], rng)
         norms = setting.fed.weights * np.linalg.norm(updates, axis=-1)
-        factors.append(expected_improvement_factor(norms, config.expected_size))
+        factors.append(ft.sampling.expected_improvement_factor(norms, config.expected_size))
     return np.array(factors)
 
 
@@ -180,9 +177,6 @@ def _updates(setting: Setting, step: float, models: Array, rng: np.random.Genera
 
 def _bound(setting: Setting, step: float, gamma: Array) -> Array:
     """Bound on the expected gap (quadratics) or on the averaged squared gradient (wells), for every round."""
-    from fedtheory.bounds import optimal_client_sampling as ocs
-    from fedtheory.bounds.recursion import unrolled_gap
-
     config, fed = setting.config, setting.fed
     rounds = np.arange(config.num_rounds)
     inverse_gamma = np.interp(rounds, _places(config), 1 / gamma)

@@ -32,7 +32,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import fedtheory as ft
 from fedtheory import study
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.bounds.power_of_choice import decaying_step_sizes
+from fedtheory.bounds.recursion import unrolled_gap
+from fedtheory.plotting.bound import bound_versus_error
+from fedtheory.plotting.style import appearance, legend_below, log_log, log_places
+from fedtheory.selection.candidate_schedules import HalvingCandidates
+from fedtheory.selection.laws import Moments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -89,13 +97,11 @@ class _Setting:
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
     """Simulate every strategy with both kinds of step sizes, and evaluate the bounds along the way."""
-    from fedtheory.exact.subsets import subset_minima
-
     setting = _setting(config)
     strategies = _strategies(config)
     laws = {name: _laws(strategy, config) for name, strategy in strategies.items()}
     different = dict.fromkeys(law for by_round in laws.values() for law in by_round)
-    least_ratios = subset_minima(setting.fed)
+    least_ratios = ft.exact.subset_minima(setting.fed)
     skews = {law: _safe_skews(setting.fed, law, least_ratios) for law in progress(different, "skews")}
     records = {
         name: [
@@ -111,9 +117,6 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 
 
 def _setting(config: Config) -> _Setting:
-    import fedtheory as ft
-    from fedtheory.bounds.power_of_choice import decaying_step_sizes
-    from fedtheory.plotting.style import log_places
 
     problem, start = np.random.SeedSequence(config.seed).spawn(2)
     fed = ft.datasets.power_of_choice_quadratics(num_clients=config.num_clients, rng=problem)
@@ -137,32 +140,25 @@ def _setting(config: Config) -> _Setting:
 
 
 def _strategies(config: Config) -> "dict[str, Strategy]":
-    from fedtheory.selection.candidate_schedules import HalvingCandidates
-    from fedtheory.selection.power_of_choice import PowerOfChoice
-    from fedtheory.selection.proportional import Proportional
 
     m = config.num_selected
     return {
-        "rand": Proportional(m),
-        **{f"pow-d, d = {d}": PowerOfChoice(m, d) for d in config.num_candidates},
-        "adapow-d": PowerOfChoice(m, HalvingCandidates(every=-(-config.num_rounds // 3))),
+        "rand": ft.selection.Proportional(m),
+        **{f"pow-d, d = {d}": ft.selection.PowerOfChoice(m, d) for d in config.num_candidates},
+        "adapow-d": ft.selection.PowerOfChoice(m, HalvingCandidates(every=-(-config.num_rounds // 3))),
     }
 
 
 def _laws(strategy: Any, config: Config) -> list[Any]:
     """Return the selection law of every round: adapow-d changes its number of candidates."""
-    from fedtheory.selection.power_of_choice import PowerOfChoice
-
-    if not isinstance(strategy, PowerOfChoice) or isinstance(strategy.num_candidates, int):
+    if not isinstance(strategy, ft.selection.PowerOfChoice) or isinstance(strategy.num_candidates, int):
         return [strategy] * config.num_rounds
     counts = strategy.candidate_counts(config.num_clients, config.num_rounds)
-    return [PowerOfChoice(config.num_selected, int(count)) for count in counts]
+    return [ft.selection.PowerOfChoice(config.num_selected, int(count)) for count in counts]
 
 
 def _safe_skews(fed: Any, law: Any, least_ratios: "Array") -> tuple[float, float, float]:
     """Return certified numbers: at most rho_bar and the diagonal skew, and at least rho_tilde."""
-    import fedtheory as ft
-
     # The search sharpens the sides that are not needed here.
     skew = ft.exact.selection_skew(fed, law, num_models=100, least_ratios=least_ratios)
     return skew.rho_bar.lower, skew.rho_diagonal.lower, skew.rho_tilde.upper
@@ -170,9 +166,6 @@ def _safe_skews(fed: Any, law: Any, least_ratios: "Array") -> tuple[float, float
 
 def _simulated(setting: _Setting, strategy: Any, last: Any, regime: str) -> dict[str, Any]:
     """Measured gap with its band, its exact expectation if selection ignores the model, and the last law's floor."""
-    import fedtheory as ft
-    from fedtheory.selection.laws import Moments
-
     config, places = setting.config, setting.horizons // setting.config.local_steps
     run_of: dict[str, Any] = {
         "num_rounds": config.num_rounds,
@@ -192,9 +185,6 @@ def _simulated(setting: _Setting, strategy: Any, last: Any, regime: str) -> dict
 
 def _bounds(setting: _Setting, regime: str, skews: list[tuple[float, float, float]]) -> dict[str, Any]:
     """Recursion, corrected and printed bound at the horizons, and the largest summand of the corrected one."""
-    from fedtheory.bounds import power_of_choice as poc
-    from fedtheory.bounds.recursion import unrolled_gap
-
     constants, horizons, tau = setting.constants[regime], setting.horizons, setting.config.local_steps
     rho_bar, rho_diagonal, rho_tilde = np.repeat(np.array(skews), tau, axis=0).T
     start: dict[str, Any] = {"initial_distance2": setting.distance2, "local_steps": tau}
@@ -283,9 +273,6 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 def bounds_figure(data: "Dataset") -> "Figure":
     """One panel per strategy and kind of step sizes."""
     import matplotlib.pyplot as plt
-
-    from fedtheory.plotting.bound import bound_versus_error
-    from fedtheory.plotting.style import appearance, legend_below, log_log
 
     names = data["strategy"].values
     later = data.isel(step=slice(1, None))

@@ -28,7 +28,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import fedtheory as ft
 from fedtheory import study
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.bounds.power_of_choice import decaying_step_sizes
+from fedtheory.bounds.recursion import unrolled_gap
+from fedtheory.plotting.bound import bound_versus_error, measured
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -95,16 +101,12 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 
 
 def _strategies(config: Config) -> "dict[str, Strategy]":
-    from fedtheory.selection.power_of_choice import PowerOfChoice
-    from fedtheory.selection.proportional import Proportional
 
     m, d = config.num_selected, config.num_candidates
-    return {RAND: Proportional(m), f"pow-d, d = {d}": PowerOfChoice(m, d)}
+    return {RAND: ft.selection.Proportional(m), f"pow-d, d = {d}": ft.selection.PowerOfChoice(m, d)}
 
 
 def _column(config: Config, l2: float) -> dict[str, Any]:
-    import fedtheory as ft
-    from fedtheory.bounds.power_of_choice import decaying_step_sizes
 
     data = ft.datasets.digits(config.num_clients, config.seed, concentration=config.concentration)
     fed, start = ft.SoftmaxFederation(data, l2=l2), np.zeros(data.num_classes * (data.num_features + 1))
@@ -131,9 +133,6 @@ def _column(config: Config, l2: float) -> dict[str, Any]:
 
 def _bounds(config: Config, sizes: Any, constants: dict[str, float], horizons: Any) -> Any:
     """Recursion and closed form for selection without skew."""
-    from fedtheory.bounds import power_of_choice as poc
-    from fedtheory.bounds.recursion import unrolled_gap
-
     unbiased = {"rho_diagonal": 1.0, "rho_tilde": 1.0}
     given: dict[str, Any] = {"num_selected": config.num_selected, "local_steps": config.local_steps}
     given |= constants | unbiased
@@ -181,9 +180,6 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 def bounds_figure(data: "Dataset") -> "Figure":
     """One panel per ridge term."""
     import matplotlib.pyplot as plt
-
-    from fedtheory.plotting.bound import bound_versus_error, measured
-    from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log
 
     later = data.isel(step=slice(1, None))
     labels = {"recursion": "one-step recursion, unrolled", "corrected": "corrected bound"}

@@ -27,8 +27,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _accuracy_runs import curves
+from _repeated import mean_and_limits, with_limits
 
+import fedtheory as ft
 from fedtheory import study
+from fedtheory.plotting.bound import measured
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,36 +109,28 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 
 
 def _strategies(config: Config) -> "dict[str, Strategy]":
-    from fedtheory.selection.power_of_choice import PowerOfChoice
-    from fedtheory.selection.proportional import Proportional
 
     m, d, remembered = config.num_selected, config.num_candidates, config.num_remembered
     return {
-        RAND: Proportional(m),
-        f"pow-d, d = {d}": PowerOfChoice(m, d),
-        f"rpow-d, d = {remembered}": PowerOfChoice(m, remembered, loss="last"),
+        RAND: ft.selection.Proportional(m),
+        f"pow-d, d = {d}": ft.selection.PowerOfChoice(m, d),
+        f"rpow-d, d = {remembered}": ft.selection.PowerOfChoice(m, remembered, loss="last"),
     }
 
 
 def _instance(config: Config, concentration: float, index: int) -> tuple[Any, Any]:
     """Accuracy in percent and loss, averaged over replicates, each of shape (availability, strategy, round)."""
-    from _accuracy_runs import curves
-
-    import fedtheory as ft
-    from fedtheory.selection.availability import AlternatingGroups
-    from fedtheory.selection.available import Available
-
     partition, training = np.random.SeedSequence([config.seed, index]).spawn(2)
     # One sample more than a batch: of the others at most a tenth is held out.
     data = ft.datasets.digits(
         config.num_clients, partition, concentration=concentration, min_samples=config.batch_size + 1
     )
-    fed, turns = ft.SoftmaxFederation(data), AlternatingGroups(config.dropout)
+    fed, turns = ft.SoftmaxFederation(data), ft.selection.AlternatingGroups(config.dropout)
     found = [
         [curves(fed, strategy, config, training) for strategy in strategies]
         for strategies in (
             list(_strategies(config).values()),
-            [Available(strategy, turns) for strategy in _strategies(config).values()],
+            [ft.selection.Available(strategy, turns) for strategy in _strategies(config).values()],
         )
     ]
     accuracy = np.array([[100 * one.accuracy.mean(axis=0) for one in row] for row in found])
@@ -154,8 +151,6 @@ def _early(data: "Dataset") -> Any:
 
 def table(data: "Dataset") -> study.Table:
     """One row per concentration, availability and strategy."""
-    from _repeated import with_limits
-
     final, early, rows = _final(data), _early(data), []
     for concentration in data["concentration"].values:
         for availability in data["availability"].values:
@@ -199,10 +194,6 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 def accuracy_figure(data: "Dataset") -> "Figure":
     """Figure 8 of the paper in kind: test accuracy when groups take turns, and the lead over random selection."""
     import matplotlib.pyplot as plt
-    from _repeated import mean_and_limits
-
-    from fedtheory.plotting.bound import measured
-    from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
 
     columns = data.sizes["concentration"]
     accuracy = data["accuracy"].sel(availability=TURNS)

@@ -29,7 +29,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import fedtheory as ft
 from fedtheory import study
+from fedtheory.plotting.bound import theory
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
+from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,17 +81,13 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 def _size(config: Config, num_clients: int, progress: study.Progress) -> "Dataset":
     import xarray
 
-    import fedtheory as ft
-    from fedtheory.exact.subsets import subset_minima
-    from fedtheory.selection.power_of_choice import PowerOfChoice
-
     fed = ft.datasets.power_of_choice_quadratics(num_clients=num_clients, rng=config.seed)
     m = max(1, round(config.selected_share * num_clients))
     counts = [max(m, round(share * num_clients)) for share in config.candidate_shares]
-    least_ratios = subset_minima(fed)
+    least_ratios = ft.exact.subset_minima(fed)
     floors, gaps, mean_fields, bands, biases = [], [], [], [], []
     for d in progress(counts, f"K = {num_clients}"):
-        strategy = PowerOfChoice(m, d)
+        strategy = ft.selection.PowerOfChoice(m, d)
         floor = ft.exact.error_floor(fed, strategy)
         floors.append(floor.value)
         gaps.append(floor.gap)
@@ -116,9 +116,6 @@ def _size(config: Config, num_clients: int, progress: study.Progress) -> "Datase
 
 def _settled(config: Config, fed: Any, strategy: Any, step_size: float) -> tuple[float, float, float]:
     """Mean gap over the second half of a run from the optimum, with its 95% limits over replicates."""
-    import fedtheory as ft
-    from fedtheory.statistics import student_mean
-
     num_rounds = round(config.run_time / (step_size * config.local_steps))
     every = max(1, num_rounds // 1000)
     found = ft.fedavg(
@@ -132,8 +129,6 @@ def _settled(config: Config, fed: Any, strategy: Any, step_size: float) -> tuple
 
 def _mean_field(config: Config, fed: Any, strategy: Any) -> float:
     """Return the mean of the last quarter of the mean-field recursion with the longest step."""
-    import fedtheory as ft
-
     step_size = config.step_sizes[0]
     num_rounds = round(config.run_time / (step_size * config.local_steps))
     gaps = ft.estimates.mean_field_gap(fed, strategy, num_rounds, config.local_steps, step_size, fed.minimizer)
@@ -142,8 +137,6 @@ def _mean_field(config: Config, fed: Any, strategy: Any) -> float:
 
 def _biases(fed: Any, strategy: Any, least_ratios: Any) -> tuple[float, float, float]:
     """Return the small-step bias, and the limits of the corrected and the printed Theorem 3.1 for many steps."""
-    import fedtheory as ft
-
     skews = ft.exact.selection_skew(fed, strategy, num_models=100, least_ratios=least_ratios)
     gap, kappa = fed.objective_gap, fed.smoothness / fed.strong_convexity
     tilde, diagonal, bar = skews.rho_tilde.upper, skews.rho_diagonal.lower, skews.rho_bar.lower
@@ -205,9 +198,6 @@ def floor_figure(data: "Dataset") -> "Figure":
     """One column per size: the floor, and ratios to the prediction."""
     import matplotlib.pyplot as plt
 
-    from fedtheory.plotting.bound import theory
-    from fedtheory.plotting.style import appearance, legend_below
-
     columns = data.sizes["num_clients"]
     with appearance():
         figure, panels = plt.subplots(
@@ -231,7 +221,6 @@ def floor_figure(data: "Dataset") -> "Figure":
 
 
 def _found(axes: Any, here: "Dataset", unit: Any) -> None:
-    from fedtheory.plotting.style import COLORS, MARKERS
 
     d = here["candidates"].values
     axes.plot(d, here["floor"] / unit, color="black", linewidth=1.2, label="predicted floor")

@@ -40,8 +40,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _aligned_quadratics import measurements, prepared
 
+import fedtheory as ft
 from fedtheory import study
+from fedtheory.plotting.bound import measured
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,8 +91,6 @@ ANNEALED = "annealed"
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
     """Run every threshold in both worlds, replay who was included, and evaluate the bounds after every round."""
-    from _aligned_quadratics import measurements, prepared
-
     strategies = _thresholds(config)
     settings = {world: prepared(config, pooled=world == "pooled") for world in WORLDS}
     cases = [(world, name) for world in WORLDS for name in strategies]
@@ -99,7 +101,6 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 
 
 def _thresholds(config: Config) -> dict[str, Any]:
-    import fedtheory as ft
 
     named: dict[str, Any] = {f"{eps:g}": eps for eps in config.thresholds}
     return {**named, ANNEALED: ft.selection.AnnealedThreshold(config.annealed_from, end=0.5)}
@@ -207,9 +208,6 @@ def time_figure(data: "Dataset") -> "Figure":
     """Error, theta_T and rho_T over time, one row per world."""
     import matplotlib.pyplot as plt
 
-    from fedtheory.plotting.bound import measured
-    from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
-
     with appearance():
         figure, panels = plt.subplots(2, 3, figsize=(10.5, 6.2), sharex=True)
         for row, world in enumerate(WORLDS):
@@ -238,8 +236,6 @@ def time_figure(data: "Dataset") -> "Figure":
 def threshold_figure(data: "Dataset") -> "Figure":
     """Draw the final error with floor and bounds, and theta_T and rho_T, against the threshold."""
     import matplotlib.pyplot as plt
-
-    from fedtheory.plotting.style import COLORS, appearance, legend_below
 
     names = [str(name) for name in data["threshold"].values]
     places = np.arange(len(names))

@@ -32,8 +32,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from _repeated import fresh, with_limits
 
+import fedtheory as ft
 from fedtheory import study
+from fedtheory.plotting.bound import measured
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
+from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -115,9 +120,6 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 
 
 def _instance(config: Config, number: int) -> dict[str, Any]:
-    from _repeated import fresh
-
-    import fedtheory as ft
 
     data_seed, run_seed = np.random.SeedSequence([config.seed, number]).spawn(2)
     data = ft.datasets.digits(config.num_clients, data_seed, partition="shards", test_fraction=config.test_fraction)
@@ -131,8 +133,6 @@ def _instance(config: Config, number: int) -> dict[str, Any]:
 
 
 def _trained(config: Config, data: Any, scenario: Scenario, eps: float, seed: np.random.SeedSequence) -> dict[str, Any]:
-    import fedtheory as ft
-    from fedtheory.engine.inclusion import inclusions
 
     first, warmup = scenario.num_priority, config.num_rounds // 10
     # Shards are dealt at random, so that the first clients are any clients.
@@ -156,7 +156,7 @@ def _trained(config: Config, data: Any, scenario: Scenario, eps: float, seed: np
         rng=seed,
         record=("loss", "models"),
     )
-    found = inclusions(aligned, strategy, trajectory, with_gaps=False)
+    found = ft.engine.inclusions(aligned, strategy, trajectory, with_gaps=False)
     included, willing = found.included[0], found.willing[0]
     models = trajectory.models[0]
     return {
@@ -183,10 +183,6 @@ def _accuracy(data: Any, models: Any, classes: Any) -> Any:
 
 def _local_models(config: Config, data: Any, aligned: dict[str, Any], seed: np.random.SeedSequence) -> Any:
     """Mean accuracy on own classes of the common and of the local model, for clients included last and the others."""
-    from _repeated import fresh
-
-    import fedtheory as ft
-
     first = SCENARIOS[0].num_priority
     scores = []
     for k in range(first, data.num_clients):
@@ -210,8 +206,6 @@ def _local_models(config: Config, data: Any, aligned: dict[str, Any], seed: np.r
 
 def table(data: "Dataset") -> study.Table:
     """One row per scenario and strategy; differences to the priority clients alone are paired."""
-    from _repeated import with_limits
-
     soon, last = 2 * int(data.attrs["warmup"]), int(data.sizes["round"]) - 1
     rows = []
     for scenario in data["scenario"].values:
@@ -264,10 +258,6 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 def shards_figure(data: "Dataset") -> "Figure":
     """Training loss and test accuracy by scenario, and the accuracy of common and local models."""
     import matplotlib.pyplot as plt
-
-    from fedtheory.plotting.bound import measured
-    from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
-    from fedtheory.statistics import student_mean
 
     names = [str(name) for name in data["scenario"].values]
     with appearance():

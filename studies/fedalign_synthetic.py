@@ -29,8 +29,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _repeated import fresh, mean_and_limits
 
+import fedtheory as ft
 from fedtheory import study
+from fedtheory.plotting.bound import measured
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
+from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -98,10 +103,6 @@ def _thresholds(config: Config) -> dict[str, float]:
 
 def _instance(config: Config, number: int) -> list[dict[str, dict[str, Any]]]:
     """Return what every strategy did at every noise level of one instance."""
-    from _repeated import fresh
-
-    import fedtheory as ft
-
     data_seed, noise_seed, run_seed = np.random.SeedSequence([config.seed, number]).spawn(3)
     first = ft.datasets.synthetic(
         config.alpha, config.beta, config.num_priority, data_seed, max_samples=config.max_samples
@@ -123,8 +124,6 @@ def _instance(config: Config, number: int) -> list[dict[str, dict[str, Any]]]:
 
 
 def _trained(config: Config, aligned: Any, eps: float, seed: np.random.SeedSequence) -> dict[str, Any]:
-    import fedtheory as ft
-    from fedtheory.engine.inclusion import inclusions
 
     warmup = config.num_rounds // 10
     strategy = ft.selection.LossMatching(aligned.priority, aligned.shares, eps, warmup_rounds=warmup)
@@ -138,7 +137,7 @@ def _trained(config: Config, aligned: Any, eps: float, seed: np.random.SeedSeque
         rng=seed,
         record=("loss", "models"),
     )
-    weights = inclusions(aligned, strategy, trajectory, with_gaps=False).weights[0]
+    weights = ft.engine.inclusions(aligned, strategy, trajectory, with_gaps=False).weights[0]
     return {
         "loss": trajectory.loss[0],
         "accuracy": aligned.federation.accuracy(trajectory.models[0]),
@@ -148,8 +147,6 @@ def _trained(config: Config, aligned: Any, eps: float, seed: np.random.SeedSeque
 
 def _against_priority(data: "Dataset", level: str, strategy: str, name: str) -> Any:
     """Mean paired difference to the priority clients alone, and its 95% limits over instances."""
-    from _repeated import mean_and_limits
-
     # A mini-batch run jumps from round to round: what counts is the mean over the rounds after the warm-up.
     here = data[name].sel(level=level).isel(round=slice(int(data.attrs["warmup"]) + 1, None)).mean("round")
     return mean_and_limits((here.sel(strategy=strategy) - here.sel(strategy=PRIORITY)).values)
@@ -201,10 +198,6 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 def synthetic_figure(data: "Dataset") -> "Figure":
     """Training loss, its paired difference to the priority clients alone, and test accuracy, by noise level."""
     import matplotlib.pyplot as plt
-
-    from fedtheory.plotting.bound import measured
-    from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
-    from fedtheory.statistics import student_mean
 
     with appearance():
         figure, panels = plt.subplots(3, data.sizes["level"], figsize=(10.5, 8.4), sharex=True, sharey="row")

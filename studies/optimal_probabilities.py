@@ -30,7 +30,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+import fedtheory as ft
 from fedtheory import study
+from fedtheory.errors import OracleError
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log
+from fedtheory.sampling.reference import CLARABEL
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -89,20 +93,17 @@ def sort_probabilities(norms: Any, m: float) -> Any:
 
 
 def _solved(norms: Any, m: float, *, solver: str, scale: float = 1.0, **settings: Any) -> Any:
-    from fedtheory.sampling import solver_probabilities
 
-    return solver_probabilities(scale * norms, m, solver, normalize=scale == 1.0, **settings)[0]
+    return ft.sampling.solver_probabilities(scale * norms, m, solver, normalize=scale == 1.0, **settings)[0]
 
 
 def _laws() -> dict[str, Law]:
-    from fedtheory.sampling import approximate_probabilities, optimal_probabilities
-    from fedtheory.sampling.reference import CLARABEL
 
     return {
-        CLOSED: optimal_probabilities,
+        CLOSED: ft.sampling.optimal_probabilities,
         SORTED: sort_probabilities,
         **{
-            f"AOCS, {j} rescaling{'s' * (j > 1)}": partial(approximate_probabilities, max_iterations=j)
+            f"AOCS, {j} rescaling{'s' * (j > 1)}": partial(ft.sampling.approximate_probabilities, max_iterations=j)
             for j in RESCALINGS
         },
         "Clarabel, tolerances 1e-12": partial(_solved, solver="CLARABEL", **CLARABEL),
@@ -150,42 +151,39 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 
 def _judged(law: Law, norms: Any, m: float) -> _Answer:
     """Judge an answer against the exact optimum; NaN where there is none."""
-    from fedtheory.errors import OracleError
-    from fedtheory.sampling import certificate, rational_probabilities
-
-    exact = np.array(rational_probabilities(norms, m), dtype=np.float64)
+    exact = np.array(ft.sampling.rational_probabilities(norms, m), dtype=np.float64)
     best = (norms**2 / exact).sum()
     try:
         p = np.clip(law(norms, m), 1e-12, 1.0)
     except OracleError:
         return _Answer(np.nan, np.nan, np.nan)
     p *= min(1.0, m / p.sum())
-    found = certificate(norms, p, m)
+    found = ft.sampling.certificate(norms, p, m)
     return _Answer((norms**2 / p).sum() / best - 1, found.residual, np.abs(p - exact).max())
 
 
 def _excesses(norms: Any, config: Config) -> list[float]:
     """Variance above the optimal one after 0, 1, ... rescalings, in units of the uniform variance."""
-    from fedtheory.sampling import approximation_path, optimal_probabilities, variance
-
     m = config.expected_size
-    uniform = variance(norms, np.full(norms.size, m / norms.size))
-    best = variance(norms, optimal_probabilities(norms, m))
-    return [(variance(norms, p) - best) / uniform for p in approximation_path(norms, m, config.max_rescalings)]
+    uniform = ft.sampling.variance(norms, np.full(norms.size, m / norms.size))
+    best = ft.sampling.variance(norms, ft.sampling.optimal_probabilities(norms, m))
+    return [
+        (ft.sampling.variance(norms, p) - best) / uniform
+        for p in ft.sampling.approximation_path(norms, m, config.max_rescalings)
+    ]
 
 
 def _picture(norms: Any, config: Config) -> Any:
-    from fedtheory.sampling import approximation_path, optimal_probabilities
 
     m = config.expected_size
-    early = approximation_path(norms, m, 1)
-    return np.stack([norms, optimal_probabilities(norms, m), *early[::-1], np.full(norms.size, m / norms.size)])
+    early = ft.sampling.approximation_path(norms, m, 1)
+    return np.stack(
+        [norms, ft.sampling.optimal_probabilities(norms, m), *early[::-1], np.full(norms.size, m / norms.size)]
+    )
 
 
 def _timed(laws: dict[str, Law], num_clients: int, rng: np.random.Generator, config: Config) -> list[float]:
     """Shortest seconds per call of each law, over interleaved runs; NaN where a solver would take too long or fails."""
-    from fedtheory.errors import OracleError
-
     norms, m = rng.lognormal(0.0, 1.0, num_clients), num_clients / 10
     samples: dict[str, list[float]] = {name: [] for name in laws}
     for _ in range(config.num_repeats):
@@ -264,8 +262,6 @@ def probabilities_figure(data: "Dataset") -> "Figure":
     """Probability against norm, one panel per spread."""
     import matplotlib.pyplot as plt
 
-    from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log
-
     columns = data.sizes["spread"]
     with appearance():
         figure, panels = plt.subplots(1, columns, figsize=(1 + 4 * columns, 4.4), sharey=True, squeeze=False)
@@ -285,8 +281,6 @@ def probabilities_figure(data: "Dataset") -> "Figure":
 def cost_figure(data: "Dataset") -> "Figure":
     """Variance above the optimum per rescaling, and time against the number of clients."""
     import matplotlib.pyplot as plt
-
-    from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log
 
     with appearance():
         figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.6))

@@ -40,6 +40,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fedtheory import study
+from fedtheory.plotting.bound import measured
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log, log_places
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -186,7 +188,6 @@ def _savings(data: "Dataset") -> dict[str, study.Check]:
 
 
 def _looks() -> dict[str, dict[str, str]]:
-    from fedtheory.plotting.style import COLORS, MARKERS
 
     looks = zip(STRATEGIES, COLORS, MARKERS, strict=False)
     return {name: {"color": color, "marker": marker} for name, color, marker in looks}
@@ -195,9 +196,6 @@ def _looks() -> dict[str, dict[str, str]]:
 def convergence_figure(data: "Dataset") -> "Figure":
     """Error against rounds, and against bits."""
     import matplotlib.pyplot as plt
-
-    from fedtheory.plotting.bound import measured
-    from fedtheory.plotting.style import appearance, legend_below, log_log, log_places
 
     looks, settings = _looks(), data["setting"].values
     shown = data.isel(round=log_places(data.sizes["round"], 120)[1:])
@@ -221,9 +219,6 @@ def theory_figure(data: "Dataset") -> "Figure":
     """Draw what the theorems bound, their bounds, and exact expectations."""
     import matplotlib.pyplot as plt
 
-    from fedtheory.plotting.bound import measured
-    from fedtheory.plotting.style import appearance, legend_below, log_log, log_places
-
     looks, settings = _looks(), data["setting"].values
     shown = data.isel(round=log_places(data.sizes["round"], 120)[1:])
     with appearance():
@@ -245,8 +240,6 @@ def theory_figure(data: "Dataset") -> "Figure":
 def improvement_figure(data: "Dataset") -> "Figure":
     """Improvement factor over the rounds."""
     import matplotlib.pyplot as plt
-
-    from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
 
     with appearance():
         figure, axes = plt.subplots(figsize=(6.5, 4.5))

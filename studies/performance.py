@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fedtheory import study
+from fedtheory.plotting.style import COLORS, appearance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -179,8 +180,6 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 def ratio_figure(data: "Dataset") -> "Figure":
     """Ratios as bars over a logarithmic axis, with the goals."""
     import matplotlib.pyplot as plt
-
-    from fedtheory.plotting.style import COLORS, appearance
 
     rows = [row for row in table(data).rows if row["peer"] != "two threads"]
     labels = [f"{row['peer']}, {row['workload']}" for row in rows]

@@ -29,8 +29,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from _repeated import fresh, mean_and_limits
 
+import fedtheory as ft
 from fedtheory import study
+from fedtheory.plotting.bound import measured
+from fedtheory.plotting.profile import selection_profile
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
+from fedtheory.selection.candidate_schedules import HalvingCandidates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,18 +105,17 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 
 
 def _strategies(config: Config, num_clients: int) -> "dict[str, Strategy]":
-    from fedtheory.selection.candidate_schedules import HalvingCandidates
-    from fedtheory.selection.power_of_choice import PowerOfChoice
-    from fedtheory.selection.proportional import Proportional
 
     m = max(1, round(config.selected_share * num_clients))
-    by_size = {f"pow-d, d = {c}m": PowerOfChoice(m, min(c * m, num_clients)) for c in config.candidates_per_selected}
+    by_size = {
+        f"pow-d, d = {c}m": ft.selection.PowerOfChoice(m, min(c * m, num_clients))
+        for c in config.candidates_per_selected
+    }
     halving = HalvingCandidates(every=-(-config.num_rounds // 3))
-    return {"rand": Proportional(m), **by_size, "adapow-d": PowerOfChoice(m, halving)}
+    return {"rand": ft.selection.Proportional(m), **by_size, "adapow-d": ft.selection.PowerOfChoice(m, halving)}
 
 
 def _instance(config: Config, num_clients: int, index: int) -> dict[str, Any]:
-    import fedtheory as ft
 
     problem, start, selection = np.random.SeedSequence([config.seed, num_clients, index]).spawn(3)
     fed = ft.datasets.power_of_choice_quadratics(num_clients=num_clients, rng=problem)
@@ -124,9 +129,6 @@ def _instance(config: Config, num_clients: int, index: int) -> dict[str, Any]:
 
 
 def _simulate(config: Config, fed: Any, strategy: "Strategy", initial: Any, selection: Any) -> _Curves:
-    from _repeated import fresh
-
-    import fedtheory as ft
 
     trajectory = ft.fedavg(
         fed,
@@ -183,8 +185,6 @@ def _assemble(config: Config, num_clients: int, instances: list[dict[str, Any]])
 
 def _speedup_cell(speedups: Any) -> str:
     """Geometric mean over instances with its limits, if all replicates of all instances arrived."""
-    from _repeated import mean_and_limits
-
     arrived = int(np.isfinite(speedups).sum())
     if arrived < len(speedups):
         return f"reached in {arrived} of {len(speedups)}"
@@ -250,9 +250,6 @@ def convergence_figure(data: "Dataset") -> "Figure":
     """Figure 2 of the paper: loss, and below it the gap."""
     import matplotlib.pyplot as plt
 
-    from fedtheory.plotting.bound import measured
-    from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
-
     columns = data.sizes["num_clients"]
     with appearance():
         figure, panels = plt.subplots(
@@ -278,9 +275,6 @@ def convergence_figure(data: "Dataset") -> "Figure":
 def profile_figure(data: "Dataset") -> "Figure":
     """Figure 7 of the paper: who is selected how often, for the first size."""
     import matplotlib.pyplot as plt
-
-    from fedtheory.plotting.profile import selection_profile
-    from fedtheory.plotting.style import appearance, legend_below
 
     here = data.isel(num_clients=0).dropna("client")
     names = [str(data["strategy"].values[index]) for index in (0, 1, -2)]

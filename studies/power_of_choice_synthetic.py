@@ -29,8 +29,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _repeated import fresh, mean_and_limits
 
+import fedtheory as ft
 from fedtheory import study
+from fedtheory.engine.schedule import Halving
+from fedtheory.plotting.bound import measured
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
+from fedtheory.selection.candidate_schedules import HalfTimeCandidates
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,21 +105,19 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 
 
 def _strategies(config: Config, m: int) -> "dict[str, Strategy]":
-    from fedtheory.selection.candidate_schedules import HalfTimeCandidates
-    from fedtheory.selection.power_of_choice import PowerOfChoice
-    from fedtheory.selection.proportional import Proportional
 
     several = {
-        f"pow-d, d = {c}m": PowerOfChoice(m, min(c * m, config.num_clients)) for c in config.candidates_per_selected
+        f"pow-d, d = {c}m": ft.selection.PowerOfChoice(m, min(c * m, config.num_clients))
+        for c in config.candidates_per_selected
     }
-    return {RAND: Proportional(m), **several, ADAPTIVE: PowerOfChoice(m, HalfTimeCandidates())}
+    return {
+        RAND: ft.selection.Proportional(m),
+        **several,
+        ADAPTIVE: ft.selection.PowerOfChoice(m, HalfTimeCandidates()),
+    }
 
 
 def _instance(config: Config, index: int) -> Any:
-    from _repeated import fresh
-
-    import fedtheory as ft
-    from fedtheory.engine.schedule import Halving
 
     problem, training = np.random.SeedSequence([config.seed, index]).spawn(2)
     # Nine tenths of the samples are for training: enough of them to fill a batch.
@@ -151,7 +155,6 @@ def _floors(data: "Dataset") -> Any:
 
 
 def _speedup_cell(gains: Any) -> str:
-    from _repeated import mean_and_limits
 
     arrived = int(np.isfinite(gains).sum())
     if arrived < gains.size:
@@ -162,8 +165,6 @@ def _speedup_cell(gains: Any) -> str:
 
 def table(data: "Dataset") -> study.Table:
     """One row per number of selected clients and strategy."""
-    from _repeated import mean_and_limits
-
     log_rounds, floors = _log_rounds(data), _floors(data)
     rows = []
     for m in data["num_selected"].values:
@@ -219,10 +220,6 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 def loss_figure(data: "Dataset") -> "Figure":
     """Figure 4 of the paper: global loss against rounds, one panel per m."""
     import matplotlib.pyplot as plt
-    from _repeated import mean_and_limits
-
-    from fedtheory.plotting.bound import measured
-    from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
 
     smooth = _smooth(data).dropna("round").mean("replicate")
     count = data.sizes["num_selected"]

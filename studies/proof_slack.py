@@ -36,7 +36,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import fedtheory as ft
 from fedtheory import study
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.bounds.power_of_choice import decaying_step_sizes
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log, log_places
+from fedtheory.plotting.waterfalls import waterfall
+from fedtheory.selection.laws import Moments
 
 if TYPE_CHECKING:
     import _cohorts
@@ -91,17 +97,13 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     import _cohorts
     import xarray
 
-    import fedtheory as ft
-    from fedtheory.bounds.power_of_choice import decaying_step_sizes
-    from fedtheory.selection.power_of_choice import PowerOfChoice
-    from fedtheory.selection.proportional import Proportional
-
     problem, start = np.random.SeedSequence(config.seed).spawn(2)
     fed = ft.datasets.power_of_choice_quadratics(num_clients=config.num_clients, rng=problem)
     initial = config.initial_scale * np.random.default_rng(start).standard_normal(fed.dim)
     etas = decaying_step_sizes(config.num_rounds * config.local_steps, mu=fed.strong_convexity, L=fed.smoothness)
     setting = _cohorts.Run(fed, config.num_selected, config.local_steps, etas, initial)
-    rand, biased = Proportional(config.num_selected), PowerOfChoice(config.num_selected, config.num_candidates)
+    rand = ft.selection.Proportional(config.num_selected)
+    biased = ft.selection.PowerOfChoice(config.num_selected, config.num_candidates)
     paths = _cohorts.simulated_starts(setting, biased, config.num_paths, np.random.SeedSequence([config.seed, 1]))
     rounds = {
         "rand": (rand, _cohorts.exact_rounds(setting)),
@@ -119,8 +121,6 @@ def _followed(problem: "_cohorts.Run", strategy: Any, rounds: Any) -> "Dataset":
     """Carry the losses from step to step, and compare every step with the library's one-step bound."""
     import _proof_of_theorem_31 as proof
     import xarray
-
-    from fedtheory.plotting.style import log_places
 
     fed, known = problem.fed, _constants(problem, strategy)
     ledger = proof.carry(fed, known, problem.etas, rounds)
@@ -148,8 +148,6 @@ def _followed(problem: "_cohorts.Run", strategy: Any, rounds: Any) -> "Dataset":
 def _constants(problem: "_cohorts.Run", strategy: Any) -> "proof.Constants":
     import _proof_of_theorem_31 as proof
 
-    import fedtheory as ft
-
     skews = ft.exact.selection_skew(problem.fed, strategy, num_models=100)
     G2 = ft.federation.gradient_bound(problem.fed, problem.initial, problem.etas).G2
     return proof.Constants(problem.local_steps, problem.num_selected, G2, skews.rho_bar.lower, skews.rho_tilde.upper)
@@ -158,8 +156,6 @@ def _constants(problem: "_cohorts.Run", strategy: Any) -> "proof.Constants":
 def _unrolled(problem: "_cohorts.Run", known: "proof.Constants", shown: Any) -> dict[str, Any]:
     """Bounds on the squared distance by (65) and (66), and on the gap by (7)."""
     import _proof_of_theorem_31 as proof
-
-    from fedtheory.bounds import power_of_choice as poc
 
     fed, mu, L = problem.fed, problem.fed.strong_convexity, problem.fed.smoothness
     distances = [float(np.sum((problem.initial - fed.minimizer) ** 2))]
@@ -175,9 +171,6 @@ def _unrolled(problem: "_cohorts.Run", known: "proof.Constants", shown: Any) -> 
 
 def _expected(problem: "_cohorts.Run", strategy: Any, shown: Any) -> Any:
     """Exact gap by the moment recursion at the ends of rounds, NaN elsewhere: a second road for rand."""
-    import fedtheory as ft
-    from fedtheory.selection.laws import Moments
-
     result, tau = np.full(len(shown), np.nan), problem.local_steps
     if isinstance(strategy.law(problem.fed.weights), Moments):
         gaps = ft.exact.expected_gap(
@@ -250,9 +243,6 @@ def waterfall_figure(data: "Dataset") -> "Figure":
     """From the error to the bound at the last step, one panel per strategy."""
     import matplotlib.pyplot as plt
 
-    from fedtheory.plotting.style import appearance, legend_below
-    from fedtheory.plotting.waterfalls import waterfall
-
     last, steps = data.isel(step=-1), _steps(data)
     names = data["strategy"].values
     with appearance():
@@ -271,8 +261,6 @@ def waterfall_figure(data: "Dataset") -> "Figure":
 def over_time_figure(data: "Dataset") -> "Figure":
     """Losses carried along, by kind and relative to the exact squared distance."""
     import matplotlib.pyplot as plt
-
-    from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log
 
     later = data.isel(step=slice(1, None))
     with appearance():

@@ -32,7 +32,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import fedtheory as ft
 from fedtheory import study
+from fedtheory.plotting.bound import measured
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
+from fedtheory.sampling.correlated import JointLaw
+from fedtheory.sampling.probability_matrices import estimator_variance, smallest_uniform_v, variance_bound
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -89,9 +94,6 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 
 def _fixture(name: str) -> list[float]:
     """Variances of a correlated and of the optimal independent sampling, and their bounds, by exact arithmetic."""
-    from fedtheory.sampling.probability_matrices import estimator_variance, smallest_uniform_v, variance_bound
-    from fedtheory.sampling.variances import variance
-
     one, half = Fraction(1), Fraction(1, 2)
     vectors, p, together = {
         FIXTURES[0]: ([half, half], [half, half], _exactly_one([half, half])),
@@ -107,7 +109,7 @@ def _fixture(name: str) -> list[float]:
     correlated = estimator_variance(np.array(together, dtype=object), np.array(vectors, dtype=object)[:, None])
     v = smallest_uniform_v(np.array(together, dtype=np.float64))
     bound = variance_bound(list(map(float, norms)), list(map(float, p)), [v] * len(p))
-    independent = float(variance(norms, p))
+    independent = float(ft.sampling.variance(norms, p))
     return [float(correlated), independent, bound, independent]
 
 
@@ -134,7 +136,6 @@ def _updates(config: Config, alignment: float, index: int) -> Any:
 
 
 def _instance_ratios(config: Config, alignment: float, index: int) -> list[float]:
-    from fedtheory.sampling.probability_matrices import estimator_variance
 
     updates = _updates(config, alignment, index)
     matrices, independent = _laws(config, updates)
@@ -142,17 +143,13 @@ def _instance_ratios(config: Config, alignment: float, index: int) -> list[float
 
 
 def _laws(config: Config, updates: Any) -> tuple[list[Any], float]:
-    """Probability matrices of the correlated samplings, and the variance of the optimal independent one."""
-    import fedtheory as ft
-    from fedtheory.sampling.variances import variance
-
+    """Probability matrices of the correlated samplings, and the ft.sampling.variance of the optimal independent one."""
     norms = np.linalg.norm(updates, axis=1)
     p = ft.sampling.optimal_probabilities(norms, config.expected_size)
-    return [_systematic(p).matrix, _best(p, updates).matrix], float(variance(norms, p))
+    return [_systematic(p).matrix, _best(p, updates).matrix], float(ft.sampling.variance(norms, p))
 
 
 def _systematic(p: Any) -> Any:
-    from fedtheory.sampling.correlated import JointLaw
 
     ends = np.cumsum(p)
     # The comb's offset u draws client i when a tooth u, u + 1, ... lies in [ends[i] - p[i], ends[i]).
@@ -165,8 +162,6 @@ def _systematic(p: Any) -> Any:
 def _best(p: Any, updates: Any) -> Any:
     """Law of least variance among all with these probabilities."""
     from scipy.optimize import linprog
-
-    from fedtheory.sampling.correlated import JointLaw
 
     n = len(p)
     members = (np.arange(2**n)[:, None] >> np.arange(n)) & 1 == 1
@@ -249,9 +244,6 @@ def alignment_figure(data: "Dataset") -> "Figure":
     """Ratio of variances against agreement of the updates."""
     import matplotlib.pyplot as plt
 
-    from fedtheory.plotting.bound import measured
-    from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
-
     with appearance():
         figure, axes = plt.subplots(figsize=(7, 4.5))
         for name, color, marker in zip(SAMPLINGS, COLORS, MARKERS, strict=False):
@@ -270,8 +262,6 @@ def alignment_figure(data: "Dataset") -> "Figure":
 def sign_figure(data: "Dataset") -> "Figure":
     """Ratios under all changes of sign, sorted, with their mean."""
     import matplotlib.pyplot as plt
-
-    from fedtheory.plotting.style import COLORS, appearance, legend_below
 
     with appearance():
         figure, axes = plt.subplots(figsize=(7, 4.5))

@@ -31,8 +31,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _accuracy_runs import curves
+from _repeated import mean_and_limits, with_limits
 
+import fedtheory as ft
 from fedtheory import study
+from fedtheory.plotting.bound import measured
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -114,26 +119,21 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 
 
 def _strategies(config: Config, sample_counts: Any, num_classes: int) -> "dict[str, Strategy]":
-    from fedtheory.selection.active_federated import ActiveFederated
-    from fedtheory.selection.power_of_choice import PowerOfChoice
-    from fedtheory.selection.proportional import Proportional
 
     m, d, remembered = config.num_selected, config.num_candidates, config.num_remembered
     # The model starts at zero, where every sample's loss is log C.
     return {
-        f"rand, m = {config.many}": Proportional(config.many),
-        f"rand, m = {m}": Proportional(m),
-        f"pow-d, d = {d}": PowerOfChoice(m, d),
-        f"cpow-d, d = {d}": PowerOfChoice(m, d, loss="minibatch"),
-        f"rpow-d, d = {remembered}": PowerOfChoice(m, remembered, loss="last"),
-        "afl": ActiveFederated(m, sample_counts, initial_loss=float(np.log(num_classes))),
+        f"rand, m = {config.many}": ft.selection.Proportional(config.many),
+        f"rand, m = {m}": ft.selection.Proportional(m),
+        f"pow-d, d = {d}": ft.selection.PowerOfChoice(m, d),
+        f"cpow-d, d = {d}": ft.selection.PowerOfChoice(m, d, loss="minibatch"),
+        f"rpow-d, d = {remembered}": ft.selection.PowerOfChoice(m, remembered, loss="last"),
+        "afl": ft.selection.ActiveFederated(m, sample_counts, initial_loss=float(np.log(num_classes))),
     }
 
 
 def _federation(config: Config, concentration: float, partition: Any) -> Any:
     """Deal digits or the user's images; of every client's samples a tenth is held out, and a batch is left."""
-    import fedtheory as ft
-
     fewest = config.batch_size + 1
     if config.images is None and config.labels is None:
         data = ft.datasets.digits(config.num_clients, partition, concentration=concentration, min_samples=fewest)
@@ -152,7 +152,6 @@ def _federation(config: Config, concentration: float, partition: Any) -> Any:
 
 
 def _instance(config: Config, concentration: float, index: int) -> dict[str, Any]:
-    from _accuracy_runs import curves
 
     partition, training = np.random.SeedSequence([config.seed, index]).spawn(2)
     fed = _federation(config, concentration, partition)
@@ -166,7 +165,6 @@ def _instance(config: Config, concentration: float, index: int) -> dict[str, Any
 
 
 def _seconds_per_round(fed: Any, strategy: "Strategy", config: Config) -> float:
-    import fedtheory as ft
 
     start = time.perf_counter()
     ft.fedavg(
@@ -190,8 +188,6 @@ def _final(data: "Dataset") -> Any:
 
 def table(data: "Dataset") -> study.Table:
     """One row per concentration and strategy."""
-    from _repeated import with_limits
-
     rounds, final, rows = _rounds_to_target(data), _final(data), []
     milliseconds = 1e3 * data["seconds"].median("instance")
     names = data["strategy"].values
@@ -248,10 +244,6 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 def accuracy_figure(data: "Dataset") -> "Figure":
     """Test accuracy against rounds, and against floats sent up."""
     import matplotlib.pyplot as plt
-    from _repeated import mean_and_limits
-
-    from fedtheory.plotting.bound import measured
-    from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
 
     rows = data.sizes["concentration"]
     with appearance():

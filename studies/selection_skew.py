@@ -31,7 +31,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import fedtheory as ft
 from fedtheory import study
+from fedtheory.estimates.skews import sampled_models
+from fedtheory.plotting.intervals import certified
+from fedtheory.plotting.style import COLORS, appearance, legend_below
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,20 +82,15 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 def _size(config: Config, num_clients: int, progress: study.Progress) -> "Dataset":
     import xarray
 
-    import fedtheory as ft
-    from fedtheory.estimates.skews import sampled_models
-    from fedtheory.exact.subsets import subset_minima
-    from fedtheory.selection.power_of_choice import PowerOfChoice
-
     sample, draws = np.random.SeedSequence([config.seed, num_clients]).spawn(2)
     fed = ft.datasets.power_of_choice_quadratics(num_clients=num_clients, rng=config.seed)
     m = max(1, round(config.selected_share * num_clients))
     counts = [max(m, round(share * num_clients)) for share in config.candidate_shares]
     models = sampled_models(fed, config.estimator_models, rng=sample)
-    least_ratios = subset_minima(fed)
+    least_ratios = ft.exact.subset_minima(fed)
     records = []
     for d in progress(counts, f"K = {num_clients}"):
-        strategy = PowerOfChoice(m, d)
+        strategy = ft.selection.PowerOfChoice(m, d)
         intervals = ft.exact.selection_skew(fed, strategy, num_models=config.num_models, least_ratios=least_ratios)
         seed = np.random.SeedSequence(draws.entropy, spawn_key=(*draws.spawn_key, d))
         estimate = ft.estimates.estimated_selection_skew(
@@ -195,9 +194,6 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 def skew_figure(data: "Dataset") -> "Figure":
     """One column per size; rho_bar, rho_tilde / rho_bar and the diagonal skew."""
     import matplotlib.pyplot as plt
-
-    from fedtheory.plotting.intervals import certified
-    from fedtheory.plotting.style import COLORS, appearance, legend_below
 
     columns = data.sizes["num_clients"]
     titles = {"rho_bar": "rho_bar", "ratio": "rho_tilde / rho_bar", "rho_diagonal": "diagonal skew"}

@@ -78,6 +78,7 @@ def test_every_parameter_of_the_study_is_explained_and_help_is_light(name) -> No
     code = f"""
 import runpy, sys
 sys.argv = ["study", "--help"]
+sys.path.insert(0, {str(script.parent)!r})
 try:
     runpy.run_path({str(script)!r}, run_name="__main__")
 finally:

@@ -65,8 +65,8 @@ class ActiveFederated:
 
     @property
     def scheme(self) -> Scheme:
-        """Active federated learning, plain mean."""
-        return Scheme("active", "mean")
+        """Active federated learning, plain mean; the valuations remember losses of earlier rounds."""
+        return Scheme("active", "mean", memoryless=False)
 
     def law(self, weights: Array) -> None:
         """None: the draws depend on losses of earlier rounds."""

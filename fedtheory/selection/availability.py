@@ -4,7 +4,7 @@
 # (compiled rules take what selection/rules.py says)
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, final
+from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,10 @@ class Attendance(NamedTuple):
 
 
 class Availability(Protocol):
-    """A random process that says in each round which clients are there."""
+    """A random process that says in each round which clients are there.
+
+    One that draws anew in each round, always from the same law, says so by an attribute ``memoryless`` that is true.
+    """
 
     def attendance(self, num_clients: int) -> Attendance:
         """Check the parameters against the number of clients and return the rule."""
@@ -71,6 +74,7 @@ class BernoulliAvailability:
     """Client k is there with probability ``probability`` (a number, or one per client), independently of all else."""
 
     probability: float | npt.ArrayLike
+    memoryless: ClassVar[bool] = True
 
     def attendance(self, num_clients: int) -> Attendance:
         """Return the rule."""

@@ -45,9 +45,14 @@ class Available:
 
     @property
     def scheme(self) -> Scheme:
-        """The strategy's scheme, marked: a theorem about the strategy does not speak about it among the available."""
-        inner = getattr(self.strategy, "scheme", Scheme("unknown", "unknown"))
-        return Scheme(f"{inner.selection} among the available", inner.aggregation)
+        """The strategy's scheme, marked: who is selected depends on who is there.
+
+        It has a memory if availability has one, or the strategy; where nobody may be there it is not always a mean.
+        """
+        inner = getattr(self.strategy, "scheme", Scheme("unknown", "unknown", memoryless=False))
+        memoryless = inner.memoryless and getattr(self.availability, "memoryless", False)
+        aggregation = inner.aggregation if self.shortfall == "refuse" else f"{inner.aggregation} of those there, if any"
+        return Scheme(f"{inner.selection} among the available", aggregation, memoryless)
 
     def law(self, weights: Array) -> None:
         """None: who is selected depends on who is there."""

@@ -64,8 +64,8 @@ class PowerOfChoice:
 
     @property
     def scheme(self) -> Scheme:
-        """Power of choice, plain mean."""
-        return Scheme("power of choice", "mean")
+        """Power of choice, plain mean; rpow-d remembers losses of earlier rounds."""
+        return Scheme("power of choice", "mean", memoryless=self.loss != "last")
 
     def candidate_counts(self, num_clients: int, num_rounds: int) -> Array:
         """Numbers of candidates, shape (num_rounds,), or (1,) when it never changes."""

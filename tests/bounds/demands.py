@@ -156,7 +156,7 @@ DEMANDS: dict[str, Demand] = {
     ),
     # A recursion whose slope is negative cannot be applied twice. It follows from rho <= kappa and eta <= 1/(4L).
     "slope not negative": Demand(
-        r"^step_size mu \(1 \+ 3 rho_(bar|diagonal)/8\) <= 1",
+        r"^step_size <= 1/\(mu \(1 \+ 3 rho_(bar|diagonal)/8\)\)",
         lambda w: {**skew(8 * (4 * w["L"] / w["mu"] - 1) / 3), "step_size": 1 / (4 * w["L"])},
         lambda w: {**skew(8 * (4 * w["L"] / w["mu"] - 1) / 3 * BIT), "step_size": 1 / (4 * w["L"])},
         implied=True,

@@ -90,15 +90,15 @@ def test_every_hypothesis_makes_a_demand_and_none_is_made_twice(key, bound):
 
 @pytest.mark.parametrize(("key", "bound"), FORMS, ids=KEYS)
 def test_numbers_at_the_brink_are_accepted_and_those_beyond_are_refused_by_name(key, bound):
-    for name in sorted(EXPECTED[key]):
-        demand = DEMANDS[name]
-        if demand.inside is not None:
-            reasons = refusals(bound, moved(key, bound, demand.inside))
-            assert not any(re.search(demand.phrase, reason) for reason in reasons), name
-            assert reasons == [] or demand.implied, name
-        if demand.outside is not None and name not in listed(MISSING_TODAY, key):
-            with pytest.raises(AssumptionViolated):
-                bound(**moved(key, bound, demand.outside))
+    demands = {name: DEMANDS[name] for name in sorted(EXPECTED[key])}
+    for name, demand in demands.items():
+        reasons = [] if demand.inside is None else refusals(bound, moved(key, bound, demand.inside))
+        assert not any(re.search(demand.phrase, reason) for reason in reasons), name
+        assert reasons == [] or demand.implied, name
+    missing = listed(MISSING_TODAY, key)
+    for beyond in (demand.outside for name, demand in demands.items() if demand.outside and name not in missing):
+        with pytest.raises(AssumptionViolated):
+            bound(**moved(key, bound, beyond))
 
 
 def test_what_is_missing_or_superfluous_is_listed_under_names_that_exist():

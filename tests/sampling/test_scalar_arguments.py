@@ -70,20 +70,23 @@ def test_what_is_no_such_number_is_refused_by_name_in_one_sentence(call):
             assert is_one_sentence(caught.value), (name, bad)
 
 
+def is_an_answer(call, arguments):
+    """Whether the call answers with numbers or refuses in a sentence, without a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            result = call(**arguments)
+        except (ValueError, TypeError) as error:
+            return is_one_sentence(error)
+    return isinstance(result, dict | sampling.NiceSampling) or not np.any(np.isnan(np.asarray(result, dtype=float)))
+
+
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__name__)
 def test_extremes_are_answered_or_refused_without_a_warning(call):
     arguments, names = CALLS[call]
     for name in names:
         for extreme in [*EXTREME, *([] if name in ALLOCATED else [2**63, 10**400])]:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                try:
-                    result = call(**{**arguments, name: extreme})
-                except (ValueError, TypeError) as error:
-                    assert is_one_sentence(error), (name, extreme)  # noqa: PT017
-                    continue
-            if not isinstance(result, dict | sampling.NiceSampling):
-                assert not np.any(np.isnan(np.asarray(result, dtype=np.float64))), (name, extreme)
+            assert is_an_answer(call, {**arguments, name: extreme}), (name, extreme)
 
 
 def test_a_word_that_is_an_array_is_refused():

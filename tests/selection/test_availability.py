@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 import fedtheory as ft
+from fedtheory.bounds import fedavg, power_of_choice
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.selection.active_federated import ActiveFederated
 from fedtheory.selection.availability import AlternatingGroups, Attendance, BernoulliAvailability, MarkovAvailability
@@ -255,17 +256,31 @@ def test_bad_arguments_are_refused(make, message):
         make()
 
 
-def test_a_bound_that_speaks_about_the_strategy_refuses_it_among_the_available():
-    scheme = Available(Proportional(2), Fixed(0)).scheme
+@pytest.mark.parametrize(
+    ("availability", "covered"),
+    [
+        (BernoulliAvailability(0.5), True),
+        (MarkovAvailability(0.1, 0.1), False),
+        (AlternatingGroups(), False),
+        (Fixed(0), False),  # does not say whether it has a memory
+    ],
+)
+def test_theorems_for_any_memoryless_selection_cover_memoryless_availability_only(availability, covered):
+    scheme = Available(Proportional(2), availability).scheme
     assert scheme.selection == "multinomial among the available"
-    assert not any(s.accepts(scheme) for s in [_statement()])
+    assert power_of_choice.decaying_steps_gap.statement.accepts(scheme) is covered
+    assert not fedavg.with_replacement_gap.statement.accepts(scheme)
+    assert power_of_choice.client_drift.statement.accepts(scheme)
 
 
-def _statement():
-    from fedtheory.paper import Paper, Statement
+def test_a_strategy_with_a_memory_keeps_it_among_the_available():
+    scheme = Available(ActiveFederated(2, (1,) * 6), BernoulliAvailability(0.5)).scheme
+    assert not scheme.memoryless
 
-    paper = Paper("x", "x", "x", 2000)
-    return Statement(paper, "1", schemes=(Proportional(2).scheme,))
+
+def test_where_nobody_may_be_there_it_is_no_mean():
+    scheme = Available(Proportional(2), BernoulliAvailability(0.5), "allow").scheme
+    assert not power_of_choice.client_drift.statement.accepts(scheme)
 
 
 def test_inclusion_law_used_here_is_that_of_the_renormalized_weights():

@@ -13,7 +13,15 @@ from fedtheory.paper import Summands, states
 __all__ = ["decaying_step_sizes", "full_participation_gap"]
 
 
-@states(PAPER, "Theorem 1", equation="eq. (6)", assumes=THEOREM, schemes=FULL, domains=DOMAINS)
+@states(
+    PAPER,
+    "Theorem 1",
+    equation="eq. (6)",
+    assumes=THEOREM,
+    schemes=FULL,
+    domains=DOMAINS,
+    step_sizes=decaying_step_sizes,
+)
 def _printed_full_participation_gap(
     num_steps, *, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, theta, rho
 ) -> Summands:
@@ -51,6 +59,7 @@ def _printed_full_participation_gap(
     assumes=THEOREM,
     schemes=FULL,
     domains=DOMAINS,
+    step_sizes=decaying_step_sizes,
     printed=_printed_full_participation_gap,
 )
 def full_participation_gap(

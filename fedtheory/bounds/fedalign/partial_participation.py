@@ -1,6 +1,7 @@
 """FedALIGN, Appendix A.4: convergence when a few priority clients are drawn in each round (notation of fedalign)."""
 
 from fedtheory.bounds.fedalign._words import DOMAINS, PAPER, PARTIAL, PRIORITY_DRAWS, THEOREM, delay
+from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
 from fedtheory.paper import Summands, states
 
 __all__ = ["partial_participation_gap"]
@@ -13,6 +14,7 @@ __all__ = ["partial_participation_gap"]
     assumes=(*THEOREM, PRIORITY_DRAWS),
     schemes=PARTIAL,
     domains=DOMAINS,
+    step_sizes=decaying_step_sizes,
 )
 def _printed_partial_participation_gap(
     num_steps, *, mu, L, local_steps, num_draws, G2, sigma2, objective_gap, initial_distance2, theta, rho
@@ -51,6 +53,7 @@ def _printed_partial_participation_gap(
     assumes=(*THEOREM, PRIORITY_DRAWS),
     schemes=PARTIAL,
     domains=DOMAINS,
+    step_sizes=decaying_step_sizes,
     printed=_printed_partial_participation_gap,
 )
 def partial_participation_gap(

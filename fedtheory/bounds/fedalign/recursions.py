@@ -22,6 +22,7 @@ from fedtheory.bounds.fedalign._words import (
     delay,
     summed,
 )
+from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
 from fedtheory.paper import Summands, states
 
 __all__ = ["one_step", "partial_one_step", "recursion_gap", "refined_one_step"]
@@ -62,12 +63,12 @@ def one_step(
 
     Examples
     --------
-    With mu = L = 1, eta = 1/4, E = 3, Gamma = 8, 1/(1 + s) = 1/2, an included gap of 3 and Delta_t = 4:
-    3 + 32 * 17/16 + 5/16 + 24/16 + 6/4.
+    With mu = 1, L = 2, eta = 1/8, E = 3, 1/(1 + s) = 1/2, an included gap of 3/2 and Delta_t = 7:
+    ``(7/8) 7 + (8 * 4 * 23 + 6 * 2 * 3/2 + 5) / 64 + (2/8) 3/2``.
 
-    >>> one_step(4.0, step_size=0.25, mu=1.0, L=1.0, local_steps=3, G2=17.0, sigma2=5.0, objective_gap=8.0,
-    ...          priority_weight=0.5, included_gap=3.0)
-    40.3125
+    >>> one_step(7, step_size=0.125, mu=1, L=2, local_steps=3, G2=23, sigma2=5, objective_gap=3, priority_weight=0.5,
+    ...          included_gap=1.5)
+    18.359375
     """
     return {
         "contraction": (1 - step_size * mu) * distance2,
@@ -127,11 +128,12 @@ def refined_one_step(
 
     Examples
     --------
-    With eta = 1/4, S = 1/2, G2 = 6 and sigma2 = 16 at squared weights 1/2, all else 0: 2 * 6/4 + 16/(16 * 2).
+    The instance of ``one_step`` with S = 1/4 and weights 1/2, 1/4 and 1/4, whose squares sum to 3/8:
+    ``(7/8) 7 + 2 * 23/16 + (6 * 2 * 3/2 + 5 * 3/8) / 64 + (2/8) 3/2``.
 
-    >>> refined_one_step(0.0, step_size=0.25, elapsed_step_size=0.5, mu=1.0, L=1.0, G2=6.0, sigma2=16.0,
-    ...                  objective_gap=0.0, priority_weight=1.0, included_gap=0.0, squared_weights=0.5)
-    3.5
+    >>> refined_one_step(7, step_size=0.125, elapsed_step_size=0.25, mu=1, L=2, G2=23, sigma2=5, objective_gap=3,
+    ...                  priority_weight=0.5, included_gap=1.5, squared_weights=0.375)
+    9.685546875
     """
     return {
         "contraction": (1 - step_size * mu) * distance2,
@@ -168,11 +170,11 @@ def partial_one_step(
 
     Examples
     --------
-    With eta = 1/4, E = 1, K = 2 and G2 = 8, all else 0: 4 * 8/(16 * 2).
+    The instance of ``one_step`` with K = 2, which adds 4 * 9 * 23/(64 * 2): 18.359375 + 6.46875.
 
-    >>> partial_one_step(0.0, step_size=0.25, mu=1.0, L=1.0, local_steps=1, num_draws=2, G2=8.0, sigma2=0.0,
-    ...                  objective_gap=0.0, priority_weight=1.0, included_gap=0.0)
-    1.0
+    >>> partial_one_step(7, step_size=0.125, mu=1, L=2, local_steps=3, num_draws=2, G2=23, sigma2=5, objective_gap=3,
+    ...                  priority_weight=0.5, included_gap=1.5)
+    24.828125
     """
     return {
         "contraction": (1 - step_size * mu) * distance2,
@@ -192,6 +194,7 @@ def partial_one_step(
     assumes=(*CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, PRIORITY_WEIGHTS),
     schemes=FULL,
     domains=DOMAINS,
+    step_sizes=decaying_step_sizes,
 )
 def recursion_gap(
     num_steps, *, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, priority_weights, included_gaps
@@ -222,13 +225,14 @@ def recursion_gap(
 
     Examples
     --------
-    With mu = L = 1, E = 2 (gamma = 8), a first distance 3 and T = 1: (1/2) 7 * 6 * 3/(8 * 7) is 9/8; B_0 = 4 + 8 * 7 +
-    6 * 2 adds (1/2) 4 (7/8) 72/56 = 9/4; an included gap of 2, so that D_0 = 4, adds (1/2) 2 * 7 * 4/56 = 1/2.
+    With mu = L = 1 and E = 2 (so gamma = 8) a round has the steps 1/4 and 2/9. With 1/(1 + s) = 1/2 in it and an
+    included gap of 3/2, B = 8 * 19 + 5 + 6 * 3/2 = 166 and D = 3; so ``Delta_1 = (3/4) 7 + 166/16 + 3/4 = 131/8``,
+    ``Delta_2 = (7/9) 131/8 + (4/81) 166 + (2/9) 3 = 13997/648``, and half of it is the bound.
 
     >>> from fractions import Fraction as Q
-    >>> recursion_gap(1, mu=Q(1), L=Q(1), local_steps=2, G2=Q(7), sigma2=Q(4), objective_gap=Q(2),
-    ...               initial_distance2=Q(3), priority_weights=[1], included_gaps=[2])
-    Fraction(31, 8)
+    >>> recursion_gap(2, mu=Q(1), L=Q(1), local_steps=2, G2=19, sigma2=5, objective_gap=3, initial_distance2=7,
+    ...               priority_weights=[Q(1, 2), Q(1, 2)], included_gaps=[Q(3, 2), Q(3, 2)])
+    Fraction(13997, 1296)
     """
     gamma = delay(mu=mu, L=L, local_steps=local_steps)
     scale = L / (2 * (num_steps + gamma - 1) * (num_steps + gamma - 2))

@@ -37,6 +37,9 @@ SUBSETS = (Scheme("uniform without replacement", "mean"), Scheme("uniform withou
 
 DOMAINS = {"weighted_sigma2": Domain(nonnegative, {"nonnegative": True})}
 
+# Weights come out of a division by their sum.
+_ROUNDING = 1e-12
+
 FUNCTIONS = (Smooth(source="Assumption 1"), StronglyConvex(source="Assumption 2"))
 NOISE = Noise(
     "weighted_sigma2",
@@ -50,7 +53,7 @@ DRAWS = Hypothesis(
     "num_selected clients are drawn with replacement, client k with probability p_k, independently of models and noise"
 )
 SUBSET = Hypothesis("num_selected clients are drawn without replacement, uniformly, independently of models and noise")
-BALANCED = Hypothesis("all p_k are equal")
+BALANCED = Hypothesis("all p_k are equal", of_weights=lambda p: max(p) - min(p) <= _ROUNDING * max(p))
 SEVERAL_CLIENTS = Hypothesis("num_clients >= 2", lambda num_clients: (num_clients, ">=", 2))
 
 

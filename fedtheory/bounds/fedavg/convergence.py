@@ -6,6 +6,7 @@ rho_bar = rho_tilde = 1. Their own theorems, with their own step sizes and const
 
 from fedtheory.assumptions import Hypothesis, Noise
 from fedtheory.bounds.fedavg._words import FUNCTIONS, GRADIENTS, PAPER, WITH_REPLACEMENT
+from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as power_of_choice_steps
 from fedtheory.paper import Summands, states
 
 __all__ = ["decaying_steps_gap"]
@@ -26,6 +27,7 @@ _ASSUMES = (
     form="derived",
     assumes=_ASSUMES,
     schemes=WITH_REPLACEMENT,
+    step_sizes=power_of_choice_steps,
 )
 def decaying_steps_gap(
     num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, initial_distance2

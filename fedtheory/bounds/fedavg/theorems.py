@@ -47,7 +47,7 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
     return for_each_step(num_steps, lambda t: 2.0 / (mu * (t + delay(mu=mu, L=L, local_steps=period))))
 
 
-@states(PAPER, "Theorem 1", assumes=_THEOREM, schemes=EVERYBODY, domains=DOMAINS)
+@states(PAPER, "Theorem 1", assumes=_THEOREM, schemes=EVERYBODY, domains=DOMAINS, step_sizes=decaying_step_sizes)
 def full_participation_gap(
     num_steps, *, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2
 ) -> Summands:
@@ -100,7 +100,14 @@ def full_participation_gap(
     )
 
 
-@states(PAPER, "Theorem 2", assumes=(*_THEOREM, DRAWS), schemes=WITH_REPLACEMENT, domains=DOMAINS)
+@states(
+    PAPER,
+    "Theorem 2",
+    assumes=(*_THEOREM, DRAWS),
+    schemes=WITH_REPLACEMENT,
+    domains=DOMAINS,
+    step_sizes=decaying_step_sizes,
+)
 def with_replacement_gap(
     num_steps, *, mu, L, local_steps, num_selected, G2, weighted_sigma2, objective_gap, initial_distance2
 ) -> Summands:
@@ -143,6 +150,7 @@ def with_replacement_gap(
     "Theorem 3",
     assumes=(*_THEOREM, SUBSET, BALANCED, SEVERAL_CLIENTS),
     schemes=SUBSETS,
+    step_sizes=decaying_step_sizes,
     domains=DOMAINS,
 )
 def without_replacement_gap(

@@ -15,6 +15,7 @@ from fedtheory.assumptions import (
 from fedtheory.paper import Paper, Scheme
 
 __all__ = [
+    "ANY_MEAN",
     "DOMAINS",
     "DRIFT_FITS",
     "HALVING",
@@ -48,6 +49,7 @@ PAPER = Paper(
 )
 
 MEAN = (Scheme("any", "mean"),)
+ANY_MEAN = (Scheme("any", "mean", memoryless=False),)
 # The paper counts uniform subsets with weights p_k K / m among its schemes; these weights need not sum to one.
 WEIGHTED_AS_PRINTED = (Scheme("any", "mean"), Scheme("any", "weighted"))
 WEIGHTED = (Scheme("any", "mean"), Scheme("all", "weighted"))

@@ -36,7 +36,15 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float) -> Array:
     return for_each_step(num_steps, lambda t: 1.0 / (mu * t + 4 * L))
 
 
-@states(PAPER, "Theorem 3.1", equation="eq. (7)", assumes=(*PRINTED, POSITIVE_SKEW), schemes=MEAN, domains=DOMAINS)
+@states(
+    PAPER,
+    "Theorem 3.1",
+    equation="eq. (7)",
+    assumes=(*PRINTED, POSITIVE_SKEW),
+    schemes=MEAN,
+    domains=DOMAINS,
+    step_sizes=decaying_step_sizes,
+)
 def _printed_decaying_steps_gap(
     num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
 ) -> Summands:
@@ -74,6 +82,7 @@ def _printed_decaying_steps_gap(
     assumes=(*REPAIRED, POSITIVE_DIAGONAL, DRIFT_FITS),
     schemes=MEAN,
     domains=DOMAINS,
+    step_sizes=decaying_step_sizes,
     printed=_printed_decaying_steps_gap,
 )
 def decaying_steps_gap(
@@ -161,6 +170,7 @@ def decaying_steps_gap(
     assumes=(*REPAIRED, POSITIVE_DIAGONAL, _SHORT_ROUNDS),
     schemes=MEAN,
     domains=DOMAINS,
+    step_sizes=decaying_step_sizes,
     printed=_printed_decaying_steps_gap,
 )
 def refined_decaying_steps_gap(

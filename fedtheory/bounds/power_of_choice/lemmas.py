@@ -2,7 +2,7 @@
 
 from fedtheory.arithmetic import mean
 from fedtheory.assumptions import BoundedGradients, Hypothesis, Smooth
-from fedtheory.bounds.power_of_choice._words import DOMAINS, HALVING, MARGINAL_GRADIENTS, MEAN, PAPER
+from fedtheory.bounds.power_of_choice._words import ANY_MEAN, DOMAINS, HALVING, MARGINAL_GRADIENTS, PAPER
 from fedtheory.paper import Summands, states
 
 __all__ = ["averaged_distance", "client_drift", "gradient_norm"]
@@ -32,7 +32,9 @@ def gradient_norm(excess, *, L) -> Summands:
     return {"smoothness": 2 * L * excess}
 
 
-@states(PAPER, "Lemma B.2", equation="eq. (12)", assumes=(MARGINAL_GRADIENTS, HALVING), schemes=MEAN, domains=DOMAINS)
+@states(
+    PAPER, "Lemma B.2", equation="eq. (12)", assumes=(MARGINAL_GRADIENTS, HALVING), schemes=ANY_MEAN, domains=DOMAINS
+)
 def _printed_client_drift(step_size, *, local_steps, G2) -> Summands:
     r"""Bound on ``E 1/m sum_k |w_bar_t - w_k_t|^2``, ``16 eta_t^2 tau^2 G2``, eq. (12) as printed.
 
@@ -54,7 +56,7 @@ def _printed_client_drift(step_size, *, local_steps, G2) -> Summands:
     equation="eq. (12)",
     form="refined",
     assumes=(_ACTIVE_GRADIENTS, HALVING),
-    schemes=MEAN,
+    schemes=ANY_MEAN,
     domains=DOMAINS,
     printed=_printed_client_drift,
 )
@@ -82,7 +84,7 @@ def client_drift(step_size, *, local_steps, G2) -> Summands:
     return {"drift": 4 * step_size**2 * (local_steps - 1) ** 2 * G2}
 
 
-@states(PAPER, "Lemma B.3", equation="eq. (24)", schemes=MEAN, domains=DOMAINS)
+@states(PAPER, "Lemma B.3", equation="eq. (24)", schemes=ANY_MEAN, domains=DOMAINS)
 def averaged_distance(distances2) -> Summands:
     r"""Bound on the squared distance of an average of models, ``|1/m sum_k w_k - w*|^2 <= 1/m sum_k |w_k - w*|^2``.
 

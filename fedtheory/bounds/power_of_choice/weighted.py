@@ -73,6 +73,7 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
     assumes=(*WEIGHTED_PRINTED, POSITIVE_SKEW),
     schemes=WEIGHTED_AS_PRINTED,
     domains=DOMAINS,
+    step_sizes=weighted_step_sizes,
 )
 def _printed_weighted_average_gap(
     num_steps, *, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde, initial_distance2
@@ -110,6 +111,7 @@ def _printed_weighted_average_gap(
     assumes=(*WEIGHTED_FUNCTIONS, POSITIVE_SKEW, ORDERED_SKEWS, _SEVERAL, _FEASIBLE, _DRIFT_FITS_WEIGHTED),
     schemes=WEIGHTED,
     domains=DOMAINS,
+    step_sizes=weighted_step_sizes,
     printed=_printed_weighted_average_gap,
 )
 def derived_weighted_average_gap(
@@ -161,6 +163,7 @@ def derived_weighted_average_gap(
     assumes=(*WEIGHTED_REPAIRED, UNIT_SQUARES, _NOT_VACUOUS, DRIFT_FITS),
     schemes=WEIGHTED,
     domains=DOMAINS,
+    step_sizes=weighted_step_sizes,
     printed=_printed_weighted_average_gap,
 )
 def weighted_average_gap(
