@@ -25,6 +25,16 @@ def write_verdicts(app: sphinx.application.Sphinx) -> None:
         (folder / "generated" / page.name).write_text(table, encoding="utf-8")
 
 
+def write_contracts(app: sphinx.application.Sphinx) -> None:
+    """Write the tables of what the round loop calls and records."""
+    from fedtheory.engine._tables import tables
+
+    folder = Path(app.srcdir) / "api" / "tables"
+    folder.mkdir(exist_ok=True)
+    for name, table in tables().items():
+        (folder / f"{name}.md").write_text(table, encoding="utf-8")
+
+
 def is_type_alias(*event: object) -> bool | None:
     """Leave out aliases such as ``tuple[float, ...]``, which autodoc takes for classes with a signature."""
     value = event[3]
@@ -34,4 +44,5 @@ def is_type_alias(*event: object) -> bool | None:
 def setup(app: sphinx.application.Sphinx) -> None:
     """Connect the hooks."""
     app.connect("builder-inited", write_verdicts)
+    app.connect("builder-inited", write_contracts)
     app.connect("autodoc-skip-member", is_type_alias)

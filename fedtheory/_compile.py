@@ -3,13 +3,14 @@
 import hashlib
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core.caching import IndexDataCacheFile, NullCache
 
-__all__ = ["compiled", "compiled_with_reordering", "inlined", "is_compiled"]
+__all__ = ["compiled", "compiled_with_reordering", "inlined", "is_compiled", "with_checked_bounds"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -40,6 +41,25 @@ def compiled_with_reordering(function: Function) -> Function:
     return dispatcher
 
 
+@lru_cache(maxsize=256)
+def with_checked_bounds(dispatcher: Any) -> Any:
+    """Compile other people's compiled function anew, so that an index out of bounds is an IndexError, not a crash.
+
+    Functions of this package, and those whose authors chose about ``boundscheck``, stay as they are.
+    """
+    function, options = dispatcher.py_func, dispatcher.targetoptions
+    if str(function.__module__).startswith("fedtheory.") or options.get("boundscheck") is not None:
+        return dispatcher
+    checked = numba.jit(**{**options, "boundscheck": True})(function)
+    if not isinstance(dispatcher._cache, NullCache):
+        # Numba does not ask whether a cached function checks its bounds: it gets an index of its own.
+        checked.enable_caching()
+        cached, known = checked._cache, dispatcher._cache._cache_file
+        name = f"{cached._impl.filename_base}-checked"
+        cached._cache_file = IndexDataCacheFile(cached.cache_path, name, known._source_stamp)
+    return checked
+
+
 def is_compiled(function: Callable[..., Any]) -> bool:
     """Whether numba compiles this function."""
     return bool(numba.extending.is_jitted(function))
@@ -50,8 +70,22 @@ def _never_stale(dispatcher: Any) -> Any:
     # another module it would run the old one, and after a mere checkout it compiles everything again. Here a cached
     # function belongs to the text of its file and of all files of this package that are imported from there.
     if is_compiled(dispatcher):
-        dispatcher._cache._cache_file._source_stamp = _stamp(Path(dispatcher.py_func.__code__.co_filename))
+        index = dispatcher._cache._cache_file
+        index._source_stamp = _stamp(Path(dispatcher.py_func.__code__.co_filename))
+        index._load_index = _readable(index._load_index)
     return dispatcher
+
+
+def _readable(load_index: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any, str]]:
+    # The index names classes of this package, and to read it is to import them: one that was renamed since, or that
+    # only another process knows, must not end this one.
+    def load() -> dict[Any, str]:
+        try:
+            return load_index()
+        except Exception:  # whatever importing somebody's module raises
+            return {}
+
+    return load
 
 
 @cache

@@ -73,7 +73,7 @@ def measurements(setting: Setting, threshold: Any) -> dict[str, Any]:
         "local_steps": config.local_steps,
         "step_size": setting.step_sizes,
         "initial": setting.initial,
-        "record": ("gap", "models"),
+        "record": ("gap", "models", "selected", "coefficients"),
     }
     seed = np.random.SeedSequence([config.seed, 1])
     replicates = {"gradient_noise": config.gradient_noise, "num_replicates": config.num_replicates}

@@ -154,7 +154,7 @@ def _trained(config: Config, data: Any, scenario: Scenario, eps: float, seed: np
         batch_size=config.batch_size,
         proximal_weight=config.proximal_weight if scenario.proximal else 0.0,
         rng=seed,
-        record=("loss", "models"),
+        record=("loss", "models", "selected", "coefficients"),
     )
     found = ft.engine.inclusions(aligned, strategy, trajectory, with_gaps=False)
     included, willing = found.included[0], found.willing[0]

@@ -135,7 +135,7 @@ def _trained(config: Config, aligned: Any, eps: float, seed: np.random.SeedSeque
         step_size=config.step_size,
         batch_size=config.batch_size,
         rng=seed,
-        record=("loss", "models"),
+        record=("loss", "models", "selected", "coefficients"),
     )
     weights = ft.engine.inclusions(aligned, strategy, trajectory, with_gaps=False).weights[0]
     return {

@@ -15,7 +15,7 @@ import pytest
 from tests.environment import ROOT
 
 FLOORS = {
-    **dict.fromkeys(("_comparison", "_formula", "_rounding", "_validate", "_wording", "arithmetic"), 0),
+    **dict.fromkeys(("_comparison", "_formula", "_rounding", "_validate", "_values", "_wording", "arithmetic"), 0),
     **dict.fromkeys(("_discover", "_compile", "_console", "_exponential", "_files", "_semidefinite"), 0),
     **dict.fromkeys(("assumptions", "consequences", "paper", "errors", "interval", "statistics"), 0),
     **dict.fromkeys(("bounds", "sampling", "valuation"), 1),

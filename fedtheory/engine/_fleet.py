@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
-from fedtheory._compile import compiled
+from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 
-__all__ = ["Fleet", "keep_present", "noise_variances", "own_steps", "train_cohort", "update_presence"]
+__all__ = ["Fleet", "keep_present", "noise_variances", "own_steps", "train_alike", "train_cohort", "update_presence"]
 
 Whole = npt.NDArray[np.int64]
 
@@ -19,13 +19,12 @@ Whole = npt.NDArray[np.int64]
 class Fleet(NamedTuple):
     """One number per client where clients differ; an empty array where they do not.
 
-    ``attends`` says whether anybody can be absent; then ``present`` is overwritten in every round, by a rule with a
-    table and a memory of its own, and a round with fewer than ``min_present`` clients ends the run. ``objective`` holds
-    the objective weights. ``local_steps`` are taken of those of the round, the first ones;
-    ``returned_noise`` is the variance of Gaussian noise on each parameter of a returned model.
+    Where anybody can be absent, ``present`` is overwritten in every round, by a rule with a table and a memory of its
+    own, and a round with fewer than ``min_present`` clients ends the run. ``objective`` holds the objective weights.
+    ``local_steps`` are taken of those of the round, the first ones; ``returned_noise`` is the variance of Gaussian
+    noise on each parameter of a returned model.
     """
 
-    attends: bool
     table: Array
     memory: Array
     present: Any
@@ -56,17 +55,17 @@ def noise_variances(variance: Any, num_clients: int) -> Array:
 
 
 @compiled
-def update_presence(round_index, attend, fleet, weights, rng):
-    """Ask who is there, write the weights of the round (-1 for the absent), and say whether they are enough."""
-    here = attend(round_index, fleet.table, fleet.memory, rng, fleet.present)
-    total = 0.0
+def update_presence(fleet, weights):
+    """Write the weights of the round, -1 for the absent, and count who is there."""
+    total, here = 0.0, 0
     for k in range(weights.size):
         total += fleet.objective[k] if fleet.present[k] else 0.0
+        here += fleet.present[k]
     # With all present the sum is 1, or would be without rounding.
     scale = 1.0 if here == weights.size or total == 0.0 else 1.0 / total
     for k in range(weights.size):
         weights[k] = scale * fleet.objective[k] if fleet.present[k] else -1.0
-    return here >= fleet.min_present
+    return here
 
 
 @compiled
@@ -79,18 +78,30 @@ def keep_present(clients, size, fleet):
     return kept
 
 
-@compiled
-def train_cohort(problem, train, chosen, model, step_sizes, work, fleet, rng, velocity, updates, mean_losses):
+@inlined
+def train_alike(problem, train, space, size, step_sizes, work, rng):
+    """Let the chosen clients take all steps of the round."""
+    train(
+        problem, space.chosen[:size], space.model, step_sizes, work, rng, space.velocity, space.slope, space.updates,
+        space.mean_losses,
+    )  # fmt: skip
+
+
+@inlined
+def train_cohort(problem, train, space, size, step_sizes, work, fleet, rng):
     """Let the chosen clients train, each its own number of steps, and blur what they return."""
     if fleet.local_steps.size == 0:
-        train(problem, chosen, model, step_sizes, work, rng, velocity, updates, mean_losses)
+        train_alike(problem, train, space, size, step_sizes, work, rng)
     else:
-        for i in range(chosen.size):
-            steps, one = step_sizes[: fleet.local_steps[chosen[i]]], slice(i, i + 1)
-            train(problem, chosen[one], model, steps, work, rng, velocity, updates[one], mean_losses[one])
+        for i in range(size):
+            own, one = step_sizes[: fleet.local_steps[space.chosen[i]]], slice(i, i + 1)
+            train(
+                problem, space.chosen[one], space.model, own, work, rng, space.velocity, space.slope,
+                space.updates[one], space.mean_losses[one],
+            )  # fmt: skip
     if fleet.returned_noise.size > 0:
-        for i in range(chosen.size):
-            deviation = np.sqrt(fleet.returned_noise[chosen[i]])
+        for i in range(size):
+            deviation = np.sqrt(fleet.returned_noise[space.chosen[i]])
             if deviation > 0.0:
-                for j in range(model.size):
-                    updates[i, j] += deviation * rng.standard_normal()
+                for j in range(space.model.size):
+                    space.updates[i, j] += deviation * rng.standard_normal()

@@ -1,7 +1,7 @@
 """Kernels of federations of wells: losses of some clients, local steps of one client, objective gap of a model."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (slots take what engine/rounds.py says)
+# (slots take what engine/contract.py says)
 
 from typing import NamedTuple
 
@@ -9,7 +9,8 @@ import numpy as np
 
 from fedtheory._compile import compiled
 from fedtheory._validate import Array
-from fedtheory.engine.rounds import Family, LocalWork
+from fedtheory.engine.contract import Family, LocalWork
+from fedtheory.engine.local_steps import begin, descend, finish
 from fedtheory.federation.nonconvex import NonconvexFederation
 
 __all__ = ["NonconvexArrays", "nonconvex_family"]
@@ -74,45 +75,17 @@ def _losses(problem, model, candidates, batch_size, rng, losses):
 
 
 @compiled
-def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
+def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     for i in range(chosen.size):
-        mean_losses[i] = _train_one(problem, chosen[i], server_model, step_sizes, work, rng, velocity, updates[i])
-
-
-@compiled
-def _train_one(problem, client, server_model, step_sizes, work, rng, velocity, update):
-    dim = server_model.size
-    row = problem.clients[client]
-    noise = np.sqrt(work.gradient_noise / dim)
-    total_loss = 0.0
-    for i in range(dim):
-        update[i] = server_model[i]
-        velocity[i] = 0.0
-    for s in range(step_sizes.size):
-        if work.track_losses:
-            total_loss += _loss(row, update)
-        if work.relative_noise > 0.0:
-            square = _gradient2(row, update)
-            noise = np.sqrt((work.gradient_noise + work.relative_noise * square) / dim)
-        for i in range(dim):
-            gradient = _slope(row, i, dim, update[i])
-            gradient += work.proximal_weight * (update[i] - server_model[i])
-            if noise > 0.0:
-                gradient += noise * rng.standard_normal()
-            velocity[i] = work.momentum * velocity[i] + gradient
-            update[i] -= step_sizes[s] * velocity[i]
-    for i in range(dim):
-        update[i] -= server_model[i]
-    return total_loss / step_sizes.size
-
-
-@compiled
-def _gradient2(client, model):
-    value = 0.0
-    for i in range(model.size):
-        gradient = _slope(client, i, model.size, model[i])
-        value += gradient * gradient
-    return value
+        client, model, total = problem.clients[chosen[i]], updates[i], 0.0
+        begin(server_model, velocity, model)
+        for s in range(step_sizes.size):
+            total += _loss(client, model) if work.track_losses else 0.0
+            for j in range(model.size):
+                slope[j] = _slope(client, j, model.size, model[j])
+            descend(slope, step_sizes[s], work, rng, server_model, velocity, model)
+        finish(server_model, model)
+        mean_losses[i] = total / step_sizes.size
 
 
 @compiled

@@ -6,7 +6,7 @@ logit: what is far below that is 0 here.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (slots take what engine/rounds.py says)
+# (slots take what engine/contract.py says)
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from fedtheory._compile import compiled, compiled_with_reordering
 from fedtheory._validate import Array
 from fedtheory.engine._perceptron_passes import backward, forward, layer
 from fedtheory.engine._softmax_blocks import BLOCK, GROUP, LANES, to_powers, to_residuals
-from fedtheory.engine.rounds import Family, LocalWork
+from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation.perceptron import PerceptronFederation
 from fedtheory.federation.softmax import SoftmaxFederation
 
@@ -137,7 +137,7 @@ def _excess(problem, model):
 
 
 @compiled
-def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
+def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     for i in range(chosen.size):
         mean_losses[i] = _train_one(problem, chosen[i], server_model, step_sizes, work, rng, updates[i])
 

@@ -1,7 +1,7 @@
 """Kernels of quadratic federations: losses of some clients, local steps of one client, objective gap of a model."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
-# (slots take what engine/rounds.py says)
+# (slots take what engine/contract.py says)
 
 from typing import Any, NamedTuple
 
@@ -9,7 +9,8 @@ import numpy as np
 
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
-from fedtheory.engine.rounds import Family, LocalWork
+from fedtheory.engine.contract import Family, LocalWork
+from fedtheory.engine.local_steps import begin, descend, finish
 from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["QuadraticArrays", "quadratic_family"]
@@ -65,7 +66,7 @@ def _isotropic_excess(problem, model):
 
 
 @compiled
-def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
+def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     # Plain gradient descent moves every coordinate the same share of the way to the center.
     rows = problem.rows
     for j in range(chosen.size):
@@ -99,47 +100,18 @@ def _diagonal_excess(problem, model):
 
 
 @compiled
-def _diagonal_train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
-    for i in range(chosen.size):
-        mean_losses[i] = _diagonal_train_one(
-            problem.rows[chosen[i]], server_model, step_sizes, work, rng, velocity, updates[i]
-        )
-
-
-@compiled
-def _diagonal_train_one(row, server_model, step_sizes, work, rng, velocity, update):
+def _diagonal_train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     dim = server_model.size
-    noise = np.sqrt(work.gradient_noise / dim)
-    total_loss = 0.0
-    for i in range(dim):
-        update[i] = server_model[i]
-        velocity[i] = 0.0
-    for s in range(step_sizes.size):
-        if work.track_losses:
-            total_loss += _diagonal_loss(row, update)
-        if work.relative_noise > 0.0:
-            square = _diagonal_gradient2(row, update)
-            noise = np.sqrt((work.gradient_noise + work.relative_noise * square) / dim)
-        for i in range(dim):
-            gradient = row[i] * (update[i] - row[dim + 1 + i])
-            gradient += work.proximal_weight * (update[i] - server_model[i])
-            if noise > 0.0:
-                gradient += noise * rng.standard_normal()
-            velocity[i] = work.momentum * velocity[i] + gradient
-            update[i] -= step_sizes[s] * velocity[i]
-    for i in range(dim):
-        update[i] -= server_model[i]
-    return total_loss / step_sizes.size
-
-
-@compiled
-def _diagonal_gradient2(row, model):
-    dim = model.size
-    value = 0.0
-    for i in range(dim):
-        gradient = row[i] * (model[i] - row[dim + 1 + i])
-        value += gradient * gradient
-    return value
+    for i in range(chosen.size):
+        row, model, total = problem.rows[chosen[i]], updates[i], 0.0
+        begin(server_model, velocity, model)
+        for s in range(step_sizes.size):
+            total += _diagonal_loss(row, model) if work.track_losses else 0.0
+            for j in range(dim):
+                slope[j] = row[j] * (model[j] - row[dim + 1 + j])
+            descend(slope, step_sizes[s], work, rng, server_model, velocity, model)
+        finish(server_model, model)
+        mean_losses[i] = total / step_sizes.size
 
 
 @compiled
@@ -168,39 +140,23 @@ def _full_excess(problem, model):
 
 
 @compiled
-def _full_train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses):
+def _full_train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     for i in range(chosen.size):
-        row = problem.rows[chosen[i]]
-        mean_losses[i] = _full_train_one(row, server_model, step_sizes, work, rng, velocity, updates[i])
+        row, model, total = problem.rows[chosen[i]], updates[i], 0.0
+        begin(server_model, velocity, model)
+        for s in range(step_sizes.size):
+            total += _full_loss(row, model) if work.track_losses else 0.0
+            _full_gradient(row, model, slope)
+            descend(slope, step_sizes[s], work, rng, server_model, velocity, model)
+        finish(server_model, model)
+        mean_losses[i] = total / step_sizes.size
 
 
-@compiled
-def _full_train_one(row, server_model, step_sizes, work, rng, velocity, update):
-    dim = server_model.size
+@inlined
+def _full_gradient(row, model, slope):
+    dim = model.size
     center = row[dim * dim + 1 :]
-    noise = np.sqrt(work.gradient_noise / dim)
-    gradient = np.empty(dim)
-    total_loss = 0.0
     for i in range(dim):
-        update[i] = server_model[i]
-        velocity[i] = 0.0
-    for s in range(step_sizes.size):
-        if work.track_losses:
-            total_loss += _full_loss(row, update)
-        square = 0.0
-        for i in range(dim):
-            gradient[i] = 0.0
-            for j in range(dim):
-                gradient[i] += row[i * dim + j] * (update[j] - center[j])
-            square += gradient[i] * gradient[i]
-        if work.relative_noise > 0.0:
-            noise = np.sqrt((work.gradient_noise + work.relative_noise * square) / dim)
-        for i in range(dim):
-            gradient[i] += work.proximal_weight * (update[i] - server_model[i])
-            if noise > 0.0:
-                gradient[i] += noise * rng.standard_normal()
-            velocity[i] = work.momentum * velocity[i] + gradient[i]
-            update[i] -= step_sizes[s] * velocity[i]
-    for i in range(dim):
-        update[i] -= server_model[i]
-    return total_loss / step_sizes.size
+        slope[i] = 0.0
+        for j in range(dim):
+            slope[i] += row[i * dim + j] * (model[j] - center[j])

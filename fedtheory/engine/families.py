@@ -7,7 +7,7 @@ the federation itself knows nothing of the engine.
 from functools import singledispatch
 from typing import Any
 
-from fedtheory.engine.rounds import Family, LocalWork
+from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation.nonconvex import NonconvexFederation
 from fedtheory.federation.perceptron import PerceptronFederation
 from fedtheory.federation.quadratic import QuadraticFederation

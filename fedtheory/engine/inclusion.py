@@ -1,8 +1,7 @@
-"""Who was included in a run of FedALIGN: the selections of every round, replayed from the recorded models."""
+"""Who was included in a run of FedALIGN: the recorded selections of every round."""
 
-import json
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +10,6 @@ from fedtheory._validate import Array
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.federation.prioritized import Prioritized
 from fedtheory.selection.loss_matching import LossMatching, matches
-from fedtheory.selection.rules import Rules
 
 __all__ = ["Inclusions", "inclusions"]
 
@@ -50,22 +48,21 @@ class Inclusions:
 
 
 def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *, with_gaps: bool = True) -> Inclusions:
-    """Replay the selections of a run at its recorded models.
+    """Tell who was included in each round of a run.
 
     Parameters
     ----------
     aligned, strategy
-        What was run: ``run = fedavg(aligned.federation, strategy, ..., record=("models", ...))``.
+        What was run: ``run = fedavg(aligned.federation, strategy, ...)``.
     run
-        Models of every round. The seed was an integer, or a SeedSequence that nothing had been spawned from.
+        Models, selections and coefficients of every round, which is ``record=("models", "selected", "coefficients")``.
     with_gaps
         Whether to evaluate ``included_gaps``, which needs the minimizers of F and of all clients.
 
     Raises
     ------
     ValueError
-        If models of some round are missing, a replicate diverged, or the replayed selections do not give the counts of
-        the run (another seed, strategy or federation).
+        If some round was not recorded, a replicate diverged, or the run is one of another strategy.
 
     Examples
     --------
@@ -76,7 +73,8 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
     >>> from fedtheory.federation.quadratic import QuadraticFederation
     >>> aligned = prioritize(QuadraticFederation([1.0, 1.0], [[0.0], [1.0]], [0.5, 0.5]), [True, False])
     >>> strategy = LossMatching(aligned.priority, aligned.shares, threshold=1.0)
-    >>> run = fedavg(aligned.federation, strategy, num_rounds=2, step_size=0.75, initial=[4.0], record=["models"])
+    >>> record = ("models", "selected", "coefficients")
+    >>> run = fedavg(aligned.federation, strategy, num_rounds=2, step_size=0.75, initial=[4.0], record=record)
     >>> run.models[0].ravel(), inclusions(aligned, strategy, run).priority_weights
     (array([4.   , 1.   , 0.625]), array([[1. , 0.5]]))
     """
@@ -87,44 +85,22 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
     if (run.diverged_at >= 0).any():
         message = f"run must not have diverged, got replicate {int(np.argmax(run.diverged_at >= 0))}"
         raise ValueError(message)
-    fed = aligned.federation
-    objective_weights = np.array(fed.weights)
-    losses = np.stack([fed.losses(models) for models in run.models[:, :-1]])  # one by one, to save memory
-    num_rounds = losses.shape[1]
-    rules = strategy.rules(objective_weights, num_rounds)
-    seeds = _seeds(run.config).spawn(losses.shape[0])
-    replayed = [_replay(rules, objective_weights, rows, seed) for rows, seed in zip(losses, seeds, strict=True)]
-    weights, counts = (np.stack(parts) for parts in zip(*replayed, strict=True))
-    if not np.array_equal(counts, run.counts):
-        message = "the run must come from this federation, strategy and seed, got other selection counts in the replay"
+    if run.config["strategy"] != repr(strategy):
+        message = f"the run must be one of this strategy, {strategy}, got {run.config['strategy']}"
         raise ValueError(message)
-    willing, matched = matches(losses, objective_weights, strategy.thresholds(num_rounds), strategy.comparison)
-    later = np.arange(num_rounds)[:, None] >= strategy.warmup_rounds
-    first = np.array(strategy.priority)
+    fed = aligned.federation
+    losses = np.stack([fed.losses(models) for models in run.models[:, :-1]])  # one by one, to save memory
+    willing, matched = matches(losses, fed.weights, strategy.thresholds(losses.shape[1]), strategy.comparison)
+    later = np.arange(losses.shape[1])[:, None] >= strategy.warmup_rounds
+    weights, first = _weights(run, fed.num_clients), np.array(strategy.priority)
     gaps = weights @ np.where(first, 0.0, aligned.client_gaps) if with_gaps else None
     return Inclusions(weights, willing & later, matched & later, weights @ first.astype(np.float64), gaps)
 
 
-def _seeds(config: Any) -> np.random.SeedSequence:
-    return np.random.SeedSequence(json.loads(config["entropy"]), spawn_key=tuple(config["spawn_key"]))
-
-
-def _replay(
-    rules: Rules, objective_weights: Array, losses: Array, seed: np.random.SeedSequence
-) -> tuple[Array, npt.NDArray[np.int64]]:
-    # As the round loop does it, with the selection stream of the replicate.
-    rng = np.random.default_rng(seed.spawn(2)[0])
-    memory = rules.memory.copy()
-    candidates = np.zeros(rules.max_candidates, dtype=np.int64)
-    chosen = np.zeros(rules.max_selected, dtype=np.int64)
-    coefficients, updates = np.zeros(rules.max_selected), np.zeros((rules.max_selected, 0))
-    weights, counts = np.zeros(losses.shape), np.zeros(losses.shape[1], dtype=np.int64)
-    known = (rules.table, memory, objective_weights)
-    for t, row in enumerate(losses):
-        asked = rules.propose(t, *known, rng, candidates) if rules.propose else 0
-        size = rules.select(t, *known, candidates[:asked], row[candidates[:asked]], rng, chosen)
-        if rules.weigh:
-            rules.weigh(t, *known, chosen[:size], updates[:size], rng, coefficients)
-        np.add.at(weights[t], chosen[:size], coefficients[:size])
-        np.add.at(counts, chosen[:size], coefficients[:size] != 0.0)
-    return weights, counts
+def _weights(run: Trajectory, num_clients: int) -> Array:
+    selected, coefficients = (run.recorded(name)[:, :-1] for name in ("selected", "coefficients"))
+    weights = np.zeros((*selected.shape[:2], num_clients))
+    replicate, round_index, place = np.nonzero(selected >= 0)
+    clients = selected[replicate, round_index, place].astype(np.int64)
+    np.add.at(weights, (replicate, round_index, clients), coefficients[replicate, round_index, place])
+    return weights

@@ -1,168 +1,196 @@
-"""The round loop, written once: select, local steps, weigh, aggregate, observe, record.
+"""The round loop, written once: attend, ask, choose, train, weigh, record, aggregate, value, observe.
 
-It calls the strategy's rules (see ``fedtheory.selection.rules``) and the problem family's kernels through slots, which
-``_slots`` fills. Such a call costs a few nanoseconds, so that a slot is called per round, never per step or per sample.
-
-- ``losses(problem, model, candidates, batch_size, rng, losses)`` writes the candidates' losses;
-- ``train(problem, chosen, server_model, step_sizes, work, rng, velocity, updates, mean_losses)`` lets the chosen take
-  their local steps and writes a row of ``updates`` and a mean loss for each;
-- ``excess(problem, model)`` returns F(w) minus the family's reference.
+It calls the strategy's rules and the problem family's kernels through slots, which ``contract`` declares and
+``_binding`` fills. Such a call costs a few nanoseconds: a slot is called per round, never per step or per sample.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from fedtheory._compile import compiled, inlined
-from fedtheory._validate import Array
-from fedtheory.engine._fleet import keep_present, train_cohort, update_presence
+from fedtheory.engine._fleet import keep_present, train_alike, train_cohort, update_presence
+from fedtheory.engine._slots import functions_at, lent
+from fedtheory.engine.contract import SLOTS, Slots
 
-__all__ = ["Family", "LocalWork", "Recording", "Server", "Workspace", "run_rounds"]
+__all__ = ["FAULT", "FINISHED", "SHORTFALL", "STOPPED", "run_rounds"]
 
-
-class LocalWork(NamedTuple):
-    """How a client trains: sigma^2 and M of its gradient noise, FedProx weight, momentum, batch (0 = all).
-
-    ``by_epoch`` tells batches that go through the client's samples in turn from those drawn anew for every step.
-    """
-
-    gradient_noise: float
-    relative_noise: float
-    proximal_weight: float
-    momentum: float
-    batch_size: int
-    by_epoch: bool
-    track_losses: bool
-
-
-class Recording(NamedTuple):
-    """Where the loop writes, one entry per recorded round; an empty array is not recorded."""
-
-    every: int
-    excess: Array
-    models: Array
-    uplink: Array
-    broadcasts: Array
-    evaluations: Array
-
-
-class Server(NamedTuple):
-    """What the rules see in every round."""
-
-    table: Array
-    memory: Array
-    weights: Array
-    weighs: bool
-
-
-class Workspace(NamedTuple):
-    """Buffers of one replicate, overwritten in every round; ``model`` and ``counts`` carry over."""
-
-    model: Array
-    counts: Any
-    candidates: Any
-    losses: Array
-    chosen: Any
-    coefficients: Array
-    updates: Array
-    change: Array
-    velocity: Array
-    mean_losses: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Family:
-    """A problem laid out for the loop: a NamedTuple of arrays, three kernels, and the value excess is measured from.
-
-    ``private`` names the arrays that the kernels write: each replicate gets its own copy.
-    """
-
-    arrays: Any
-    losses: Callable[..., Any]
-    train: Callable[..., Any]
-    excess: Callable[..., Any]
-    reference: float
-    private: tuple[str, ...] = ()
-
-    def own_arrays(self) -> Any:
-        """Return the arrays for one replicate."""
-        return self.arrays._replace(**{name: getattr(self.arrays, name).copy() for name in self.private})
+# How a replicate ends, unless it diverges.
+FINISHED, SHORTFALL, FAULT, STOPPED = -1, -2, -3, -4
+_PLACE = Slots(*range(len(SLOTS)))
 
 
 @compiled
 def run_rounds(
-    problem, losses_of, train, excess_of, propose, select, weigh, observe, attend,
-    server, space, recording, work, fleet, candidate_batch, step_sizes, local_steps, server_step_size,
-    selection_rng, training_rng, attendance_rng,
-):  # fmt: skip
+    addresses, problem, server, space, recording, work, fleet, plan, selection_rng, training_rng, attendance_rng
+):
     """Run all rounds of one replicate in place.
 
-    Returns the round t in which the model stopped being finite, ``-2 - t`` if too few clients were there, or -1.
+    Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
     """
-    table, memory, weights, weighs = server
-    model, counts, candidates, losses, chosen, coefficients, updates, change, velocity, mean_losses = space
+    slots = functions_at(addresses, problem)
+    problem, server, space, recording, fleet = lent(problem), lent(server), lent(space), lent(recording), lent(fleet)
+    plan, selection_rng, training_rng = lent(plan), lent(selection_rng), lent(training_rng)
+    attendance_rng = lent(attendance_rng)
+    model, report = space.model, space.report
     uplink, broadcasts, evaluations = 0.0, 0.0, 0.0
-    num_rounds = step_sizes.size // local_steps
+    num_rounds = plan.step_sizes.size // plan.local_steps
     # Asked once: the usual fleet is present and alike, and handing its arrays around costs a tenth of a round.
-    attends, differs = fleet.attends, fleet.local_steps.size + fleet.returned_noise.size > 0
+    attends, differs = addresses.attend != 0, fleet.local_steps.size + fleet.returned_noise.size > 0
+    asks, weighs = addresses.propose != 0, addresses.weigh != 0
+    values, observes = addresses.value != 0, addresses.observe != 0
     for t in range(num_rounds + 1):
-        if t % recording.every == 0:
-            excess = excess_of(problem, model)
-            if not np.isfinite(excess):
-                return t
-            _record(recording, t // recording.every, excess, model, uplink, broadcasts, evaluations)
+        row = t // recording.every if t % recording.every == 0 else -1
+        if row >= 0:
+            _record(recording, row, slots.excess(problem, model), model, uplink, broadcasts, evaluations)
         if t == num_rounds:
             break
-        if attends and not update_presence(t, attend, fleet, weights, attendance_rng):
-            return -2 - t
-        asked = 0
-        if candidates.size > 0:
-            asked = propose(t, table, memory, weights, selection_rng, candidates)
-            if attends:
-                asked = keep_present(candidates, asked, fleet)
-            losses_of(problem, model, candidates[:asked], candidate_batch, training_rng, losses)
-        size = select(t, table, memory, weights, candidates[:asked], losses[:asked], selection_rng, chosen)
+        if plan.stop[0]:
+            return STOPPED
+        report[1] = t
         if attends:
-            size = keep_present(chosen, size, fleet)
-        steps = step_sizes[t * local_steps : (t + 1) * local_steps]
+            here = _attend(slots, server, space, fleet, t, attendance_rng)
+            if here < 0:
+                return here
+        asked = 0
+        if asks:
+            asked = _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, training_rng)
+        size = -1
+        if asked >= 0:
+            size = _choose(slots, server, space, fleet, asked, t, attends, selection_rng)
+        if size < 0:
+            return FAULT
+        steps = plan.step_sizes[t * plan.local_steps : (t + 1) * plan.local_steps]
         if differs:
-            train_cohort(
-                problem, train, chosen[:size], model, steps, work, fleet, training_rng, velocity, updates, mean_losses
-            )
+            train_cohort(problem, slots.train, space, size, steps, work, fleet, training_rng)
         else:
-            train(problem, chosen[:size], model, steps, work, training_rng, velocity, updates, mean_losses)
-        extra = 0.0
-        if weighs:
-            extra = weigh(t, table, memory, weights, chosen[:size], updates[:size], selection_rng, coefficients)
-        else:
-            coefficients[:size] = 1.0 / max(size, 1)
-        sent = _aggregate(model, chosen, coefficients, updates, size, server_step_size, counts, change)
-        if work.track_losses:
-            observe(t, table, memory, weights, chosen[:size], coefficients[:size], mean_losses[:size])
+            train_alike(problem, slots.train, space, size, steps, work, training_rng)
+        extra = _weigh(slots, server, space, size, t, weighs, selection_rng)
+        if extra < 0.0:
+            return FAULT
+        if row >= 0:
+            _record_cohort(recording, row, space, size)
+        sent = _aggregate(space, size, plan.server_step_size, values)
+        if not _is_finite(model):
+            return FAULT if weighs and _only_coefficients_fail(space, size) else t + 1
+        if values:
+            _value(slots, server, space, size, t, selection_rng)
+        if observes:
+            _observe(slots, server, space, size, t)
         uplink += sent * model.size + asked + extra
         broadcasts += max(asked, size)
         evaluations += asked
-        if not _is_finite(model):
-            return t + 1
-    return -1
+    return FINISHED
 
 
 @inlined
-def _aggregate(model, chosen, coefficients, updates, size, server_step_size, counts, change):
+def _attend(slots, server, space, fleet, t, rng):
+    """Ask who is there; return their number, or how the run ends."""
+    space.report[0] = _PLACE.attend
+    said = slots.attend(t, fleet.table, fleet.memory, rng, fleet.present)
+    space.report[2] = said
+    here = update_presence(fleet, server.weights)
+    if said != here:
+        return FAULT
+    return here if here >= fleet.min_present else SHORTFALL
+
+
+@inlined
+def _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, training_rng):
+    """Ask candidates for their losses; return how many they are, -1 if the rule is at fault."""
+    table, memory, weights = server
+    candidates = space.candidates
+    space.report[0] = _PLACE.propose
+    _fill(candidates, candidates.size, -1)
+    asked = slots.propose(t, table, memory, weights, selection_rng, candidates)
+    space.report[2] = asked
+    if _misnames(candidates, asked, weights.size):
+        return -1
+    if attends:
+        asked = keep_present(candidates, asked, fleet)
+    slots.losses(problem, space.model, candidates[:asked], plan.candidate_batch, training_rng, space.losses)
+    return asked
+
+
+@inlined
+def _choose(slots, server, space, fleet, asked, t, attends, rng):
+    """Choose who trains; return how many they are, -1 if the rule is at fault."""
+    table, memory, weights = server
+    chosen = space.chosen
+    space.report[0] = _PLACE.select
+    _fill(chosen, chosen.size, -1)
+    size = slots.select(t, table, memory, weights, space.candidates[:asked], space.losses[:asked], rng, chosen)
+    space.report[2] = size
+    if _misnames(chosen, size, weights.size):
+        return -1
+    if attends:
+        size = keep_present(chosen, size, fleet)
+    return size
+
+
+@inlined
+def _weigh(slots, server, space, size, t, weighs, rng):
+    """Give each update its coefficient; return how many floats go up besides, -1 if the rule is at fault."""
+    table, memory, weights = server
+    coefficients = space.coefficients
+    if not weighs:
+        _fill(coefficients, size, 1.0 / max(size, 1))
+        return 0.0
+    space.report[0] = _PLACE.weigh
+    _fill(coefficients, size, np.nan)
+    extra = slots.weigh(t, table, memory, weights, space.chosen[:size], space.updates[:size], rng, coefficients)
+    space.report[2], space.report[3] = extra, size
+    return extra if 0.0 <= extra < np.inf else -1.0
+
+
+@inlined
+def _value(slots, server, space, size, t, rng):
+    table, memory, weights = server
+    space.report[0] = _PLACE.value
+    chosen, coefficients, updates = space.chosen[:size], space.coefficients[:size], space.updates[:size]
+    slots.value(t, table, memory, weights, chosen, coefficients, updates, space.server_model, space.model, rng)
+
+
+@inlined
+def _observe(slots, server, space, size, t):
+    table, memory, weights = server
+    space.report[0] = _PLACE.observe
+    chosen, coefficients = space.chosen[:size], space.coefficients[:size]
+    slots.observe(t, table, memory, weights, chosen, coefficients, space.mean_losses[:size])
+
+
+@inlined
+def _fill(array, size, value):
+    for i in range(size):
+        array[i] = value
+
+
+@inlined
+def _misnames(clients, size, num_clients):
+    """Whether a rule returned a number beyond its room, or left a client that does not exist."""
+    if size < 0 or size > clients.size:
+        return True
+    wrong = False
+    for i in range(size):
+        wrong |= (clients[i] < 0) | (clients[i] >= num_clients)
+    return wrong
+
+
+@inlined
+def _aggregate(space, size, server_step_size, keeps):
+    """Move the model, and keep what it was before if asked; return the number of updates sent."""
+    model, change, sent = space.model, space.change, 0
     for j in range(model.size):
         change[j] = 0.0
-    sent = 0
+        if keeps:
+            space.server_model[j] = model[j]
     for i in range(size):
-        share = coefficients[i]
+        share = space.coefficients[i]
         # An update that is not sent may hold anything, so that 0 times it is not added.
         if share != 0.0:
             for j in range(model.size):
-                change[j] += share * updates[i, j]
-            counts[chosen[i]] += 1
+                change[j] += share * space.updates[i, j]
+            space.counts[space.chosen[i]] += 1
             sent += 1
     for j in range(model.size):
         model[j] += server_step_size * change[j]
@@ -185,8 +213,25 @@ def _record(recording, row, excess, model, uplink, broadcasts, evaluations):
 
 
 @inlined
+def _record_cohort(recording, row, space, size):
+    if recording.selected.size > 0:
+        for i in range(size):
+            recording.selected[row, i] = space.chosen[i]
+    if recording.coefficients.size > 0:
+        for i in range(size):
+            recording.coefficients[row, i] = space.coefficients[i]
+
+
+@inlined
 def _is_finite(model):
     total = 0.0
     for j in range(model.size):
         total += model[j] * 0.0
     return total == 0.0
+
+
+@compiled
+def _only_coefficients_fail(space, size):
+    """Whether some coefficient is not finite although all updates are: then it is the rule that diverged."""
+    updates, coefficients = space.updates[:size], space.coefficients[:size]
+    return np.isfinite(updates).all() and not np.isfinite(coefficients).all()

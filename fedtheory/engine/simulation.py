@@ -10,12 +10,12 @@ from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.engine._fleet import noise_variances, own_steps
 from fedtheory.engine._replicates import Job, Replicate, run_all
+from fedtheory.engine.contract import RECORDS, LocalWork
 from fedtheory.engine.families import layout
-from fedtheory.engine.rounds import LocalWork
 from fedtheory.engine.schedule import Schedule, step_sizes
-from fedtheory.engine.trajectory import RECORDABLE, Trajectory
+from fedtheory.engine.trajectory import Trajectory
 from fedtheory.federation.protocol import Federation
-from fedtheory.selection.rules import Strategy
+from fedtheory.selection.rules import Strategy, rules_of
 
 __all__ = ["fedavg"]
 
@@ -77,7 +77,8 @@ def fedavg(
         Variance of Gaussian noise that a client adds to each parameter of the model it returns: one number, or one per
         client, shape (K,).
     record
-        Any of ``gap``, ``loss``, ``models``, ``uplink``, ``broadcasts``, ``evaluations``; selection counts always.
+        Any of ``gap``, ``loss``, ``models``, ``uplink``, ``broadcasts``, ``evaluations``, ``selected`` (who trains in
+        the round) and ``coefficients`` (of their updates); how often each was selected always.
     record_every
         Record every so many rounds, round 0 included.
     num_threads
@@ -108,7 +109,7 @@ def fedavg(
     steps_of_clients = own_steps(local_steps, fed.num_clients)
     local_steps = int(np.max(local_steps))
     model = np.zeros(fed.dim) if initial is None else _validate.array("initial", initial, shape=(fed.dim,))
-    rules = strategy.rules(np.array(fed.weights), num_rounds)
+    rules = rules_of(strategy, fed.weights, num_rounds)
     work = LocalWork(
         gradient_noise=float(_validate.nonnegative("gradient_noise", gradient_noise)),
         relative_noise=float(_validate.nonnegative("relative_noise", relative_noise)),
@@ -122,10 +123,11 @@ def fedavg(
         message = f"batch_size must be given for losses estimated on mini-batches, got None with {strategy}"
         raise ValueError(message)
     family = layout(fed, work)
-    recorded = tuple(_validate.choice("record", name, RECORDABLE) for name in record)
+    recorded = tuple(_validate.choice("record", name, tuple(RECORDS)) for name in record)
     # Asked for before the run: a family may have to refuse, or to work for it.
     minimum = fed.minimum if "gap" in recorded else 0.0
     job = Job(
+        strategy=repr(strategy),
         family=family,
         rules=rules,
         weights=np.array(fed.weights),
@@ -141,9 +143,8 @@ def fedavg(
     )
     sequence = _validate.seed_sequence(rng)
     seeds = sequence.spawn(_validate.count("num_replicates", num_replicates))
-    replicates = run_all(job, seeds, num_threads, progress)
     config = {
-        "strategy": repr(strategy),
+        "strategy": job.strategy,
         "num_rounds": num_rounds,
         "local_steps": steps_of_clients.tolist() or local_steps,
         "returned_noise": job.returned_noise.tolist(),
@@ -155,7 +156,7 @@ def fedavg(
         **{name: value for name, value in work._asdict().items() if name not in ("by_epoch", "track_losses")},
         "server_step_size": job.server_step_size,
     }
-    return _collect(job, replicates, minimum, config)
+    return _collect(job, run_all(job, seeds, num_threads, progress), minimum, config)
 
 
 def _collect(job: Job, replicates: list[Replicate], minimum: float, config: dict[str, Any]) -> Trajectory:
@@ -164,12 +165,11 @@ def _collect(job: Job, replicates: list[Replicate], minimum: float, config: dict
 
     records: dict[str, Array] = {}
     for name in job.record:
+        records[name] = stacked(RECORDS[name].buffer)
         if name == "loss":
-            records[name] = stacked("excess") + job.family.reference
+            records[name] += job.family.reference
         elif name == "gap":
-            records[name] = _gap(stacked("excess"), job.family.reference, minimum)
-        else:
-            records[name] = stacked(name)
+            records[name] = _gap(records[name], job.family.reference, minimum)
     return Trajectory(
         rounds=np.arange(job.num_recorded, dtype=np.int64) * job.every,
         records=records,

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._validate import Array
+from fedtheory.engine.contract import RECORDS
 from fedtheory.statistics import student_mean
 
 __all__ = ["Band", "Trajectory"]
 
-RECORDABLE = ("gap", "loss", "models", "uplink", "broadcasts", "evaluations")
+_DIMENSIONS = {"v": "coordinate", "m": "place"}
 
 
 class Band(NamedTuple):
@@ -102,8 +103,8 @@ class Trajectory:
         """Return an ``xarray.Dataset`` with dimensions replicate, round, client and coordinate."""
         import xarray as xr
 
-        dims = {"models": ("replicate", "round", "coordinate")}
-        variables = {name: (dims.get(name, ("replicate", "round")), value) for name, value in self.records.items()}
+        inner = {name: (_DIMENSIONS[size] for size in record.shape) for name, record in RECORDS.items()}
+        variables = {name: (("replicate", "round", *inner[name]), value) for name, value in self.records.items()}
         return xr.Dataset(
             {
                 **variables,
@@ -130,7 +131,7 @@ class Trajectory:
             data = opened.load()
         return cls(
             rounds=data["round"].values,
-            records={name: data[name].values for name in RECORDABLE if name in data},
+            records={name: data[name].values for name in RECORDS if name in data},
             counts=data["counts"].values,
             diverged_at=data["diverged_at"].values,
             config=json.loads(data.attrs["config"]),

@@ -13,10 +13,11 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.engine.play import play_round
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact._door import known_law
 from fedtheory.federation.protocol import Federation
-from fedtheory.selection.rules import Strategy
+from fedtheory.selection.rules import Strategy, rules_of
 
 __all__ = ["OneSided", "SampledSkew", "SkewEstimate", "estimated_selection_skew", "sampled_models", "selection_skew_at"]
 
@@ -212,21 +213,16 @@ def _selections(
 ) -> tuple[npt.NDArray[np.int64], Array]:
     """Clients chosen in each draw and their coefficients, shape (num_draws, most) each, padded with zeros."""
     count = _validate.count("num_draws", num_draws)
-    rules = strategy.rules(np.array(fed.weights), 1)
+    rules = rules_of(strategy, fed.weights, 1)
     looks = rules.weigh is not None and known_law(strategy, np.array(fed.weights)) is None
     if rules.candidate_loss != "exact" or rules.attend is not None or looks:
         message = f"strategy must select among all by exact losses and weigh without seeing updates, got {strategy}"
         raise ValueError(message)
-    losses = fed.losses(w)
+    weights, losses, still = np.array(fed.weights), fed.losses(w), np.zeros((fed.num_clients, fed.dim))
     chosen = np.zeros((count, rules.max_selected), dtype=np.int64)
     coefficients = np.zeros((count, rules.max_selected))
-    candidates = np.zeros(rules.max_candidates, dtype=np.int64)
     for row, shares in zip(chosen, coefficients, strict=True):
-        # Every draw is a first round: the memory is fresh.
-        state = (0, rules.table, rules.memory.copy(), np.array(fed.weights))
-        asked = rules.propose(*state, rng, candidates) if rules.propose is not None else 0
-        size = rules.select(*state, candidates[:asked], losses[candidates[:asked]], rng, row)
-        shares[:size] = 1 / max(size, 1)
-        if rules.weigh is not None:
-            rules.weigh(*state, row[:size], np.zeros((size, fed.dim)), rng, shares)
+        # Every draw is a first round: the memory is fresh. Updates are not looked at.
+        played = play_round(rules, rules.memory.copy(), weights, 0, rng, losses.__getitem__, still.__getitem__)
+        row[: played.chosen.size], shares[: played.chosen.size] = played.chosen, played.coefficients
     return chosen, coefficients

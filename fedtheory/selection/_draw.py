@@ -30,27 +30,28 @@ def alias_table(weights: Array) -> Array:
 
 
 @inlined
-def draw_by_weight(table, start, num_clients, rng):
-    """One client, from the alias table that begins at ``table[start]``."""
-    return client_at(table, start, num_clients, rng.random())
+def draw_by_weight(alias, rng):
+    """One client, from an alias table."""
+    return client_at(alias, rng.random())
 
 
 @inlined
-def client_at(table, start, num_clients, uniform):
+def client_at(alias, uniform):
     """Client that a uniform number stands for: it gives a column of the alias table and a level in it."""
+    num_clients = alias.size // 2
     position = uniform * num_clients
     column = np.int64(position)
     # Arithmetic instead of a branch: the comparison is a coin toss, which the processor would mispredict. Unsigned
     # indices spare the test for negative ones; signed numbers are quicker to make of a float, and back.
-    aliased = position - column >= table[np.uint64(start + column)]
-    return np.uint64(column + np.int64(aliased * table[np.uint64(start + num_clients + column)]))
+    aliased = position - column >= alias[np.uint64(column)]
+    return np.uint64(column + np.int64(aliased * alias[np.uint64(num_clients + column)]))
 
 
 @inlined
-def draw_present(table, start, weights, rng):
+def draw_present(alias, weights, rng):
     """One client as ``draw_by_weight`` draws it, among those that are there (weight not negative); -1 if nobody is."""
     for _ in range(64):
-        k = draw_by_weight(table, start, weights.size, rng)
+        k = draw_by_weight(alias, rng)
         if weights[k] > 0.0:
             return np.int64(k)
     return _scan_present(weights, rng)

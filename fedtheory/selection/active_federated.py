@@ -4,16 +4,18 @@
 # (compiled rules take what selection/rules.py says)
 
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
-from fedtheory._compile import compiled
+from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
+from fedtheory._values import listed
 from fedtheory.paper import Scheme
 from fedtheory.selection._draw import keep_largest
+from fedtheory.selection._layout import pack
 from fedtheory.selection.rules import Rules
 
 __all__ = ["ActiveFederated"]
@@ -62,6 +64,7 @@ class ActiveFederated:
         _validate.nonnegative("sharpness", self.sharpness)
         _validate.fraction("explored", self.explored)
         _validate.finite("initial_loss", self.initial_loss)
+        object.__setattr__(self, "sample_counts", listed(self.sample_counts))
 
     @property
     def scheme(self) -> Scheme:
@@ -81,17 +84,31 @@ class ActiveFederated:
             select=_take_all_and_remember,
             max_selected=m,
             max_candidates=m,
-            table=np.concatenate([[m, by_valuation, self.dropped, self.sharpness], np.sqrt(counts)]),
+            table=pack(m, by_valuation, self.dropped, self.sharpness, np.sqrt(counts)),
             memory=np.sqrt(counts) * self.initial_loss,
         )
 
 
+class _Constants(NamedTuple):
+    num_selected: int
+    by_valuation: int
+    dropped: float
+    sharpness: float
+    roots: Array  # of the sample counts (K,)
+
+
+@inlined
+def _read(table):
+    return _Constants(int(table[0]), int(table[1]), table[2], table[3], table[4:])
+
+
 @compiled
 def _draw_cohort(round_index, table, memory, weights, rng, candidates):
+    known = _read(table)
     here, left = _present(weights)
-    size = min(int(table[0]), here)
+    size = min(known.num_selected, here)
     # The nudge keeps floor(0.75 * 4) at 3 for fractions that are not binary.
-    kept = here - int(np.floor(table[2] * here + 1e-9))
+    kept = here - int(np.floor(known.dropped * here + 1e-9))
     filled = 0
     if kept > 0:
         values = np.empty(here)
@@ -99,8 +116,8 @@ def _draw_cohort(round_index, table, memory, weights, rng, candidates):
             values[j] = memory[left[j]]
         best = np.empty(kept, dtype=np.int64)
         keep_largest(left[:here].copy(), values, kept, rng, best)
-        filled = min(int(table[1]), kept, size)
-        _draw_by_valuation(memory, table[3], best, filled, rng, candidates)
+        filled = min(known.by_valuation, kept, size)
+        _draw_by_valuation(memory, known.sharpness, best, filled, rng, candidates)
     _draw_uniformly(left[:here], filled, size, rng, candidates)
     return size
 
@@ -156,7 +173,8 @@ def _draw_uniformly(clients, filled, size, rng, drawn):
 
 @compiled
 def _take_all_and_remember(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    roots = _read(table).roots
     for i in range(candidates.size):
         chosen[i] = candidates[i]
-        memory[candidates[i]] = table[4 + candidates[i]] * losses[i]
+        memory[candidates[i]] = roots[candidates[i]] * losses[i]
     return candidates.size

@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
-from fedtheory._compile import compiled
+from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
+from fedtheory._values import listed
+from fedtheory.selection._layout import pack
 
 __all__ = ["AlternatingGroups", "Attendance", "Availability", "BernoulliAvailability", "MarkovAvailability"]
 
@@ -55,6 +57,9 @@ class AlternatingGroups:
     dropout: float = 0.1
     groups: npt.ArrayLike | None = field(default=None)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", listed(self.groups))
+
     def attendance(self, num_clients: int) -> Attendance:
         """Return the rule."""
         dropout = _validate.fraction("dropout", self.dropout)
@@ -65,7 +70,7 @@ class AlternatingGroups:
             groups = _validate.array("groups", whole, shape=(num_clients,))
         sizes = np.bincount(groups.astype(np.int64))
         absent = np.floor(dropout * sizes + 0.5)
-        return Attendance(_take_turns, np.concatenate([[float(sizes.size)], sizes, absent, groups]), np.empty(0))
+        return Attendance(_take_turns, pack(sizes.size, sizes, absent, groups), np.empty(0))
 
 
 @final
@@ -75,6 +80,9 @@ class BernoulliAvailability:
 
     probability: float | npt.ArrayLike
     memoryless: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "probability", listed(self.probability))
 
     def attendance(self, num_clients: int) -> Attendance:
         """Return the rule."""
@@ -93,12 +101,16 @@ class MarkovAvailability:
     leave: float | npt.ArrayLike
     join: float | npt.ArrayLike
 
+    def __post_init__(self) -> None:
+        for name in ("leave", "join"):
+            object.__setattr__(self, name, listed(getattr(self, name)))
+
     def attendance(self, num_clients: int) -> Attendance:
         """Return the rule."""
         leave, join = (_probabilities(name, getattr(self, name), num_clients) for name in ("leave", "join"))
         total = leave + join
         start = np.where(total > 0, join / np.where(total > 0, total, 1.0), 1.0)
-        return Attendance(_step_chains, np.concatenate([start, leave, join]), np.zeros(num_clients))
+        return Attendance(_step_chains, pack(start, leave, join), np.zeros(num_clients))
 
 
 def _probabilities(name: str, value: Any, num_clients: int) -> Array:
@@ -112,15 +124,28 @@ def _probabilities(name: str, value: Any, num_clients: int) -> Array:
     return _validate.array(name, given, shape=(num_clients,))
 
 
+class _Groups(NamedTuple):
+    sizes: Array
+    absent: Array
+    of_clients: Array
+
+
+@inlined
+def _read_groups(table):
+    num_groups = int(table[0])
+    parts = table[1:]
+    return _Groups(parts[:num_groups], parts[num_groups : 2 * num_groups], parts[2 * num_groups :])
+
+
 @compiled
 def _take_turns(round_index, table, memory, rng, present):
-    num_groups = int(table[0])
-    turn = round_index % num_groups
-    members, absent = int(table[1 + turn]), int(table[1 + num_groups + turn])
+    groups = _read_groups(table)
+    turn = round_index % groups.sizes.size
+    members, absent = int(groups.sizes[turn]), int(groups.absent[turn])
     here, left = members - absent, members
     for k in range(present.size):
         present[k] = False
-        if table[1 + 2 * num_groups + k] == turn:
+        if groups.of_clients[k] == turn:
             # Each member drops out with probability (drop-outs left) / (members left): all subsets are equally likely.
             present[k] = rng.random() * left >= absent
             absent -= not present[k]
@@ -137,16 +162,27 @@ def _flip_coins(round_index, table, memory, rng, present):
     return here
 
 
+class _Chains(NamedTuple):
+    start: Array
+    leave: Array
+    join: Array
+
+
+@inlined
+def _read_chains(table, num_clients):
+    return _Chains(table[:num_clients], table[num_clients : 2 * num_clients], table[2 * num_clients :])
+
+
 @compiled
 def _step_chains(round_index, table, memory, rng, present):
-    num_clients, here = present.size, 0
-    for k in range(num_clients):
+    chains, here = _read_chains(table, present.size), 0
+    for k in range(present.size):
         if round_index == 0:
-            chance = table[k]
+            chance = chains.start[k]
         elif memory[k] == 1.0:
-            chance = 1.0 - table[num_clients + k]
+            chance = 1.0 - chains.leave[k]
         else:
-            chance = table[2 * num_clients + k]
+            chance = chains.join[k]
         present[k] = rng.random() < chance
         memory[k] = 1.0 if present[k] else 0.0
         here += present[k]

@@ -7,7 +7,7 @@ from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
 from fedtheory.selection.availability import Availability
-from fedtheory.selection.rules import Rules, Strategy
+from fedtheory.selection.rules import Rules, Strategy, rules_of
 
 __all__ = ["Available"]
 
@@ -59,7 +59,7 @@ class Available:
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the strategy's rules and the attend rule."""
-        rules = self.strategy.rules(weights, num_rounds)
+        rules = rules_of(self.strategy, weights, num_rounds)
         if rules.attend is not None:
             message = f"strategy must not have an availability of its own, got {self.strategy}"
             raise ValueError(message)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 
-__all__ = ["CandidateSchedule", "DecayingCandidates", "HalfTimeCandidates", "HalvingCandidates"]
+__all__ = ["CandidateSchedule", "DecayingCandidates", "HalfTimeCandidates", "HalvingCandidates", "scheduled"]
 
 Counts = npt.NDArray[np.int64]
 
@@ -74,3 +74,22 @@ class DecayingCandidates:
             # The nudge keeps ceil(0.9 * 10) at 9 although 0.9 is not a binary fraction.
             size = max(int(np.ceil(factor * size - 1e-9)), num_selected)
         return sizes
+
+
+def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
+    """Ask a schedule for the numbers of candidates of all rounds.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no schedule, or they are not whole numbers in ``num_selected .. num_clients``, one for each round.
+    """
+    if not callable(getattr(schedule, "counts", None)):
+        message = f"num_candidates must be a whole number, 'all' or a schedule with a method counts, got {schedule!r}"
+        raise TypeError(message)
+    counts = np.asarray(schedule.counts(num_rounds, num_selected, num_clients))
+    if counts.shape != (num_rounds,):
+        message = f"the counts of {schedule!r} must have shape ({num_rounds},), got {counts.shape}"
+        raise ValueError(message)
+    checked: Counts = _validate.counts(f"the counts of {schedule!r}", counts, num_selected, num_clients)
+    return checked

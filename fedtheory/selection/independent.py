@@ -4,16 +4,17 @@
 # (compiled rules take what selection/rules.py says)
 
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from fedtheory import _validate
-from fedtheory._compile import compiled
+from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
 from fedtheory.sampling._arguments import checked_budget
 from fedtheory.sampling._newton import write_approximate, write_optimal
+from fedtheory.selection._layout import pack
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules
 
@@ -88,7 +89,7 @@ class Independent:
         """Return the compiled rules."""
         n = weights.size
         budget = checked_budget(self.expected_size, n)
-        table = np.array([budget, float(self.max_iterations)])
+        table = pack(budget, self.max_iterations)
         if self.probabilities == "uniform":
             return Rules(select=_flip_equal_coins, weigh=_weigh_by_share, max_selected=n, table=table)
         weigh = _send_by_optimal_law if self.probabilities == "optimal" else _send_by_approximate_law
@@ -111,9 +112,19 @@ class Independent:
         return Moments(mean=w, alpha=1.0, delta=second - w**2, noise=second)
 
 
+class _Constants(NamedTuple):
+    budget: float
+    max_iterations: int
+
+
+@inlined
+def _read(table):
+    return _Constants(table[0], int(table[1]))
+
+
 @compiled
 def _flip_equal_coins(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    probability = table[0] / weights.size
+    probability = _read(table).budget / weights.size
     filled = 0
     for k in range(weights.size):
         chosen[filled] = k
@@ -123,8 +134,9 @@ def _flip_equal_coins(round_index, table, memory, weights, candidates, losses, r
 
 @compiled
 def _weigh_by_share(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+    scale = weights.size / _read(table).budget
     for i in range(chosen.size):
-        coefficients[i] = weights[chosen[i]] * (weights.size / table[0])
+        coefficients[i] = weights[chosen[i]] * scale
     return 0.0
 
 
@@ -141,7 +153,7 @@ def _choose_all(round_index, table, memory, weights, candidates, losses, rng, ch
 def _send_by_optimal_law(round_index, table, memory, weights, chosen, updates, rng, coefficients):
     norms = memory[: chosen.size]
     if _write_norms(weights, chosen, updates, norms):
-        write_optimal(norms, table[0], coefficients)
+        write_optimal(norms, _read(table).budget, coefficients)
     else:
         coefficients[:] = 1.0
     _flip_coins(weights, chosen, rng, coefficients)
@@ -150,10 +162,10 @@ def _send_by_optimal_law(round_index, table, memory, weights, chosen, updates, r
 
 @compiled
 def _send_by_approximate_law(round_index, table, memory, weights, chosen, updates, rng, coefficients):
-    norms, limit = memory[: chosen.size], int(table[1])
-    passes = 0
+    norms, passes = memory[: chosen.size], 0
+    budget, limit = _read(table)
     if _write_norms(weights, chosen, updates, norms):
-        rest, made, _ = write_approximate(norms, table[0], limit, coefficients)
+        rest, made, _ = write_approximate(norms, budget, limit, coefficients)
         passes = min(made + 1, limit) if rest > 0.0 else 0
     else:
         coefficients[:] = 1.0

@@ -12,19 +12,16 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array, Mask
+from fedtheory._values import listed
 from fedtheory.paper import Scheme
 from fedtheory.selection._draw import alias_table, draw_present
-from fedtheory.selection.participation import Everyone, Participation
+from fedtheory.selection._layout import pack
+from fedtheory.selection.participation import Everyone, Participation, attending, taking_part
 from fedtheory.selection.rules import Rules
 from fedtheory.selection.threshold_schedules import thresholds
 
 __all__ = ["LossMatching", "Matches", "matches"]
 
-# The table begins with eight numbers: mode, size of the priority part and of the others, inclusive, warm-up rounds,
-# numbers of thresholds and of attendance rows, place of the alias table. Then: shares (K), priority (K), thresholds,
-# attendance, alias table of the priority clients.
-_MODE, _FIRST, _OTHERS, _INCLUSIVE, _WARMUP, _THRESHOLDS, _ROWS, _ALIAS = range(8)
-_HEAD = 8
 _ALL, _DRAWS, _SUBSETS = 0, 1, 2
 
 
@@ -86,9 +83,8 @@ class LossMatching:
             raise ValueError(message)
         _validate.horizon("warmup_rounds", self.warmup_rounds)
         _validate.choice("comparison", self.comparison, ("<", "<="))
-        # Tuples, so that strategies can be compared and named.
-        object.__setattr__(self, "priority", tuple(bool(flag) for flag in mask))
-        object.__setattr__(self, "shares", tuple(float(share) for share in p))
+        for name, value in (("priority", mask), ("shares", p), ("threshold", self.threshold)):
+            object.__setattr__(self, name, listed(value))
 
     @property
     def scheme(self) -> Scheme:
@@ -110,16 +106,16 @@ class LossMatching:
             If threshold or attendance change from round to round.
         """
         mask = np.array(self.priority)
-        attendance = self.participation.attendances(mask.size, 2)
+        attendance = attending(self.participation, mask.size, 2)
         if np.ndim(self.threshold) or callable(getattr(self.threshold, "thresholds", None)) or len(attendance) > 1:
             message = "threshold and attendance must be the same in all rounds for inclusion probabilities, got changes"
             raise TypeError(message)
-        mode, first, others = self.participation.sizes(int(mask.sum()), int((~mask).sum()))
+        mode, first, others = taking_part(self.participation, int(mask.sum()), int((~mask).sum()))
         eps = thresholds(self.threshold, 1)
         matched = matches(np.asarray(losses)[None], weights, eps, self.comparison).matched[0]
         chances = np.array(self.shares) * first if mode == _DRAWS else np.full(mask.size, first / mask.sum())
-        attending = attendance[0] * others / max(int((~mask).sum()), 1)
-        return np.where(mask, chances, attending * matched)
+        there = attendance[0] * others / max(int((~mask).sum()), 1)
+        return np.where(mask, chances, there * matched)
 
     def law(self, weights: Array) -> None:
         """None: the coefficients depend on the losses, not only on their order."""
@@ -130,19 +126,18 @@ class LossMatching:
         if weights.shape != p.shape or np.abs(weights - np.where(mask, p, 0.0)).max() > 1e-9:
             message = "weights of the federation must be the shares of the priority clients and 0 for the others"
             raise ValueError(message)
-        mode, first, others = self.participation.sizes(int(mask.sum()), int((~mask).sum()))
+        mode, first, others = taking_part(self.participation, int(mask.sum()), int((~mask).sum()))
         eps = thresholds(self.threshold, num_rounds)
-        attendance = self.participation.attendances(p.size, num_rounds)
-        body = np.concatenate([p, mask, eps, attendance.ravel()])
-        head = [mode, first, others, self.comparison == "<=", self.warmup_rounds]
-        head += [eps.size, len(attendance), _HEAD + body.size]
+        attendance = attending(self.participation, p.size, num_rounds)
+        head = (mode, first, others, self.comparison == "<=", self.warmup_rounds, eps.size)
+        alias = alias_table(np.where(mask, p, 0.0))
         return Rules(
             propose=_propose_everyone,
             select=_select_matching,
             weigh=_renormalize,
-            max_selected=int(first) + int((~mask).sum()),
+            max_selected=first + int((~mask).sum()),
             max_candidates=p.size,
-            table=np.concatenate([head, body, alias_table(np.where(mask, p, 0.0))]),
+            table=pack(*head, p, mask, alias, eps, attendance),
             # A permutation within each group, from which subsets are drawn.
             memory=np.concatenate([np.flatnonzero(mask), np.flatnonzero(~mask)]).astype(np.float64),
         )
@@ -186,9 +181,32 @@ def matches(losses: npt.ArrayLike, weights: npt.ArrayLike, eps: npt.ArrayLike, c
     return Matches(gaps <= limit, np.abs(gaps) <= limit)
 
 
+class _Constants(NamedTuple):
+    mode: int
+    first: int  # how many priority clients, and others, take part
+    others: int
+    inclusive: bool
+    warmup_rounds: int
+    shares: Array
+    priority: Array
+    alias: Array  # of the priority clients
+    thresholds: Array
+    attendance: Array  # one row for all rounds, or one for each
+
+
+@inlined
+def _read(table, num_clients):
+    size, parts = int(table[5]), table[6:]
+    eps = parts[4 * num_clients :]
+    return _Constants(
+        int(table[0]), int(table[1]), int(table[2]), table[3] > 0.0, int(table[4]), parts[:num_clients],
+        parts[num_clients : 2 * num_clients], parts[2 * num_clients : 4 * num_clients], eps[:size], eps[size:],
+    )  # fmt: skip
+
+
 @compiled
 def _propose_everyone(round_index, table, memory, weights, rng, candidates):
-    if round_index < table[_WARMUP]:
+    if round_index < _read(table, weights.size).warmup_rounds:
         return 0
     for k in range(weights.size):
         candidates[k] = k
@@ -197,21 +215,20 @@ def _propose_everyone(round_index, table, memory, weights, rng, candidates):
 
 @compiled
 def _select_matching(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    num_clients = weights.size
-    first = int(table[_HEAD + num_clients : _HEAD + 2 * num_clients].sum())
+    num_clients, known = weights.size, _read(table, weights.size)
+    first = int(known.priority.sum())
     size = _take_priority(table, memory[:first], weights, rng, chosen)
     others = memory[first:]
-    attending = _shuffle(others, int(table[_OTHERS]), weights, rng) if table[_MODE] == _SUBSETS else others.size
+    attending = _shuffle(others, known.others, weights, rng) if known.mode == _SUBSETS else others.size
     gaps = _gaps(weights, candidates, losses)
-    eps = _HEAD + 2 * num_clients
-    row = eps + int(table[_THRESHOLDS]) + num_clients * min(round_index, int(table[_ROWS]) - 1)
+    rows, limit = known.attendance.size // num_clients, known.thresholds[round_index]
+    attendance = known.attendance[num_clients * min(round_index, rows - 1) :]
     for j in range(attending):
         k = int(others[j])
-        chance = table[row + k]
+        chance = attendance[k]
         # The coin falls in every round, so that runs with other thresholds or warm-ups see the same attendance.
         attends = chance >= 1.0 or (chance > 0.0 and rng.random() < chance)
-        limit = table[eps + round_index]
-        if attends and (gaps[k] < limit or (gaps[k] == limit and table[_INCLUSIVE] > 0.0)):
+        if attends and (gaps[k] < limit or (gaps[k] == limit and known.inclusive)):
             chosen[size] = k
             size += 1
     return size
@@ -233,15 +250,15 @@ def _gaps(weights, candidates, losses):
 
 @compiled
 def _take_priority(table, memory, weights, rng, chosen):
-    size = 0
-    if table[_MODE] == _DRAWS:
-        for _ in range(int(table[_FIRST])):
-            k = draw_present(table, int(table[_ALIAS]), weights, rng)
+    known, size = _read(table, weights.size), 0
+    if known.mode == _DRAWS:
+        for _ in range(known.first):
+            k = draw_present(known.alias, weights, rng)
             if k >= 0:
                 chosen[size] = k
                 size += 1
         return size
-    taken = _shuffle(memory, int(table[_FIRST]), weights, rng) if table[_MODE] == _SUBSETS else memory.size
+    taken = _shuffle(memory, known.first, weights, rng) if known.mode == _SUBSETS else memory.size
     for i in range(taken):
         chosen[size] = int(memory[i])
         size += weights[int(memory[i])] >= 0.0  # below 0 it is absent
@@ -262,18 +279,18 @@ def _shuffle(memory, size, weights, rng):
 
 @compiled
 def _renormalize(round_index, table, memory, weights, chosen, updates, rng, coefficients):
-    num_clients = weights.size
+    known = _read(table, weights.size)
     all_shares, present_shares = 0.0, 0.0
-    for k in range(num_clients):
-        share = table[_HEAD + k] * table[_HEAD + num_clients + k]
+    for k in range(weights.size):
+        share = known.shares[k] * known.priority[k]
         all_shares += share
         present_shares += share if weights[k] >= 0.0 else 0.0
     total = 0.0
     for i in range(chosen.size):
         k = chosen[i]
-        drawn = table[_MODE] == _DRAWS and table[_HEAD + num_clients + k] > 0.0
+        drawn = known.mode == _DRAWS and known.priority[k] > 0.0
         # The draws stand for the priority clients that are there.
-        coefficients[i] = present_shares / all_shares / table[_FIRST] if drawn else table[_HEAD + k]
+        coefficients[i] = present_shares / all_shares / known.first if drawn else known.shares[k]
         total += coefficients[i]
     for i in range(chosen.size):
         # The clients without a share may be alone.

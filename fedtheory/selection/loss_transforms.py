@@ -9,7 +9,7 @@ from typing import Protocol, final
 from fedtheory import _validate
 from fedtheory._compile import compiled
 
-__all__ = ["ClippedLoss", "FairLoss", "LossTransform"]
+__all__ = ["ClippedLoss", "FairLoss", "LossTransform", "coded"]
 
 _CLIPPED, _FAIR = 1.0, 2.0
 
@@ -47,6 +47,23 @@ class FairLoss:
     def code(self) -> tuple[float, float]:
         """Return the kind and q."""
         return _FAIR, float(_validate.nonnegative("power", self.power))
+
+
+def coded(transform: LossTransform | None) -> tuple[float, float]:
+    """Kind and parameter of a transform, (0, 0) for none.
+
+    Raises
+    ------
+    ValueError
+        If compiled rules do not know the kind, or the parameter is not finite.
+    """
+    if transform is None:
+        return 0.0, 0.0
+    kind, parameter = transform.code()
+    if kind not in (0.0, _CLIPPED, _FAIR):
+        message = f"the kind of {transform!r} must be 0 (none), 1 (clipped) or 2 (fair), got {kind!r}"
+        raise ValueError(message)
+    return float(kind), float(_validate.finite("parameter", parameter))
 
 
 @compiled

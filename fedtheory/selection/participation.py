@@ -7,8 +7,9 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory._values import listed
 
-__all__ = ["Everyone", "Participation", "PriorityDraws", "UniformFraction"]
+__all__ = ["Everyone", "Participation", "PriorityDraws", "UniformFraction", "attending", "taking_part"]
 
 
 class Participation(Protocol):
@@ -39,6 +40,9 @@ class Everyone:
     """
 
     attendance: Any = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attendance", listed(self.attendance))
 
     @property
     def selection(self) -> str:
@@ -74,6 +78,7 @@ class PriorityDraws:
 
     def __post_init__(self) -> None:
         _validate.count("num_draws", self.num_draws)
+        object.__setattr__(self, "attendance", listed(self.attendance))
 
     @property
     def selection(self) -> str:
@@ -115,6 +120,35 @@ class UniformFraction:
     def attendances(self, num_clients: int, num_rounds: int) -> Array:
         """Return ones: who is in the subset attends."""
         return np.ones((1, num_clients))
+
+
+def taking_part(participation: Participation, num_priority: int, num_others: int) -> tuple[int, int, int]:
+    """Ask a participation for its mode and its numbers of priority and of other clients.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none, compiled rules do not know the mode, or there are not so many clients.
+    """
+    if not callable(getattr(participation, "sizes", None)):
+        message = f"participation must have methods sizes and attendances, got {participation!r}"
+        raise TypeError(message)
+    mode, first, others = participation.sizes(num_priority, num_others)
+    most = first if mode == 1 else num_priority  # draws with replacement may be as many as they like
+    whole = all(float(number).is_integer() for number in (mode, first, others))
+    if not (whole and mode in (0, 1, 2) and 1 <= first <= most and 0 <= others <= num_others):
+        message = (
+            f"the sizes of {participation!r} must be a mode 0, 1 or 2, 1..{num_priority} priority clients (or draws) "
+            f"and 0..{num_others} others, got {(mode, first, others)}"
+        )
+        raise ValueError(message)
+    return int(mode), int(first), int(others)
+
+
+def attending(participation: Participation, num_clients: int, num_rounds: int) -> Array:
+    """Ask a participation for its probabilities, shape (1, K) or (num_rounds, K); ValueError if they are none."""
+    rows = np.asarray(participation.attendances(num_clients, num_rounds))
+    return _attendances(rows[0] if rows.shape == (1, num_clients) else rows, num_clients, num_rounds)
 
 
 def _attendances(value: Any, num_clients: int, num_rounds: int) -> Array:

@@ -4,7 +4,7 @@
 # (compiled rules take what selection/rules.py says)
 
 from dataclasses import dataclass
-from typing import Literal, final
+from typing import Literal, NamedTuple, final
 
 import numpy as np
 
@@ -14,9 +14,10 @@ from fedtheory._validate import Array
 from fedtheory.paper import Scheme
 from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_inclusion
 from fedtheory.selection._draw import alias_table, client_at, draw_by_weight, keep_largest, scan_for_the_rest
-from fedtheory.selection.candidate_schedules import CandidateSchedule
+from fedtheory.selection._layout import pack
+from fedtheory.selection.candidate_schedules import CandidateSchedule, scheduled
 from fedtheory.selection.laws import Fixed, Ranked, Scheduled
-from fedtheory.selection.loss_transforms import LossTransform, transform
+from fedtheory.selection.loss_transforms import LossTransform, coded, transform
 from fedtheory.selection.rules import Rules
 
 __all__ = ["PowerOfChoice"]
@@ -59,8 +60,7 @@ class PowerOfChoice:
         elif isinstance(self.num_candidates, int | float | np.number):
             _validate.count("num_candidates", self.num_candidates, self.num_selected)
         _validate.choice("loss", self.loss, ("exact", "minibatch", "last"))
-        if self.transform is not None:
-            self.transform.code()
+        coded(self.transform)
 
     @property
     def scheme(self) -> Scheme:
@@ -73,15 +73,15 @@ class PowerOfChoice:
             return np.array([float(num_clients)])
         if isinstance(self.num_candidates, int | np.integer):
             return np.array([float(_validate.count("num_candidates", self.num_candidates, 1, num_clients))])
-        return self.num_candidates.counts(num_rounds, self.num_selected, num_clients).astype(np.float64)
+        return scheduled(self.num_candidates, num_rounds, self.num_selected, num_clients).astype(np.float64)
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
         num_clients, m = weights.size, self.num_selected
         counts = self._feasible_counts(weights, num_rounds)
         most = int(counts.max(initial=m))
-        kind, parameter = (0.0, 0.0) if self.transform is None else self.transform.code()
-        table = np.concatenate([[float(m), kind, parameter], alias_table(weights), counts])
+        kind, parameter = coded(self.transform)
+        table = pack(m, kind, parameter, alias_table(weights), counts)
         never_drawn = np.full(num_clients, -1.0)
         if self.loss == "last":
             return Rules(
@@ -156,15 +156,26 @@ def _law(weights: Array, m: int, d: int) -> Fixed | Ranked:
     )
 
 
-# The table: m, kind and parameter of the transform, the alias table, and from here on the numbers of candidates.
-_ALIAS = 3
+class _Constants(NamedTuple):
+    num_selected: int
+    transform: float  # its kind
+    parameter: float
+    alias: Array
+    counts: Array  # of candidates: one for all rounds, or one for each
+
+
+@inlined
+def _read(table, num_clients):
+    counts = 3 + 2 * num_clients
+    return _Constants(int(table[0]), table[1], table[2], table[3:counts], table[counts:])
 
 
 @inlined
 def _keep_ranked(table, weights, candidates, losses, rng, chosen):
-    size = min(int(table[0]), candidates.size)
-    if table[1] != 0.0:
-        transform(table[1], table[2], weights, candidates, losses)
+    known = _read(table, weights.size)
+    size = min(known.num_selected, candidates.size)
+    if known.transform != 0.0:
+        transform(known.transform, known.parameter, weights, candidates, losses)
     if size > 0:
         keep_largest(candidates, losses, size, rng, chosen)
     return size
@@ -172,9 +183,8 @@ def _keep_ranked(table, weights, candidates, losses, rng, chosen):
 
 @compiled
 def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
-    num_clients = weights.size
-    first_count = _ALIAS + 2 * num_clients
-    size = int(table[first_count + min(round_index, table.size - first_count - 1)])
+    num_clients, known = weights.size, _read(table, weights.size)
+    size = int(known.counts[min(round_index, known.counts.size - 1)])
     filled, stamp = 0, float(round_index)
     if size == num_clients:
         for k in range(num_clients):
@@ -189,13 +199,13 @@ def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
     for j in range(size):
         uniforms[j] = rng.random()
     for j in range(size):
-        k = client_at(table, _ALIAS, num_clients, uniforms[j])
+        k = client_at(known.alias, uniforms[j])
         candidates[np.uint64(filled)] = k
         filled += (memory[k] != stamp) & (weights[k] > 0.0)
         memory[k] = stamp
     tries = size
     while filled < size and tries < 4 * size + 16:
-        k = draw_by_weight(table, _ALIAS, num_clients, rng)
+        k = draw_by_weight(known.alias, rng)
         candidates[np.uint64(filled)] = k
         filled += (memory[k] != stamp) & (weights[k] > 0.0)
         memory[k] = stamp

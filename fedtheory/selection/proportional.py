@@ -4,15 +4,16 @@
 # (compiled rules take what selection/rules.py says)
 
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from fedtheory import _validate
-from fedtheory._compile import compiled
+from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 from fedtheory.paper import Scheme
 from fedtheory.selection._draw import alias_table, draw_present
+from fedtheory.selection._layout import pack
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules
 
@@ -41,7 +42,7 @@ class Proportional:
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
-        table = np.concatenate([[float(self.num_selected)], alias_table(weights)])
+        table = pack(self.num_selected, alias_table(weights))
         return Rules(select=_draw_with_replacement, max_selected=self.num_selected, table=table)
 
     def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
@@ -54,11 +55,21 @@ class Proportional:
         return Moments(mean=p, alpha=1 - 1 / m, delta=p / m, noise=p / m)
 
 
+class _Constants(NamedTuple):
+    num_selected: int
+    alias: Array
+
+
+@inlined
+def _read(table):
+    return _Constants(int(table[0]), table[1:])
+
+
 @compiled
 def _draw_with_replacement(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    num_selected = int(table[0])
+    num_selected, alias = _read(table)
     for i in range(num_selected):
-        k = draw_present(table, 1, weights, rng)
+        k = draw_present(alias, weights, rng)
         if k < 0:
             return 0
         chosen[i] = k

@@ -1,39 +1,112 @@
 """What a client selection strategy is made of: parameters, and up to five compiled rules with one fixed signature each.
 
-Every rule sees ``table`` (the strategy's constants, shared by all replicates) and ``memory`` (its state, one copy per
-replicate), both flat float arrays that the strategy lays out as it likes, and ``weights``, the objective weights (K,).
+``RULES`` declares the rules in the order of a round and ``ARGUMENTS`` what they are handed. Signatures, buffers, error
+texts and the page *Contracts* of the documentation are read off these two.
 
-========== ===================================================================================== ===================
-rule       arguments                                                                             returns
-========== ===================================================================================== ===================
-propose    (round_index, table, memory, weights, rng, candidates)                                number of candidates
-select     (round_index, table, memory, weights, candidates, losses, rng, chosen)                number chosen
-weigh      (round_index, table, memory, weights, chosen, updates, rng, coefficients)             extra floats uplinked
-observe    (round_index, table, memory, weights, chosen, coefficients, mean_losses)              nothing
-attend     (round_index, table, memory, rng, present)                                            number present
-========== ===================================================================================== ===================
+A rule writes into the arguments that it is declared to write, and into no others: they are read-only to it. What it
+leaves there is checked once a round, and a fault ends the run with a ValueError that names the strategy, the rule, the
+round and the value: numbers of clients must fit the room, clients be in ``0..K-1``, coefficients be finite. Entries of
+``candidates`` and ``chosen`` are -1 and those of ``coefficients`` NaN until they are written.
 
-``propose`` writes the clients whose losses the server asks for into ``candidates``; ``select`` gets them with their
-``losses`` and writes the clients that train into ``chosen`` (copies act as different clients); ``weigh`` runs after the
-local work and writes the aggregation coefficient of each update (0 = not sent; without the rule each gets 1/m);
-``observe`` may keep what the round taught in ``memory``.
-
-``attend`` begins the round: it has a table, a memory and a random stream of its own and writes into ``present`` (K,)
-who is there. When somebody is not, ``weights`` are those of the present divided by their sum, and -1 for the absent: a
-rule that looks never proposes or chooses these, and the loop takes them out of what the other rules return.
+When somebody is not there, ``weights`` are those of the present divided by their sum, and -1 for the absent: a rule
+that looks never proposes or chooses these, and the loop takes them out of what the other rules return.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from fedtheory import _validate
 from fedtheory._validate import Array
 
-__all__ = ["Rules", "Strategy"]
+__all__ = ["ARGUMENTS", "RULES", "Argument", "Rules", "Slot", "Strategy", "rules_of"]
 
 Rule = Callable[..., Any]
+
+
+class Argument(NamedTuple):
+    """What a function of the round is handed: the type of a number, the shape if there are many, and the meaning.
+
+    Shapes are made of K clients, at most d candidates and m chosen clients, and v coordinates; L is any length.
+    """
+
+    kind: str
+    shape: tuple[str, ...]
+    says: str
+
+
+class Slot(NamedTuple):
+    """A place of the round that calls a function: its arguments in order, those it writes, the type of its result."""
+
+    arguments: tuple[str, ...]
+    writes: tuple[str, ...]
+    returns: str
+    says: str
+
+    def __str__(self) -> str:
+        """Arguments and result."""
+        return f"({', '.join(self.arguments)}) -> {self.returns}"
+
+
+ARGUMENTS = {
+    "round_index": Argument("int64", (), "the round, counted from 0"),
+    "table": Argument("float64", ("L",), "the strategy's constants, shared by all replicates, laid out as it likes"),
+    "memory": Argument("float64", ("L",), "the strategy's state, one copy per replicate"),
+    "weights": Argument("float64", ("K",), "objective weights of the clients that are there, -1 for the absent"),
+    "rng": Argument("generator", (), "the rule's random stream"),
+    "present": Argument("bool", ("K",), "who is there"),
+    "candidates": Argument("int64", ("d",), "clients whose losses the server asks for"),
+    "losses": Argument("float64", ("d",), "the candidates' losses"),
+    "chosen": Argument("int64", ("m",), "clients that train; copies act as different clients"),
+    "model": Argument("float64", ("v",), "the server's model"),
+    "server_model": Argument("float64", ("v",), "the server's model before the round, where the local steps start"),
+    "updates": Argument("float64", ("m", "v"), "model differences that the chosen computed"),
+    "coefficients": Argument("float64", ("m",), "what the updates are multiplied with; one with 0 is not sent"),
+    "mean_losses": Argument("float64", ("m",), "the chosen clients' losses, averaged over their local steps"),
+}
+
+RULES = {
+    "attend": Slot(
+        ("round_index", "table", "memory", "rng", "present"),
+        ("memory", "present"),
+        "int64",
+        "says who is there and returns how many; it has a table, a memory and a random stream of its own",
+    ),
+    "propose": Slot(
+        ("round_index", "table", "memory", "weights", "rng", "candidates"),
+        ("memory", "candidates"),
+        "int64",
+        "asks clients for their losses and returns how many; without it nobody is asked",
+    ),
+    "select": Slot(
+        ("round_index", "table", "memory", "weights", "candidates", "losses", "rng", "chosen"),
+        ("memory", "candidates", "losses", "chosen"),
+        "int64",
+        "chooses who trains and returns how many; candidates and losses are its scratch",
+    ),
+    "weigh": Slot(
+        ("round_index", "table", "memory", "weights", "chosen", "updates", "rng", "coefficients"),
+        ("memory", "coefficients"),
+        "float64",
+        "gives each update its coefficient after the local work and returns how many floats go up besides updates and "
+        "losses; without it each gets 1/m",
+    ),
+    "value": Slot(
+        ("round_index", "table", "memory", "weights", "chosen", "coefficients", "updates", "server_model", "model",
+         "rng"),
+        ("memory",),
+        "void",
+        "values what the chosen brought, once the server has moved; their local models are server_model + updates",
+    ),
+    "observe": Slot(
+        ("round_index", "table", "memory", "weights", "chosen", "coefficients", "mean_losses"),
+        ("memory",),
+        "void",
+        "keeps what the round taught",
+    ),
+}  # fmt: skip
 
 
 def _nothing() -> Array:
@@ -58,12 +131,18 @@ class Rules:
         The rule that says who is there (see ``Available``), with its own constants and state.
     min_present
         A round with fewer clients present ends the run with a ValueError.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a rule is no function, a table or memory no flat array of float64, or a number makes no sense.
     """
 
     select: Rule
     max_selected: int
     propose: Rule | None = None
     weigh: Rule | None = None
+    value: Rule | None = None
     observe: Rule | None = None
     max_candidates: int = 0
     candidate_loss: str = "exact"
@@ -73,6 +152,26 @@ class Rules:
     attend_table: Array = field(default_factory=_nothing)
     attend_memory: Array = field(default_factory=_nothing)
     min_present: int = 0
+
+    def __post_init__(self) -> None:
+        for name, slot in RULES.items():
+            rule = getattr(self, name)
+            if not (callable(rule) or (rule is None and name != "select")):
+                message = f"{name} must be a function {name}{slot}, got {rule!r}"
+                raise TypeError(message)
+        for name in ("table", "memory", "attend_table", "attend_memory"):
+            _flat(name, getattr(self, name))
+        _validate.count("max_selected", self.max_selected)
+        _validate.count("max_candidates", self.max_candidates, 0)
+        _validate.count("min_present", self.min_present, 0)
+        _validate.choice("candidate_loss", self.candidate_loss, ("exact", "minibatch"))
+
+
+def _flat(name: str, value: Any) -> None:
+    if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.ndim != 1:
+        got = f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+        message = f"{name} must be a flat array of float64, got {got}"
+        raise TypeError(message)
 
 
 class Strategy(Protocol):
@@ -85,3 +184,22 @@ class Strategy(Protocol):
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Check the parameters against the federation and return the rules."""
+
+
+def rules_of(strategy: Any, weights: Array, num_rounds: int) -> Rules:
+    """Ask a strategy for its rules.
+
+    Raises
+    ------
+    TypeError
+        If it is none, but its class or its name, say, or returns something else.
+    """
+    if isinstance(strategy, type) or not callable(getattr(strategy, "rules", None)):
+        known = f"the class {strategy.__name__}" if isinstance(strategy, type) else repr(strategy)
+        message = f"strategy must be a value with a method rules(weights, num_rounds), got {known}"
+        raise TypeError(message)
+    rules = strategy.rules(np.array(weights), num_rounds)
+    if not isinstance(rules, Rules):
+        message = f"the rules of {strategy} must be fedtheory.selection.Rules, got {type(rules).__name__}"
+        raise TypeError(message)
+    return rules

@@ -1,10 +1,13 @@
 """A plain NumPy twin of the engine for federations of samples, on the same random streams."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from fedtheory.engine.play import after_round, play_round
 from fedtheory.federation.client_data import FederatedData
+from tests.engine.plain import in_plain_python
 
 
 def plain(rule):
@@ -52,25 +55,23 @@ class Twin:
 
 
 def run_twin(fed, strategy, *, num_rounds, etas, batch_size, seed, initial, server=1.0, **local):
-    twin, w, rules = Twin(fed, seed), initial.copy(), strategy.rules(np.array(fed.weights), num_rounds)
+    twin, w, rules = Twin(fed, seed), initial.copy(), in_plain_python(strategy.rules(np.array(fed.weights), num_rounds))
     memory, losses_seen, steps = rules.memory.copy(), [fed.loss(w)], len(etas) // num_rounds
     for t in range(num_rounds):
-        state = (t, rules.table, memory, fed.weights)
-        candidates, losses = np.zeros(rules.max_candidates, dtype=np.int64), np.zeros(0)
-        if rules.propose:
-            candidates = candidates[: plain(rules.propose)(*state, twin.selection, candidates)]
-            losses = fed.losses(w)[candidates]
+        state = (rules, memory, fed.weights, t, twin.selection)
+        trained: list[Any] = []
+
+        def losses_of(candidates, w=w):
             if rules.candidate_loss == "minibatch":
-                losses = np.array([twin.on_batch(w, twin.batch(k, batch_size))[0] for k in candidates])
-        chosen = np.zeros(rules.max_selected, dtype=np.int64)
-        size = plain(rules.select)(*state, candidates, losses, twin.selection, chosen)
-        trained = [twin.train(k, w, etas[t * steps : (t + 1) * steps], batch_size, **local) for k in chosen[:size]]
-        updates = np.array([update for update, _ in trained])
-        coefficients = np.full(size, 1 / size)
-        if rules.weigh:
-            plain(rules.weigh)(*state, chosen[:size], updates, twin.selection, coefficients)
-        if rules.observe:
-            plain(rules.observe)(*state, chosen[:size], coefficients, np.array([loss for _, loss in trained]))
-        w = w + server * coefficients @ updates
+                return np.array([twin.on_batch(w, twin.batch(k, batch_size))[0] for k in candidates])
+            return fed.losses(w)[candidates]
+
+        def updates_of(chosen, w=w, t=t, trained=trained):
+            trained += [twin.train(k, w, etas[t * steps : (t + 1) * steps], batch_size, **local) for k in chosen]
+            return np.array([update for update, _ in trained])
+
+        played = play_round(*state, losses_of, updates_of)
+        after_round(*state, played, mean_losses=np.array([loss for _, loss in trained]))
+        w = w + server * played.coefficients @ played.updates
         losses_seen.append(fed.loss(w))
     return np.array(losses_seen), w, memory

@@ -8,6 +8,7 @@ from numba import njit
 from scipy import stats
 
 import fedtheory as ft
+from fedtheory.engine.play import play_round
 from fedtheory.engine.schedule import Halving, InverseTime, step_sizes
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.exact.moments import expected_gap
@@ -16,6 +17,7 @@ from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.rules import Rules
 from fedtheory.selection.uniform import Uniform
+from tests.engine.plain import in_plain_python
 
 WELLS = ("tilt", "wells")
 
@@ -39,42 +41,36 @@ def federation(kind="isotropic", num_clients=6, dim=3, seed=0):
     )
 
 
-def plain(rule):
-    return getattr(rule, "py_func", rule)
-
-
 def twin(
     fed, strategy, *, num_rounds, local_steps, etas, initial, seed,
     noise=0.0, relative=0.0, proximal=0.0, momentum=0.0, server=1.0,
 ):  # fmt: skip
     """Run one replicate in plain Python, line by line as in the papers, on the streams of the engine."""
-    rules = strategy.rules(np.array(fed.weights), num_rounds)
+    rules = in_plain_python(strategy.rules(np.array(fed.weights), num_rounds))
     selection, training = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(1)[0].spawn(2))
     w, memory, gaps = np.array(initial, dtype=float), rules.memory.copy(), []
+
+    def local_update(k, w, etas_of_round):
+        local, velocity = w.copy(), np.zeros(fed.dim)
+        for eta in etas_of_round:
+            gradient = fed.gradients(local)[k]
+            variance = noise + relative * gradient @ gradient
+            gradient = gradient + proximal * (local - w)
+            if variance:
+                gradient += np.sqrt(variance / fed.dim) * training.standard_normal(fed.dim)
+            velocity = momentum * velocity + gradient
+            local -= eta * velocity
+        return local - w
+
     for t in range(num_rounds):
         gaps.append(fed.loss(w) - fed.minimum)
-        candidates, losses = np.zeros(rules.max_candidates, dtype=np.int64), np.zeros(0)
-        if rules.propose:
-            asked = plain(rules.propose)(t, rules.table, memory, fed.weights, selection, candidates)
-            candidates, losses = candidates[:asked], fed.losses(w)[candidates[:asked]]
-        chosen = np.zeros(rules.max_selected, dtype=np.int64)
-        size = plain(rules.select)(t, rules.table, memory, fed.weights, candidates, losses, selection, chosen)
-        updates = np.zeros((size, fed.dim))
-        for i, k in enumerate(chosen[:size]):
-            local, velocity = w.copy(), np.zeros(fed.dim)
-            for eta in etas[t * local_steps : (t + 1) * local_steps]:
-                gradient = fed.gradients(local)[k]
-                variance = noise + relative * gradient @ gradient
-                gradient = gradient + proximal * (local - w)
-                if variance:
-                    gradient += np.sqrt(variance / fed.dim) * training.standard_normal(fed.dim)
-                velocity = momentum * velocity + gradient
-                local -= eta * velocity
-            updates[i] = local - w
-        coefficients = np.full(size, 1 / size)
-        if rules.weigh:
-            plain(rules.weigh)(t, rules.table, memory, fed.weights, chosen[:size], updates, selection, coefficients)
-        w += server * coefficients @ updates
+        etas_of_round = etas[t * local_steps : (t + 1) * local_steps]
+
+        def updates_of(chosen, w=w, etas_of_round=etas_of_round):
+            return np.array([local_update(k, w, etas_of_round) for k in chosen]).reshape(-1, fed.dim)
+
+        played = play_round(rules, memory, fed.weights, t, selection, fed.losses(w).__getitem__, updates_of)
+        w = w + server * played.coefficients @ played.updates
     return np.array([*gaps, fed.loss(w) - fed.minimum]), w
 
 

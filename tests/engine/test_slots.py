@@ -10,9 +10,10 @@ import pytest
 
 import fedtheory as ft
 from fedtheory._compile import compiled, is_compiled
+from fedtheory.engine._binding import bound_loop
 from fedtheory.engine._kernels_quadratic import quadratic_family
-from fedtheory.engine._slots import bound_loop
-from fedtheory.engine.rounds import LocalWork, run_rounds
+from fedtheory.engine.contract import LocalWork
+from fedtheory.engine.rounds import run_rounds
 from fedtheory.selection.rules import Rules
 
 PLAIN = LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)

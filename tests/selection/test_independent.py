@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import fedtheory as ft
 from fedtheory.bounds import optimal_client_sampling as ocs
+from fedtheory.engine.play import play_round
 from fedtheory.exact.moments import expected_gap
 from fedtheory.sampling import approximate_probabilities, optimal_probabilities, variance
 from fedtheory.sampling.approximate import approximation
@@ -34,13 +35,10 @@ def rounds(strategy, updates, count, seed=0, rules=None, weights=WEIGHTS):
     """Coefficients of all clients in ``count`` rounds with the same updates, and the extra floats of the last round."""
     rules = rules or strategy.rules(weights, count)
     rng, memory, n = np.random.default_rng(seed), rules.memory.copy(), weights.size
-    chosen, coefficients, drawn = np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros((count, n))
-    extra, nobody = np.nan, np.zeros(0)
+    drawn, extra = np.zeros((count, n)), np.nan
     for t in range(count):
-        size = rules.select(t, rules.table, memory, weights, nobody.astype(np.int64), nobody, rng, chosen)
-        computed = chosen[:size]
-        extra = rules.weigh(t, rules.table, memory, weights, computed, updates[computed], rng, coefficients)
-        drawn[t, computed] = coefficients[:size]
+        played = play_round(rules, memory, weights, t, rng, np.zeros(n).__getitem__, updates.__getitem__)
+        drawn[t, played.chosen], extra = played.coefficients, played.extra
     return drawn, extra
 
 

@@ -29,7 +29,8 @@ def aligned_federation(seed=0, num_clients=7, num_priority=3, dim=2):
 
 
 def run_of(aligned, strategy, num_rounds=12, local_steps=2, **more):
-    known = {"step_size": 0.1, "initial": np.full(aligned.federation.dim, 3.0), "record": ("models", "gap")}
+    record = ("models", "gap", "selected", "coefficients")
+    known = {"step_size": 0.1, "initial": np.full(aligned.federation.dim, 3.0), "record": record}
     return ft.fedavg(aligned.federation, strategy, num_rounds=num_rounds, local_steps=local_steps, **{**known, **more})
 
 
@@ -224,7 +225,7 @@ def test_inclusion_probabilities_of_changing_rules_are_refused():
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 1000), eps=st.floats(0, 3))
-def test_the_replay_gives_what_the_models_say(seed, eps):
+def test_the_recorded_selections_are_what_the_models_say(seed, eps):
     aligned = aligned_federation(seed)
     strategy = LossMatching(aligned.priority, aligned.shares, eps, warmup_rounds=2)
     run = run_of(aligned, strategy, gradient_noise=0.5, num_replicates=2, rng=seed)
@@ -240,13 +241,13 @@ def test_the_replay_gives_what_the_models_say(seed, eps):
     assert found.included_gaps == pytest.approx(gaps, rel=1e-12, abs=1e-14)
 
 
-def test_a_replay_of_another_run_is_refused():
+def test_inclusions_of_another_strategy_or_of_some_rounds_are_refused():
     aligned = aligned_federation(7)
     coins = LossMatching(aligned.priority, aligned.shares, INFINITY, participation=Everyone(0.5))
     run = run_of(aligned, coins, num_rounds=60)
     inclusions(aligned, coins, run)
     other = LossMatching(aligned.priority, aligned.shares, INFINITY, participation=Everyone(0.6))
-    with pytest.raises(ValueError, match="selection counts"):
+    with pytest.raises(ValueError, match="the run must be one of this strategy"):
         inclusions(aligned, other, run)
     sparse = run_of(aligned, coins, num_rounds=60, record_every=2)
     with pytest.raises(ValueError, match="every round"):

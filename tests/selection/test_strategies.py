@@ -11,6 +11,7 @@ from scipy import stats
 
 import fedtheory.selection
 from fedtheory._discover import members
+from fedtheory.engine.play import play_round
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.selection._draw import alias_table, keep_largest
 from fedtheory.selection.candidate_schedules import DecayingCandidates, HalfTimeCandidates, HalvingCandidates
@@ -38,13 +39,10 @@ STRATEGIES = list(strategies())
 
 def selections(rules, count, seed=0, losses=LOSSES, weights=WEIGHTS):
     """Draw ``count`` cohorts one after the other, shape (count, size)."""
-    rng, memory, drawn = np.random.default_rng(seed), rules.memory.copy(), []
-    candidates, chosen = np.zeros(rules.max_candidates, dtype=np.int64), np.zeros(rules.max_selected, dtype=np.int64)
-    for t in range(count):
-        asked = rules.propose(t, rules.table, memory, weights, rng, candidates) if rules.propose else 0
-        given = losses[candidates[:asked]]
-        size = rules.select(t, rules.table, memory, weights, candidates[:asked], given, rng, chosen)
-        drawn.append(chosen[:size].copy())
+    rng, memory = np.random.default_rng(seed), rules.memory.copy()
+    updates, losses = np.zeros((weights.size, 0)), losses[np.arange(weights.size)]
+    state = (rules, memory, weights)
+    drawn = [play_round(*state, t, rng, losses.__getitem__, updates.__getitem__).chosen for t in range(count)]
     return np.array(drawn)
 
 

@@ -23,7 +23,7 @@ def noisy():
     sizes = fa.decaying_step_sizes(40 * tau, mu=mu, L=L, local_steps=tau)
     run = ft.fedavg(
         aligned.federation, strategy, num_rounds=40, local_steps=tau, step_size=sizes, initial=[3.0],
-        gradient_noise=2.0, num_replicates=400, record=("gap", "models"),
+        gradient_noise=2.0, num_replicates=400, record=("gap", "models", "selected", "coefficients"),
     )  # fmt: skip
     return aligned, run, inclusions(aligned, strategy, run), {"mu": mu, "L": L, "gamma": gamma, "local_steps": tau}
 

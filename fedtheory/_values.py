@@ -1,0 +1,38 @@
+"""Numbers given one by one as a value: it compares, hashes, and prints shortly however many there are."""
+
+from typing import Any, final
+from zlib import crc32
+
+import numpy as np
+
+__all__ = ["Listed", "listed"]
+
+_SHOWN = 8
+
+
+@final
+class Listed(tuple[Any, ...]):
+    """A tuple that prints its first entries, and a checksum by which two long ones can be told apart.
+
+    >>> Listed(range(1, 4)), Listed(range(1000))
+    ((1, 2, 3), (0, 1, 2, ... 1000 entries, checksum 57b4a8a9))
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        if len(self) <= _SHOWN:
+            return tuple.__repr__(self)
+        first = ", ".join(map(repr, self[:3]))
+        return f"({first}, ... {len(self)} entries, checksum {crc32(tuple.__repr__(self).encode()):08x})"
+
+
+def listed(values: Any) -> Any:
+    """Return an array, a list or a tuple as nested tuples of Python's numbers; anything else as it is.
+
+    >>> listed(np.array([[0.5, 1.0]])), listed(0.25)
+    (((0.5, 1.0),), 0.25)
+    """
+    if type(values) is np.ndarray or isinstance(values, np.generic):
+        values = values.tolist()
+    return Listed(map(listed, values)) if isinstance(values, list | tuple) else values

@@ -1,0 +1,112 @@
+"""Fill the slots of the round loop with a family's kernels and a strategy's rules, compiled or in plain Python."""
+
+# mypy: allow-untyped-decorators
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from numba import njit, objmode, typeof, types
+from numba.core.errors import NumbaError
+
+from fedtheory._compile import is_compiled, with_checked_bounds
+from fedtheory.engine._slots import address_of, signature_of
+from fedtheory.engine.contract import KERNELS, SLOTS, Family, Slots
+from fedtheory.engine.rounds import run_rounds
+from fedtheory.selection.rules import Rules
+
+__all__ = ["BoundLoop", "bound_loop"]
+
+
+@dataclass(frozen=True, eq=False)
+class BoundLoop:
+    """The round loop with its slots filled; it holds the functions, since the addresses point into them."""
+
+    addresses: Any
+    functions: tuple[Any, ...]
+
+    def __call__(self, problem: Any, *arguments: Any) -> int:
+        """Run one replicate: the arguments of ``run_rounds`` after the addresses."""
+        # The loop is compiled for a bare tuple, whose parts are handed to a kernel one by one as those of its own
+        # record are. So its cache never names a class of the family: to read it, another process had to import that.
+        loop: Any = run_rounds
+        return int(loop(self.addresses, tuple(problem) if self.functions else problem, *arguments))
+
+
+def bound_loop(family: Family, rules: Rules) -> BoundLoop:
+    """Fill the slots; a missing rule leaves a 0.
+
+    Raises
+    ------
+    TypeError
+        If a kernel or a rule does not have the arguments and the result of its slot, or does not compile.
+    """
+    functions = {name: getattr(family if name in KERNELS else rules, name) for name in SLOTS}
+    if not is_compiled(run_rounds):  # numba is switched off: everything is plain Python
+        return BoundLoop(Slots(**{name: function or 0 for name, function in functions.items()}), ())
+    problem = typeof(family.arrays)
+    filled = {name: _filled(name, function, problem) for name, function in functions.items()}
+    addresses = Slots(**{name: address for name, (_, address) in filled.items()})
+    return BoundLoop(addresses, tuple(filled.values()))
+
+
+def _filled(name: str, function: Any, problem: Any) -> tuple[Any, int]:
+    """Return what is called in a slot, and its address."""
+    if function is None:
+        return None, 0
+    slot = SLOTS[name]
+    signature = signature_of(slot, problem)
+    if name not in KERNELS and is_compiled(function):
+        called = with_checked_bounds(function)
+    elif name not in KERNELS:
+        called = _bridge(function, slot.returns)
+        # Numba hands a tuple over as its parts: this has the calling convention of the slot.
+        signature = signature.return_type(types.StarArgTuple(signature.args))
+    else:
+        called = function
+    try:
+        return called, address_of(called, signature)
+    except (NumbaError, TypeError, AttributeError) as error:
+        kind, home = ("kernel", "engine.contract") if name in KERNELS else ("rule", "selection.rules")
+        known = getattr(function, "__name__", repr(function))
+        message = f"the {kind} {name} must follow fedtheory.{home}, got {known}: {_reason(error, function)}; "
+        raise TypeError(f"{message}wanted {name}{slot}, writing {' and '.join(slot.writes)}") from error
+
+
+def _reason(error: Exception, function: Any) -> str:
+    """Repeat what numba says in its first sentence, and where."""
+    text = str(error)
+    code = getattr(function, "py_func", function).__code__
+    place = re.search(r'File "([^"<]+)", line (\d+)', text)
+    file, line = place.groups() if place else (code.co_filename, code.co_firstlineno)
+    if "readonly" in text:
+        said = "it writes into what it may only read"
+    else:
+        lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Failed in")]
+        said = lines[0].rstrip(":") if lines else type(error).__name__
+    return f'{said} (File "{file}", line {line})'
+
+
+@lru_cache(maxsize=256)
+def _bridge(rule: Callable[..., Any], returns: str) -> Any:
+    """Compile a function that goes back to the interpreter for a plain Python rule, which takes microseconds."""
+    if returns == "void":
+
+        @njit
+        def call(*arguments: Any) -> None:
+            with objmode():
+                rule(*arguments)
+
+        return call
+    kind, convert = (types.int64, operator.index) if returns == "int64" else (types.float64, float)
+
+    @njit
+    def call_for_number(*arguments: Any) -> Any:
+        with objmode(answer=kind):
+            answer = convert(rule(*arguments))
+        return answer  # noqa: RET504 # numba takes results out of the block by name
+
+    return call_for_number

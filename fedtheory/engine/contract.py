@@ -1,0 +1,165 @@
+"""What the round loop calls, what it hands over, and what it can record, each declared once.
+
+The loop calls a family's kernels (``KERNELS``) and a strategy's rules (``fedtheory.selection.rules``). A new slot is an
+entry here or there and a call in the loop; a new recording is an entry in ``RECORDS`` and a line in the loop:
+signatures, buffers, error texts and the page *Contracts* of the documentation are read off the entries.
+"""
+
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory._validate import Array
+from fedtheory.selection import rules
+from fedtheory.selection.rules import RULES, Argument, Slot
+
+__all__ = ["ARGUMENTS", "KERNELS", "RECORDS", "Family", "LocalWork", "Record"]
+
+
+class LocalWork(NamedTuple):
+    """How a client trains: sigma^2 and M of its gradient noise, FedProx weight, momentum, batch (0 = all).
+
+    ``by_epoch`` tells batches that go through the client's samples in turn from those drawn anew for every step.
+    """
+
+    gradient_noise: float
+    relative_noise: float
+    proximal_weight: float
+    momentum: float
+    batch_size: int
+    by_epoch: bool
+    track_losses: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """A problem laid out for the loop: a NamedTuple of arrays, three kernels, and the value excess is measured from.
+
+    ``private`` names the arrays that the kernels write: each replicate gets its own copy.
+    """
+
+    arrays: Any
+    losses: Callable[..., Any]
+    train: Callable[..., Any]
+    excess: Callable[..., Any]
+    reference: float
+    private: tuple[str, ...] = ()
+
+    def own_arrays(self) -> Any:
+        """Return the arrays for one replicate."""
+        return self.arrays._replace(**{name: getattr(self.arrays, name).copy() for name in self.private})
+
+
+ARGUMENTS = {
+    **rules.ARGUMENTS,
+    "problem": Argument("problem", (), "the family's arrays, as it laid them out"),
+    "batch_size": Argument("int64", (), "samples of the mini-batch that estimates a loss; 0 stands for all samples"),
+    "step_sizes": Argument("float64", ("L",), "step sizes of the local steps"),
+    "work": Argument("work", (), "the ``LocalWork``: noise, FedProx weight, momentum, batches"),
+    "velocity": Argument("float64", ("v",), "scratch"),
+    "slope": Argument("float64", ("v",), "scratch"),
+}
+
+KERNELS = {
+    "losses": Slot(
+        ("problem", "model", "candidates", "batch_size", "rng", "losses"),
+        ("losses",),
+        "void",
+        "evaluates the candidates' losses",
+    ),
+    "train": Slot(
+        ("problem", "chosen", "server_model", "step_sizes", "work", "rng", "velocity", "slope", "updates",
+         "mean_losses"),
+        ("velocity", "slope", "updates", "mean_losses"),
+        "void",
+        "lets the chosen take their local steps; mean losses are needed when ``work.track_losses``",
+    ),
+    "excess": Slot(("problem", "model"), (), "float64", "returns F(w) minus the family's reference"),
+}  # fmt: skip
+
+SLOTS = {**KERNELS, **RULES}
+
+
+class Record(NamedTuple):
+    """What a run can record: the buffer that the loop writes, its shape beyond the rounds, its blank, its meaning."""
+
+    buffer: str
+    shape: tuple[str, ...]
+    blank: float
+    says: str
+
+
+RECORDS = {
+    "gap": Record("excess", (), np.nan, "``F(w) - F*``"),
+    "loss": Record("excess", (), np.nan, "``F(w)``"),
+    "models": Record("models", ("v",), np.nan, "server models"),
+    "uplink": Record("uplink", (), np.nan, "floats sent to the server so far"),
+    "broadcasts": Record("broadcasts", (), np.nan, "models sent to clients so far"),
+    "evaluations": Record("evaluations", (), np.nan, "client losses evaluated so far"),
+    "selected": Record("selected", ("m",), -1, "clients that train in the round that begins, then -1"),
+    "coefficients": Record("coefficients", ("m",), np.nan, "coefficients of their updates, then NaN"),
+}
+
+# A buffer for every argument that a slot fills for the next ones; memory and present live elsewhere.
+_FILLED = {name for slot in SLOTS.values() for name in slot.writes} - {"memory", "present"}
+BUFFERS = tuple(sorted(_FILLED))
+
+
+def _named(kind: str, *fields: str) -> Any:
+    return namedtuple(kind, fields)
+
+
+Slots = _named("Slots", *SLOTS)  # one function, or its address, for each slot
+Workspace = _named("Workspace", "model", "server_model", "change", "counts", "report", *BUFFERS)
+Recording = _named("Recording", "every", *dict.fromkeys(record.buffer for record in RECORDS.values()))
+
+
+class Server(NamedTuple):
+    """What the rules see in every round."""
+
+    table: Array
+    memory: Array
+    weights: Array
+
+
+class Plan(NamedTuple):
+    """What the rounds have in common; ``stop``, which all replicates share, ends them before the next round.
+
+    The batch estimates candidates' losses; the step sizes are those of all local steps.
+    """
+
+    stop: npt.NDArray[np.bool_]
+    candidate_batch: int
+    step_sizes: Array
+    local_steps: int
+    server_step_size: float
+
+
+def workspace(initial: Array, sizes: dict[str, int]) -> Any:
+    """Make the buffers of one replicate, overwritten in every round; ``model`` and ``counts`` carry over.
+
+    ``report`` says where the loop is: the place of the rule that was called last, the round, and about a rule that is
+    at fault what it returned, and the number of chosen clients.
+    """
+    shapes = {name: tuple(sizes[size] for size in ARGUMENTS[name].shape) for name in BUFFERS}
+    return Workspace(
+        model=initial.copy(),
+        server_model=np.zeros(sizes["v"]),
+        change=np.zeros(sizes["v"]),
+        counts=np.zeros(sizes["K"], dtype=np.int64),
+        report=np.zeros(4),
+        **{name: np.zeros(shape, dtype=ARGUMENTS[name].kind) for name, shape in shapes.items()},
+    )
+
+
+def recording(names: tuple[str, ...], every: int, num_recorded: int, sizes: dict[str, int]) -> Any:
+    """Make room for what the loop records, a row per recorded round; an array without rows is not recorded."""
+    rooms: dict[str, Array] = {}
+    for name, record in RECORDS.items():
+        rows = num_recorded if name in names else len(rooms.get(record.buffer, ()))
+        rooms[record.buffer] = np.full((rows, *(sizes[size] for size in record.shape)), record.blank)
+    return Recording(every=every, **rooms)

@@ -1,0 +1,46 @@
+"""One local step of a client: noise, FedProx, momentum, descent; a family brings the gradient.
+
+A family's ``train`` kernel loops over the chosen clients and the local steps: ``begin``, then in each step a gradient
+into ``slope`` and ``descend``, at last ``finish``.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+import numpy as np
+
+from fedtheory._compile import inlined
+
+__all__ = ["begin", "descend", "finish"]
+
+
+@inlined
+def begin(server_model, velocity, model):
+    """Let a client start from the server's model, at rest."""
+    for i in range(model.size):
+        model[i] = server_model[i]
+        velocity[i] = 0.0
+
+
+@inlined
+def descend(slope, step_size, work, rng, server_model, velocity, model):
+    """Take one step against the gradient ``slope`` of the client's loss, as ``work`` says (see ``LocalWork``)."""
+    variance = work.gradient_noise
+    if work.relative_noise > 0.0:
+        square = 0.0
+        for i in range(model.size):
+            square += slope[i] * slope[i]
+        variance += work.relative_noise * square
+    noise = np.sqrt(variance / model.size)
+    for i in range(model.size):
+        gradient = slope[i] + work.proximal_weight * (model[i] - server_model[i])
+        if noise > 0.0:
+            gradient += noise * rng.standard_normal()
+        velocity[i] = work.momentum * velocity[i] + gradient
+        model[i] -= step_size * velocity[i]
+
+
+@inlined
+def finish(server_model, model):
+    """Turn the client's model into its update, the difference from the server's."""
+    for i in range(model.size):
+        model[i] -= server_model[i]

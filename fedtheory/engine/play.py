@@ -1,0 +1,111 @@
+"""A round in plain Python: what the compiled loop does with a strategy's rules, for whoever wants to look at one."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory._validate import Array
+from fedtheory.selection.rules import RULES, Rules
+
+__all__ = ["Played", "after_round", "play_round"]
+
+Clients = npt.NDArray[np.int64]
+
+
+class Played(NamedTuple):
+    """What a round came to.
+
+    Attributes
+    ----------
+    asked
+        Clients that reported their losses, shape (d,).
+    chosen, updates, coefficients
+        Clients that trained, shape (m,), their model differences, shape (m, v), and what these are multiplied with.
+    extra
+        Floats that go up besides updates and losses.
+    """
+
+    asked: Clients
+    chosen: Clients
+    updates: Array
+    coefficients: Array
+    extra: float
+
+
+def play_round(
+    rules: Rules,
+    memory: Array,
+    weights: Array,
+    round_index: int,
+    rng: np.random.Generator,
+    losses_of: Callable[[Clients], Array],
+    updates_of: Callable[[Clients], Array],
+) -> Played:
+    """Ask, choose, train and weigh as the round loop does, with everybody there.
+
+    Parameters
+    ----------
+    rules, memory, weights
+        What the strategy made, its state, which the rules write, and the objective weights, shape (K,).
+    round_index, rng
+        The round, counted from 0, and the stream that the rules draw from.
+    losses_of, updates_of
+        From clients to their losses, shape (d,), and to their model differences, shape (m, v).
+
+    Examples
+    --------
+    Both clients are asked, and the one with the larger loss trains.
+
+    >>> from fedtheory.selection.power_of_choice import PowerOfChoice
+    >>> weights, losses, updates = np.array([0.5, 0.5]), np.array([2.0, 3.0]), np.array([[5.0], [7.0]])
+    >>> rules, rng = PowerOfChoice(1, 2).rules(weights, 1), np.random.default_rng(0)
+    >>> played = play_round(rules, rules.memory, weights, 0, rng, losses.__getitem__, updates.__getitem__)
+    >>> played.chosen, played.coefficients @ played.updates
+    (array([1]), array([7.]))
+    """
+    known = {"round_index": round_index, "table": rules.table, "memory": memory, "weights": weights, "rng": rng}
+    candidates, chosen = np.full(rules.max_candidates, -1), np.full(rules.max_selected, -1)
+    asked = candidates[: _call(rules.propose, "propose", candidates=candidates, **known) if rules.propose else 0]
+    proposed, losses = asked.copy(), np.array(losses_of(asked))  # both are scratch to the next rule
+    trained = chosen[: _call(rules.select, "select", candidates=asked, losses=losses, chosen=chosen, **known)]
+    updates, coefficients = updates_of(trained), np.full(trained.size, 1.0 / max(trained.size, 1))
+    extra = 0.0
+    if rules.weigh is not None:
+        extra = _call(rules.weigh, "weigh", chosen=trained, updates=updates, coefficients=coefficients, **known)
+    return Played(proposed, trained, updates, coefficients, extra)
+
+
+def after_round(
+    rules: Rules, memory: Array, weights: Array, round_index: int, rng: np.random.Generator, played: Played, **seen: Any
+) -> None:
+    """Let the rules value and observe what a round came to.
+
+    Parameters
+    ----------
+    rules, memory, weights, round_index, rng
+        As of ``play_round``.
+    played
+        The round.
+    seen
+        What these rules see besides: ``server_model``, ``model`` and ``mean_losses``.
+    """
+    known = {"round_index": round_index, "table": rules.table, "memory": memory, "weights": weights, "rng": rng}
+    for name, rule in (("value", rules.value), ("observe", rules.observe)):
+        if rule is not None:
+            _call(rule, name, **known, **played._asdict(), **seen)
+
+
+def _call(rule: Callable[..., Any], name: str, **values: Any) -> Any:
+    """Hand a rule what its slot declares; what it does not write is read-only, as in the loop."""
+    slot = RULES[name]
+    return rule(*(values[one] if one in slot.writes else _read_only(values[one]) for one in slot.arguments))
+
+
+def _read_only(value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value
+    view = value.view()
+    view.flags.writeable = False
+    return view

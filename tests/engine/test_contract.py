@@ -1,0 +1,130 @@
+"""The contract is declared once: signatures, buffers, tables and refusals follow from the declaration."""
+
+import re
+
+import numpy as np
+import pytest
+from numba import typeof
+
+import fedtheory as ft
+from fedtheory.engine import _slots, contract
+from fedtheory.engine._tables import tables
+from fedtheory.engine.contract import ARGUMENTS, KERNELS, RECORDS, SLOTS, Slots
+from fedtheory.selection.rules import RULES
+from tests.environment import ROOT
+
+FED = ft.QuadraticFederation([1.0, 2.0, 3.0], [[0.0], [1.0], [5.0]], [0.5, 0.25, 0.25])
+
+
+def rows(table: str) -> list[list[str]]:
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()[2:]]
+
+
+def test_every_slot_has_known_arguments_and_writes_into_some_of_them() -> None:
+    assert not set(KERNELS) & set(RULES)
+    for slot in SLOTS.values():
+        assert set(slot.arguments) <= set(ARGUMENTS)
+        assert set(slot.writes) <= set(slot.arguments)
+        assert slot.returns in ("int64", "float64", "void")
+    used = {name for slot in SLOTS.values() for name in slot.arguments}
+    assert used == set(ARGUMENTS)
+
+
+def test_the_tables_of_the_documentation_say_what_the_loop_is_compiled_by() -> None:
+    shown = {**dict(zip(RULES, rows(tables()["rules"]), strict=True)),
+             **dict(zip(KERNELS, rows(tables()["kernels"]), strict=True))}  # fmt: skip
+    for name, slot in SLOTS.items():
+        signature = _slots.signature_of(slot, typeof((np.zeros(1),)))
+        function, writes, _ = shown[name]
+        arguments = re.fullmatch(rf"`{name}\((.*)\) -> (\w+)`", function)
+        assert arguments is not None
+        assert len(signature.args) == len(arguments[1].split(", "))
+        assert str(signature.return_type) == arguments[2].replace("void", "none")
+        readable = {
+            one for one, kind in zip(slot.arguments, signature.args, strict=True) if getattr(kind, "mutable", 0)
+        }
+        assert set(re.findall(r"\w+", writes)) == readable & set(slot.writes) == set(slot.writes)
+    assert [row[0] for row in rows(tables()["records"])] == [f"`{name}`" for name in RECORDS]
+    assert [row[0] for row in rows(tables()["arguments"])] == [f"`{name}`" for name in ARGUMENTS]
+
+
+def test_the_page_shows_all_tables_and_lists_nothing_by_hand() -> None:
+    text = (ROOT / "docs" / "api" / "contracts.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\{include\} tables/(\w+)\.md", text)) == set(tables())
+    assert "round_index" not in text
+
+
+def test_everything_that_can_be_recorded_has_the_shape_that_the_contract_says() -> None:
+    run = ft.fedavg(
+        FED, ft.selection.PowerOfChoice(2, 3), num_rounds=4, step_size=0.1, num_replicates=3, record_every=2,
+        record=tuple(RECORDS),
+    )  # fmt: skip
+    sizes = {"v": 1, "m": 2}
+    for name, record in RECORDS.items():
+        assert run.recorded(name).shape == (3, 3, *(sizes[size] for size in record.shape))
+    data = run.to_xarray()
+    assert data["selected"].dims == ("replicate", "round", "place")
+
+
+def test_selections_are_recorded_with_their_coefficients_and_blank_after_the_last_round() -> None:
+    run = ft.fedavg(
+        FED, ft.selection.Independent(1.5), num_rounds=40, step_size=0.1, num_replicates=2,
+        record=("selected", "coefficients", "models"),
+    )  # fmt: skip
+    selected, coefficients = run.recorded("selected"), run.recorded("coefficients")
+    assert (selected[:, -1] == -1).all()
+    assert np.isnan(coefficients[:, -1]).all()
+    for replicate in range(2):
+        sent = selected[replicate][coefficients[replicate] > 0]
+        np.testing.assert_array_equal(np.bincount(sent, minlength=3), run.counts[replicate])
+    # One gradient step of each client, weighed as recorded, is what the server did.
+    before, after = run.models[:, :-1], run.models[:, 1:]
+    updates = -0.1 * np.take_along_axis(FED.gradients(before)[..., 0], selected[:, :-1], axis=2)
+    np.testing.assert_allclose((updates * coefficients[:, :-1]).sum(axis=2), (after - before)[..., 0], atol=1e-14)
+
+
+def test_the_slots_of_the_loop_are_those_of_the_contract_in_the_order_of_a_round() -> None:
+    assert Slots._fields == (*KERNELS, *RULES)
+    assert list(RULES) == ["attend", "propose", "select", "weigh", "value", "observe"]
+    assert set(contract.BUFFERS) == {name for slot in SLOTS.values() for name in slot.writes} - {"memory", "present"}
+
+
+class Valued:
+    """The first two clients are chosen; the rule that values them keeps what it was handed."""
+
+    def __init__(self):
+        self.seen = []
+
+    def rules(self, weights, num_rounds):
+        def first_two(round_index, table, memory, weights, candidates, losses, rng, chosen):
+            chosen[0], chosen[1] = 0, 1
+            return 2
+
+        def value(round_index, table, memory, weights, chosen, coefficients, updates, server_model, model, rng):
+            assert model - server_model == pytest.approx(0.5 * coefficients @ updates, abs=1e-15)
+            self.seen.append(
+                (round_index, chosen.tolist(), (server_model + updates).ravel(), server_model[0], model[0])
+            )
+            memory[0] += 1
+
+        return ft.selection.Rules(select=first_two, value=value, max_selected=2, memory=np.zeros(1))
+
+
+def test_a_round_is_valued_with_its_local_models_and_the_server_s_before_and_after() -> None:
+    strategy = Valued()
+    run = ft.fedavg(
+        FED,
+        strategy,
+        num_rounds=3,
+        step_size=0.1,
+        initial=[2.0],
+        server_step_size=0.5,
+        record=("models",),
+        num_threads=1,
+    )
+    models = run.models[0, :, 0]
+    assert [entry[0] for entry in strategy.seen] == [0, 1, 2]
+    for t, chosen, local, before, after in strategy.seen:
+        assert chosen == [0, 1]
+        assert (before, after) == (models[t], models[t + 1])
+        np.testing.assert_allclose(local, before - 0.1 * FED.gradients([before])[:2, 0], rtol=1e-15)

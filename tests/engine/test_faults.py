@@ -1,0 +1,235 @@
+"""Whatever a rule does, a run ends with one sentence that names strategy, rule, round and value: never with a crash."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import njit
+
+import fedtheory as ft
+from fedtheory.selection import BernoulliAvailability, Rules
+from tests.environment import PLAIN_PYTHON
+
+K, FAR = 6, 10**9
+FEDERATION = ft.QuadraticFederation(np.linspace(1.0, 2.0, K), np.arange(2.0 * K).reshape(K, 2), np.full(K, 1 / K))
+
+
+def first_two(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    chosen[0], chosen[1] = 0, 1
+    return 2
+
+
+def everyone(round_index, table, memory, weights, rng, candidates):
+    for k in range(weights.size):
+        candidates[k] = k
+    return weights.size
+
+
+def all_there(round_index, table, memory, rng, present):
+    present[:] = True
+    return present.size
+
+
+def rule_of(name: str, body: str) -> Any:
+    """Make a rule that behaves in round 0 and does ``body`` from round 1 on."""
+    arguments = ", ".join(ft.selection.RULES[name].arguments)
+    good = {
+        "attend": "present[:] = True\n    return present.size",
+        "propose": "for k in range(weights.size):\n        candidates[k] = k\n    return weights.size",
+        "select": "chosen[0], chosen[1] = 0, 1\n    return 2",
+        "weigh": "coefficients[0], coefficients[1] = 0.5, 0.5\n    return 0.0",
+        "value": "pass",
+        "observe": "pass",
+    }[name]
+    indented = body.replace("\n", "\n        ")
+    space: dict[str, Any] = {"np": np, "FAR": FAR, "__name__": "rules_of_somebody"}
+    text = f"def misbehaving({arguments}):\n    if round_index >= 1:\n        {indented}\n    {good}\n"
+    exec(compile(text, "rules_of_somebody.py", "exec"), space)
+    return space["misbehaving"]
+
+
+@dataclass(frozen=True)
+class Misbehaving:
+    """Two clients in each round, and one rule that is somebody else's."""
+
+    name: str
+    body: str
+    compiles: bool = True
+
+    def rules(self, weights: Any, num_rounds: int) -> Rules:
+        rule = rule_of(self.name, self.body)
+        rules: dict[str, Any] = {"select": first_two, "propose": everyone, self.name: rule}
+        return Rules(
+            max_selected=2, max_candidates=K, memory=np.zeros(K), table=np.ones(3),
+            **{name: njit(rule) if self.compiles else rule for name, rule in rules.items()},
+        )  # fmt: skip
+
+
+def sentence(error: type[Exception], strategy: Any, **arguments: Any) -> str:
+    with pytest.raises(error) as caught:
+        ft.fedavg(FEDERATION, strategy, num_rounds=3, step_size=0.1, **arguments)
+    return str(caught.value)
+
+
+NUMBERS = {
+    "a client far out of range": ("select", "chosen[0], chosen[1] = FAR, 0\nreturn 2",
+        f"name clients in 0..5, .* got {FAR}"),
+    "client K": ("select", "chosen[0], chosen[1] = 0, 6\nreturn 2", "got 6"),
+    "client -2": ("select", "chosen[0] = -2\nreturn 1", "got -2"),
+    "a place that nothing was written to": ("select", "chosen[0] = 3\nreturn 2", "got -1"),
+    "17 of 6 clients": ("select", "return 17", r"return a number of clients in 0\.\.2, got 17"),
+    "1,000 clients": ("select", "return 1000", r"in 0\.\.2, got 1000"),
+    "more than promised": ("select", "chosen[0], chosen[1] = 0, 1\nreturn 3", r"in 0\.\.2, got 3"),
+    "fewer than none": ("select", "return -1", r"in 0\.\.2, got -1"),
+    "a candidate far out of range": ("propose", "candidates[0] = FAR\nreturn 1", f"got {FAR}"),
+    "candidate -1": ("propose", "candidates[0] = -1\nreturn 1", "got -1"),
+    "candidates that nothing was written to": ("propose", "return 4", "got -1"),
+    "7 of 6 candidates": ("propose", "return 7", r"in 0\.\.6, got 7"),
+    "fewer candidates than none": ("propose", "return -5", r"in 0\.\.6, got -5"),
+    "a coefficient that is no number": ("weigh", "coefficients[0], coefficients[1] = 1.0, np.nan\nreturn 0.0",
+        "finite coefficient for each chosen client, .* got nan for client 1"),
+    "an infinite coefficient": ("weigh", "coefficients[0], coefficients[1] = -np.inf, 1.0\nreturn 0.0",
+        "got -inf for client 0"),
+    "a coefficient that nothing was written to": ("weigh", "coefficients[0] = 1.0\nreturn 0.0", "got nan for client 1"),
+    "uplink that is no number": ("weigh", "coefficients[:] = 0.5\nreturn np.nan", "how many floats go up .* got nan"),
+    "uplink below zero": ("weigh", "coefficients[:] = 0.5\nreturn -1.0", "at least 0, got -1.0"),
+    "infinite uplink": ("weigh", "coefficients[:] = 0.5\nreturn np.inf", "finite and at least 0, got inf"),
+    "5 of 6 present": ("attend", "present[:] = True\nreturn 5", "how many clients it left present, 6, got 5"),
+    "a billion present": ("attend", "present[:] = True\nreturn FAR", f"left present, 6, got {FAR}"),
+    "fewer present than none": ("attend", "present[:] = True\nreturn -1", "left present, 6, got -1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("compiles", [True, False], ids=["compiled", "plain Python"])
+@pytest.mark.parametrize("what", NUMBERS)
+def test_what_a_rule_returns_is_checked_in_every_round(what, compiles):
+    name, body, wanted = NUMBERS[what]
+    strategy = Misbehaving(name, body, compiles)
+    said = sentence(ValueError, strategy)
+    assert said.startswith(f"the rule {name} of {strategy!r} must ")
+    assert said.endswith(" in round 1")
+    assert re.search(wanted, said)
+
+
+OUTSIDE = {
+    "chosen": ("select", "chosen[FAR] = 1\nreturn 1"),
+    "candidates of select": ("select", "candidates[FAR] = 1\nchosen[0] = 0\nreturn 1"),
+    "weights": ("select", "chosen[0] = int(weights[FAR])\nreturn 1"),
+    "table": ("select", "chosen[0] = int(table[3])\nreturn 1"),
+    "memory": ("select", "memory[FAR] = 1.0\nchosen[0] = 0\nreturn 1"),
+    "losses": ("select", "chosen[0] = int(losses[FAR])\nreturn 1"),
+    "candidates": ("propose", "candidates[FAR] = 1\nreturn 1"),
+    "coefficients": ("weigh", "coefficients[FAR] = 1.0\nreturn 0.0"),
+    "updates": ("weigh", "coefficients[0] = updates[FAR, 0]\nreturn 0.0"),
+    "memory of value": ("value", "memory[FAR] = 1.0"),
+    "memory of observe": ("observe", "memory[FAR] = 1.0"),
+    "present": ("attend", "present[FAR] = True\nreturn 6"),
+}
+
+
+@pytest.mark.parametrize("compiles", [True, False], ids=["compiled", "plain Python"])
+@pytest.mark.parametrize("what", OUTSIDE)
+def test_a_rule_that_leaves_its_arrays_is_stopped(what, compiles):
+    name, body = OUTSIDE[what]
+    strategy = Misbehaving(name, body, compiles)
+    said = sentence(ValueError, strategy)
+    wanted = f"the rule {name} of {strategy!r} must stay within its arrays, got an index out of bounds in round 1"
+    assert said.startswith(wanted)
+
+
+FOREIGN = {
+    "weights": ("select", "weights[0] = 1.0\nreturn 0"),
+    "table": ("select", "table[0] = 1.0\nreturn 0"),
+    "updates": ("weigh", "updates[0, 0] = 1.0\nreturn 0.0"),
+    "chosen": ("weigh", "chosen[0] = 1\nreturn 0.0"),
+    "model": ("value", "model[0] = 1.0"),
+    "mean losses": ("observe", "mean_losses[0] = 1.0"),
+    "coefficients": ("observe", "coefficients[0] = 1.0"),
+}
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="what is read-only is so to compiled code")
+@pytest.mark.parametrize("what", FOREIGN)
+def test_a_rule_writes_into_nothing_but_what_it_is_declared_to_write(what):
+    name, body = FOREIGN[what]
+    wanted = f"the rule {name} must follow .* it writes into what it may only read .*line 3.*; wanted {name}"
+    assert re.search(wanted, sentence(TypeError, Misbehaving(name, body)))
+    with pytest.raises(ValueError, match="read-only") as caught:
+        ft.fedavg(FEDERATION, Misbehaving(name, body, compiles=False), num_rounds=3, step_size=0.1)
+    assert caught.value.__notes__ == [f"raised by the rule {name} of {Misbehaving(name, body, False)!r} in round 1"]
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return chosne.size", "NameError: name 'chosne' is not defined"),
+        ("return chosen.no_such_thing", "Unknown attribute 'no_such_thing'"),
+        ("return 'two'", "Cannot cast|can't unify|Can't unify|Cannot unify"),
+    ],
+)
+def test_a_typo_is_told_with_numba_s_words_and_the_line(body, said):
+    text = sentence(TypeError, Misbehaving("select", body))
+    assert re.search(said, text)
+    assert 'File "rules_of_somebody.py", line ' in text
+
+
+def test_what_a_plain_rule_raises_says_where():
+    with pytest.raises(NameError, match="chosne") as caught:
+        ft.fedavg(FEDERATION, Misbehaving("select", "return chosne.size", False), num_rounds=3, step_size=0.1)
+    assert "the rule select of Misbehaving(" in caught.value.__notes__[0]
+    for answer, error in (("1.5", TypeError), ("None", TypeError), ("[1]", TypeError)):
+        assert sentence(error, Misbehaving("select", f"return {answer}", False))
+
+
+def test_a_rule_that_loses_the_absent_says_nothing_about_them():
+    rule = Misbehaving("weigh", "coefficients[:] = 1.0 / chosen.size\nreturn 0.0")
+    run = ft.fedavg(
+        FEDERATION, ft.selection.Available(rule, BernoulliAvailability(0.5), "allow"),
+        num_rounds=20, step_size=0.1, record=("uplink", "gap"),
+    )  # fmt: skip
+    assert np.isfinite(run.uplink).all()
+    assert np.isfinite(run.gap).all()
+
+
+def test_a_run_that_diverges_by_itself_still_does():
+    rule = Misbehaving("weigh", "coefficients[0], coefficients[1] = 1e308, 1e308\nreturn 0.0")
+    run = ft.fedavg(FEDERATION, rule, num_rounds=9, step_size=0.9)
+    assert run.status.tolist() == ["diverged"]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "got"),
+    [(ft.selection.PowerOfChoice, "the class PowerOfChoice"), ("pow-d", "'pow-d'"), (None, "None")],
+)
+def test_what_is_no_strategy_is_refused_in_one_sentence(strategy, got):
+    wanted = f"strategy must be a value with a method rules(weights, num_rounds), got {got}"
+    assert sentence(TypeError, strategy) == wanted
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "said"),
+    [
+        ({"table": [1.0]}, TypeError, "table must be a flat array of float64, got list"),
+        ({"memory": np.zeros(2, dtype=int)}, TypeError, "memory must be a flat array of float64, got int64 of shape"),
+        ({"memory": np.zeros((2, 2))}, TypeError, r"memory must be a flat array .* shape \(2, 2\)"),
+        ({"select": None}, TypeError, r"select must be a function select\(round_index, .*\) -> int64, got None"),
+        ({"weigh": "mean"}, TypeError, r"weigh must be a function weigh\(.*\) -> float64, got 'mean'"),
+        ({"max_selected": 0}, ValueError, "max_selected must be at least 1, got 0"),
+        ({"max_candidates": -1}, ValueError, "max_candidates must be at least 0, got -1"),
+        ({"candidate_loss": "noisy"}, ValueError, "candidate_loss must be one of"),
+    ],
+)
+def test_what_rules_are_made_of_is_checked(change, error, said):
+    with pytest.raises(error, match=said):
+        Rules(**{"select": first_two, "max_selected": 2, **change})
+
+
+def test_what_the_rules_of_a_strategy_return_are_rules():
+    class Listed:
+        def rules(self, weights, num_rounds):
+            return [first_two]
+
+    assert re.search(r"must be fedtheory.selection.Rules, got list", sentence(TypeError, Listed()))

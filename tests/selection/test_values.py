@@ -1,0 +1,67 @@
+"""Strategies and their parts are values: equal ones are equal and hash alike, and all print shortly."""
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory._values import Listed, listed
+from tests.selection.test_contract import EXAMPLES, every_strategy
+
+MANY = 200_000
+S = ft.selection
+
+
+def made_of_arrays(size, change=0.0):
+    """One of each strategy, and of each part of one, that takes a number per client; the last number may change."""
+    shares = np.linspace(0.25, 0.5, size)
+    shares[-1] += change
+    counts, chances = np.arange(1, size + 1), np.linspace(0.25, 0.5, size)
+    counts[-1] += bool(change)
+    chances[-1] += change
+    mask = np.arange(size) == 0
+    shares[0] = 1.0
+    return {
+        "ActiveFederated": S.ActiveFederated(1, counts),
+        "LossMatching": S.LossMatching(mask, shares, np.full(3, 0.5), participation=S.Everyone(chances)),
+        "PriorityDraws": S.LossMatching(mask, shares, participation=S.PriorityDraws(1, chances)),
+        "BernoulliAvailability": S.Available(S.Full(), S.BernoulliAvailability(chances)),
+        "MarkovAvailability": S.Available(S.Full(), S.MarkovAvailability(0.5, chances)),
+        "AlternatingGroups": S.Available(S.Full(), S.AlternatingGroups(groups=counts)),
+    }
+
+
+@pytest.mark.parametrize("name", made_of_arrays(3))
+def test_strategies_made_of_equal_arrays_are_equal_and_others_are_not(name):
+    one, other, different = made_of_arrays(30)[name], made_of_arrays(30)[name], made_of_arrays(30, 0.125)[name]
+    assert one == other
+    assert hash(one) == hash(other)
+    assert repr(one) == repr(other)
+    assert one != different
+    assert repr(one) != repr(different)
+
+
+@every_strategy
+def test_every_strategy_of_the_package_hashes_and_prints_shortly(name):
+    assert EXAMPLES[name] in {EXAMPLES[name]}
+    assert len(repr(EXAMPLES[name])) < 300
+
+
+def test_strategies_of_many_clients_print_shortly():
+    assert {name: len(repr(value)) for name, value in made_of_arrays(MANY).items() if len(repr(value)) > 500} == {}
+
+
+def test_a_long_tuple_is_told_from_one_that_differs_in_one_place():
+    one, other = Listed(range(MANY)), Listed([*range(MANY - 2), 0, MANY - 1])
+    assert repr(one) != repr(other)
+    assert repr(one) == repr(listed(np.arange(MANY)))
+
+
+def test_what_was_given_is_kept_as_python_s_numbers():
+    given = np.array([[0.5, 1.0], [0.25, 2.0]])
+    kept = S.Everyone(given).attendance
+    given[0, 0] = 7.0
+    assert kept == ((0.5, 1.0), (0.25, 2.0))
+    assert type(kept[0][0]) is float
+    assert type(listed(np.float64(0.5))) is float
+    masked = np.ma.masked_array([1.0], [True])
+    assert listed(masked) is masked  # whoever asks for numbers refuses it by name
