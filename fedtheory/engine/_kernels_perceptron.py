@@ -64,7 +64,10 @@ def perceptron_family(
     if work.batch_size > smallest:
         message = f"batch_size must be at most {smallest}, the samples of the smallest client, got {work.batch_size}"
         raise ValueError(message)
-    if work.batch_size and work.relative_noise:
+    if work.batch_size and work.num_batches:
+        message = f"batch_size must be None with num_batches, got {work.batch_size} and {work.num_batches}"
+        raise ValueError(message)
+    if (work.batch_size or work.num_batches) and work.relative_noise:
         message = f"relative_noise must be 0 with mini-batches, whose gradients are noisy, got {work.relative_noise}"
         raise ValueError(message)
     slots: tuple[Any, Any, Any] = (_losses, _train, _excess)
@@ -150,12 +153,17 @@ def _train_one(problem, client, server_model, step_sizes, work, rng, update):
     _pad(server_model, problem.layers, weights)
     _pad(server_model, problem.layers, start)
     speed.fill(0.0)
-    rows, size = (problem.order, work.batch_size) if work.batch_size > 0 else (problem.rows, count)
+    size = work.batch_size if work.batch_size > 0 else count
+    if work.num_batches > 0:
+        size = max(1, count // work.num_batches)
+    draws = work.batch_size + work.num_batches > 0
+    rows = problem.order if draws else problem.rows
     total_loss, begin = 0.0, 0
     for s in range(step_sizes.size):
-        if work.batch_size > 0:
+        if draws:
             # Samples before ``begin`` have been seen in this epoch, which ends when fewer than a batch are left.
-            begin = begin + size if work.by_epoch and s > 0 and begin + 2 * size <= count else 0
+            goes_on = s % work.num_batches > 0 if work.num_batches > 0 else work.by_epoch and s > 0
+            begin = begin + size if goes_on and begin + 2 * size <= count else 0
             _draw_batch(problem.order, first + begin, count - begin, size, rng)
         total_loss += _mean_gradient(problem, rows, first + begin, size, work.track_losses)
         if work.gradient_noise > 0.0 or work.relative_noise > 0.0:

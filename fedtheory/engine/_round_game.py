@@ -11,10 +11,10 @@ import numpy as np
 
 from fedtheory._compile import compiled
 
-__all__ = ["EXACT", "MOST_PLAYERS", "PERMUTATION", "TRUNCATED", "value_cohort"]
+__all__ = ["EXACT", "METHODS", "PERMUTATION", "TRUNCATED", "value_cohort"]
 
 EXACT, TRUNCATED, PERMUTATION = 0, 1, 2
-MOST_PLAYERS = 20
+METHODS = {"exact": EXACT, "gtg": TRUNCATED, "permutation": PERMUTATION}
 _WINDOW, _FEWEST, _CLOSE = 10, 20, 0.01
 _MOST_PER_PLAYER = 50
 
@@ -79,7 +79,7 @@ def _utility(excess_of, problem, start, updates, shares, known, model, number):
         for j in range(model.size):
             model[j] = start[j]
         for k in range(shares.size):
-            if number >> k & 1:
+            if number >> k & 1 and shares[k] > 0.0:
                 for j in range(model.size):
                     model[j] += shares[k] / total * updates[k, j]
         loss = excess_of(problem, model)

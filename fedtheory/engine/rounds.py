@@ -10,6 +10,7 @@ import numpy as np
 
 from fedtheory._compile import compiled, inlined
 from fedtheory.engine._fleet import keep_present, train_alike, train_cohort, update_presence
+from fedtheory.engine._round_game import value_cohort
 from fedtheory.engine._slots import functions_at, lent
 from fedtheory.engine.contract import SLOTS, Slots
 
@@ -22,18 +23,19 @@ _PLACE = Slots(*range(len(SLOTS)))
 
 @compiled
 def run_rounds(
-    addresses, problem, server, space, recording, work, fleet, plan, selection_rng, training_rng, attendance_rng
+    addresses, problem, judge, server, space, recording, work, fleet, plan, selection_rng, training_rng, attendance_rng
 ):
-    """Run all rounds of one replicate in place.
+    """Run all rounds of one replicate in place; ``judge`` is a problem whose loss tells what the chosen brought.
 
     Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
     """
     slots = functions_at(addresses, problem)
+    judge = lent(judge)
     problem, server, space, recording, fleet = lent(problem), lent(server), lent(space), lent(recording), lent(fleet)
     plan, selection_rng, training_rng = lent(plan), lent(selection_rng), lent(training_rng)
     attendance_rng = lent(attendance_rng)
     model, report = space.model, space.report
-    uplink, broadcasts, evaluations = 0.0, 0.0, 0.0
+    uplink, broadcasts, evaluations, coalitions = 0.0, 0.0, 0.0, 0.0
     num_rounds = plan.step_sizes.size // plan.local_steps
     # Asked once: the usual fleet is present and alike, and handing its arrays around costs a tenth of a round.
     attends, differs = addresses.attend != 0, fleet.local_steps.size + fleet.returned_noise.size > 0
@@ -42,7 +44,7 @@ def run_rounds(
     for t in range(num_rounds + 1):
         row = t // recording.every if t % recording.every == 0 else -1
         if row >= 0:
-            _record(recording, row, slots.excess(problem, model), model, uplink, broadcasts, evaluations)
+            _record(recording, row, slots.excess(problem, model), model, uplink, broadcasts, evaluations, coalitions)
         if t == num_rounds:
             break
         if plan.stop[0]:
@@ -71,10 +73,12 @@ def run_rounds(
         if row >= 0:
             _record_cohort(recording, row, space, size)
         sent = _aggregate(space, size, plan.server_step_size, values)
-        if not _is_finite(model):
-            return FAULT if weighs and _only_coefficients_fail(space, size) else t + 1
         if values:
-            _value(slots, server, space, size, t, selection_rng)
+            coalitions += _value(slots, judge, server, space, plan, size, t, selection_rng)
+            if row >= 0:
+                _record_values(recording, row, space, size)
+        if not (_is_finite(model) and _is_finite(space.values[:size])):
+            return FAULT if weighs and _only_coefficients_fail(space, size) else t + 1
         if observes:
             _observe(slots, server, space, size, t)
         uplink += sent * model.size + asked + extra
@@ -144,11 +148,20 @@ def _weigh(slots, server, space, size, t, weighs, rng):
 
 
 @inlined
-def _value(slots, server, space, size, t, rng):
+def _value(slots, judge, server, space, plan, size, t, rng):
+    """Value the chosen; return the coalitions that were evaluated."""
     table, memory, weights = server
     space.report[0] = _PLACE.value
     chosen, coefficients, updates = space.chosen[:size], space.coefficients[:size], space.updates[:size]
-    slots.value(t, table, memory, weights, chosen, coefficients, updates, space.server_model, space.model, rng)
+    before, values, asked = space.server_model, space.values[:size], 0
+    if plan.method >= 0 and size > 0:
+        asked = value_cohort(
+            slots.excess, judge, before, updates, coefficients, plan.method, plan.tolerance, plan.num_orders, rng,
+            space.known, space.change, values,
+        )  # fmt: skip
+    if _is_finite(space.model) and _is_finite(values):
+        slots.value(t, table, memory, weights, chosen, coefficients, values, updates, before, space.model, rng)
+    return asked
 
 
 @inlined
@@ -198,7 +211,7 @@ def _aggregate(space, size, server_step_size, keeps):
 
 
 @inlined
-def _record(recording, row, excess, model, uplink, broadcasts, evaluations):
+def _record(recording, row, excess, model, uplink, broadcasts, evaluations, coalitions):
     if recording.excess.size > 0:
         recording.excess[row] = excess
     if recording.models.size > 0:
@@ -210,6 +223,8 @@ def _record(recording, row, excess, model, uplink, broadcasts, evaluations):
         recording.broadcasts[row] = broadcasts
     if recording.evaluations.size > 0:
         recording.evaluations[row] = evaluations
+    if recording.coalitions.size > 0:
+        recording.coalitions[row] = coalitions
 
 
 @inlined
@@ -220,6 +235,13 @@ def _record_cohort(recording, row, space, size):
     if recording.coefficients.size > 0:
         for i in range(size):
             recording.coefficients[row, i] = space.coefficients[i]
+
+
+@inlined
+def _record_values(recording, row, space, size):
+    if recording.values.size > 0:
+        for i in range(size):
+            recording.values[row, i] = space.values[i]
 
 
 @inlined
