@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from fedtheory.paper import Bound
-    from fedtheory.verification.claim import Claim
+    from fedtheory.verification.claims import Claim
 
 __all__ = ["main"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-__all__ = ["lazy_names", "members", "modules", "surface"]
+__all__ = ["lazy_modules", "lazy_names", "members", "modules", "surface"]
 
 
 @cache
@@ -52,7 +52,9 @@ def _rooms(folder: str) -> list[str]:
     return [info.name for info in pkgutil.iter_modules([folder]) if not info.name.startswith("_")]
 
 
-def lazy_names(package: str, folder: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazy_names(
+    package: str, folder: str, offered: Callable[[str], dict[str, str]] = surface
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make the ``__getattr__`` and ``__dir__`` of an open package: a name loads the one module that offers it."""
 
     def __getattr__(name: str) -> Any:
@@ -63,15 +65,23 @@ def lazy_names(package: str, folder: str) -> tuple[Callable[[str], Any], Callabl
             raise AttributeError(message)
         if name in _rooms(folder):
             return importlib.import_module(f"{package}.{name}")
-        if name not in surface(folder):
+        if name not in offered(folder):
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message)
-        return getattr(importlib.import_module(f"{package}.{surface(folder)[name]}"), name)
+        return getattr(importlib.import_module(f"{package}.{offered(folder)[name]}"), name)
 
     def __dir__() -> list[str]:
-        return sorted({*surface(folder), *_rooms(folder)})
+        return sorted({*offered(folder), *_rooms(folder)})
 
     return __getattr__, __dir__
+
+
+def lazy_modules(package: str, folder: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make the ``__getattr__`` and ``__dir__`` of a package that offers its modules and none of their names.
+
+    Modules of such a package may use the same name: what is in them is found otherwise, claims by their keys.
+    """
+    return lazy_names(package, folder, lambda _: {})
 
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:

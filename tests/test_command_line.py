@@ -13,14 +13,15 @@ import pytest
 from fedtheory.__main__ import main
 from fedtheory.claims.power_of_choice import lemmas
 from fedtheory.verification import catalogue
-from fedtheory.verification.claim import Claim, Finding, not_applicable
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import Finding, not_applicable
 
 GAP = [
     *("bound", "power_of_choice.decaying_steps_gap", "--num-steps", "12", "--mu", "1", "--L", "1"),
     *("--local-steps", "1", "--num-selected", "1", "--G2", "3", "--sigma2", "0", "--objective-gap", "0"),
     *("--rho-tilde", "1", "--initial-distance2", "0"),
 ]
-FAST = {"power-of-choice:lemma-b1": lemmas.LEMMA_B1, "power-of-choice:step-38": lemmas.EQUATION_38_PRINTED}
+FAST = {"power-of-choice:lemma-b1": lemmas.lemma_b1, "power-of-choice:step-38": lemmas.equation_38_printed}
 
 
 @pytest.fixture
@@ -86,8 +87,8 @@ def test_verify_leaves_with_zero_when_every_verdict_is_expected(
 def test_verify_leaves_with_one_when_a_verdict_is_unexpected(
     known: dict[str, Claim], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    key = lemmas.EQUATION_38_PRINTED.key
-    known[key] = replace(lemmas.EQUATION_38_PRINTED, expected="holds")
+    key = lemmas.equation_38_printed.key
+    known[key] = replace(lemmas.equation_38_printed, expected="holds")
     assert main(["verify", key]) == 1
     assert "UNEXPECTED, not holds" in " ".join(capsys.readouterr().out.split())
 
@@ -101,7 +102,7 @@ def raising(rng: object) -> Finding:
 def test_a_check_that_raises_stops_neither_the_other_verdicts_nor_the_file(
     known: dict[str, Claim], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first = lemmas.LEMMA_B1.key
+    first = lemmas.lemma_b1.key
     known[first] = replace(known[first], check=raising)
     file = tmp_path / "verdicts.json"
     assert main(["verify", "--json", str(file)]) == 1
@@ -116,7 +117,7 @@ def test_a_check_that_raises_stops_neither_the_other_verdicts_nor_the_file(
 def test_a_claim_that_rarely_applies_is_unexpected_and_says_why(
     known: dict[str, Claim], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    key = lemmas.LEMMA_B1.key
+    key = lemmas.lemma_b1.key
     sound = known[key].check
 
     def rarely(rng: np.random.Generator) -> Finding:
@@ -150,7 +151,7 @@ def test_verify_writes_the_verdicts_and_does_not_overwrite(
 
 def test_a_thorough_budget_tries_more_instances(known: dict[str, Claim], tmp_path: Path) -> None:
     file = tmp_path / "verdicts.json"
-    key = lemmas.LEMMA_B1.key
+    key = lemmas.lemma_b1.key
     assert main(["verify", key, "--budget", "thorough", "--json", str(file)]) == 0
     assert json.loads(file.read_text(encoding="utf-8"))[0]["num_instances"] == known[key].instances[1]
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import fedtheory
-from fedtheory._compile import _imports
+from fedtheory._compile import _imports, _readable
+from tests.environment import PLAIN_PYTHON, ROOT
 
 INNER = """
 from fedtheory._compile import compiled
@@ -83,3 +84,59 @@ def test_imports_are_found_however_they_are_written(tmp_path, statement):
     newton = Path(fedtheory.__file__).parent / "sampling" / "_newton.py"
     assert newton in _imports(tmp_path / "kernel.py")
     assert newton not in _imports(newton.with_name("optimal.py").with_name("inclusion.py"))
+
+
+FOREIGN = """
+from typing import NamedTuple
+import numpy as np
+from numba import njit
+import fedtheory as ft
+from fedtheory.engine.contract import Family
+
+class Arrays(NamedTuple):
+    rows: np.ndarray
+
+@njit(cache=True, nogil=True)
+def losses(problem, model, candidates, batch_size, rng, losses):
+    losses[:] = 1.0
+
+@njit(cache=True, nogil=True)
+def train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
+    updates[:] = problem.rows[0]
+
+@njit(cache=True, nogil=True)
+def excess(problem, model):
+    return model[0]
+
+class Theirs:
+    num_clients, dim, weights, minimum = 2, 1, np.array([0.5, 0.5]), 0.0
+
+@ft.engine.layout.register
+def lay_out(fed: Theirs, work):
+    return Family(Arrays(np.ones((3, 1))), losses, train, excess, reference=0.0)
+"""
+RUN = "print(ft.fedavg(fed, ft.selection.Uniform(1), num_rounds=2, step_size=0.5, record=('gap',)).gap)"
+OURS = f"import fedtheory as ft; fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [0.0]], [0.5, 0.5]); {RUN}"
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
+def test_a_family_of_somebody_else_leaves_nothing_in_the_cache_that_another_process_cannot_read(tmp_path):
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "family_of_somebody.py").write_text(FOREIGN)
+    theirs = f"import fedtheory as ft, family_of_somebody; fed = family_of_somebody.Theirs(); {RUN}"
+    for program, path, wanted in ((theirs, [tmp_path / "theirs"], "[[0. 1. 2.]]"), (OURS, [], "[[0. 0. 0.]]")):
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [ROOT, *path])),
+                       "NUMBA_CACHE_DIR": str(tmp_path / "cache")}  # fmt: skip
+        command = [sys.executable, "-c", program]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
+        assert (done.stdout.strip(), done.returncode) == (wanted, 0), done.stderr
+    # One compilation of the loop serves both families, whose arrays are alike.
+    assert len(list((tmp_path / "cache").rglob("rounds.run_rounds-*.nbc"))) == 1
+
+
+def test_an_index_that_names_what_is_gone_is_as_good_as_none():
+    def lost():
+        raise ModuleNotFoundError("No module named 'renamed_since'")
+
+    assert _readable(lost)() == {}
+    assert _readable(lambda: {"signature": "file"})() == {"signature": "file"}

@@ -3,11 +3,12 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import fedtheory
-from fedtheory._discover import lazy_names, surface
+from fedtheory._discover import lazy_modules, lazy_names, surface
 from tests import stubs
 from tests.environment import ROOT
 
@@ -37,6 +38,19 @@ def test_names_outside_the_surface_do_not_exist(tmp_path: Path) -> None:
     assert names() == ["f", "module"]
     with pytest.raises(AttributeError, match="module 'toy' has no attribute 'g'"):
         get("g")
+
+
+def test_modules_whose_names_are_not_offered_may_use_the_same_one(tmp_path: Path) -> None:
+    package(tmp_path, first="def f(): ...", second="def f(): ...")
+    get, names = lazy_modules("toy", str(tmp_path))
+    assert names() == ["first", "second"]
+    with pytest.raises(AttributeError, match="module 'toy' has no attribute 'f'"):
+        get("f")
+
+
+def test_claims_are_asked_for_by_their_keys_so_that_no_two_names_can_clash() -> None:
+    for folder in (fedtheory.claims, fedtheory.claims.power_of_choice, fedtheory.claims.fedalign):
+        assert {type(getattr(folder, name)) for name in dir(folder)} == {ModuleType}
 
 
 @pytest.mark.parametrize("paper", ["power_of_choice", "fedalign", "optimal_client_sampling", "fedavg"])

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.claims._instances import constant_law, decaying, draw_federation, draw_model, federation_in_words, whole
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.engine.simulation import fedavg
 from fedtheory.estimates.mean_field import mean_field_gap
@@ -15,17 +14,17 @@ from fedtheory.exact.floor import ErrorFloor, error_floor
 from fedtheory.exact.moments import expected_gap
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.law import Law
 from fedtheory.paper import Statement
+from fedtheory.rational.averaging import RationalRun, constant_law, mean_weights
+from fedtheory.rational.draws import draw_federation, draw_model, whole
+from fedtheory.rational.noises import no_noise, two_point_noise
+from fedtheory.rational.rounds import gap
+from fedtheory.rational.step_sizes import decaying
+from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
-from fedtheory.selection.full import Full
-from fedtheory.selection.independent import Independent
-from fedtheory.selection.power_of_choice import PowerOfChoice
-from fedtheory.selection.proportional import Proportional
-from fedtheory.selection.uniform import Uniform
-from fedtheory.verification.claim import Claim, Finding, at_most, equal_to, worst_of
-from fedtheory.verification.runs import RationalRun, expected, mean_weights, no_noise, two_point_noise
-from fedtheory.verification.selections import (
-    Law,
+from fedtheory.sampling.selections import (
+    Selection,
     frequencies,
     independent,
     power_of_choice,
@@ -33,6 +32,13 @@ from fedtheory.verification.selections import (
     uniform_subsets,
     with_replacement,
 )
+from fedtheory.selection.full import Full
+from fedtheory.selection.independent import Independent
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.uniform import Uniform
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 _QUADRATURE = 1e-13
 """Relative accuracy of the trapezoidal rule for inclusion probabilities; all its terms are positive."""
@@ -65,7 +71,13 @@ def draw_ranked(rng: np.random.Generator, most: int = 6) -> _Ranked:
     return _Ranked(weights, losses, whole(rng, 1, d), d)
 
 
-def _inclusion(rng: np.random.Generator) -> Finding:
+@claim(
+    "exact-quadratics:inclusion-probabilities",
+    "Inclusion probabilities of pow-d by quadrature agree with the enumeration of all draws",
+    Statement(PAPER, "Section 4", form="derived"),
+    "identity",
+)
+def inclusion(rng: np.random.Generator) -> Finding:
     drawn = draw_ranked(rng)
     exact = frequencies(power_of_choice(*drawn), len(drawn.weights))
     computed = power_of_choice_inclusion(
@@ -77,23 +89,13 @@ def _inclusion(rng: np.random.Generator) -> Finding:
     )
 
 
-INCLUSION = Claim(
-    key="exact-quadratics:inclusion-probabilities",
-    title="Inclusion probabilities of pow-d by quadrature agree with the enumeration of all draws",
-    statement=Statement(PAPER, "Section 4", form="derived"),
-    kind="identity",
-    check=_inclusion,
-)
-
-
 def polytope_findings(drawn: _Ranked, inclusion: tuple[Fraction, ...]) -> list[Finding]:
     """Compare ``sum_U pi_k`` with ``f(U) = E min(m, candidates in U)`` for every U; all clients must attain it."""
     m, everybody = drawn.num_selected, range(len(drawn.weights))
     candidates = successive(drawn.weights, drawn.num_candidates)
 
     def rank(members: tuple[int, ...]) -> Fraction:
-        counts = ((chance, len(set(drawn_set) & set(members))) for chance, drawn_set in candidates)
-        return sum((chance * min(m, count) for chance, count in counts), start=Fraction(0))
+        return Fraction(candidates.mean(lambda drawn_set: min(m, len(set(drawn_set) & set(members)))))
 
     subsets = chain.from_iterable(combinations(everybody, size) for size in range(1, len(everybody)))
     findings = [
@@ -107,26 +109,23 @@ def polytope_findings(drawn: _Ranked, inclusion: tuple[Fraction, ...]) -> list[F
     return [*findings, equal_to(sum(inclusion, start=Fraction(0)), Fraction(m), instance=drawn.in_words)]
 
 
-def _base_polytope(rng: np.random.Generator) -> Finding:
-    drawn = draw_ranked(rng, most=5)
-    return worst_of(polytope_findings(drawn, frequencies(power_of_choice(*drawn), len(drawn.weights))))
-
-
-BASE_POLYTOPE = Claim(
-    key="exact-quadratics:base-polytope",
-    title="sum_{k in U} pi_k <= E min(m, candidates in U) for every set U of clients, with equality for all of them",
-    statement=Statement(PAPER, "Section 4", form="derived"),
-    kind="optimality",
-    check=_base_polytope,
+@claim(
+    "exact-quadratics:base-polytope",
+    "sum_{k in U} pi_k <= E min(m, candidates in U) for every set U of clients, with equality for all of them",
+    Statement(PAPER, "Section 4", form="derived"),
+    "optimality",
     remark="so the frequencies of pow-d lie in the base polytope of a submodular function, whatever ranks the clients",
 )
+def base_polytope(rng: np.random.Generator) -> Finding:
+    drawn = draw_ranked(rng, most=5)
+    return worst_of(polytope_findings(drawn, frequencies(power_of_choice(*drawn), len(drawn.weights))))
 
 
 class _Scheme(NamedTuple):
     """A state-independent strategy with its law and coefficients, written out."""
 
     strategy: Any
-    law: Law
+    law: Law[Selection]
     weigh: Any
 
 
@@ -149,13 +148,20 @@ def _schemes(weights: tuple[Fraction, ...], m: int) -> list[_Scheme]:
     ]
 
 
-def _expected_gap(rng: np.random.Generator) -> Finding:
+@claim(
+    "exact-quadratics:expected-gap",
+    "E F(w_t) - F* by the recursion of moments agrees with the enumeration of all runs in rational arithmetic",
+    Statement(PAPER, "Section 2", "eqs. (2)-(3)", form="derived"),
+    "identity",
+    hypotheses=("the selection does not depend on the model",),
+)
+def gap_by_moments(rng: np.random.Generator) -> Finding:
     fed = draw_federation(rng)
     tau, m, initial = whole(rng, 1, 3), whole(rng, 1, 2), draw_model(rng, fed.dim)
     options = _schemes(fed.weights, m)
     scheme = options[whole(rng, 0, len(options) - 1)]
     # Noise of two values has the same variance in all directions in one dimension only.
-    noisy = fed.dim == 1 and tau * m <= 2 and len(scheme.law[-1].chosen) * tau <= 4
+    noisy = fed.dim == 1 and tau * m <= 2 and min(map(len, scheme.law)) * tau <= 4
     noise = two_point_noise((Fraction(whole(rng, 1, 4), 2),)) if noisy else no_noise(fed.dim)
     num_rounds = 1 if noisy or len(scheme.law) > 6 else 2
     step_size = decaying(fed)
@@ -168,25 +174,11 @@ def _expected_gap(rng: np.random.Generator) -> Finding:
     # A gap near 0 is a difference of larger ones: the largest gap of the run sets the scale of rounding.
     scale = float(fed.gap(initial) + fed.objective_gap + run.sigma2)
     instance = {**federation_in_words(fed), "strategy": str(scheme.strategy), "local_steps": tau}
+    sides = [(scale + float(gaps[t]), scale + float(gap(run, t * tau))) for t in range(num_rounds + 1)]
     return worst_of(
-        equal_to(
-            scale + float(gaps[t]),
-            scale + float(expected(run.snapshots[t * tau], lambda at: fed.gap(at.average))),
-            instance={**instance, "round": t},
-            rtol=_MOMENTS,
-        )
-        for t in range(num_rounds + 1)
+        equal_to(found, truth, instance={**instance, "round": t}, rtol=_MOMENTS)
+        for t, (found, truth) in enumerate(sides)
     )
-
-
-EXPECTED_GAP = Claim(
-    key="exact-quadratics:expected-gap",
-    title="E F(w_t) - F* by the recursion of moments agrees with the enumeration of all runs in rational arithmetic",
-    statement=Statement(PAPER, "Section 2", "eqs. (2)-(3)", form="derived"),
-    kind="identity",
-    check=_expected_gap,
-    hypotheses=("the selection does not depend on the model",),
-)
 
 
 def _drawn_quadratics(rng: np.random.Generator) -> tuple[QuadraticFederation, PowerOfChoice, dict[str, Any]]:
@@ -203,7 +195,13 @@ def mean_of_selected(fed: QuadraticFederation, strategy: PowerOfChoice, w: Any) 
     return float(strategy.inclusion_probabilities(fed.weights, losses) @ losses) / strategy.num_selected
 
 
-def _certificate(rng: np.random.Generator) -> Finding:
+@claim(
+    "exact-quadratics:floor-certificate",
+    "No model has a smaller mean loss of the selected clients than the floor's minimizer, up to its duality gap",
+    Statement(PAPER, "Section 4", form="derived"),
+    "optimality",
+)
+def floor_certificate(rng: np.random.Generator) -> Finding:
     fed, strategy, instance = _drawn_quadratics(rng)
     floor = error_floor(fed, strategy)
     size = np.sqrt(fed.objective_gap / fed.strong_convexity)
@@ -212,31 +210,19 @@ def _certificate(rng: np.random.Generator) -> Finding:
     return worst_of(at_most(lowest, mean_of_selected(fed, strategy, w), instance=instance) for w in others)
 
 
-FLOOR_CERTIFICATE = Claim(
-    key="exact-quadratics:floor-certificate",
-    title="No model has a smaller mean loss of the selected clients than the floor's minimizer, up to its duality gap",
-    statement=Statement(PAPER, "Section 4", form="derived"),
-    kind="optimality",
-    check=_certificate,
+@claim(
+    "exact-quadratics:small-step-bias",
+    "The error floor of small steps is at most objective_gap (rho_tilde / rho_diagonal - 1)",
+    Statement(PAPER, "Theorem 3.1", "the bias term", form="refined"),
+    hypotheses=("every F_k is convex", "steps small enough for the run to settle"),
+    looseness=2,
+    remark="the paper's bias term is 8 L / (3 mu) times as large, and with rho_bar for rho_diagonal",
 )
-
-
-def _small_step_bias(rng: np.random.Generator) -> Finding:
+def small_step_bias(rng: np.random.Generator) -> Finding:
     fed, strategy, instance = _drawn_quadratics(rng)
     skews = selection_skew(fed, strategy, num_models=40)
     bias = fed.objective_gap * (skews.rho_tilde.upper / skews.rho_diagonal.lower - 1)
     return at_most(error_floor(fed, strategy).value, bias, instance=instance)
-
-
-SMALL_STEP_BIAS = Claim(
-    key="exact-quadratics:small-step-bias",
-    title="The error floor of small steps is at most objective_gap (rho_tilde / rho_diagonal - 1)",
-    statement=Statement(PAPER, "Theorem 3.1", "the bias term", form="refined"),
-    kind="inequality",
-    check=_small_step_bias,
-    hypotheses=("every F_k is convex", "steps small enough for the run to settle"),
-    remark="the paper's bias term is 8 L / (3 mu) times as large, and with rho_bar for rho_diagonal",
-)
 
 
 _PAPER_INSTANCE = "Appendix F, K = 30, v = 5, m = 3, seed 0"
@@ -255,22 +241,27 @@ def long_run_findings(floors: dict[int, ErrorFloor]) -> list[Finding]:
     return findings
 
 
-def _floors(_: np.random.Generator) -> Finding:
+@claim(
+    "exact-quadratics:error-floor",
+    "The error of pow-d after 300,000 rounds with steps 2e-5 is the predicted floor",
+    Statement(PAPER, "Section 5", "Figure 2", form="derived"),
+    "reproduction",
+    instances=(1, 1),
+)
+def floor(_: np.random.Generator) -> Finding:
     fed = power_of_choice_quadratics(num_clients=30, dim=5, rng=0)
     return worst_of(long_run_findings({d: error_floor(fed, PowerOfChoice(3, d)) for d in (9, 30)}))
 
 
-FLOOR = Claim(
-    key="exact-quadratics:error-floor",
-    title="The error of pow-d after 300,000 rounds with steps 2e-5 is the predicted floor",
-    statement=Statement(PAPER, "Section 5", "Figure 2", form="derived"),
-    kind="reproduction",
-    check=_floors,
+@claim(
+    "exact-quadratics:mean-field",
+    "The mean-field recursion predicts the error of pow-d after 15,000 rounds with steps 2e-5 within 1%",
+    Statement(PAPER, "Section 5", "Figure 2", form="derived"),
+    "reproduction",
     instances=(1, 1),
+    remark="an approximation: it leaves out the variance of the selection, which is of the order of the step",
 )
-
-
-def _mean_field(_: np.random.Generator) -> Finding:
+def mean_field(_: np.random.Generator) -> Finding:
     fed = power_of_choice_quadratics(num_clients=30, dim=5, rng=0)
     settings = {**_SETTLING, "num_rounds": 15_000, "initial": np.full(5, 10.0)}
     findings = []
@@ -281,14 +272,3 @@ def _mean_field(_: np.random.Generator) -> Finding:
         instance = {"clients": _PAPER_INSTANCE, "d": d, "num_rounds": 15_000, "step_size": 2e-5}
         findings.append(equal_to(float(run.gap[:, -1].mean()), predicted, instance=instance, rtol=_DISCRETIZED / 2))
     return worst_of(findings)
-
-
-MEAN_FIELD = Claim(
-    key="exact-quadratics:mean-field",
-    title="The mean-field recursion predicts the error of pow-d after 15,000 rounds with steps 2e-5 within 1%",
-    statement=Statement(PAPER, "Section 5", "Figure 2", form="derived"),
-    kind="reproduction",
-    check=_mean_field,
-    instances=(1, 1),
-    remark="an approximation: it leaves out the variance of the selection, which is of the order of the step",
-)

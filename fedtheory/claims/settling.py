@@ -6,15 +6,18 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.claims._instances import draw_noise, federation_in_words, in_words, whole
 from fedtheory.exact.floor import error_floor
 from fedtheory.paper import Statement
+from fedtheory.rational.averaging import RationalRun
+from fedtheory.rational.constants import observed_gradient_bound
+from fedtheory.rational.draws import draw_noise, whole
+from fedtheory.rational.quadratics import RationalQuadratics
+from fedtheory.rational.vectors import difference, norm2, vector
+from fedtheory.rational.words import federation_in_words, in_words, run_in_words
+from fedtheory.sampling.selections import power_of_choice
 from fedtheory.selection.power_of_choice import PowerOfChoice
-from fedtheory.verification.claim import Claim, Finding, at_most, equal_to
-from fedtheory.verification.observed_constants import observed_gradient_bound
-from fedtheory.verification.rational import RationalQuadratics, difference, norm2, vector
-from fedtheory.verification.runs import RationalRun, expected
-from fedtheory.verification.selections import power_of_choice
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_most, equal_to
 
 
 class Crossing(NamedTuple):
@@ -40,19 +43,16 @@ def draw_crossing(rng: np.random.Generator) -> Crossing:
     return Crossing(fed, (floor,))
 
 
-def _floor(rng: np.random.Generator) -> Finding:
+@claim(
+    "exact-quadratics:floor-of-two-parabolas",
+    "The floor of pow-d with one of two clients is where their losses cross between their minimizers",
+    Statement(PAPER, "Section 5", "error floor", form="derived"),
+    "identity",
+)
+def floor_of_two_parabolas(rng: np.random.Generator) -> Finding:
     fed, floor = draw_crossing(rng)
     found = error_floor(fed.rounded(), PowerOfChoice(1, 2)).minimizer[0]
     return equal_to(float(found), float(floor[0]), instance=federation_in_words(fed), scale=1.0)
-
-
-FLOOR_OF_TWO_PARABOLAS = Claim(
-    key="exact-quadratics:floor-of-two-parabolas",
-    title="The floor of pow-d with one of two clients is where their losses cross between their minimizers",
-    statement=Statement(PAPER, "Section 5", "error floor", form="derived"),
-    kind="identity",
-    check=_floor,
-)
 
 
 def round_bound(
@@ -64,7 +64,18 @@ def round_bound(
     return (1 - eta * mu * tau) * start2 + eta**2 * tau**2 * G2 * (1 + drift)
 
 
-def _one_round(rng: np.random.Generator) -> Finding:
+@claim(
+    "exact-quadratics:settling",
+    "One round of pow-d contracts the squared distance from its floor's model, up to O(eta^2)",
+    Statement(PAPER, "Section 5", "error floor", form="derived"),
+    hypotheses=(
+        "every F_k is L-smooth and mu-strongly convex",
+        "the frequencies of the clients maximize their mean loss over a fixed set",
+        "E 1/m sum_k |g_k|^2 <= G2 over the active clients",
+    ),
+    looseness=1.01,
+)
+def one_round_settles(rng: np.random.Generator) -> Finding:
     fed, floor = draw_crossing(rng)
     local_steps = whole(rng, 1, 4)
     eta = Fraction(whole(rng, 1, 8), 8) / fed.smoothness
@@ -78,26 +89,8 @@ def _one_round(rng: np.random.Generator) -> Finding:
         num_steps=local_steps,
         noise=draw_noise(rng, 1),
     )
-    end2 = expected(run.snapshots[local_steps], lambda at: norm2(difference(at.average, floor)))
-    G2 = observed_gradient_bound(run)
-    words = {"floor": in_words(floor), "initial": in_words(start), "step_size": str(eta), "noise": str(run.noise)}
     start2 = norm2(difference(start, floor))
-    return at_most(
-        end2,
-        round_bound(start2, step_size=eta, local_steps=local_steps, fed=fed, G2=G2),
-        instance={**federation_in_words(fed), **words, "local_steps": local_steps},
-    )
-
-
-SETTLING = Claim(
-    key="exact-quadratics:settling",
-    title="One round of pow-d contracts the squared distance from its floor's model, up to O(eta^2)",
-    statement=Statement(PAPER, "Section 5", "error floor", form="derived"),
-    kind="inequality",
-    check=_one_round,
-    hypotheses=(
-        "every F_k is L-smooth and mu-strongly convex",
-        "the frequencies of the clients maximize their mean loss over a fixed set",
-        "E 1/m sum_k |g_k|^2 <= G2 over the active clients",
-    ),
-)
+    end2 = Fraction(run.snapshots[local_steps].mean(lambda at: norm2(difference(at.average, floor))))
+    G2 = observed_gradient_bound(run)
+    bound = round_bound(start2, step_size=eta, local_steps=local_steps, fed=fed, G2=G2)
+    return at_most(end2, bound, instance=run_in_words(run, law="largest loss of two", floor=in_words(floor)))

@@ -7,23 +7,12 @@ import numpy as np
 
 from fedtheory._validate import Array
 from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.claims._instances import whole
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.softmax import SoftmaxFederation
 from fedtheory.paper import Statement
-from fedtheory.verification.claim import Claim, Finding, at_least, at_most, equal_to, worst_of
-
-__all__ = [
-    "BATCH_MEAN",
-    "BATCH_VARIANCE",
-    "BATCH_VARIANCE_BOUND",
-    "GRADIENT",
-    "GRADIENT_BOUND",
-    "INVARIANCE",
-    "MINIMIZER",
-    "SMOOTHNESS",
-    "STRONG_CONVEXITY",
-]
+from fedtheory.rational.draws import whole
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
 _MODEL = "F_k is the mean cross-entropy of a linear softmax model with l2/2 |W|^2"
 _RIDGE = "l2 > 0"
@@ -65,7 +54,14 @@ def _textbook_loss(fed: SoftmaxFederation, k: int, w: Any) -> Any:
     return total / len(y) + fed.l2 / 2 * sum(w * w)
 
 
-def _gradient(rng: np.random.Generator) -> Finding:
+@claim(
+    "softmax:gradient",
+    "grad F_k(w) . d is the derivative of the cross-entropy along d",
+    Statement(PAPER, "Section 5", form="derived"),
+    "identity",
+    hypotheses=(_MODEL,),
+)
+def gradient(rng: np.random.Generator) -> Finding:
     fed, w, direction, instance = _draw(rng)
     slopes = fed.gradients(w) @ direction
     # A gradient is a mean of terms of this size, which may cancel: only they tell how far rounding reaches.
@@ -80,16 +76,6 @@ def _gradient(rng: np.random.Generator) -> Finding:
         )
         for k in range(fed.num_clients)
     )
-
-
-GRADIENT = Claim(
-    key="softmax:gradient",
-    title="grad F_k(w) . d is the derivative of the cross-entropy along d",
-    statement=Statement(PAPER, "Section 5", form="derived"),
-    kind="identity",
-    check=_gradient,
-    hypotheses=(_MODEL,),
-)
 
 
 def _steepest(drawn: _Drawn) -> _Drawn:
@@ -108,7 +94,14 @@ def _above_tangent(drawn: _Drawn) -> tuple[Array, float]:
     return fed.losses(w + d) - fed.losses(w) - fed.gradients(w) @ d, float(0.5 * d @ d)
 
 
-def _smoothness(rng: np.random.Generator) -> Finding:
+@claim(
+    "softmax:smoothness",
+    "F_k(v) <= F_k(w) + grad F_k(w).(v - w) + L/2 |v - w|^2 with L = max_k lambda_max(X_k'X_k/n_k)/2 + l2",
+    Statement(PAPER, "Assumption 3.1", form="derived"),
+    hypotheses=(_MODEL,),
+    looseness=1.01,
+)
+def smoothness(rng: np.random.Generator) -> Finding:
     drawn = _draw(rng)
     findings = []
     for one in (drawn, _steepest(drawn)):
@@ -117,17 +110,14 @@ def _smoothness(rng: np.random.Generator) -> Finding:
     return worst_of(findings)
 
 
-SMOOTHNESS = Claim(
-    key="softmax:smoothness",
-    title="F_k(v) <= F_k(w) + grad F_k(w).(v - w) + L/2 |v - w|^2 with L = max_k lambda_max(X_k'X_k/n_k)/2 + l2",
-    statement=Statement(PAPER, "Assumption 3.1", form="derived"),
-    kind="inequality",
-    check=_smoothness,
-    hypotheses=(_MODEL,),
+@claim(
+    "softmax:strong-convexity",
+    "F_k(v) >= F_k(w) + grad F_k(w).(v - w) + l2/2 |v - w|^2",
+    Statement(PAPER, "Assumption 3.2", form="derived"),
+    hypotheses=(_MODEL, _RIDGE),
+    looseness=1.01,
 )
-
-
-def _strong_convexity(rng: np.random.Generator) -> Finding:
+def strong_convexity(rng: np.random.Generator) -> Finding:
     drawn = _draw(rng)
     # Equal shifts of all classes change no probability: along them only the ridge term curves.
     shift = np.tile(drawn.direction[: drawn.fed.inputs.shape[1]], drawn.fed.data.num_classes)
@@ -138,17 +128,14 @@ def _strong_convexity(rng: np.random.Generator) -> Finding:
     return worst_of(findings)
 
 
-STRONG_CONVEXITY = Claim(
-    key="softmax:strong-convexity",
-    title="F_k(v) >= F_k(w) + grad F_k(w).(v - w) + l2/2 |v - w|^2",
-    statement=Statement(PAPER, "Assumption 3.2", form="derived"),
-    kind="inequality",
-    check=_strong_convexity,
+@claim(
+    "softmax:minimizer",
+    "|grad F(w*)| <= 1e-10 and l2/2 |w - w*|^2 <= F(w) - F* <= |grad F(w)|^2 / (2 l2)",
+    Statement(PAPER, "Assumption 3.2", form="derived"),
+    "optimality",
     hypotheses=(_MODEL, _RIDGE),
 )
-
-
-def _minimizer(rng: np.random.Generator) -> Finding:
+def minimizer(rng: np.random.Generator) -> Finding:
     fed, w, direction, instance = _draw(rng)
     best = fed.minimizer
     near = best + direction
@@ -164,17 +151,15 @@ def _minimizer(rng: np.random.Generator) -> Finding:
     )
 
 
-MINIMIZER = Claim(
-    key="softmax:minimizer",
-    title="|grad F(w*)| <= 1e-10 and l2/2 |w - w*|^2 <= F(w) - F* <= |grad F(w)|^2 / (2 l2)",
-    statement=Statement(PAPER, "Assumption 3.2", form="derived"),
-    kind="optimality",
-    check=_minimizer,
-    hypotheses=(_MODEL, _RIDGE),
+@claim(
+    "softmax:invariance",
+    "F, F* and sum_k p_k F_k* stay when clients are permuted, duplicated or split into equal halves",
+    Statement(PAPER, "Section 3", "eq. (4)", form="derived"),
+    "identity",
+    hypotheses=(_MODEL, _RIDGE, "p_k is proportional to the sample counts"),
+    instances=(10, 100),
 )
-
-
-def _invariance(rng: np.random.Generator) -> Finding:
+def invariance(rng: np.random.Generator) -> Finding:
     fed, w, _, instance = _draw(rng)
     order = np.argsort(rng.random(fed.num_clients))
     x, y = fed.data.client(0)
@@ -197,17 +182,6 @@ def _invariance(rng: np.random.Generator) -> Finding:
     return worst_of(findings)
 
 
-INVARIANCE = Claim(
-    key="softmax:invariance",
-    title="F, F* and sum_k p_k F_k* stay when clients are permuted, duplicated or split into equal halves",
-    statement=Statement(PAPER, "Section 3", "eq. (4)", form="derived"),
-    kind="identity",
-    check=_invariance,
-    hypotheses=(_MODEL, _RIDGE, "p_k is proportional to the sample counts"),
-    instances=(10, 100),
-)
-
-
 def _batch_gradients(fed: SoftmaxFederation, k: int, size: int, w: Array) -> Array:
     """Gradients of all mini-batches of distinct samples of client k: each is a client that owns just the batch."""
     x, y = fed.data.client(k)
@@ -224,26 +198,30 @@ def _draw_batches(rng: np.random.Generator) -> tuple[_Drawn, int, int, Array]:
     return drawn._replace(instance={**drawn.instance, "k": k, "batch_size": size}), k, size, batches
 
 
-def _batch_mean(rng: np.random.Generator) -> Finding:
-    (fed, w, direction, instance), k, _, batches = _draw_batches(rng)
-    return equal_to(float(np.mean(batches @ direction)), float(fed.gradients(w)[k] @ direction), instance=instance)
-
-
-BATCH_MEAN = Claim(
-    key="softmax:batch-mean",
-    title="E g_k = grad F_k(w) for mini-batches of distinct samples, along any direction",
-    statement=Statement(PAPER, "Assumption 3.3", form="derived"),
-    kind="identity",
-    check=_batch_mean,
+@claim(
+    "softmax:batch-mean",
+    "E g_k = grad F_k(w) for mini-batches of distinct samples, along any direction",
+    Statement(PAPER, "Assumption 3.3", form="derived"),
+    "identity",
     hypotheses=(_MODEL, "the mini-batch is uniform among those of its size"),
 )
+def batch_mean(rng: np.random.Generator) -> Finding:
+    (fed, w, direction, instance), k, _, batches = _draw_batches(rng)
+    return equal_to(float(np.mean(batches @ direction)), float(fed.gradients(w)[k] @ direction), instance=instance)
 
 
 def _enumerated_variance(batches: Array) -> float:
     return float(np.mean(np.sum((batches - batches.mean(axis=0)) ** 2, axis=1)))
 
 
-def _batch_variance(rng: np.random.Generator) -> Finding:
+@claim(
+    "softmax:batch-variance",
+    "E |g_k - grad F_k(w)|^2 = (n_k - b)/(b (n_k - 1)) times the variance of one sample's gradient",
+    Statement(PAPER, "Assumption 3.3", form="derived"),
+    "identity",
+    hypotheses=(_MODEL, "the mini-batch is uniform among those of its size"),
+)
+def batch_variance(rng: np.random.Generator) -> Finding:
     (fed, w, _, instance), k, size, batches = _draw_batches(rng)
     # Samples may be equal: the variance 0 is then a difference of equal moments.
     shift = float(np.mean(np.sum(batches**2, axis=1)))
@@ -251,17 +229,14 @@ def _batch_variance(rng: np.random.Generator) -> Finding:
     return equal_to(shift + exact, shift + _enumerated_variance(batches), instance=instance)
 
 
-BATCH_VARIANCE = Claim(
-    key="softmax:batch-variance",
-    title="E |g_k - grad F_k(w)|^2 = (n_k - b)/(b (n_k - 1)) times the variance of one sample's gradient",
-    statement=Statement(PAPER, "Assumption 3.3", form="derived"),
-    kind="identity",
-    check=_batch_variance,
+@claim(
+    "softmax:batch-variance-bound",
+    "E |g_k - grad F_k(w)|^2 <= max_k (n_k - b)/(b (n_k - 1)) 2/n_k sum_i |x_i|^2 for every w",
+    Statement(PAPER, "Assumption 3.3", form="derived"),
     hypotheses=(_MODEL, "the mini-batch is uniform among those of its size"),
+    looseness=1.01,
 )
-
-
-def _batch_variance_bound(rng: np.random.Generator) -> Finding:
+def batch_variance_bound(rng: np.random.Generator) -> Finding:
     (fed, _, _, instance), _, size, batches = _draw_batches(rng)
     t = float(whole(rng, 1, 64))
     # Both samples are put into the wrong class: the variance is 2 t^2, the bound 2 (t^2 + 1).
@@ -276,17 +251,14 @@ def _batch_variance_bound(rng: np.random.Generator) -> Finding:
     )
 
 
-BATCH_VARIANCE_BOUND = Claim(
-    key="softmax:batch-variance-bound",
-    title="E |g_k - grad F_k(w)|^2 <= max_k (n_k - b)/(b (n_k - 1)) 2/n_k sum_i |x_i|^2 for every w",
-    statement=Statement(PAPER, "Assumption 3.3", form="derived"),
-    kind="inequality",
-    check=_batch_variance_bound,
-    hypotheses=(_MODEL, "the mini-batch is uniform among those of its size"),
+@claim(
+    "softmax:gradient-bound",
+    "E |g_k|^2 <= G2 along every run with step sizes up to 1/l2, G2 from an invariant ball",
+    Statement(PAPER, "Assumption 3.4", form="derived"),
+    hypotheses=(_MODEL, _RIDGE, "step sizes at most 1/l2", "aggregation by averages"),
+    looseness=1.01,
 )
-
-
-def _gradient_bound(rng: np.random.Generator) -> Finding:
+def gradient_bound(rng: np.random.Generator) -> Finding:
     fed, w, _, instance = _draw(rng)
     G2 = fed.gradient_bound(w)
     largest = 0.0
@@ -297,13 +269,3 @@ def _gradient_bound(rng: np.random.Generator) -> Finding:
         # The longest step that the bound allows.
         w = w - steps[whole(rng, 0, len(steps) - 1)] / fed.l2
     return at_most(largest, G2, instance=instance)
-
-
-GRADIENT_BOUND = Claim(
-    key="softmax:gradient-bound",
-    title="E |g_k|^2 <= G2 along every run with step sizes up to 1/l2, G2 from an invariant ball",
-    statement=Statement(PAPER, "Assumption 3.4", form="derived"),
-    kind="inequality",
-    check=_gradient_bound,
-    hypotheses=(_MODEL, _RIDGE, "step sizes at most 1/l2", "aggregation by averages"),
-)

@@ -11,7 +11,7 @@ from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 
-__all__ = ["Fleet", "keep_present", "noise_variances", "own_steps", "train_alike", "train_cohort", "update_presence"]
+__all__ = ["Fleet", "keep_present", "noise_variances", "own_steps", "train_cohort", "update_presence"]
 
 Whole = npt.NDArray[np.int64]
 
@@ -79,19 +79,13 @@ def keep_present(clients, size, fleet):
 
 
 @inlined
-def train_alike(problem, train, space, size, step_sizes, work, rng):
-    """Let the chosen clients take all steps of the round."""
-    train(
-        problem, space.chosen[:size], space.model, step_sizes, work, rng, space.velocity, space.slope, space.updates,
-        space.mean_losses,
-    )  # fmt: skip
-
-
-@inlined
 def train_cohort(problem, train, space, size, step_sizes, work, fleet, rng):
     """Let the chosen clients train, each its own number of steps, and blur what they return."""
     if fleet.local_steps.size == 0:
-        train_alike(problem, train, space, size, step_sizes, work, rng)
+        train(
+            problem, space.chosen[:size], space.model, step_sizes, work, rng, space.velocity, space.slope,
+            space.updates, space.mean_losses,
+        )  # fmt: skip
     else:
         for i in range(size):
             own, one = step_sizes[: fleet.local_steps[space.chosen[i]]], slice(i, i + 1)
@@ -100,8 +94,13 @@ def train_cohort(problem, train, space, size, step_sizes, work, fleet, rng):
                 space.updates[one], space.mean_losses[one],
             )  # fmt: skip
     if fleet.returned_noise.size > 0:
-        for i in range(size):
-            deviation = np.sqrt(fleet.returned_noise[space.chosen[i]])
-            if deviation > 0.0:
-                for j in range(space.model.size):
-                    space.updates[i, j] += deviation * rng.standard_normal()
+        _blur(space, size, fleet.returned_noise, rng)
+
+
+@compiled
+def _blur(space, size, variances, rng):
+    for i in range(size):
+        deviation = np.sqrt(variances[space.chosen[i]])
+        if deviation > 0.0:
+            for j in range(space.model.size):
+                space.updates[i, j] += deviation * rng.standard_normal()

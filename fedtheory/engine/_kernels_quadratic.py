@@ -28,8 +28,8 @@ class QuadraticArrays(NamedTuple):
 def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
     """Lay out a federation for the round loop, with the leanest kernels for the local work asked for."""
     if work.batch_size or work.num_batches:
-        got = work.batch_size or work.num_batches
-        message = f"batch_size and num_batches must be None for a federation without samples, got {got}"
+        name = "batch_size" if work.batch_size else "num_batches"
+        message = f"{name} must be None for a federation without samples, got {getattr(work, name)}"
         raise ValueError(message)
     plain = work == LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)
     slots: tuple[Any, Any, Any]

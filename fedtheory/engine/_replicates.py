@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +65,15 @@ class Replicate:
     diverged_at: int
 
 
+class _Blank(NamedTuple):
+    """What is made once for all replicates, and copied by each where it writes."""
+
+    loop: BoundLoop
+    plan: Plan
+    space: Any
+    recording: Any
+
+
 def run_all(
     job: Job, seeds: list[np.random.SeedSequence], num_threads: int | None, progress: Callable[[int], object] | None
 ) -> list[Replicate]:
@@ -81,9 +90,12 @@ def run_all(
     # Thousands of short replicates go to the threads in bundles: handing over each takes as long as running it.
     size = max(1, len(seeds) // (_BUNDLES * workers))
     bundles = [seeds[first : first + size] for first in range(0, len(seeds), size)]
-    loop = bound_loop(job.family, job.rules)
+    blank = _Blank(
+        bound_loop(job.family, job.rules), _plan(job, stop), workspace(job.initial, job.sizes),
+        recording(job.record, job.every, job.num_recorded, job.sizes),
+    )  # fmt: skip
     pool = ThreadPoolExecutor(workers)
-    futures = [pool.submit(lambda some: [_run_one(loop, job, stop, seed) for seed in some], some) for some in bundles]
+    futures = [pool.submit(lambda some: [_run_one(blank, job, seed) for seed in some], some) for some in bundles]
     finished = 0
     try:
         for future in as_completed(futures):
@@ -97,18 +109,17 @@ def run_all(
     return [replicate for future in futures for replicate in future.result()]
 
 
-def _run_one(loop: BoundLoop, job: Job, stop: Any, seed: np.random.SeedSequence) -> Replicate:
+def _run_one(blank: _Blank, job: Job, seed: np.random.SeedSequence) -> Replicate:
     # Three streams, so that a strategy's draws change neither the noise of training nor who is there.
     selection, training, attendance = seed.spawn(3)
     rngs = [np.random.default_rng(selection), np.random.default_rng(training)]
     # To make a Generator and hand it over takes half as long as a short replicate: none is made that nobody draws from.
     rngs.append(rngs[0] if job.rules.attend is None else np.random.default_rng(attendance))
-    space, fleet = workspace(job.initial, job.sizes), _fleet(job)
-    written = recording(job.record, job.every, job.num_recorded, job.sizes)
+    space, written, fleet = _copied(blank.space), _copied(blank.recording), _fleet(job)
     with failures_named(job.strategy, space):
         problem = job.family.own_arrays()
         judge = problem if job.validation is job.family else job.validation.own_arrays()
-        ended = loop(problem, judge, _server(job), space, written, job.work, fleet, _plan(job, stop), *rngs)
+        ended = blank.loop(problem, judge, _server(job), space, written, job.work, fleet, blank.plan, *rngs)
     if ended == SHORTFALL:
         message = (
             f"at least {job.rules.min_present} clients must be available in every round (shortfall='allow' selects "
@@ -118,6 +129,10 @@ def _run_one(loop: BoundLoop, job: Job, stop: Any, seed: np.random.SeedSequence)
     if ended == FAULT:
         raise ValueError(fault(job.strategy, space, fleet.present))
     return Replicate(written, space.counts, ended)
+
+
+def _copied(arrays: Any) -> Any:
+    return arrays._make(part.copy() if isinstance(part, np.ndarray) else part for part in arrays)
 
 
 def _server(job: Job) -> Server:

@@ -9,7 +9,7 @@ It calls the strategy's rules and the problem family's kernels through slots, wh
 import numpy as np
 
 from fedtheory._compile import compiled, inlined
-from fedtheory.engine._fleet import keep_present, train_alike, train_cohort, update_presence
+from fedtheory.engine._fleet import keep_present, train_cohort, update_presence
 from fedtheory.engine._round_game import value_cohort
 from fedtheory.engine._slots import functions_at, lent
 from fedtheory.engine.contract import SLOTS, Slots
@@ -22,7 +22,7 @@ _PLACE = Slots(*range(len(SLOTS)))
 
 
 @compiled
-def run_rounds(
+def run_rounds(  # noqa: PLR0911 # a run can end in many ways
     addresses, problem, judge, server, space, recording, work, fleet, plan, selection_rng, training_rng, attendance_rng
 ):
     """Run all rounds of one replicate in place; ``judge`` is a problem whose loss tells what the chosen brought.
@@ -34,53 +34,48 @@ def run_rounds(
     problem, server, space, recording, fleet = lent(problem), lent(server), lent(space), lent(recording), lent(fleet)
     plan, selection_rng, training_rng = lent(plan), lent(selection_rng), lent(training_rng)
     attendance_rng = lent(attendance_rng)
-    model, report = space.model, space.report
+    model = space.model
     uplink, broadcasts, evaluations, coalitions = 0.0, 0.0, 0.0, 0.0
     num_rounds = plan.step_sizes.size // plan.local_steps
-    # Asked once: the usual fleet is present and alike, and handing its arrays around costs a tenth of a round.
-    attends, differs = addresses.attend != 0, fleet.local_steps.size + fleet.returned_noise.size > 0
-    asks, weighs = addresses.propose != 0, addresses.weigh != 0
-    values, observes = addresses.value != 0, addresses.observe != 0
+    # Asked once: the usual fleet is present, and handing its arrays around costs a tenth of a round.
+    attends = addresses.attend != 0
     for t in range(num_rounds + 1):
         row = t // recording.every if t % recording.every == 0 else -1
         if row >= 0:
-            _record(recording, row, slots.excess(problem, model), model, uplink, broadcasts, evaluations, coalitions)
+            excess = slots.excess(problem, model)
+            if not np.isfinite(excess):
+                return t
+            _record(recording, row, excess, model, uplink, broadcasts, evaluations, coalitions)
         if t == num_rounds:
             break
         if plan.stop[0]:
             return STOPPED
-        report[1] = t
-        if attends:
-            here = _attend(slots, server, space, fleet, t, attendance_rng)
-            if here < 0:
-                return here
+        space.report[1] = t
+        here = _attend(slots, server, space, fleet, t, attends, attendance_rng)
+        if here < 0:
+            return here
         asked = 0
-        if asks:
+        if addresses.propose != 0:
             asked = _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, training_rng)
-        size = -1
-        if asked >= 0:
-            size = _choose(slots, server, space, fleet, asked, t, attends, selection_rng)
+        size = _choose(slots, server, space, fleet, asked, t, attends, selection_rng)
         if size < 0:
             return FAULT
         steps = plan.step_sizes[t * plan.local_steps : (t + 1) * plan.local_steps]
-        if differs:
-            train_cohort(problem, slots.train, space, size, steps, work, fleet, training_rng)
-        else:
-            train_alike(problem, slots.train, space, size, steps, work, training_rng)
-        extra = _weigh(slots, server, space, size, t, weighs, selection_rng)
+        train_cohort(problem, slots.train, space, size, steps, work, fleet, training_rng)
+        extra = _weigh(slots, server, space, size, t, addresses.weigh != 0, selection_rng)
         if extra < 0.0:
             return FAULT
         if row >= 0:
             _record_cohort(recording, row, space, size)
-        sent = _aggregate(space, size, plan.server_step_size, values)
-        if values:
-            coalitions += _value(slots, judge, server, space, plan, size, t, selection_rng)
-            if row >= 0:
-                _record_values(recording, row, space, size)
-        if not (_is_finite(model) and _is_finite(space.values[:size])):
-            return FAULT if weighs and _only_coefficients_fail(space, size) else t + 1
-        if observes:
-            _observe(slots, server, space, size, t)
+        sent = _aggregate(space, size, plan.server_step_size, addresses.value != 0)
+        if not _is_finite(model):
+            return FAULT if addresses.weigh != 0 and _only_coefficients_fail(space, size) else t + 1
+        coalitions += _judge(slots, judge, space, plan, size, selection_rng)
+        if not _is_finite(space.values[:size]):
+            return t + 1
+        if row >= 0:
+            _record_values(recording, row, space, plan, size)
+        _look_back(slots, server, space, size, t, addresses.value != 0, addresses.observe != 0, selection_rng)
         uplink += sent * model.size + asked + extra
         broadcasts += max(asked, size)
         evaluations += asked
@@ -88,8 +83,10 @@ def run_rounds(
 
 
 @inlined
-def _attend(slots, server, space, fleet, t, rng):
+def _attend(slots, server, space, fleet, t, attends, rng):
     """Ask who is there; return their number, or how the run ends."""
+    if not attends:
+        return 0
     space.report[0] = _PLACE.attend
     said = slots.attend(t, fleet.table, fleet.memory, rng, fleet.present)
     space.report[2] = said
@@ -118,9 +115,11 @@ def _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, 
 
 @inlined
 def _choose(slots, server, space, fleet, asked, t, attends, rng):
-    """Choose who trains; return how many they are, -1 if the rule is at fault."""
+    """Choose who trains; return how many they are, -1 if this rule is at fault, or was the one before."""
     table, memory, weights = server
     chosen = space.chosen
+    if asked < 0:
+        return -1
     space.report[0] = _PLACE.select
     _fill(chosen, chosen.size, -1)
     size = slots.select(t, table, memory, weights, space.candidates[:asked], space.losses[:asked], rng, chosen)
@@ -148,28 +147,28 @@ def _weigh(slots, server, space, size, t, weighs, rng):
 
 
 @inlined
-def _value(slots, judge, server, space, plan, size, t, rng):
-    """Value the chosen; return the coalitions that were evaluated."""
-    table, memory, weights = server
-    space.report[0] = _PLACE.value
-    chosen, coefficients, updates = space.chosen[:size], space.coefficients[:size], space.updates[:size]
-    before, values, asked = space.server_model, space.values[:size], 0
-    if plan.method >= 0 and size > 0:
-        asked = value_cohort(
-            slots.excess, judge, before, updates, coefficients, plan.method, plan.tolerance, plan.num_orders, rng,
-            space.known, space.change, values,
-        )  # fmt: skip
-    if _is_finite(space.model) and _is_finite(values):
-        slots.value(t, table, memory, weights, chosen, coefficients, values, updates, before, space.model, rng)
-    return asked
+def _judge(slots, judge, space, plan, size, rng):
+    """Value the chosen if the strategy asks; return the coalitions that were evaluated."""
+    if plan.method < 0 or size == 0:
+        return 0
+    return value_cohort(
+        slots.excess, judge, space.server_model, space.updates[:size], space.coefficients[:size], plan.method,
+        plan.tolerance, plan.num_orders, rng, space.known, space.change, space.values,
+    )  # fmt: skip
 
 
 @inlined
-def _observe(slots, server, space, size, t):
+def _look_back(slots, server, space, size, t, values, observes, rng):
+    """Let the strategy value and observe what the round came to."""
     table, memory, weights = server
-    space.report[0] = _PLACE.observe
     chosen, coefficients = space.chosen[:size], space.coefficients[:size]
-    slots.observe(t, table, memory, weights, chosen, coefficients, space.mean_losses[:size])
+    if values:
+        space.report[0] = _PLACE.value
+        worth, updates, before, after = space.values[:size], space.updates[:size], space.server_model, space.model
+        slots.value(t, table, memory, weights, chosen, coefficients, worth, updates, before, after, rng)
+    if observes:
+        space.report[0] = _PLACE.observe
+        slots.observe(t, table, memory, weights, chosen, coefficients, space.mean_losses[:size])
 
 
 @inlined
@@ -238,8 +237,8 @@ def _record_cohort(recording, row, space, size):
 
 
 @inlined
-def _record_values(recording, row, space, size):
-    if recording.values.size > 0:
+def _record_values(recording, row, space, plan, size):
+    if plan.method >= 0 and recording.values.size > 0:
         for i in range(size):
             recording.values[row, i] = space.values[i]
 

@@ -38,7 +38,9 @@ class Trajectory:
     records
         What was recorded, by name: ``gap`` (F(w) - F*), ``loss`` (F(w)), ``uplink`` (floats sent to the server so far),
         ``broadcasts`` (models sent to clients so far), ``evaluations`` (client losses evaluated so far), each of shape
-        (R, n), and ``models``, shape (R, n, v). A diverged replicate is NaN from the round in which it diverged.
+        (R, n), ``models``, shape (R, n, v), and of the round that begins ``selected`` (who trains, then -1) and
+        ``coefficients`` (of their updates, then NaN), shape (R, n, m). A diverged replicate is NaN from the round in
+        which it diverged.
     counts
         How often each client's update entered the model, shape (R, K).
     diverged_at
@@ -100,7 +102,7 @@ class Trajectory:
         )
 
     def to_xarray(self) -> Any:
-        """Return an ``xarray.Dataset`` with dimensions replicate, round, client and coordinate."""
+        """Return an ``xarray.Dataset`` with dimensions replicate, round, client, coordinate and place in the cohort."""
         import xarray as xr
 
         inner = {name: (_DIMENSIONS[size] for size in record.shape) for name, record in RECORDS.items()}

@@ -5,7 +5,7 @@ from typing import Any
 from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.selection.laws import Fixed, Law, Moments, Ranked
+from fedtheory.selection.laws import Fixed, Moments, Ranked, SelectionLaw
 
 __all__ = ["frequency_law", "known_law", "quadratic"]
 
@@ -18,7 +18,7 @@ def quadratic(fed: Any) -> QuadraticFederation:
     return fed
 
 
-def known_law(strategy: Any, weights: Array) -> Law | None:
+def known_law(strategy: Any, weights: Array) -> SelectionLaw | None:
     """Ask a strategy for its law; one that does not say any has none that is known.
 
     Raises
@@ -27,7 +27,7 @@ def known_law(strategy: Any, weights: Array) -> Law | None:
         If the engine would refuse a run of the strategy with these weights.
     """
     ask = getattr(strategy, "law", None)
-    law: Law | None = None if ask is None else ask(weights)
+    law: SelectionLaw | None = None if ask is None else ask(weights)
     return law
 
 

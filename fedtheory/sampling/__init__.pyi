@@ -9,6 +9,7 @@ from fedtheory.sampling import inclusion as inclusion
 from fedtheory.sampling import optimal as optimal
 from fedtheory.sampling import probability_matrices as probability_matrices
 from fedtheory.sampling import reference as reference
+from fedtheory.sampling import selections as selections
 from fedtheory.sampling import variances as variances
 from fedtheory.sampling.approximate import Approximation as Approximation
 from fedtheory.sampling.approximate import approximate_probabilities as approximate_probabilities
@@ -38,6 +39,13 @@ from fedtheory.sampling.probability_matrices import variance_bound as variance_b
 from fedtheory.sampling.reference import rational_probabilities as rational_probabilities
 from fedtheory.sampling.reference import reference_probabilities as reference_probabilities
 from fedtheory.sampling.reference import solver_probabilities as solver_probabilities
+from fedtheory.sampling.selections import Selection as Selection
+from fedtheory.sampling.selections import frequencies as frequencies
+from fedtheory.sampling.selections import independent as independent
+from fedtheory.sampling.selections import power_of_choice as power_of_choice
+from fedtheory.sampling.selections import successive as successive
+from fedtheory.sampling.selections import uniform_subsets as uniform_subsets
+from fedtheory.sampling.selections import with_replacement as with_replacement
 from fedtheory.sampling.variances import expected_improvement_factor as expected_improvement_factor
 from fedtheory.sampling.variances import improvement_factor as improvement_factor
 from fedtheory.sampling.variances import improvement_factor_lower_bound as improvement_factor_lower_bound

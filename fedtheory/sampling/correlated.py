@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.law import Law
 
 __all__ = [
     "ExactlyOne",
@@ -81,6 +82,21 @@ class JointLaw:
         for name, value in (("members", members), ("probabilities", law)):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(cls, law: Law[Any], num_clients: int) -> "JointLaw":
+        """Return the sampling that a law of sets, or of tuples, of clients describes.
+
+        >>> JointLaw.of(Law.uniform([(0, 1), ()]), 2).cohorts
+        Law({frozenset({0, 1}): 0.5, frozenset(): 0.5})
+        """
+        members = np.array([[i in cohort for i in range(num_clients)] for cohort in law])
+        return cls(members, np.array([float(probability) for probability in law.values()]))
+
+    @property
+    def cohorts(self) -> Law[frozenset[int]]:
+        """The law of the set of clients."""
+        return Law((frozenset(np.flatnonzero(drawn).tolist()), probability) for drawn, probability in self.outcomes())
 
     @property
     def matrix(self) -> Array:

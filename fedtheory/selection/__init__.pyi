@@ -36,10 +36,10 @@ from fedtheory.selection.greedy_shapley import UpperConfidenceShapley as UpperCo
 from fedtheory.selection.independent import Independent as Independent
 from fedtheory.selection.laws import Fixed as Fixed
 from fedtheory.selection.laws import KnowsItsLaw as KnowsItsLaw
-from fedtheory.selection.laws import Law as Law
 from fedtheory.selection.laws import Moments as Moments
 from fedtheory.selection.laws import Ranked as Ranked
 from fedtheory.selection.laws import Scheduled as Scheduled
+from fedtheory.selection.laws import SelectionLaw as SelectionLaw
 from fedtheory.selection.loss_matching import LossMatching as LossMatching
 from fedtheory.selection.loss_matching import Matches as Matches
 from fedtheory.selection.loss_matching import matches as matches

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol, final
 
 from fedtheory._validate import Array
 
-__all__ = ["Fixed", "KnowsItsLaw", "Law", "Moments", "Ranked", "Scheduled"]
+__all__ = ["Fixed", "KnowsItsLaw", "Moments", "Ranked", "Scheduled", "SelectionLaw"]
 
 
 class Moments(NamedTuple):
@@ -77,13 +77,13 @@ class Scheduled:
     over: Callable[[int], Sequence[Fixed | Ranked]]
 
 
-Law = Moments | Fixed | Ranked | Scheduled
+SelectionLaw = Moments | Fixed | Ranked | Scheduled
 
 
 class KnowsItsLaw(Protocol):
     """A strategy that says its law."""
 
-    def law(self, weights: Array) -> Law | None:
+    def law(self, weights: Array) -> SelectionLaw | None:
         """Return the law for the objective weights, shape (K,), or None if it is not known.
 
         Raises

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fedtheory import bounds, claims
 from fedtheory._discover import members
 from fedtheory.paper import Bound, is_bound
-from fedtheory.verification.claim import Claim
+from fedtheory.verification.claims import Claim
 
 __all__ = ["close_to", "known_bounds", "known_claims", "select_claims"]
 

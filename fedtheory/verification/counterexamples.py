@@ -6,7 +6,8 @@ from typing import Any, NamedTuple, cast, final
 import numpy as np
 
 from fedtheory import _validate
-from fedtheory.verification.claim import Claim, Finding
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import Finding
 
 __all__ = ["Hunt", "Tape", "replay", "search"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.interval import Interval
-from fedtheory.verification.claim import Finding
+from fedtheory.verification.findings import Finding
 
 __all__ = ["mean_at_most", "sequential_mean_at_most"]
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory.interval import Interval
 from fedtheory.statistics import student_interval
-from fedtheory.verification.claim import Finding
+from fedtheory.verification.findings import Finding
 
 __all__ = ["Fit", "fitted_order", "order_at_least", "order_equal_to"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.verification.claim import ERROR, FAILS, HOLDS
+from fedtheory.verification.findings import ERROR, FAILS, HOLDS
 from fedtheory.verification.verdicts import Verdict
 
 __all__ = ["Row", "console_rows", "description", "markdown_table", "notes", "rows", "summary"]

@@ -12,14 +12,13 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory.verification.catalogue import select_claims
-from fedtheory.verification.claim import (
-    BUDGETS,
+from fedtheory.verification.claims import BUDGETS, Claim
+from fedtheory.verification.findings import (
     ERROR,
     FAILS,
     HOLDS,
     INCONCLUSIVE,
     NOT_APPLICABLE,
-    Claim,
     Finding,
     not_applicable,
     worst_of,

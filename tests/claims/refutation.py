@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from fedtheory.verification.claim import Claim, Finding
+from fedtheory.verification.claims import Claim
 from fedtheory.verification.counterexamples import search
+from fedtheory.verification.findings import Finding
 from fedtheory.verification.verdicts import reproduce
 from tests.claims.worst_tapes import stored
 

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.claims._instances import draw_run, opposite_clients
 from fedtheory.claims.power_of_choice import weighted
+from fedtheory.rational.quadratics import opposite_clients
+from fedtheory.rational.rounds import gap
+from fedtheory.rational.run_draws import draw_run
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.counterexamples import replay, search
-from fedtheory.verification.runs import expected
 from fedtheory.verification.verdicts import examine
 from tests.claims import worst_tapes
 
@@ -91,8 +92,7 @@ def test_the_error_of_a_single_opposite_client_telescopes(num_steps: int, rounds
     """
     tau, total = num_steps // rounds, num_steps
     drawn = weighted._one_uniform_client(opposite_clients(), 0, tau, total)
-    gap = expected(drawn.run.snapshots[total], lambda at: drawn.run.federation.gap(at.average))
-    assert gap == Fraction(tau * total, 2 * (total + 7) ** 2)
+    assert gap(drawn.run, total) == Fraction(tau * total, 2 * (total + 7) ** 2)
 
 
 def test_the_single_client_instance_is_fifty_over_two_hundred_eighty_nine() -> None:

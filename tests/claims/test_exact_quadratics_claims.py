@@ -10,7 +10,6 @@ import pytest
 
 from fedtheory.claims import exact_quadratics as exact
 from fedtheory.claims import settling
-from fedtheory.claims._instances import opposite_clients
 from fedtheory.claims.power_of_choice import skews
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.estimates.mean_field import mean_field_gap
@@ -18,21 +17,22 @@ from fedtheory.exact.floor import error_floor
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.interval import Interval
+from fedtheory.rational.quadratics import opposite_clients
+from fedtheory.rational.vectors import vector
+from fedtheory.sampling.selections import frequencies, power_of_choice
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.rational import vector
-from fedtheory.verification.selections import Selection, frequencies, merged, power_of_choice
 from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import broken, refuted
 
 
 def test_the_skews_of_the_counterexamples_are_those_done_by_hand():
     # At w = 1/2 the client at -1 is selected: (3/2)^2/2 against D = (9/4 + 1/4)/4, so 9/5; at w* = 0 both have 1/2.
-    finding = examine(skews.SKEW_ORDER_ON_ITERATES).worst
+    finding = examine(skews.skew_order_on_iterates).worst
     assert (finding.measured, finding.predicted) == (Fraction(9, 5), 1)
     # The same client is optimal at w' = -1.
-    finding = examine(skews.RHO_BAR_GROWS).worst
+    finding = examine(skews.rho_bar_grows).worst
     assert (finding.measured, finding.predicted) == (0, 1)
 
 
@@ -43,7 +43,7 @@ def test_a_model_where_both_losses_tie_selects_both_clients():
 
 def test_the_diagonal_skew_can_fall_when_the_minima_differ():
     # A client with a large minimum ranks first even where it is optimal.
-    mutant = replace(skews.DIAGONAL_GROWS, check=lambda rng: skews.diagonal_growth(rng, equal_minima=False))
+    mutant = replace(skews.diagonal_grows, check=lambda rng: skews.diagonal_growth(rng, equal_minima=False))
     assert refuted(mutant)
 
 
@@ -52,7 +52,7 @@ def test_the_smallest_losses_among_the_candidates_would_make_the_diagonal_skew_f
         return power_of_choice(weights, [-loss for loss in losses], m, d)
 
     monkeypatch.setattr(skews, "power_of_choice", upside_down)
-    assert refuted(skews.DIAGONAL_GROWS)
+    assert refuted(skews.diagonal_grows)
 
 
 def shifted(skew: SelectionSkew, name: str, by: float) -> SelectionSkew:
@@ -66,14 +66,14 @@ def test_a_rho_tilde_that_is_too_small_by_a_hundredth_is_caught(monkeypatch):
     monkeypatch.setattr(
         skews, "selection_skew", lambda *given, **options: shifted(honest(*given, **options), "rho_tilde", -0.01)
     )
-    assert refuted(skews.SKEW_ORDER, num_instances=60)
+    assert refuted(skews.skew_order, num_instances=60)
 
 
 @pytest.mark.parametrize(
     ("claim", "name", "moves"),
     [
-        (skews.RHO_BAR_IN_FIGURE_3, "rho_bar", {3: 0.0, 9: 1.0, 15: 2.0}),
-        (skews.DIAGONAL_IN_FIGURE_3, "rho_diagonal", {3: 0.3, 6: 0.0, 9: 0.0}),
+        (skews.rho_bar_in_figure_3, "rho_bar", {3: 0.0, 9: 1.0, 15: 2.0}),
+        (skews.diagonal_in_figure_3, "rho_diagonal", {3: 0.3, 6: 0.0, 9: 0.0}),
     ],
 )
 def test_figure_3_is_decided_by_certified_sides_only(claim, name, moves, monkeypatch):
@@ -93,13 +93,13 @@ LAWS = {
 @pytest.mark.parametrize("name", LAWS)
 def test_another_law_has_other_inclusion_probabilities(name, monkeypatch):
     monkeypatch.setattr(exact, "power_of_choice", LAWS[name])
-    assert refuted(exact.INCLUSION)
+    assert refuted(exact.inclusion)
 
 
 def position_as_index(p, losses, m, d):
     """Take the position in the candidate list for the client's index, as two public implementations do."""
     law = power_of_choice(p, losses, m, d)
-    return merged(Selection(chance, tuple(range(len(chosen)))) for chance, chosen in law)
+    return law.map(lambda chosen: tuple(range(len(chosen))))
 
 
 MUTANTS = {"uniform candidates": LAWS["candidates drawn uniformly"], "position taken for index": position_as_index}
@@ -145,14 +145,14 @@ def test_moments_that_are_wrong_in_the_sixth_digit_are_caught(name, monkeypatch)
     monkeypatch.setattr(
         exact, "_schemes", lambda p, m: [scheme._replace(strategy=Wrong(scheme.strategy)) for scheme in honest(p, m)]
     )
-    assert refuted(exact.EXPECTED_GAP)
+    assert refuted(exact.gap_by_moments)
 
 
 def test_the_minimizer_of_the_objective_is_not_where_pow_d_settles(monkeypatch):
     monkeypatch.setattr(
         exact, "error_floor", lambda fed, strategy: error_floor(fed, strategy)._replace(minimizer=fed.minimizer)
     )
-    assert refuted(exact.FLOOR_CERTIFICATE)
+    assert refuted(exact.floor_certificate)
 
 
 def test_the_bias_without_the_skew_at_the_minimizer_is_too_small(monkeypatch):
@@ -164,7 +164,7 @@ def test_the_bias_without_the_skew_at_the_minimizer_is_too_small(monkeypatch):
         return skew._replace(rho_tilde=Interval(guess, guess, "a guess", "a guess"))
 
     monkeypatch.setattr(exact, "selection_skew", smaller)
-    assert refuted(exact.SMALL_STEP_BIAS, num_instances=100)
+    assert refuted(exact.small_step_bias, num_instances=100)
 
 
 def test_the_floor_of_another_number_of_candidates_is_not_the_error_of_a_long_run():
@@ -178,7 +178,7 @@ def test_the_mean_field_of_another_number_of_candidates_is_not_the_error_of_a_ru
         return mean_field_gap(fed, replace(strategy, num_candidates=strategy.num_candidates - 1), **known)
 
     monkeypatch.setattr(exact, "mean_field_gap", with_fewer)
-    assert broken(exact.MEAN_FIELD, rng=0)
+    assert broken(exact.mean_field, rng=0)
 
 
 def test_the_claims_about_exact_quadratics_all_hold_by_theory():
@@ -202,7 +202,7 @@ def test_the_settling_inequality_is_refuted_with_less(monkeypatch, less):
         return value - less(start2, step_size, fed.strong_convexity, local_steps, G2)
 
     monkeypatch.setattr(settling, "round_bound", mutant)
-    assert refuted(settling.SETTLING, 400)
+    assert refuted(settling.one_round_settles, num_instances=400)
 
 
 def test_a_model_that_selects_the_smaller_loss_does_not_settle(monkeypatch):
@@ -210,4 +210,4 @@ def test_a_model_that_selects_the_smaller_loss_does_not_settle(monkeypatch):
         return power_of_choice(weights, [-loss for loss in losses], m, d)
 
     monkeypatch.setattr(settling, "power_of_choice", smaller)
-    assert refuted(settling.SETTLING)
+    assert refuted(settling.one_round_settles)

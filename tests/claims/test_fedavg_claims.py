@@ -1,7 +1,6 @@
 """Li et al.'s theorems on instances done by hand, and wrong constants in their lemmas."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction as Q
 from types import SimpleNamespace
 from typing import Any
@@ -9,36 +8,35 @@ from typing import Any
 import pytest
 
 from fedtheory.bounds import fedavg
-from fedtheory.claims._instances import Drawn, constant_law, opposite_clients
-from fedtheory.claims.fedavg import lemmas, theorems
-from fedtheory.verification.claim import Claim, Finding, at_most
-from fedtheory.verification.counterexamples import search
-from fedtheory.verification.rational import vector
-from fedtheory.verification.runs import RationalRun, expected, no_noise
-from fedtheory.verification.selections import uniform_subsets, with_replacement
+from fedtheory.claims.fedavg import lemmas
+from fedtheory.claims.fedavg._checks import own_constants, own_steps
+from fedtheory.rational.averaging import RationalRun, constant_law
+from fedtheory.rational.noises import no_noise
+from fedtheory.rational.quadratics import opposite_clients
+from fedtheory.rational.rounds import gap
+from fedtheory.rational.run_draws import Drawn
+from fedtheory.rational.vectors import vector
+from fedtheory.sampling.selections import uniform_subsets, with_replacement
+from fedtheory.verification.findings import Finding, at_most
+from tests.claims.refutation import refuted
 
 
 def opposite(law: Any) -> Drawn:
     """One of two opposite clients, two steps from 0: own steps are 2/8 and 2/9."""
     run = RationalRun(opposite_clients(), constant_law(law), 2, lambda _: Q(0), vector(0), 2, no_noise(1))
-    return theorems.own_steps(Drawn(run, 1, {}), is_balanced=True)
+    return own_steps(Drawn(run, 1, {}), is_balanced=True)
 
 
 def test_theorems_2_and_3_on_two_opposite_clients() -> None:
     # The model goes 1 - (3/4)(7/9) = 5/12 of the way to its client: F - F* = (25/144)/2.
     for law in (with_replacement(vector("1/2", "1/2"), 1), uniform_subsets(2, 1)):
         drawn = opposite(law)
-        gap = expected(drawn.run.snapshots[2], lambda at: drawn.run.federation.gap(at.average))  # noqa: B023
-        assert gap == Q(25, 288)
-        known = theorems.own_constants(drawn, "num_selected")
+        assert gap(drawn.run, 2) == Q(25, 288)
+        known = own_constants(drawn, "num_selected")
         # G2 = 1: B = 6/2 + 8, C = 4 * 4 (times (2 - 1)/(2 - 1)), and (1/(2 + 8)) 2 (11 + 16).
         assert known["G2"] == 1
         assert fedavg.with_replacement_gap(2, **known) == Q(27, 5)
         assert fedavg.without_replacement_gap(2, num_clients=2, **known) == Q(27, 5)
-
-
-def refuted(claim: Claim, num_instances: int = 200) -> bool:
-    return search(claim, num_instances, 0).worst.holds is False
 
 
 def without(bound: Any, *summands: str) -> Callable[..., Any]:
@@ -51,7 +49,7 @@ def without(bound: Any, *summands: str) -> Callable[..., Any]:
 @pytest.mark.parametrize("summands", [("noise",), ("contraction",), ("drift", "heterogeneity")])
 def test_the_one_step_inequality_needs_its_summands(monkeypatch: pytest.MonkeyPatch, summands: tuple[str, ...]) -> None:
     monkeypatch.setattr(lemmas, "fedavg", SimpleNamespace(one_step=without(fedavg.one_step, *summands)))
-    assert refuted(lemmas.ONE_STEP)
+    assert refuted(lemmas.one_step)
 
 
 def test_draws_without_replacement_vary_by_a_smaller_factor_than_with() -> None:
@@ -66,8 +64,8 @@ def test_draws_without_replacement_vary_by_a_smaller_factor_than_with() -> None:
 def test_the_variance_of_draws_is_attained_up_to_its_factor_four_and_has_no_smaller_one() -> None:
     # (2 eta)^2 for a last step eta: a quarter of the bound is attained in rounds of one step. (N - K)/N is too small.
     def check(rng: Any) -> Finding:
-        finding = lemmas.VARIANCE_WITHOUT_REPLACEMENT.check(rng)
+        finding = lemmas.variance_without_replacement.check(rng)
         num_clients = len(finding.instance["weights"].split(","))
         return at_most(finding.measured, finding.predicted / 4 * (num_clients - 1) / num_clients)
 
-    assert refuted(replace(lemmas.VARIANCE_WITHOUT_REPLACEMENT, check=check))
+    assert refuted(lemmas.variance_without_replacement, check)

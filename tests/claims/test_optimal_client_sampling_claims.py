@@ -3,33 +3,28 @@
 # mypy: allow-untyped-calls
 
 from fractions import Fraction as Q
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.claims._sampled_draws import optimal_law
 from fedtheory.claims.optimal_client_sampling import dsgd, fedavg, improvement_factors, lemma1, probabilities
+from fedtheory.claims.optimal_client_sampling._checks import landing, standing
+from fedtheory.rational.sampled_rounds import optimal_law
+from fedtheory.rational.vectors import norm2
 from fedtheory.sampling import approximate_probabilities, optimal_probabilities, rational_probabilities, variance
-from fedtheory.verification.claim import Claim
-from fedtheory.verification.rational import norm2
+from fedtheory.verification.catalogue import select_claims
+from fedtheory.verification.claims import Claim
 from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import broken
 
-MODULES: tuple[ModuleType, ...] = (probabilities, improvement_factors, lemma1, dsgd, fedavg)
-CLAIMS = [getattr(module, name) for module in MODULES for name in module.__all__]
+CLAIMS = select_claims("optimal-client-sampling:")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", [claim for claim in CLAIMS if not claim.is_single], ids=lambda claim: claim.key)
 def test_the_verdict_is_the_expected_one_on_many_instances(claim) -> None:
     assert examine(claim, claim.num_instances("thorough"), rng=2).as_expected
-
-
-def test_no_key_is_used_twice() -> None:
-    keys = [claim.key for claim in CLAIMS]
-    assert len(set(keys)) == len(keys)
 
 
 def weakened(bound, summand, factor):
@@ -44,26 +39,26 @@ def weakened(bound, summand, factor):
 @pytest.mark.parametrize(
     ("claim", "name", "summand", "factor"),
     [
-        (dsgd.DSGD_SECOND_MOMENT, "dsgd_second_moment", "clients", Q(99, 100)),
-        (dsgd.DSGD_STRONGLY_CONVEX, "dsgd_strongly_convex", "noise", Q(9, 10)),
-        (dsgd.DSGD_STRONGLY_CONVEX, "dsgd_strongly_convex", "descent", Q(11, 10)),
-        (dsgd.STRONGLY_CONVEX_ATTAINED, "dsgd_strongly_convex", "contraction", Q(999, 1000)),
-        (dsgd.STRONGLY_CONVEX_CLIENTS, "dsgd_convex_clients", "heterogeneity", Q(1, 4)),
-        (dsgd.STRONGLY_CONVEX_CLIENTS, "dsgd_convex_clients", "noise", Q(9, 10)),
-        (dsgd.TWO_ROUNDS, "dsgd_contraction", "contraction", Q(1, 2)),
-        (dsgd.FULL_PARTICIPATION, "full_participation", "noise", Q(99, 100)),
-        (dsgd.DSGD_NONCONVEX, "dsgd_nonconvex", "noise", Q(2, 3)),
-        (dsgd.DSGD_NONCONVEX, "dsgd_nonconvex", "heterogeneity", Q(1, 4)),
-        (fedavg.LEMMA_21, "perturbed_inner_product", "convexity", Q(2)),
-        (fedavg.LEMMA_21_ATTAINED, "perturbed_inner_product", "displacement", Q(99, 100)),
-        (fedavg.DRIFT, "client_drift", "noise", Q(1, 3)),
-        (fedavg.SECOND_MOMENT_IDENTITY, "estimator_second_moment", "sampling", Q(99, 100)),
-        (fedavg.FEDAVG_SECOND_MOMENT, "fedavg_second_moment", "noise", Q(1, 2)),
-        (fedavg.FEDAVG_STRONGLY_CONVEX, "fedavg_strongly_convex", "noise", Q(1, 2)),
-        (fedavg.PER_CLIENT, "fedavg_strongly_convex_per_client", "descent", Q(6)),
-        (fedavg.CONVEX_CLIENTS, "fedavg_convex_clients", "noise", Q(1, 2)),
-        (fedavg.FEDAVG_NONCONVEX, "fedavg_nonconvex", "descent", Q(4)),
-        (lemma1.DECOMPOSITION, "estimator_error", "updates", Q(99, 100)),
+        (dsgd.dsgd_second_moment, "dsgd_second_moment", "clients", Q(99, 100)),
+        (dsgd.dsgd_strongly_convex, "dsgd_strongly_convex", "noise", Q(9, 10)),
+        (dsgd.dsgd_strongly_convex, "dsgd_strongly_convex", "descent", Q(11, 10)),
+        (dsgd.strongly_convex_attained, "dsgd_strongly_convex", "contraction", Q(999, 1000)),
+        (dsgd.strongly_convex_clients, "dsgd_convex_clients", "heterogeneity", Q(1, 4)),
+        (dsgd.strongly_convex_clients, "dsgd_convex_clients", "noise", Q(9, 10)),
+        (dsgd.two_rounds, "dsgd_contraction", "contraction", Q(1, 2)),
+        (dsgd.full_participation, "full_participation", "noise", Q(99, 100)),
+        (dsgd.dsgd_nonconvex, "dsgd_nonconvex", "noise", Q(2, 3)),
+        (dsgd.dsgd_nonconvex, "dsgd_nonconvex", "heterogeneity", Q(1, 4)),
+        (fedavg.lemma_21, "perturbed_inner_product", "convexity", Q(2)),
+        (fedavg.lemma_21_attained, "perturbed_inner_product", "displacement", Q(99, 100)),
+        (fedavg.drift, "client_drift", "noise", Q(1, 3)),
+        (fedavg.second_moment_identity, "estimator_second_moment", "sampling", Q(99, 100)),
+        (fedavg.fedavg_second_moment, "fedavg_second_moment", "noise", Q(1, 2)),
+        (fedavg.fedavg_strongly_convex, "fedavg_strongly_convex", "noise", Q(1, 2)),
+        (fedavg.per_client, "fedavg_strongly_convex_per_client", "descent", Q(6)),
+        (fedavg.convex_clients, "fedavg_convex_clients", "noise", Q(1, 2)),
+        (fedavg.fedavg_nonconvex, "fedavg_nonconvex", "descent", Q(4)),
+        (lemma1.decomposition, "estimator_error", "updates", Q(99, 100)),
     ],
     ids=lambda value: getattr(value, "key", None) or str(value),
 )
@@ -102,54 +97,54 @@ def smallest_first(norms, budget):
 
 def test_wrong_probabilities_are_caught(monkeypatch) -> None:
     for wrong in (always_uniform, once_rescaled):
-        mutant = Claim(**(vars(probabilities.ROUNDED) | {"check": probabilities.rounding_check(wrong)}))
+        mutant = Claim(**(vars(probabilities.rounded) | {"check": probabilities.rounding_check(wrong)}))
         assert broken(mutant, 200)
-    mutant = Claim(**(vars(probabilities.EQUIVARIANT) | {"check": probabilities.equivariance_check(smallest_first)}))
+    mutant = Claim(**(vars(probabilities.equivariant) | {"check": probabilities.equivariance_check(smallest_first)}))
     assert broken(mutant, 200)
     monkeypatch.setattr(probabilities, "rational_probabilities", off_by_one)
-    assert broken(probabilities.CLOSED_FORM, 200)
+    assert broken(probabilities.closed_form, 200)
 
 
 def test_a_worse_closed_form_loses_against_the_solver_and_against_moves(monkeypatch) -> None:
     monkeypatch.setattr(probabilities, "optimal_probabilities", always_uniform)
-    assert broken(probabilities.NOT_BEATEN_BY_SOLVER, 20)
+    assert broken(probabilities.not_beaten_by_solver, 20)
     monkeypatch.setattr(probabilities, "rational_probabilities", lambda t, m: [Q(m) / len(t)] * len(t))
-    assert broken(probabilities.NOT_BEATEN_BY_MOVES, 50)
+    assert broken(probabilities.not_beaten_by_moves, 50)
 
 
 def test_one_rescaling_less_is_not_enough(monkeypatch) -> None:
     honest = improvement_factors.enough_rescalings
     monkeypatch.setattr(improvement_factors, "enough_rescalings", lambda t, m: max(0, honest(t, m) - 1))
-    assert broken(improvement_factors.APPROXIMATE_EXACT, 400)
+    assert broken(improvement_factors.approximate_exact, 400)
 
 
 def test_the_per_client_variant_fails_by_these_numbers() -> None:
     drawn, fed = dsgd.unequal_pair("1/2", "1/10")
-    assert dsgd.landing(drawn, fed) == Q(43, 1800) > dsgd.variant(drawn, fed) == Q(767, 32400)
-    theorem = ocs.dsgd_strongly_convex(**dsgd.standing(drawn, fed), objective_gap=fed.objective_gap)
+    assert landing(drawn, fed) == Q(43, 1800) > dsgd.variant(drawn, fed) == Q(767, 32400)
+    theorem = ocs.dsgd_strongly_convex(**standing(drawn, fed), objective_gap=fed.objective_gap)
     assert theorem == Q(29, 1200) > Q(43, 1800)
     # At the longest step the R^k term vanishes.
     drawn, fed = dsgd.unequal_pair("5/6", "3/5")
-    assert round(float(dsgd.landing(drawn, fed)), 6) == 0.152222
+    assert round(float(landing(drawn, fed)), 6) == 0.152222
     assert round(float(dsgd.variant(drawn, fed)), 6) == 0.135556
     # Weighted gradients 2/3 * 1/2 and 1/3 * 1/2 in length, one client expected: p = (2/3, 1/3), gamma = 5/9.
     drawn, fed = dsgd.unequal_pair("1/2", "1/10", law=optimal_law(Q(1)), noise_factor=0)
     assert drawn.gamma == Q(5, 9)
-    assert round(float(dsgd.landing(drawn, fed)), 7) == 0.0236111
+    assert round(float(landing(drawn, fed)), 7) == 0.0236111
     assert round(float(dsgd.variant(drawn, fed)), 7) == 0.0235123
 
 
 def test_the_correlation_of_noise_and_gradients_shows_by_these_numbers() -> None:
     (paths,) = fedavg.concave_client().clients
-    assert sum(path.probability * norm2(path.update) for path in paths) == Q("1.655")
-    finding = fedavg.UNCORRELATED_NOISE.check(np.random.default_rng(0))
+    assert paths.mean(lambda path: norm2(path.update)) == Q("1.655")
+    finding = fedavg.uncorrelated_noise.check(np.random.default_rng(0))
     assert (finding.measured, finding.predicted) == (Q("1.655"), Q("1.605"))
 
 
 def test_correlated_samplings_beat_independent_ones_by_these_numbers() -> None:
     variances = []
     for updates, law in lemma1.counterexamples().values():
-        budget = Q(len(law[0][1]))
+        budget = Q(len(next(iter(law))))
         best = rational_probabilities(updates, budget)
         variances.append(variance(np.array(updates, dtype=object), np.array(best, dtype=object)))
     assert variances == [Q(1, 2), Q(11, 18), Q(1, 6)]

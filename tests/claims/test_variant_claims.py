@@ -34,7 +34,7 @@ def smallest(self, weights, num_rounds):
 
 @pytest.mark.parametrize(
     ("claim", "mutant"),
-    [(variants.RPOW_D, starting_at_zero), (variants.CPOW_D, exact_losses), (variants.CPOW_D, smallest)],
+    [(variants.rpow_d, starting_at_zero), (variants.cpow_d, exact_losses), (variants.cpow_d, smallest)],
     ids=lambda value: getattr(value, "key", getattr(value, "__name__", "")),
 )
 def test_a_wrong_law_is_caught(monkeypatch, claim, mutant):
@@ -54,7 +54,7 @@ def test_a_late_group_is_caught(monkeypatch):
         return Attendance(one_round_late, table, memory)
 
     monkeypatch.setattr(AlternatingGroups, "attendance", late)
-    assert broken(variants.AVAILABILITY, rng=2)
+    assert broken(variants.availability, rng=2)
 
 
 def test_the_strategies_claimed_about_include_active_federated_learning():

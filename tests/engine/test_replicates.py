@@ -1,8 +1,14 @@
 """Bundles of replicates change nothing but the time they take."""
 
+import os
+import signal
+import threading
+import time
+
 import pytest
 
 import fedtheory as ft
+from tests.environment import PLAIN_PYTHON
 
 # One thread takes 200 replicates in bundles of 3 (the last has 2), four take each on its own.
 MANY = 200
@@ -28,3 +34,45 @@ def test_progress_counts_every_replicate_up_to_the_last(num_replicates, num_thre
     assert counted == sorted(set(counted))
     assert counted[-1] == num_replicates
     assert len(counted) >= min(num_replicates, 64)
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="as plain Python it takes long to make the schedule")
+@pytest.mark.parametrize("num_threads", [1, 3])
+def test_ctrl_c_ends_compiled_replicates_before_their_next_round(num_threads):
+    run(1, 1)  # compiled by now
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)  # to the process, as a terminal sends it
+
+    timer = threading.Timer(0.3, interrupt)
+    timer.start()
+    fed = ft.QuadraticFederation([1.0, 2.0], [[0.0], [1.0]], [0.5, 0.5])
+    with pytest.raises(KeyboardInterrupt):
+        # Minutes, if nobody stops it.
+        ft.fedavg(
+            fed, ft.selection.Proportional(1), num_rounds=10**6, step_size=0.1, gradient_noise=1.0,
+            num_replicates=1000, num_threads=num_threads, record_every=10**6,
+        )  # fmt: skip
+    # A tenth of what users are promised on an idle machine; a busy one may need the rest.
+    assert time.monotonic() - sent[0] < 0.5
+    timer.join()
+
+
+def test_a_replicate_that_fails_ends_the_others_before_their_next_round():
+    calls: list[int] = []
+
+    def five_times(round_index, table, memory, weights, candidates, losses, rng, chosen):
+        calls.append(round_index)
+        chosen[0] = 0
+        return 2 if len(calls) == 5 else 1
+
+    class Failing:
+        def rules(self, weights, num_rounds):
+            return ft.selection.Rules(select=five_times, max_selected=1)
+
+    fed = ft.QuadraticFederation([1.0, 2.0], [[0.0], [1.0]], [0.5, 0.5])
+    with pytest.raises(ValueError, match=r"return a number of clients in 0\.\.1, got 2 in round 4"):
+        ft.fedavg(fed, Failing(), num_rounds=50, step_size=0.1, num_replicates=40, num_threads=1)
+    assert len(calls) < 1000  # of 1,955

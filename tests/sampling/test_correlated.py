@@ -2,10 +2,13 @@
 
 # mypy: allow-untyped-calls
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from fedtheory.sampling import ExactlyOne, IndependentSampling, JointLaw, NiceSampling
+from fedtheory.sampling.selections import with_replacement
 
 SAMPLINGS = [
     ExactlyOne([0.2, 0.5, 0.3]),
@@ -67,3 +70,16 @@ def test_a_draw_may_be_changed_without_changing_the_law() -> None:
 def test_bad_laws_are_refused(call, error, message) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_a_joint_law_can_be_read_off_the_law_of_its_cohorts(sampling) -> None:
+    joint = sampling if isinstance(sampling, JointLaw) else sampling.law
+    size = joint.members.shape[1]
+    np.testing.assert_allclose(JointLaw.of(joint.cohorts, size).matrix, joint.matrix, atol=1e-15)
+    assert all(joint.cohorts[frozenset(np.flatnonzero(members))] > 0 for members, p in joint.outcomes() if p > 0)
+
+
+def test_a_law_of_tuples_makes_the_sampling_that_draws_them() -> None:
+    joint = JointLaw.of(with_replacement([Fraction(1, 4), Fraction(3, 4)], 1), 2)
+    np.testing.assert_array_equal(joint.matrix, ExactlyOne([0.25, 0.75]).matrix)

@@ -35,7 +35,7 @@ def test_two_claims_with_one_key_are_refused(monkeypatch: pytest.MonkeyPatch) ->
         assert package is claims
         from dataclasses import replace
 
-        return iter([("a", lemmas.LEMMA_B1), ("b", replace(lemmas.LEMMA_B1, title="another"))])
+        return iter([("a", lemmas.lemma_b1), ("b", replace(lemmas.lemma_b1, title="another"))])
 
     monkeypatch.setattr(catalogue, "members", twice)
     with pytest.raises(ValueError, match="claim keys must be unique, got 'power-of-choice:lemma-b1' twice"):

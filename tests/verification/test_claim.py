@@ -15,16 +15,8 @@ from hypothesis import strategies as st
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.paper import Paper, Statement
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.claim import (
-    ROUNDING,
-    Claim,
-    Finding,
-    at_least,
-    at_most,
-    equal_to,
-    not_applicable,
-    worst_of,
-)
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import ROUNDING, Finding, at_least, at_most, equal_to, not_applicable, worst_of
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 SMALLEST = Fraction(1, 10**40)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from fedtheory.paper import Paper, Statement
-from fedtheory.verification.claim import Claim, Finding, at_most, not_applicable
+from fedtheory.verification.claims import Claim
 from fedtheory.verification.counterexamples import Tape, replay, search
+from fedtheory.verification.findings import Finding, at_most, not_applicable
 from fedtheory.verification.verdicts import examine
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")

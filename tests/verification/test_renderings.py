@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from fedtheory.paper import Paper, Statement
-from fedtheory.verification.claim import Claim, Finding, at_most, equal_to, not_applicable
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
 from fedtheory.verification.renderings import console_rows, description, markdown_table, notes, rows, summary
 from fedtheory.verification.verdicts import Verdict, examine
 

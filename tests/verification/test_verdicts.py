@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from fedtheory.interval import Interval
 from fedtheory.paper import Paper, Statement
-from fedtheory.verification.claim import Claim, Finding, at_most, not_applicable
+from fedtheory.verification.claims import Claim
 from fedtheory.verification.expectation import mean_at_most
+from fedtheory.verification.findings import Finding, at_most, not_applicable
 from fedtheory.verification.verdicts import examine, reproduce, verdicts_of, verify
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")

@@ -7,15 +7,18 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.claims._aligned_runs import AlignedRun
-from fedtheory.claims._alignment_instances import delay, draw_alignment
-from fedtheory.claims._instances import in_words, pick, whole
-from fedtheory.claims.fedalign.theorems import per_round
 from fedtheory.paper import Statement
+from fedtheory.rational.alignment import AlignedRun
+from fedtheory.rational.alignment_draws import draw_alignment
+from fedtheory.rational.draws import pick, whole
+from fedtheory.rational.noises import no_noise
+from fedtheory.rational.rounds import gap
+from fedtheory.rational.step_sizes import delay
+from fedtheory.rational.vectors import combination
+from fedtheory.rational.words import in_words
 from fedtheory.selection.loss_matching import matches
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, equal_to, worst_of
-from fedtheory.verification.rational import combination
-from fedtheory.verification.runs import no_noise
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
 _AFTER_THEOREM_1 = "Section 3.2"
 
@@ -24,26 +27,17 @@ def _sums(run: AlignedRun) -> dict[str, Any]:
     return {"gamma": delay(run.federation, run.local_steps), "local_steps": run.local_steps}
 
 
-def _range(rng: np.random.Generator) -> Finding:
+@claim("fedalign:theta-range", "theta_T is between 0 and 1", Statement(fa.PAPER, "Theorem 1", "eq. (7)"), looseness=2)
+def theta_range(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng)
-    weights, _ = per_round(run)
     findings = []
     for first_step in (0, 1):
-        for theta in fa.theta(weights, first_step=first_step, **_sums(run)):
+        for theta in fa.theta(run.priority_weights, first_step=first_step, **_sums(run)):
             findings += [
                 at_most(theta, Fraction(1), instance=instance),
                 at_least(theta, Fraction(0), instance=instance),
             ]
     return worst_of(findings)
-
-
-THETA_RANGE = Claim(
-    key="fedalign:theta-range",
-    title="theta_T is between 0 and 1",
-    statement=Statement(fa.PAPER, "Theorem 1", "eq. (7)"),
-    kind="inequality",
-    check=_range,
-)
 
 
 def _draw_inclusions(rng: np.random.Generator) -> tuple[list[Fraction], list[Fraction], dict[str, Any]]:
@@ -54,7 +48,13 @@ def _draw_inclusions(rng: np.random.Generator) -> tuple[list[Fraction], list[Fra
     return shares, more, {"included shares": in_words(tuple(shares)), "more": in_words(tuple(more))}
 
 
-def _falls(rng: np.random.Generator) -> Finding:
+@claim(
+    "fedalign:theta-falls",
+    "theta_T falls when more non-priority clients are included",
+    Statement(fa.PAPER, _AFTER_THEOREM_1, "eq. (9)"),
+    looseness=1.01,
+)
+def theta_falls(rng: np.random.Generator) -> Finding:
     shares, more, instance = _draw_inclusions(rng)
     known: dict[str, Any] = {"gamma": Fraction(whole(rng, 8, 40)), "local_steps": whole(rng, 1, 5)}
     pairs = zip(
@@ -63,21 +63,17 @@ def _falls(rng: np.random.Generator) -> Finding:
     return worst_of(at_most(low, high, instance=instance) for low, high in pairs)
 
 
-THETA_FALLS = Claim(
-    key="fedalign:theta-falls",
-    title="theta_T falls when more non-priority clients are included",
-    statement=Statement(fa.PAPER, _AFTER_THEOREM_1, "eq. (9)"),
-    kind="inequality",
-    check=_falls,
+@claim(
+    "fedalign:threshold-zero",
+    "With thresholds 0 (and <), rho_T = 0 and theta_T = T/(T + gamma - 2): nobody is included",
+    Statement(fa.PAPER, _AFTER_THEOREM_1, "eqs. (9)-(10)", form="corrected"),
+    "identity",
 )
-
-
-def _nobody(rng: np.random.Generator) -> Finding:
+def threshold_zero(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, thresholds=(Fraction(0),))
     fed, horizon, sums = run.federation, run.num_steps, _sums(run)
-    weights, gaps = per_round(run)
-    rho = fa.rho(gaps, mu=fed.strong_convexity, L=fed.smoothness, **sums)[-1]
-    theta = fa.theta(weights, **sums)[-1]
+    rho = fa.rho(run.included_gaps, mu=fed.strong_convexity, L=fed.smoothness, **sums)[-1]
+    theta = fa.theta(run.priority_weights, **sums)[-1]
     return worst_of(
         [
             equal_to(rho, Fraction(0), instance=instance),
@@ -86,34 +82,29 @@ def _nobody(rng: np.random.Generator) -> Finding:
     )
 
 
-THRESHOLD_ZERO = Claim(
-    key="fedalign:threshold-zero",
-    title="With thresholds 0 (and <), rho_T = 0 and theta_T = T/(T + gamma - 2): nobody is included",
-    statement=Statement(fa.PAPER, _AFTER_THEOREM_1, "eqs. (9)-(10)", form="corrected"),
-    kind="identity",
-    check=_nobody,
+@claim(
+    "fedalign:theta-one",
+    "With thresholds 0 theta_T is 1",
+    Statement(fa.PAPER, _AFTER_THEOREM_1, "text after eq. (10)"),
+    "erratum",
+    instances=(1, 1),
+    remark="it is (T - 1)/(T + gamma - 2), which tends to 1",
 )
-
-
-def _theta_is_one(_: np.random.Generator) -> Finding:
+def theta_one(_: np.random.Generator) -> Finding:
     horizon, gamma = 10, Fraction(8)
     theta = fa.theta([Fraction(1)] * horizon, gamma=gamma, local_steps=1, first_step=1)[-1]
     return equal_to(theta, Fraction(1), instance={"num_steps": horizon, "gamma": "8", "thresholds": "0"})
 
 
-THETA_ONE = Claim(
-    key="fedalign:theta-one",
-    title="With thresholds 0 theta_T is 1",
-    statement=Statement(fa.PAPER, _AFTER_THEOREM_1, "text after eq. (10)"),
-    kind="erratum",
-    check=_theta_is_one,
-    expected=FAILS,
+@claim(
+    "fedalign:comparison",
+    "With threshold 0 nobody is included under the condition |F(w) - F_k(w)| <= eps of section 3.1",
+    Statement(fa.PAPER, "Section 3.1", "the full condition"),
+    "erratum",
     instances=(1, 1),
-    remark="it is (T - 1)/(T + gamma - 2), which tends to 1",
+    remark="the definition of the indicator after eq. (9) has <, with which it is true",
 )
-
-
-def _twin_at_zero(_: np.random.Generator) -> Finding:
+def comparison(_: np.random.Generator) -> Finding:
     # A non-priority client with the very data of the priority client matches with threshold 0 if <= is meant.
     losses = [(3 - 1) ** 2 / 2] * 2
     included = int(matches([losses], [1, 0], [0], "<=").matched[0, 1])
@@ -121,23 +112,19 @@ def _twin_at_zero(_: np.random.Generator) -> Finding:
     return equal_to(included, 0, instance=instance)
 
 
-COMPARISON = Claim(
-    key="fedalign:comparison",
-    title="With threshold 0 nobody is included under the condition |F(w) - F_k(w)| <= eps of section 3.1",
-    statement=Statement(fa.PAPER, "Section 3.1", "the full condition"),
-    kind="erratum",
-    check=_twin_at_zero,
-    expected=FAILS,
-    instances=(1, 1),
-    remark="the definition of the indicator after eq. (9) has <, with which it is true",
-)
-
-
 def _rho_of_one_step(included_gap: Fraction) -> Fraction:
     return Fraction(fa.rho([included_gap], mu=Fraction(1), L=Fraction(1), gamma=Fraction(8), local_steps=1)[-1])
 
 
-def _one_more(_: np.random.Generator) -> Finding:
+@claim(
+    "fedalign:opposite-ways",
+    "Including one more client lowers theta_T and raises rho_T (their inverse relationship)",
+    Statement(fa.PAPER, "Section 1", "text after eq. (4); section 3.2"),
+    "erratum",
+    instances=(1, 1),
+    remark="a client with Gamma_k below the mean of those included lowers both",
+)
+def opposite_ways(_: np.random.Generator) -> Finding:
     # Shares 1 and 1, Gamma_k 1 and 0: the included gap goes from 1/2 to 1/3.
     return at_least(
         _rho_of_one_step(Fraction(1, 3)),
@@ -146,19 +133,14 @@ def _one_more(_: np.random.Generator) -> Finding:
     )
 
 
-OPPOSITE_WAYS = Claim(
-    key="fedalign:opposite-ways",
-    title="Including one more client lowers theta_T and raises rho_T (their inverse relationship)",
-    statement=Statement(fa.PAPER, "Section 1", "text after eq. (4); section 3.2"),
-    kind="erratum",
-    check=_one_more,
-    expected=FAILS,
-    instances=(1, 1),
-    remark="a client with Gamma_k below the mean of those included lowers both",
+@claim(
+    "fedalign:opposite-ways-corrected",
+    "Including one more client raises rho_T if its Gamma_k is at least the included gap, priority counted as 0",
+    Statement(fa.PAPER, _AFTER_THEOREM_1, form="corrected"),
+    hypotheses=("Gamma_k >= sum_{j not in P} p_j I_j Gamma_j/(1 + s) before",),
+    looseness=1.01,
 )
-
-
-def _included_gap_changes(rng: np.random.Generator) -> Finding:
+def opposite_ways_corrected(rng: np.random.Generator) -> Finding:
     share, gap = Fraction(whole(rng, 0, 8), 4), Fraction(whole(rng, 0, 8), 2)
     new_share = Fraction(whole(rng, 1, 8), 4)
     before = share * gap / (1 + share)
@@ -168,17 +150,13 @@ def _included_gap_changes(rng: np.random.Generator) -> Finding:
     return at_least(_rho_of_one_step(after), _rho_of_one_step(before), instance=instance)
 
 
-OPPOSITE_WAYS_CORRECTED = Claim(
-    key="fedalign:opposite-ways-corrected",
-    title="Including one more client raises rho_T if its Gamma_k is at least the included gap, priority counted as 0",
-    statement=Statement(fa.PAPER, _AFTER_THEOREM_1, form="corrected"),
-    kind="inequality",
-    check=_included_gap_changes,
-    hypotheses=("Gamma_k >= sum_{j not in P} p_j I_j Gamma_j/(1 + s) before",),
+@claim(
+    "fedalign:priority-alone",
+    "With thresholds 0 the run is federated averaging on the priority clients",
+    Statement(fa.PAPER, _AFTER_THEOREM_1, "Consistency of our result"),
+    "identity",
 )
-
-
-def _priority_alone(rng: np.random.Generator) -> Finding:
+def priority_alone(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, thresholds=(Fraction(0),))
     run = replace(run, noise=no_noise(run.federation.dim))
     fed, first, w = run.federation, len(run.priority), run.initial
@@ -191,13 +169,4 @@ def _priority_alone(rng: np.random.Generator) -> Finding:
                 combination((Fraction(1), -run.step_size(step)), pair) for pair in zip(local, gradients, strict=True)
             ]
         w = combination(fed.weights[:first], local)
-    return equal_to(run.gap(run.num_steps), fed.gap(w), instance={**instance, "noise": "none"})
-
-
-PRIORITY_ALONE = Claim(
-    key="fedalign:priority-alone",
-    title="With thresholds 0 the run is federated averaging on the priority clients",
-    statement=Statement(fa.PAPER, _AFTER_THEOREM_1, "Consistency of our result"),
-    kind="identity",
-    check=_priority_alone,
-)
+    return equal_to(gap(run, run.num_steps), fed.gap(w), instance={**instance, "noise": "none"})

@@ -5,18 +5,22 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.claims._aligned_runs import AlignedRun, drawn_averages
-from fedtheory.claims._alignment_instances import align, draw_alignment
-from fedtheory.claims._instances import draw_federation, draw_model, federation_in_words, in_words
 from fedtheory.paper import Statement
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, equal_to, worst_of
-from fedtheory.verification.rational import Vector, combination, difference, norm2, vector
-from fedtheory.verification.runs import Snapshot, expected, no_noise
+from fedtheory.rational.alignment import AlignedRun, drawn_averages, two_parabolas
+from fedtheory.rational.alignment_draws import draw_alignment
+from fedtheory.rational.constants import active_gradient_bound, client_gradient_bound
+from fedtheory.rational.draws import draw_federation, draw_model
+from fedtheory.rational.rounds import Snapshot, distance2, elapsed
+from fedtheory.rational.vectors import combination, difference, norm2, vector
+from fedtheory.rational.words import federation_in_words, in_words
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 _FROZEN = "the indicators are fixed at the round's start"
 
 
-def _gradient_norm(rng: np.random.Generator) -> Finding:
+@claim("fedalign:lemma-a2", "|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)", fa.gradient_norm, looseness=1.01)
+def lemma_a2(rng: np.random.Generator) -> Finding:
     fed = draw_federation(rng)
     w = draw_model(rng, fed.dim)
     return worst_of(
@@ -29,17 +33,8 @@ def _gradient_norm(rng: np.random.Generator) -> Finding:
     )
 
 
-LEMMA_A2 = Claim(
-    key="fedalign:lemma-a2",
-    title="|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)",
-    statement=fa.gradient_norm.statement,
-    kind="inequality",
-    check=_gradient_norm,
-    bound=fa.gradient_norm,
-)
-
-
-def _aggregated_distance(rng: np.random.Generator) -> Finding:
+@claim("fedalign:lemma-a3", "E |w_t - w*|^2 <= E sum_k p'_k I_k |w_t^k - w*|^2", fa.aggregated_distance, looseness=1.01)
+def lemma_a3(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng)
     best = run.federation.minimizer
 
@@ -48,33 +43,18 @@ def _aggregated_distance(rng: np.random.Generator) -> Finding:
         return fa.aggregated_distance(distances, weights=at.coefficients)
 
     return worst_of(
-        at_most(run.distance2(step), expected(run.standing(step), bound), instance={**instance, "step": step})
+        at_most(distance2(run, step), run.snapshots[step].mean(bound), instance={**instance, "step": step})
         for step in range(run.num_steps)
     )
 
 
-LEMMA_A3 = Claim(
-    key="fedalign:lemma-a3",
-    title="E |w_t - w*|^2 <= E sum_k p'_k I_k |w_t^k - w*|^2",
-    statement=fa.aggregated_distance.statement,
-    kind="inequality",
-    check=_aggregated_distance,
-    bound=fa.aggregated_distance,
-)
-
-
-def drift(at: Snapshot) -> Fraction:
-    """Weighted mean of the squared distances of the clients' models from their average."""
-    terms = zip(at.coefficients, at.local, strict=True)
-    return sum((q * norm2(difference(w, at.average)) for q, w in terms), start=Fraction(0))
-
-
-def _client_drift(rng: np.random.Generator) -> Finding:
+@claim("fedalign:lemma-a4", "E sum_k p'_k I_k |w_t^k - w_t|^2 <= 4 eta_t^2 (E - 1)^2 G2", fa.client_drift, looseness=4)
+def lemma_a4(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, longest_round=6)
-    G2 = run.mean_gradient_bound()
+    G2 = active_gradient_bound(run, 0, run.num_steps)
     return worst_of(
         at_most(
-            expected(run.standing(step), drift),
+            run.snapshots[step].mean(lambda at: at.drift),
             fa.client_drift(run.step_size(step), local_steps=run.local_steps, G2=G2),
             instance={**instance, "step": step},
         )
@@ -82,37 +62,34 @@ def _client_drift(rng: np.random.Generator) -> Finding:
     )
 
 
-LEMMA_A4 = Claim(
-    key="fedalign:lemma-a4",
-    title="E sum_k p'_k I_k |w_t^k - w_t|^2 <= 4 eta_t^2 (E - 1)^2 G2",
-    statement=fa.client_drift.statement,
-    kind="inequality",
-    check=_client_drift,
-    bound=fa.client_drift,
+@claim(
+    "fedalign:lemma-a4-refined",
+    "E sum_k p'_k I_k |w_t^k - w_t|^2 <= (sum of the round's step sizes so far)^2 G2",
+    Statement(fa.PAPER, "Lemma A.4", "eq. (26)", form="refined"),
+    hypotheses=("E sum_k p'_k I_k |g_k|^2 <= G2", _FROZEN),
+    looseness=1.01,
 )
-
-
-def _displacement(rng: np.random.Generator) -> Finding:
+def lemma_a4_refined(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, longest_round=6)
     findings = []
     for step in range(run.num_steps):
-        used = run.elapsed(step) ** 2
-        G2 = run.mean_gradient_bound(step - step % run.local_steps, step) if used else Fraction(0)
-        findings.append(at_most(expected(run.standing(step), drift), used * G2, instance={**instance, "step": step}))
+        used = elapsed(run, step) ** 2
+        G2 = active_gradient_bound(run, step - step % run.local_steps, step) if used else Fraction(0)
+        findings.append(
+            at_most(run.snapshots[step].mean(lambda at: at.drift), used * G2, instance={**instance, "step": step})
+        )
     return worst_of(findings)
 
 
-LEMMA_A4_REFINED = Claim(
-    key="fedalign:lemma-a4-refined",
-    title="E sum_k p'_k I_k |w_t^k - w_t|^2 <= (sum of the round's step sizes so far)^2 G2",
-    statement=Statement(fa.PAPER, "Lemma A.4", "eq. (26)", form="refined"),
-    kind="inequality",
-    check=_displacement,
-    hypotheses=("E sum_k p'_k I_k |g_k|^2 <= G2", _FROZEN),
+@claim(
+    "fedalign:lemma-a4-unweighted",
+    "sum_k |a_k - a_bar|^2 <= sum_k |a_k|^2 for a weighted average a_bar, as the proof quotes it under (a)",
+    Statement(fa.PAPER, "Lemma A.4", "eq. (26), (a)"),
+    "erratum",
+    instances=(1, 1),
+    remark="true with the weights of the average on both sides, which is what the proof needs",
 )
-
-
-def _unweighted_spread(_: np.random.Generator) -> Finding:
+def lemma_a4_unweighted(_: np.random.Generator) -> Finding:
     a, p = vector(0, 0, 0, 1), vector("1/10", "1/10", "1/10", "7/10")
     center = sum(q * x for q, x in zip(p, a, strict=True))
     return at_most(
@@ -122,80 +99,65 @@ def _unweighted_spread(_: np.random.Generator) -> Finding:
     )
 
 
-LEMMA_A4_UNWEIGHTED = Claim(
-    key="fedalign:lemma-a4-unweighted",
-    title="sum_k |a_k - a_bar|^2 <= sum_k |a_k|^2 for a weighted average a_bar, as the proof quotes it under (a)",
-    statement=Statement(fa.PAPER, "Lemma A.4", "eq. (26), (a)"),
-    kind="erratum",
-    check=_unweighted_spread,
-    expected=FAILS,
-    instances=(1, 1),
-    remark="true with the weights of the average on both sides, which is what the proof needs",
+@claim(
+    "fedalign:lemma-a5",
+    "E |g_t - mean g_t|^2 = sigma2 sum_k p'_k^2 I_k <= sigma2 for noise of variance sigma2 at every client",
+    fa.gradient_variance,
+    "identity",
 )
-
-
-def _gradient_variance(rng: np.random.Generator) -> Finding:
+def lemma_a5(rng: np.random.Generator) -> Finding:
     # From a common start the first step's spread is eta times that of the aggregated gradient.
     run, instance = draw_alignment(rng, longest_round=1)
     eta, findings = run.step_size(0), []
-    beginning = run.rounds[0][0]
-    ends = beginning.run.snapshots[1]
-    mean = combination([at.probability for at in ends], [at.average for at in ends])
-    measured = Fraction(expected(ends, lambda at: norm2(difference(at.average, mean)))) / eta**2
-    squares = run.squared_weights(0)
+    (beginning,) = run.rounds[0]
+    ends = beginning.snapshots[1]
+    mean = combination(list(ends.values()), [at.average for at in ends])
+    measured = Fraction(ends.mean(lambda at: norm2(difference(at.average, mean)))) / eta**2
+    squares = run.squared_weights[0]
     findings.append(equal_to(measured, fa.gradient_variance(run.sigma2, squared_weights=squares), instance=instance))
     findings.append(at_most(measured, fa.gradient_variance.printed(run.sigma2), instance=instance))
     return worst_of(findings)
 
 
-LEMMA_A5 = Claim(
-    key="fedalign:lemma-a5",
-    title="E |g_t - mean g_t|^2 = sigma2 sum_k p'_k^2 I_k <= sigma2 for noise of variance sigma2 at every client",
-    statement=fa.gradient_variance.statement,
-    kind="identity",
-    check=_gradient_variance,
-    bound=fa.gradient_variance,
+@claim(
+    "fedalign:lemma-a7",
+    "E w'_t = w_t at the end of a round over the draws of priority clients, given the round's inclusions",
+    Statement(fa.PAPER, "Lemma A.7"),
+    "identity",
+    hypotheses=("priority clients are drawn with replacement, client k with probability p_k", _FROZEN),
 )
-
-
-def _unbiased_draws(rng: np.random.Generator) -> Finding:
+def lemma_a7(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, most_draws=2)
     findings = []
-    for number, beginnings in enumerate(run.rounds):
-        for at in (at for beginning in beginnings for at in beginning.run.snapshots[-1]):
+    for number, beginnings in enumerate(run.rounds[: run.num_rounds]):
+        for at in (at for beginning in beginnings for at in beginning.snapshots[-1]):
             law = drawn_averages(run, at)
-            mean = combination([chance for chance, _ in law], [w for _, w in law])
+            mean = combination(list(law.values()), list(law))
             pairs = zip(mean, at.average, strict=True)
             findings += [equal_to(m, w, instance={**instance, "round": number}) for m, w in pairs]
     return worst_of(findings)
 
 
-LEMMA_A7 = Claim(
-    key="fedalign:lemma-a7",
-    title="E w'_t = w_t at the end of a round over the draws of priority clients, given the round's inclusions",
-    statement=Statement(fa.PAPER, "Lemma A.7"),
-    kind="identity",
-    check=_unbiased_draws,
-    hypotheses=("priority clients are drawn with replacement, client k with probability p_k", _FROZEN),
-)
-
-
 def drawn_variance(run: AlignedRun, at: Snapshot) -> Fraction:
     """Mean of ``|w' - w|^2`` over the draws, given the models of all clients of the round."""
-    law = drawn_averages(run, at)
-    return sum((chance * norm2(difference(w, at.average)) for chance, w in law), start=Fraction(0))
+    return Fraction(drawn_averages(run, at).mean(lambda w: norm2(difference(w, at.average))))
 
 
-def _sampling_variance(rng: np.random.Generator) -> Finding:
+@claim(
+    "fedalign:lemma-a8",
+    "E |w'_t - w_t|^2 <= (step sizes of the round)^2 G2/(K (1 + s)^2) <= 4 eta^2 E^2 G2/K",
+    fa.sampling_variance,
+    looseness=1.01,
+)
+def lemma_a8(rng: np.random.Generator) -> Finding:
     run, instance = draw_alignment(rng, most_draws=2, longest_round=6)
-    G2, findings = run.gradient_bound(), []
-    for number, beginnings in enumerate(run.rounds):
+    G2, findings = client_gradient_bound(run), []
+    for number, beginnings in enumerate(run.rounds[: run.num_rounds]):
         last = (number + 1) * run.local_steps - 1
         for beginning in beginnings:
-            chosen = (*run.priority, *beginning.included)
-            together = sum(run.weights(chosen)[: len(run.priority)], start=Fraction(0))
-            used = run.elapsed(last) + run.step_size(last)
-            measured = expected(beginning.run.snapshots[-1], lambda at: drawn_variance(run, at))
+            together = sum(beginning.team.coefficients[: len(run.priority)], start=Fraction(0))
+            used = elapsed(run, last) + run.step_size(last)
+            measured = beginning.snapshots[-1].mean(lambda at: drawn_variance(run, at))
             refined = fa.sampling_variance(used, num_draws=run.num_draws, priority_weight=together, G2=G2)
             known: dict[str, int | Fraction] = {"local_steps": run.local_steps, "num_draws": run.num_draws, "G2": G2}
             printed = fa.sampling_variance.printed(run.step_size(last), **known)
@@ -204,52 +166,31 @@ def _sampling_variance(rng: np.random.Generator) -> Finding:
     return worst_of(findings)
 
 
-LEMMA_A8 = Claim(
-    key="fedalign:lemma-a8",
-    title="E |w'_t - w_t|^2 <= (step sizes of the round)^2 G2/(K (1 + s)^2) <= 4 eta^2 E^2 G2/K",
-    statement=fa.sampling_variance.statement,
-    kind="inequality",
-    check=_sampling_variance,
-    bound=fa.sampling_variance,
+@claim(
+    "fedalign:equation-35",
+    "(s - 1)/s^2 = (s^2 - 1)/(s (s + 1)) at s = t + gamma, printed with the sign of equality",
+    Statement(fa.PAPER, "Appendix A.2", "eq. (35)"),
+    "erratum",
+    instances=(1, 1),
+    remark="a square is missing, (s^2 - 1)/(s^2 (s + 1)); both ends of the chain are true",
 )
-
-
-def _chain_of_35(_: np.random.Generator) -> Finding:
+def equation_35(_: np.random.Generator) -> Finding:
     s = Fraction(8)
     return equal_to((s - 1) / s**2, (s**2 - 1) / (s * (s + 1)), instance={"t + gamma": "8"})
 
 
-EQUATION_35 = Claim(
-    key="fedalign:equation-35",
-    title="(s - 1)/s^2 = (s^2 - 1)/(s (s + 1)) at s = t + gamma, printed with the sign of equality",
-    statement=Statement(fa.PAPER, "Appendix A.2", "eq. (35)"),
-    kind="erratum",
-    check=_chain_of_35,
-    expected=FAILS,
+@claim(
+    "fedalign:equation-16",
+    "w_{t+1} of eq. (16) with the indicators of step t + 1 is w_t - eta_t g_t, also at the end of a round",
+    Statement(fa.PAPER, "Appendix A.1", "eqs. (16), (19)"),
+    "erratum",
     instances=(1, 1),
-    remark="a square is missing, (s^2 - 1)/(s^2 (s + 1)); both ends of the chain are true",
+    remark="the round's aggregation must use the indicators that were fixed at its start",
 )
-
-
-def two_parabolas(thresholds: Vector, local_steps: int = 1, num_draws: int = 0) -> AlignedRun:
-    """Priority client w^2/2, another client (w - 1)^2/2 of the same size, started at w* = 0, gamma = 8 steps."""
-    one = vector(1)
-    fed = align((one, one), (vector(0), one), vector(1, 1), 1, vector(0, 0))
-    return AlignedRun(
-        federation=fed,
-        shares=vector(1, 1),
-        thresholds=thresholds,
-        local_steps=local_steps,
-        step_size=lambda step: Fraction(2, step + 8),
-        initial=vector(0),
-        noise=no_noise(1),
-        num_draws=num_draws,
-    )
-
-
-def _moving_indicators(_: np.random.Generator) -> Finding:
+def equation_16(_: np.random.Generator) -> Finding:
     run = two_parabolas(vector(1, 0))
-    (at,) = run.rounds[0][0].run.snapshots[-1]
+    (beginning,) = run.rounds[0]
+    (at,) = beginning.snapshots[-1]
     # Eq. (16) at t = 1 takes the indicators of tau(1) = 1, where the threshold 0 includes nobody.
     new = at.local[0]
     return equal_to(
@@ -257,15 +198,3 @@ def _moving_indicators(_: np.random.Generator) -> Finding:
         at.average[0],
         instance={"clients": "w^2/2 (priority), (w - 1)^2/2", "thresholds": "1, 0", "local_steps": 1, "initial": "0"},
     )
-
-
-EQUATION_16 = Claim(
-    key="fedalign:equation-16",
-    title="w_{t+1} of eq. (16) with the indicators of step t + 1 is w_t - eta_t g_t, also at the end of a round",
-    statement=Statement(fa.PAPER, "Appendix A.1", "eqs. (16), (19)"),
-    kind="erratum",
-    check=_moving_indicators,
-    expected=FAILS,
-    instances=(1, 1),
-    remark="the round's aggregation must use the indicators that were fixed at its start",
-)

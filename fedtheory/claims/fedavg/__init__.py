@@ -1,5 +1,5 @@
 """Claims about federated averaging as Li et al. study it."""
 
-from fedtheory._discover import lazy_names
+from fedtheory._discover import lazy_modules
 
-__getattr__, __dir__ = lazy_names(__name__, __path__[0])
+__getattr__, __dir__ = lazy_modules(__name__, __path__[0])

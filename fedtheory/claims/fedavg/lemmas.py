@@ -6,21 +6,31 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import fedavg
-from fedtheory.claims._alignment_instances import decaying
-from fedtheory.claims._instances import draw_federation, draw_model, draw_run, federation_in_words, in_words, whole
-from fedtheory.claims.fedavg.theorems import balanced, own_constants, own_steps
-from fedtheory.verification.claim import Claim, Finding, at_most, worst_of
-from fedtheory.verification.rational import RationalQuadratics, Vector, combination, difference, norm2
-from fedtheory.verification.runs import expected
-from fedtheory.verification.selections import Law, uniform_subsets, with_replacement
+from fedtheory.claims.fedavg._checks import balanced, own_constants, own_steps
+from fedtheory.law import Law
+from fedtheory.rational.draws import draw_federation, draw_model, whole
+from fedtheory.rational.quadratics import RationalQuadratics
+from fedtheory.rational.rounds import distance2
+from fedtheory.rational.run_draws import draw_run
+from fedtheory.rational.step_sizes import delayed
+from fedtheory.rational.vectors import Vector, combination, difference, norm2
+from fedtheory.rational.words import federation_in_words, in_words
+from fedtheory.sampling.selections import Selection, uniform_subsets, with_replacement
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_most, worst_of
 
 
-def _one_step(rng: np.random.Generator) -> Finding:
+@claim(
+    "fedavg:one-step",
+    "One step of E |w_t - w*|^2 with all clients, for steps 2/(mu (t + max(8 L/mu, E)))",
+    fedavg.one_step,
+    looseness=1.01,
+)
+def one_step(rng: np.random.Generator) -> Finding:
     drawn = own_steps(draw_run(rng, laws=("full, weights p_k",), longest_round=6), is_balanced=False)
     run, known = drawn.run, own_constants(drawn)
     del known["initial_distance2"]
-    best = run.federation.minimizer
-    distances2 = [expected(at, lambda at: norm2(difference(at.average, best))) for at in run.snapshots]
+    distances2 = [distance2(run, step) for step in range(run.num_steps + 1)]
     return worst_of(
         at_most(
             distances2[step + 1],
@@ -29,16 +39,6 @@ def _one_step(rng: np.random.Generator) -> Finding:
         )
         for step in range(run.num_steps)
     )
-
-
-ONE_STEP = Claim(
-    key="fedavg:one-step",
-    title="One step of E |w_t - w*|^2 with all clients, for steps 2/(mu (t + max(8 L/mu, E)))",
-    statement=fedavg.one_step.statement,
-    kind="inequality",
-    check=_one_step,
-    bound=fedavg.one_step,
-)
 
 
 def _round_of_all(fed: RationalQuadratics, start: Vector, sizes: list[Fraction]) -> tuple[list[Vector], Fraction]:
@@ -52,19 +52,19 @@ def _round_of_all(fed: RationalQuadratics, start: Vector, sizes: list[Fraction])
 
 
 def _selected_variance(
-    law: Callable[[Vector, int], Law], bound: Callable[..., Fraction], *, is_balanced: bool
+    law: Callable[[Vector, int], Law[Selection]], bound: Callable[..., Fraction], *, is_balanced: bool
 ) -> Callable[[np.random.Generator], Finding]:
     def check(rng: np.random.Generator) -> Finding:
         fed = balanced(draw_federation(rng)) if is_balanced else draw_federation(rng)
         num_selected, local_steps = whole(rng, 1, fed.num_clients), whole(rng, 1, 5)
         first, start = local_steps * whole(rng, 0, 3), draw_model(rng, fed.dim)
-        steps = decaying()(fed, local_steps)
+        steps = delayed()(fed, local_steps)
         models, G2 = _round_of_all(fed, start, [steps(first + step) for step in range(local_steps)])
         mean, share = combination(fed.weights, models), Fraction(1, num_selected)
-        variance = sum(
-            chance * norm2(difference(combination([share] * num_selected, [models[k] for k in chosen]), mean))
-            for chance, chosen in law(fed.weights, num_selected)
+        averages = law(fed.weights, num_selected).map(
+            lambda chosen: combination([share] * num_selected, [models[k] for k in chosen])
         )
+        variance = Fraction(averages.mean(lambda average: norm2(difference(average, mean))))
         instance = {**federation_in_words(fed), "initial": in_words(start), "num_selected": num_selected}
         return at_most(
             variance,
@@ -75,26 +75,26 @@ def _selected_variance(
     return check
 
 
-VARIANCE_WITH_REPLACEMENT = Claim(
-    key="fedavg:lemma-5-with-replacement",
-    title="Variance of the mean of K models drawn with replacement, at the end of a round",
-    statement=fedavg.with_replacement_variance.statement,
-    kind="inequality",
-    check=_selected_variance(
+variance_with_replacement = claim(
+    "fedavg:lemma-5-with-replacement",
+    "Variance of the mean of K models drawn with replacement, at the end of a round",
+    fedavg.with_replacement_variance,
+    looseness=8,
+)(
+    _selected_variance(
         with_replacement, lambda _, eta, **known: fedavg.with_replacement_variance(eta, **known), is_balanced=False
-    ),
-    bound=fedavg.with_replacement_variance,
+    )
 )
 
-VARIANCE_WITHOUT_REPLACEMENT = Claim(
-    key="fedavg:lemma-5-without-replacement",
-    title="Variance of the mean of K of N models drawn without replacement, at the end of a round",
-    statement=fedavg.without_replacement_variance.statement,
-    kind="inequality",
-    check=_selected_variance(
+variance_without_replacement = claim(
+    "fedavg:lemma-5-without-replacement",
+    "Variance of the mean of K of N models drawn without replacement, at the end of a round",
+    fedavg.without_replacement_variance,
+    looseness=8,
+)(
+    _selected_variance(
         lambda weights, num_selected: uniform_subsets(len(weights), num_selected),
         lambda fed, eta, **known: fedavg.without_replacement_variance(eta, num_clients=fed.num_clients, **known),
         is_balanced=True,
-    ),
-    bound=fedavg.without_replacement_variance,
+    )
 )

@@ -7,27 +7,15 @@ from itertools import pairwise
 import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER
-from fedtheory.claims._instances import whole
-from fedtheory.claims._sampling_instances import draw_budget, draw_norms, norms_in_words
 from fedtheory.paper import Statement
+from fedtheory.rational.draws import whole
+from fedtheory.rational.norm_draws import draw_budget, draw_norms, norms_in_words
+from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.approximate import approximation_path
 from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.sampling.variances import relative_improvement_factor, variance
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, equal_to, not_applicable, worst_of
-from fedtheory.verification.rational import Vector
-
-__all__ = [
-    "APPROXIMATE_ATTAINED",
-    "APPROXIMATE_BUDGET",
-    "APPROXIMATE_EXACT",
-    "APPROXIMATE_INCREASING",
-    "APPROXIMATE_UNRESCALED",
-    "IMPROVEMENT_NONE",
-    "IMPROVEMENT_RANGE",
-    "IMPROVEMENT_SHORTHAND",
-    "IMPROVEMENT_WHOLE",
-    "RELATIVE_RANGE",
-]
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 
 _ALGORITHM_2 = Statement(PAPER, "Algorithm 2", form="derived")
 _DEFINITION_11 = Statement(PAPER, "Definition 11", "eqs. (15), (16)")
@@ -45,25 +33,30 @@ def _path(norms: Vector, budget: Fraction, extra: int = 0) -> list[list[Fraction
     return [[Fraction(p) for p in probabilities] for probabilities in steps]
 
 
-def _budget(rng: np.random.Generator) -> Finding:
+@claim(
+    "optimal-client-sampling:approximate-budget",
+    "the approximate probabilities never sum to more than m, after any number of rescalings",
+    _ALGORITHM_2,
+    hypotheses=(_PROBLEM,),
+    instances=(200, 4000),
+    looseness=1.01,
+)
+def approximate_budget(rng: np.random.Generator) -> Finding:
     norms = draw_norms(rng)
     budget = draw_budget(rng, len(norms))
     sums = [sum(p, start=Fraction(0)) for p in _path(norms, budget)]
     return worst_of(at_most(spent, budget, instance=norms_in_words(norms, budget)) for spent in sums)
 
 
-APPROXIMATE_BUDGET = Claim(
-    key="optimal-client-sampling:approximate-budget",
-    title="the approximate probabilities never sum to more than m, after any number of rescalings",
-    statement=_ALGORITHM_2,
-    kind="inequality",
-    check=_budget,
+@claim(
+    "optimal-client-sampling:approximate-increasing",
+    "every rescaling brings every approximate probability nearer to its optimal value, from below",
+    _ALGORITHM_2,
     hypotheses=(_PROBLEM,),
     instances=(200, 4000),
+    looseness=1.01,
 )
-
-
-def _increasing(rng: np.random.Generator) -> Finding:
+def approximate_increasing(rng: np.random.Generator) -> Finding:
     norms = draw_norms(rng)
     budget = draw_budget(rng, len(norms))
     path = [*_path(norms, budget), rational_probabilities(norms, budget)]
@@ -75,51 +68,34 @@ def _increasing(rng: np.random.Generator) -> Finding:
     )
 
 
-APPROXIMATE_INCREASING = Claim(
-    key="optimal-client-sampling:approximate-increasing",
-    title="every rescaling brings every approximate probability nearer to its optimal value, from below",
-    statement=_ALGORITHM_2,
-    kind="inequality",
-    check=_increasing,
+@claim(
+    "optimal-client-sampling:approximate-exact",
+    "ceil(m) - 1 rescalings make the approximate probabilities optimal (q - 1 if only q <= m norms are positive)",
+    _ALGORITHM_2,
+    "identity",
     hypotheses=(_PROBLEM,),
     instances=(200, 4000),
 )
-
-
-def _exact(rng: np.random.Generator) -> Finding:
+def approximate_exact(rng: np.random.Generator) -> Finding:
     norms = draw_norms(rng)
     budget = draw_budget(rng, len(norms))
     pairs = zip(_path(norms, budget)[-1], rational_probabilities(norms, budget), strict=True)
     return worst_of(equal_to(found, best, instance=norms_in_words(norms, budget)) for found, best in pairs)
 
 
-APPROXIMATE_EXACT = Claim(
-    key="optimal-client-sampling:approximate-exact",
-    title="ceil(m) - 1 rescalings make the approximate probabilities optimal (q - 1 if only q <= m norms are positive)",
-    statement=_ALGORITHM_2,
-    kind="identity",
-    check=_exact,
-    hypotheses=(_PROBLEM,),
-    instances=(200, 4000),
+@claim(
+    "optimal-client-sampling:approximate-attained",
+    "for norms 1, 10^6, 10^12, ... and a whole m, m - 1 rescalings are needed",
+    _ALGORITHM_2,
+    "identity",
+    hypotheses=("norms t_i = 10^(6 i), m whole, n > m",),
 )
-
-
-def _attained(rng: np.random.Generator) -> Finding:
+def approximate_attained(rng: np.random.Generator) -> Finding:
     budget = whole(rng, 2, 10)
     norms = tuple(Fraction(10) ** (6 * i) for i in range(budget + whole(rng, 1, 4)))
     best = rational_probabilities(norms, budget)
     needed = next(j for j, p in enumerate(_path(norms, Fraction(budget), extra=2)) if p == best)
     return equal_to(needed, budget - 1, instance=norms_in_words(norms, Fraction(budget)))
-
-
-APPROXIMATE_ATTAINED = Claim(
-    key="optimal-client-sampling:approximate-attained",
-    title="for norms 1, 10^6, 10^12, ... and a whole m, m - 1 rescalings are needed",
-    statement=_ALGORITHM_2,
-    kind="identity",
-    check=_attained,
-    hypotheses=("norms t_i = 10^(6 i), m whole, n > m",),
-)
 
 
 def uniform(norms: Vector, budget: Fraction) -> Vector:
@@ -133,23 +109,19 @@ def spread(norms: Vector, probabilities: Vector | list[Fraction]) -> Fraction:
     return Fraction(exact)
 
 
-def _unrescaled(_: np.random.Generator) -> Finding:
+@claim(
+    "optimal-client-sampling:approximate-unrescaled",
+    "without rescaling, the approximate sampling has at most the variance of the uniform one",
+    _ALGORITHM_2,
+    "erratum",
+    hypotheses=(_PROBLEM, "no rescaling is made"),
+    instances=(1, 1),
+)
+def approximate_unrescaled(_: np.random.Generator) -> Finding:
     norms = (Fraction(1),) * 6 + (Fraction(199, 100),) * 2
     start = [Fraction(p) for p in approximation_path(np.array(norms, dtype=object), 7, 0)[0]]
     budget = Fraction(7)
     return at_most(spread(norms, start), spread(norms, uniform(norms, budget)), instance=norms_in_words(norms, budget))
-
-
-APPROXIMATE_UNRESCALED = Claim(
-    key="optimal-client-sampling:approximate-unrescaled",
-    title="without rescaling, the approximate sampling has at most the variance of the uniform one",
-    statement=_ALGORITHM_2,
-    kind="erratum",
-    check=_unrescaled,
-    expected=FAILS,
-    hypotheses=(_PROBLEM, "no rescaling is made"),
-    instances=(1, 1),
-)
 
 
 def improvement(norms: Vector, budget: Fraction) -> Fraction:
@@ -158,7 +130,15 @@ def improvement(norms: Vector, budget: Fraction) -> Fraction:
     return spread(norms, rational_probabilities(norms, budget)) / most if most else Fraction(0)
 
 
-def _range(rng: np.random.Generator) -> Finding:
+@claim(
+    "optimal-client-sampling:improvement-range",
+    "0 <= alpha <= 1",
+    _DEFINITION_11,
+    hypotheses=(_PROBLEM, "probabilities are the optimal ones"),
+    instances=(200, 4000),
+    looseness=1.01,
+)
+def improvement_range(rng: np.random.Generator) -> Finding:
     norms = draw_norms(rng)
     budget = draw_budget(rng, len(norms))
     alpha = improvement(norms, budget)
@@ -166,35 +146,21 @@ def _range(rng: np.random.Generator) -> Finding:
     return worst_of([at_most(Fraction(0), alpha, instance=instance), at_most(alpha, Fraction(1), instance=instance)])
 
 
-IMPROVEMENT_RANGE = Claim(
-    key="optimal-client-sampling:improvement-range",
-    title="0 <= alpha <= 1",
-    statement=_DEFINITION_11,
-    kind="inequality",
-    check=_range,
+@claim(
+    "optimal-client-sampling:relative-range",
+    "m/n <= gamma <= 1",
+    _DEFINITION_11,
     hypotheses=(_PROBLEM, "probabilities are the optimal ones"),
     instances=(200, 4000),
+    looseness=1.01,
 )
-
-
-def _relative_range(rng: np.random.Generator) -> Finding:
+def relative_range(rng: np.random.Generator) -> Finding:
     norms = draw_norms(rng)
     budget = draw_budget(rng, len(norms))
     gamma = relative_improvement_factor(improvement(norms, budget), len(norms), budget)
     instance = norms_in_words(norms, budget)
     lower = at_least(gamma, budget / len(norms), instance=instance)
     return worst_of([lower, at_most(gamma, Fraction(1), instance=instance)])
-
-
-RELATIVE_RANGE = Claim(
-    key="optimal-client-sampling:relative-range",
-    title="m/n <= gamma <= 1",
-    statement=_DEFINITION_11,
-    kind="inequality",
-    check=_relative_range,
-    hypotheses=(_PROBLEM, "probabilities are the optimal ones"),
-    instances=(200, 4000),
-)
 
 
 def _equality(rng: np.random.Generator, *, value: int) -> Finding:
@@ -208,28 +174,34 @@ def _equality(rng: np.random.Generator, *, value: int) -> Finding:
     return equal_to(int(reached), int(few if value == 0 else same), instance=instance)
 
 
-IMPROVEMENT_WHOLE = Claim(
-    key="optimal-client-sampling:improvement-zero",
-    title="alpha = 0 exactly when at most m norms are positive",
-    statement=_DEFINITION_11,
-    kind="identity",
-    check=lambda rng: _equality(rng, value=0),
+improvement_whole = claim(
+    "optimal-client-sampling:improvement-zero",
+    "alpha = 0 exactly when at most m norms are positive",
+    _DEFINITION_11,
+    "identity",
     hypotheses=(_PROBLEM, "m < n and a norm is positive"),
     instances=(200, 4000),
-)
+)(lambda rng: _equality(rng, value=0))
 
-IMPROVEMENT_NONE = Claim(
-    key="optimal-client-sampling:improvement-one",
-    title="alpha = 1 exactly when all norms are equal",
-    statement=_DEFINITION_11,
-    kind="identity",
-    check=lambda rng: _equality(rng, value=1),
+improvement_none = claim(
+    "optimal-client-sampling:improvement-one",
+    "alpha = 1 exactly when all norms are equal",
+    _DEFINITION_11,
+    "identity",
     hypotheses=(_PROBLEM, "m < n and a norm is positive"),
     instances=(200, 4000),
+)(lambda rng: _equality(rng, value=1))
+
+
+@claim(
+    "optimal-client-sampling:improvement-shorthand",
+    "((sum t)^2 - m sum t^2) / ((n - m) sum t^2) <= alpha, with equality when no probability is cut at 1",
+    _DEFINITION_11,
+    hypotheses=(_PROBLEM, "m < n and a norm is positive"),
+    instances=(200, 4000),
+    looseness=1.01,
 )
-
-
-def _shorthand(rng: np.random.Generator) -> Finding:
+def improvement_shorthand(rng: np.random.Generator) -> Finding:
     norms = draw_norms(rng)
     budget = draw_budget(rng, len(norms))
     instance = norms_in_words(norms, budget)
@@ -241,14 +213,3 @@ def _shorthand(rng: np.random.Generator) -> Finding:
     if all(p < 1 for p in rational_probabilities(norms, budget)):
         return equal_to(shorthand, alpha, instance=instance)
     return at_most(shorthand, alpha, instance=instance)
-
-
-IMPROVEMENT_SHORTHAND = Claim(
-    key="optimal-client-sampling:improvement-shorthand",
-    title="((sum t)^2 - m sum t^2) / ((n - m) sum t^2) <= alpha, with equality when no probability is cut at 1",
-    statement=_DEFINITION_11,
-    kind="inequality",
-    check=_shorthand,
-    hypotheses=(_PROBLEM, "m < n and a norm is positive"),
-    instances=(200, 4000),
-)

@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER, estimator_error
-from fedtheory.claims._instances import in_words, whole
-from fedtheory.claims._sampling_instances import as_floats, draw_budget, draw_law, draw_updates, matrix_of
+from fedtheory.law import Law
 from fedtheory.paper import Statement
+from fedtheory.rational.draws import whole
+from fedtheory.rational.norm_draws import as_floats, draw_budget, draw_law, draw_updates, matrix_of
+from fedtheory.rational.sampled_rounds import inverse_estimate
+from fedtheory.rational.vectors import Vector, combination, difference, norm2
+from fedtheory.rational.words import in_words
 from fedtheory.sampling.availability import available_probabilities, error_parts
 from fedtheory.sampling.correlated import JointLaw
 from fedtheory.sampling.probability_matrices import (
@@ -20,20 +24,10 @@ from fedtheory.sampling.probability_matrices import (
     variance_bound,
 )
 from fedtheory.sampling.reference import rational_probabilities
+from fedtheory.sampling.selections import Selection, independent, uniform_subsets, with_replacement
 from fedtheory.sampling.variances import variance
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, equal_to, worst_of
-from fedtheory.verification.rational import Vector, combination, difference, norm2
-from fedtheory.verification.selections import Law, independent
-
-__all__ = [
-    "AVAILABILITY",
-    "DECOMPOSITION",
-    "INDEPENDENT_VARIANCE",
-    "LEFT_SIDE",
-    "LEMMA_1",
-    "MINIMAX",
-    "RIGHT_SIDE",
-]
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
 _LEMMA_1 = Statement(PAPER, "Lemma 1", "eqs. (4), (5)")
 _INDEPENDENT = "clients are sampled independently given the updates"
@@ -44,44 +38,41 @@ def exact(numbers: Any) -> Any:
     return np.array(numbers, dtype=object)
 
 
-def estimate(updates: tuple[Vector, ...], probabilities: Vector, chosen: tuple[int, ...]) -> Vector:
-    """``sum_{i in S} u_i / p_i`` for weighted updates u_i."""
-    zero = tuple(Fraction(0) for _ in updates[0])
-    scales = [1 / probabilities[i] for i in chosen]
-    return combination([Fraction(0), *scales], [zero, *(updates[i] for i in chosen)])
-
-
 def total(updates: tuple[Vector, ...]) -> Vector:
     """``sum_i u_i``."""
     return combination([Fraction(1)] * len(updates), updates)
 
 
-def enumerated_error(updates: tuple[Vector, ...], probabilities: Vector, law: Law, target: Vector) -> Fraction:
+def enumerated_error(
+    updates: tuple[Vector, ...], probabilities: Vector, law: Law[Selection], target: Vector
+) -> Fraction:
     """Mean squared distance of the estimator from a target, over all sets of clients."""
-    errors = (
-        probability * norm2(difference(estimate(updates, probabilities, chosen), target)) for probability, chosen in law
-    )
-    return sum(errors, start=Fraction(0))
+    estimates = law.map(partial(inverse_estimate, updates, probabilities))
+    return Fraction(estimates.mean(lambda estimate: norm2(difference(estimate, target))))
 
 
-def _independent_variance(rng: np.random.Generator) -> Finding:
+@claim(
+    "optimal-client-sampling:identity-6",
+    "E |G - sum_i w_i U_i|^2 = sum_i (1/p_i - 1) w_i^2 |U_i|^2",
+    Statement(PAPER, "Section 2", "eq. (6)"),
+    "identity",
+    hypotheses=(_INDEPENDENT, "every probability is positive"),
+)
+def independent_variance(rng: np.random.Generator) -> Finding:
     norms, updates = draw_updates(rng, whole(rng, 1, 5))
     p = tuple(Fraction(whole(rng, 1, 12), 12) for _ in norms)
     measured = enumerated_error(updates, p, independent(p), total(updates))
     return equal_to(measured, Fraction(variance(exact(norms), exact(p))), instance=_words(updates, p))
 
 
-INDEPENDENT_VARIANCE = Claim(
-    key="optimal-client-sampling:identity-6",
-    title="E |G - sum_i w_i U_i|^2 = sum_i (1/p_i - 1) w_i^2 |U_i|^2",
-    statement=Statement(PAPER, "Section 2", "eq. (6)"),
-    kind="identity",
-    check=_independent_variance,
-    hypotheses=(_INDEPENDENT, "every probability is positive"),
+@claim(
+    "optimal-client-sampling:identity-3",
+    "the error of G is the variance by sampling plus the error of the exact average, also when p depends on U",
+    estimator_error,
+    "identity",
+    hypotheses=("E [G | U] = sum_i w_i U_i", "E sum_i w_i U_i = grad f"),
 )
-
-
-def _decomposition(rng: np.random.Generator) -> Finding:
+def decomposition(rng: np.random.Generator) -> Finding:
     num_clients = whole(rng, 1, 4)
     outcomes = [draw_updates(rng, num_clients) for _ in range(3)]
     chances = (Fraction(1, 2), Fraction(1, 3), Fraction(1, 6))
@@ -97,18 +88,14 @@ def _decomposition(rng: np.random.Generator) -> Finding:
     return equal_to(measured, predicted, instance=_words(outcomes[0][1], ()) | {"expected_size": str(budget)})
 
 
-DECOMPOSITION = Claim(
-    key="optimal-client-sampling:identity-3",
-    title="the error of G is the variance by sampling plus the error of the exact average, also when p depends on U",
-    statement=estimator_error.statement,
-    kind="identity",
-    check=_decomposition,
-    hypotheses=("E [G | U] = sum_i w_i U_i", "E sum_i w_i U_i = grad f"),
-    bound=estimator_error,
+@claim(
+    "optimal-client-sampling:lemma-1",
+    "if P - p p' <= Diag(p v), the variance is at most sum_i w_i^2 (v_i / p_i) |U_i|^2",
+    _LEMMA_1,
+    hypotheses=("the sampling is proper", "v satisfies (4); here the smallest uniform one"),
+    looseness=1.01,
 )
-
-
-def _lemma_1(rng: np.random.Generator) -> Finding:
+def lemma_1(rng: np.random.Generator) -> Finding:
     norms, updates = draw_updates(rng, whole(rng, 1, 5))
     law = draw_law(rng, len(norms))
     together = matrix_of(law, len(norms))
@@ -123,17 +110,14 @@ def _lemma_1(rng: np.random.Generator) -> Finding:
     return at_most(float(estimator_variance(together, exact(updates))), bound, instance=instance)
 
 
-LEMMA_1 = Claim(
-    key="optimal-client-sampling:lemma-1",
-    title="if P - p p' <= Diag(p v), the variance is at most sum_i w_i^2 (v_i / p_i) |U_i|^2",
-    statement=_LEMMA_1,
-    kind="inequality",
-    check=_lemma_1,
-    hypotheses=("the sampling is proper", "v satisfies (4); here the smallest uniform one"),
+@claim(
+    "optimal-client-sampling:lemma-1-right",
+    "among samplings with given marginals the independent one has the least RIGHT-hand side of (5)",
+    Statement(PAPER, "Lemma 1", "eq. (5), right-hand side", form="corrected"),
+    "optimality",
+    hypotheses=("the sampling is proper", "v satisfies (4)"),
 )
-
-
-def _right_side(rng: np.random.Generator) -> Finding:
+def right_side(rng: np.random.Generator) -> Finding:
     norms, updates = draw_updates(rng, whole(rng, 1, 5))
     together = matrix_of(draw_law(rng, len(norms)), len(norms))
     p = np.diagonal(together).astype(float)
@@ -143,32 +127,27 @@ def _right_side(rng: np.random.Generator) -> Finding:
     return at_most(variance_bound(t, p, np.maximum(1 - p, 0)), variance_bound(t, p, v), instance=instance)
 
 
-RIGHT_SIDE = Claim(
-    key="optimal-client-sampling:lemma-1-right",
-    title="among samplings with given marginals the independent one has the least RIGHT-hand side of (5)",
-    statement=Statement(PAPER, "Lemma 1", "eq. (5), right-hand side", form="corrected"),
-    kind="optimality",
-    check=_right_side,
-    hypotheses=("the sampling is proper", "v satisfies (4)"),
-)
-
-
-def counterexamples() -> dict[str, tuple[Vector, Law]]:
+def counterexamples() -> dict[str, tuple[Vector, Law[Selection]]]:
     """Weighted one-dimensional updates and a correlated sampling whose variance is 0, by name."""
     half, third = Fraction(1, 2), Fraction(1, 3)
-    pairs = tuple((third, pair) for pair in ((0, 1), (0, 2), (1, 2)))
-    laws: dict[str, tuple[Vector, Any]] = {
-        "one of two, equal updates": ((half, half), ((half, (0,)), (half, (1,)))),
-        "one of three, proportional to the updates": (
-            (half, Fraction(1, 6), third),
-            ((half, (0,)), (Fraction(1, 6), (1,)), (third, (2,))),
-        ),
-        "two of three, equal updates": ((third, third, third), pairs),
+    unequal = (half, Fraction(1, 6), third)
+    return {
+        "one of two, equal updates": ((half, half), with_replacement((half, half), 1)),
+        "one of three, proportional to the updates": (unequal, with_replacement(unequal, 1)),
+        "two of three, equal updates": ((third, third, third), uniform_subsets(3, 2)),
     }
-    return laws
 
 
-def _left_side(_: np.random.Generator) -> Finding:
+@claim(
+    "optimal-client-sampling:lemma-1-left",
+    "independent sampling minimizes the LEFT-hand side of (5), the variance itself",
+    Statement(PAPER, "Section 2.1", "after eq. (5)"),
+    "erratum",
+    hypotheses=("the sampling is proper",),
+    instances=(1, 1),
+    remark="independent sampling minimizes the right-hand side, and the worst case over directions of given norms",
+)
+def left_side(_: np.random.Generator) -> Finding:
     findings = []
     for name, (updates, law) in counterexamples().items():
         together = matrix_of(law, len(updates))
@@ -180,20 +159,15 @@ def _left_side(_: np.random.Generator) -> Finding:
     return worst_of(findings)
 
 
-LEFT_SIDE = Claim(
-    key="optimal-client-sampling:lemma-1-left",
-    title="independent sampling minimizes the LEFT-hand side of (5), the variance itself",
-    statement=Statement(PAPER, "Section 2.1", "after eq. (5)"),
-    kind="erratum",
-    check=_left_side,
-    expected=FAILS,
+@claim(
+    "optimal-client-sampling:lemma-1-minimax",
+    "averaged over the signs of the updates, every sampling has the variance of the independent one: if only "
+    "norms are known, none is better in the worst case",
+    Statement(PAPER, "Remark 2", form="refined"),
+    "identity",
     hypotheses=("the sampling is proper",),
-    instances=(1, 1),
-    remark="independent sampling minimizes the right-hand side, and the worst case over directions of given norms",
 )
-
-
-def _minimax(rng: np.random.Generator) -> Finding:
+def minimax(rng: np.random.Generator) -> Finding:
     norms, updates = draw_updates(rng, whole(rng, 1, 4))
     together = matrix_of(draw_law(rng, len(norms)), len(norms))
     p = tuple(np.diagonal(together))
@@ -203,18 +177,14 @@ def _minimax(rng: np.random.Generator) -> Finding:
     return equal_to(mean, Fraction(variance(exact(norms), exact(p))), instance=_words(updates, p))
 
 
-MINIMAX = Claim(
-    key="optimal-client-sampling:lemma-1-minimax",
-    title="averaged over the signs of the updates, every sampling has the variance of the independent one: if only "
-    "norms are known, none is better in the worst case",
-    statement=Statement(PAPER, "Remark 2", form="refined"),
-    kind="identity",
-    check=_minimax,
-    hypotheses=("the sampling is proper",),
+@claim(
+    "optimal-client-sampling:identity-39",
+    "with random availability the error of G has three parts: sampling, availability, and the updates",
+    Statement(PAPER, "Appendix E", "eqs. (39), (40)"),
+    "identity",
+    hypotheses=("the available set is independent of the updates", "its marginals q_i > 0 are known", _INDEPENDENT),
 )
-
-
-def _availability(rng: np.random.Generator) -> Finding:
+def availability(rng: np.random.Generator) -> Finding:
     num_clients = whole(rng, 1, 3)
     drawn = [draw_updates(rng, num_clients)[1] for _ in range(2)]
     chances = (Fraction(1, 3), Fraction(2, 3))
@@ -223,7 +193,7 @@ def _availability(rng: np.random.Generator) -> Finding:
     gradient = tuple(Fraction(whole(rng, -8, 8), 4) for _ in range(2))
     budget = float(draw_budget(rng, num_clients))
     measured = 0.0
-    for (chance, updates), (likelihood, here) in product(zip(chances, drawn, strict=True), law):
+    for (chance, updates), (here, likelihood) in product(zip(chances, drawn, strict=True), law.items()):
         weighted = [tuple(x / q[i] for x in u) for i, u in enumerate(updates)]
         lengths = np.sqrt([float(norm2(u)) for u in updates])
         available = np.isin(np.arange(num_clients), here)
@@ -232,11 +202,10 @@ def _availability(rng: np.random.Generator) -> Finding:
         measured += float(
             chance * likelihood * enumerated_error(tuple(weighted), rounded, independent(rounded), gradient)
         )
-    members = np.array([[i in here for i in range(num_clients)] for _, here in law])
     parts = error_parts(
         np.array(drawn, dtype=float),
         as_floats(chances),
-        JointLaw(members, np.array([float(likelihood) for likelihood, _ in law])),
+        JointLaw.of(law, num_clients),
         as_floats(gradient),
         partial(_rule, budget, q.astype(float)),
     )
@@ -245,16 +214,6 @@ def _availability(rng: np.random.Generator) -> Finding:
 
 def _rule(budget: float, q: Any, norms: Any, available: Any) -> Any:
     return available_probabilities(norms, budget, available, q)
-
-
-AVAILABILITY = Claim(
-    key="optimal-client-sampling:identity-39",
-    title="with random availability the error of G has three parts: sampling, availability, and the updates",
-    statement=Statement(PAPER, "Appendix E", "eqs. (39), (40)"),
-    kind="identity",
-    check=_availability,
-    hypotheses=("the available set is independent of the updates", "its marginals q_i > 0 are known", _INDEPENDENT),
-)
 
 
 def _words(updates: tuple[Vector, ...], probabilities: Vector) -> dict[str, Any]:

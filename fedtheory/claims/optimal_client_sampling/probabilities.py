@@ -8,32 +8,16 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER
-from fedtheory.claims._instances import whole
-from fedtheory.claims._sampling_instances import as_floats, draw_budget, draw_norms, norms_in_words
 from fedtheory.errors import OracleError
 from fedtheory.paper import Statement
+from fedtheory.rational.draws import whole
+from fedtheory.rational.norm_draws import as_floats, draw_budget, draw_norms, norms_in_words
+from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.certificates import certificate
 from fedtheory.sampling.optimal import optimal_probabilities
 from fedtheory.sampling.reference import rational_probabilities, reference_probabilities
-from fedtheory.verification.claim import (
-    Claim,
-    Finding,
-    at_least,
-    at_most,
-    equal_to,
-    not_applicable,
-    worst_of,
-)
-from fedtheory.verification.rational import Vector
-
-__all__ = [
-    "CLOSED_FORM",
-    "EQUIVARIANT",
-    "MONOTONE",
-    "NOT_BEATEN_BY_MOVES",
-    "NOT_BEATEN_BY_SOLVER",
-    "ROUNDED",
-]
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 
 LEMMA_20 = Statement(PAPER, "Lemma 20", "eqs. (7), (33)")
 _PROBLEM = "norms at least 0 and finite, 0 < m <= n"
@@ -46,22 +30,19 @@ def objective(norms: Vector, probabilities: Any) -> Any:
     return sum((t * t / p for t, p in zip(norms, probabilities, strict=True) if t), start=Fraction(0))
 
 
-def _closed_form(rng: np.random.Generator) -> Finding:
+@claim(
+    "optimal-client-sampling:closed-form",
+    "the closed form satisfies the optimality conditions exactly, for every real budget",
+    LEMMA_20,
+    "optimality",
+    hypotheses=(_PROBLEM,),
+    instances=(300, 5000),
+)
+def closed_form(rng: np.random.Generator) -> Finding:
     norms = draw_norms(rng)
     budget = draw_budget(rng, len(norms))
     found = certificate(np.array(norms, dtype=object), rational_probabilities(norms, budget), budget)
     return equal_to(Fraction(found.residual), Fraction(0), instance=norms_in_words(norms, budget))
-
-
-CLOSED_FORM = Claim(
-    key="optimal-client-sampling:closed-form",
-    title="the closed form satisfies the optimality conditions exactly, for every real budget",
-    statement=LEMMA_20,
-    kind="optimality",
-    check=_closed_form,
-    hypotheses=(_PROBLEM,),
-    instances=(300, 5000),
-)
 
 
 def rounding_check(probabilities: Callable[[Any, float], Any]) -> Callable[[np.random.Generator], Finding]:
@@ -81,18 +62,25 @@ def rounding_check(probabilities: Callable[[Any, float], Any]) -> Callable[[np.r
     return check
 
 
-ROUNDED = Claim(
-    key="optimal-client-sampling:closed-form-rounded",
-    title="optimal_probabilities equals the exact optimum to 14 digits, for norms 500 orders of magnitude apart",
-    statement=LEMMA_20,
-    kind="identity",
-    check=rounding_check(optimal_probabilities),
+rounded = claim(
+    "optimal-client-sampling:closed-form-rounded",
+    "optimal_probabilities equals the exact optimum to 14 digits, for norms 500 orders of magnitude apart",
+    LEMMA_20,
+    "identity",
     hypotheses=(_PROBLEM,),
     instances=(300, 5000),
+)(rounding_check(optimal_probabilities))
+
+
+@claim(
+    "optimal-client-sampling:closed-form-solver",
+    "the closed form is not worse than what a convex solver finds",
+    LEMMA_20,
+    "optimality",
+    hypotheses=(_PROBLEM, "the solver's answer passes our certificate"),
+    instances=(20, 300),
 )
-
-
-def _solver(rng: np.random.Generator) -> Finding:
+def not_beaten_by_solver(rng: np.random.Generator) -> Finding:
     norms = draw_norms(rng)
     budget = draw_budget(rng, len(norms))
     instance = norms_in_words(norms, budget)
@@ -110,18 +98,15 @@ def _solver(rng: np.random.Generator) -> Finding:
     )
 
 
-NOT_BEATEN_BY_SOLVER = Claim(
-    key="optimal-client-sampling:closed-form-solver",
-    title="the closed form is not worse than what a convex solver finds",
-    statement=LEMMA_20,
-    kind="optimality",
-    check=_solver,
-    hypotheses=(_PROBLEM, "the solver's answer passes our certificate"),
-    instances=(20, 300),
+@claim(
+    "optimal-client-sampling:closed-form-moves",
+    "moving probability from one client to another never lowers the variance",
+    LEMMA_20,
+    "optimality",
+    hypotheses=(_PROBLEM, "somebody is sampled and somebody not always"),
+    instances=(200, 4000),
 )
-
-
-def _moves(rng: np.random.Generator) -> Finding:
+def not_beaten_by_moves(rng: np.random.Generator) -> Finding:
     norms = draw_norms(rng)
     budget = draw_budget(rng, len(norms))
     best = rational_probabilities(norms, budget)
@@ -136,17 +121,6 @@ def _moves(rng: np.random.Generator) -> Finding:
     moved[giver] -= step
     moved[taker] += step
     return at_least(objective(norms, moved), objective(norms, best), instance=instance | {"moved": f"{giver}, {taker}"})
-
-
-NOT_BEATEN_BY_MOVES = Claim(
-    key="optimal-client-sampling:closed-form-moves",
-    title="moving probability from one client to another never lowers the variance",
-    statement=LEMMA_20,
-    kind="optimality",
-    check=_moves,
-    hypotheses=(_PROBLEM, "somebody is sampled and somebody not always"),
-    instances=(200, 4000),
-)
 
 
 def equivariance_check(probabilities: Callable[[Any, float], Any]) -> Callable[[np.random.Generator], Finding]:
@@ -167,18 +141,25 @@ def equivariance_check(probabilities: Callable[[Any, float], Any]) -> Callable[[
     return check
 
 
-EQUIVARIANT = Claim(
-    key="optimal-client-sampling:closed-form-equivariant",
-    title="the optimal probabilities follow a permutation of the clients",
-    statement=LEMMA_20,
-    kind="identity",
-    check=equivariance_check(optimal_probabilities),
+equivariant = claim(
+    "optimal-client-sampling:closed-form-equivariant",
+    "the optimal probabilities follow a permutation of the clients",
+    LEMMA_20,
+    "identity",
     hypotheses=(_PROBLEM,),
     instances=(200, 4000),
+)(equivariance_check(optimal_probabilities))
+
+
+@claim(
+    "optimal-client-sampling:closed-form-monotone",
+    "larger norms and larger budgets never have smaller optimal probabilities",
+    LEMMA_20,
+    hypotheses=(_PROBLEM,),
+    instances=(200, 4000),
+    looseness=1.01,
 )
-
-
-def _monotone(rng: np.random.Generator) -> Finding:
+def monotone(rng: np.random.Generator) -> Finding:
     norms = draw_norms(rng)
     budget = draw_budget(rng, len(norms))
     p = rational_probabilities(norms, budget)
@@ -187,14 +168,3 @@ def _monotone(rng: np.random.Generator) -> Finding:
     by_norm = [q for _, q in sorted(zip(norms, p, strict=True))]
     pairs = [*pairwise(by_norm), *zip(p, more, strict=True)]
     return worst_of(at_most(low, high, instance=instance) for low, high in pairs)
-
-
-MONOTONE = Claim(
-    key="optimal-client-sampling:closed-form-monotone",
-    title="larger norms and larger budgets never have smaller optimal probabilities",
-    statement=LEMMA_20,
-    kind="inequality",
-    check=_monotone,
-    hypotheses=(_PROBLEM,),
-    instances=(200, 4000),
-)

@@ -5,11 +5,12 @@ from collections.abc import Callable
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._instances import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
-from fedtheory.claims.power_of_choice.theorems import initial_distance2, theorem_constants
+from fedtheory.claims._checks import theorem_constants
 from fedtheory.paper import Bound, Statement
-from fedtheory.verification.claim import Claim, Finding, at_least, worst_of
-from fedtheory.verification.observed_constants import observed_skews
+from fedtheory.rational.constants import initial_distance2, observed_skews
+from fedtheory.rational.run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_least, worst_of
 
 
 def implied(drawn: Drawn, bound: Bound) -> Finding:
@@ -36,30 +37,27 @@ def _implied_by(bound: Bound, laws: tuple[str, ...]) -> Callable[[np.random.Gene
 _STATED = Statement(poc.PAPER, "Assumptions 3.1 to 3.4", "what they imply together", form="derived")
 _HYPOTHESES = ("every F_k is mu-strongly convex", "E |g_k|^2 <= G2 at the first model, for every client")
 
-CONSISTENCY = Claim(
-    key="power-of-choice:consistent-constants",
-    title="G2 >= max(1, rho_diagonal) (mu^2 |w_0 - w*|^2 + 2 mu Gamma), and G2 >= sigma2",
-    statement=_STATED,
-    kind="inequality",
-    check=_implied_by(poc.decaying_steps_gap, MEAN_LAWS),
+consistency = claim(
+    "power-of-choice:consistent-constants",
+    "G2 >= max(1, rho_diagonal) (mu^2 |w_0 - w*|^2 + 2 mu Gamma), and G2 >= sigma2",
+    _STATED,
     hypotheses=_HYPOTHESES,
+    looseness=1.01,
     remark="by the inequality of Polyak and Lojasiewicz, averaged over all clients or over the first selection",
-)
+)(_implied_by(poc.decaying_steps_gap, MEAN_LAWS))
 
-CONSISTENCY_OF_A_FIXED_STEP = Claim(
-    key="power-of-choice:consistent-constants-fixed-step",
-    title="G2 >= 2 mu max(1, rho_diagonal) (F(w_0) - F* + Gamma), and G2 >= sigma2",
-    statement=_STATED,
-    kind="inequality",
-    check=_implied_by(poc.fixed_step_gap, MEAN_LAWS),
+consistency_of_a_fixed_step = claim(
+    "power-of-choice:consistent-constants-fixed-step",
+    "G2 >= 2 mu max(1, rho_diagonal) (F(w_0) - F* + Gamma), and G2 >= sigma2",
+    _STATED,
     hypotheses=_HYPOTHESES,
-)
+    looseness=1.01,
+)(_implied_by(poc.fixed_step_gap, MEAN_LAWS))
 
-CONSISTENCY_OF_WEIGHTS = Claim(
-    key="power-of-choice:consistent-constants-weighted",
-    title="For weights of sum one sum_k q_k^2 >= 1/m, and G2 is as large as without weights",
-    statement=_STATED,
-    kind="inequality",
-    check=_implied_by(poc.weighted_average_gap, WEIGHTED_LAWS),
+consistency_of_weights = claim(
+    "power-of-choice:consistent-constants-weighted",
+    "For weights of sum one sum_k q_k^2 >= 1/m, and G2 is as large as without weights",
+    _STATED,
     hypotheses=(*_HYPOTHESES, "q_k >= 0 with sum 1"),
-)
+    looseness=1.01,
+)(_implied_by(poc.weighted_average_gap, WEIGHTED_LAWS))

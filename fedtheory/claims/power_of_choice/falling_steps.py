@@ -9,18 +9,23 @@ import numpy as np
 
 from fedtheory.assumptions import HalvingSteps
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._instances import constant_law, constants_of, federation_in_words, opposite_clients
-from fedtheory.claims.power_of_choice.lemmas import drift
+from fedtheory.law import Law
 from fedtheory.paper import Bound
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, worst_of
-from fedtheory.verification.rational import norm2, vector
-from fedtheory.verification.runs import RationalRun, expected, no_noise
-from fedtheory.verification.selections import Law, uniform_subsets, with_replacement
+from fedtheory.rational.averaging import RationalRun, constant_law
+from fedtheory.rational.constants import constants_of
+from fedtheory.rational.noises import no_noise
+from fedtheory.rational.quadratics import opposite_clients
+from fedtheory.rational.rounds import distance2
+from fedtheory.rational.vectors import norm2, vector
+from fedtheory.rational.words import federation_in_words
+from fedtheory.sampling.selections import Selection, uniform_subsets, with_replacement
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_most, worst_of
 
 _REMARK = "all other hypotheses hold: the second step of the round is less than half of the first"
 
 
-def opposite_run(law: Law, sizes: tuple[Fraction, ...], local_steps: int) -> RationalRun:
+def opposite_run(law: Law[Selection], sizes: tuple[Fraction, ...], local_steps: int) -> RationalRun:
     """Two opposite clients, started at 0 between them, without noise; every skew is 1."""
     return RationalRun(
         federation=opposite_clients(),
@@ -31,10 +36,6 @@ def opposite_run(law: Law, sizes: tuple[Fraction, ...], local_steps: int) -> Rat
         num_steps=len(sizes),
         noise=no_noise(1),
     )
-
-
-def _distance2(run: RationalRun, step: int) -> Fraction:
-    return Fraction(expected(run.snapshots[step], lambda at: norm2(at.average)))  # w* = 0
 
 
 def _largest_gradient(run: RationalRun) -> Fraction:
@@ -60,8 +61,8 @@ def against_recursion(bound: Bound, run: RationalRun, num_selected: int, law: st
     known |= {"G2": _largest_gradient(run), "rho_bar": Fraction(1), "rho_tilde": Fraction(1)}
     return worst_of(
         at_most(
-            _distance2(run, step + 1),
-            bound(_distance2(run, step), step_size=run.step_size(step), **known),
+            distance2(run, step + 1),
+            bound(distance2(run, step), step_size=run.step_size(step), **known),
             instance={**_in_words(run, law, num_selected), "step": step},
         )
         for step in range(run.num_steps)
@@ -72,46 +73,53 @@ def _unstated(bound: Bound) -> tuple[str, ...]:
     return tuple(known.text for known in bound.hypotheses if not isinstance(known, HalvingSteps))
 
 
-def _falling(bound: Bound, law: Law, name: str, sizes: tuple[str, str]) -> Callable[[np.random.Generator], Finding]:
-    num_selected = len(law[0].chosen)
+def _falling(
+    bound: Bound, law: Law[Selection], name: str, sizes: tuple[str, str]
+) -> Callable[[np.random.Generator], Finding]:
+    num_selected = len(next(iter(law)))
     run = opposite_run(law, vector(*sizes), local_steps=2)
     return lambda _: against_recursion(bound, run, num_selected, name)
 
 
-EQUATION_65_FALLING_STEPS = Claim(
-    key="power-of-choice:equation-65-falling-steps",
-    title="One step of E |w_bar_t - w*|^2 against eqs. (64)-(65) for the step sizes 1/4 and 1/1000 of one round",
-    statement=poc.one_step.printed.statement,
-    kind="erratum",
-    check=_falling(poc.one_step.printed, uniform_subsets(2, 1), "uniform", ("1/4", "1/1000")),
+equation_65_falling_steps = claim(
+    "power-of-choice:equation-65-falling-steps",
+    "One step of E |w_bar_t - w*|^2 against eqs. (64)-(65) for the step sizes 1/4 and 1/1000 of one round",
+    poc.one_step.printed,
+    "erratum",
     hypotheses=_unstated(poc.one_step.printed),
-    expected=FAILS,
     instances=(1, 1),
-    bound=poc.one_step.printed,
     remark=_REMARK,
-)
+)(_falling(poc.one_step.printed, uniform_subsets(2, 1), "uniform", ("1/4", "1/1000")))
 
-EQUATION_81_FALLING_STEPS = Claim(
-    key="power-of-choice:equation-81-falling-steps",
-    title="One step of E |w_bar_t - w*|^2 against eq. (81), m = 2, for the step sizes 1/8 and 1/10000 of one round",
-    statement=poc.weighted_one_step.printed.statement,
-    kind="erratum",
-    check=_falling(
-        poc.weighted_one_step.printed, with_replacement(vector("1/2", "1/2"), 2), "proportional", ("1/8", "1/10000")
-    ),
+equation_81_falling_steps = claim(
+    "power-of-choice:equation-81-falling-steps",
+    "One step of E |w_bar_t - w*|^2 against eq. (81), m = 2, for the step sizes 1/8 and 1/10000 of one round",
+    poc.weighted_one_step.printed,
+    "erratum",
     hypotheses=_unstated(poc.weighted_one_step.printed),
-    expected=FAILS,
     instances=(1, 1),
-    bound=poc.weighted_one_step.printed,
     remark=_REMARK,
+)(
+    _falling(
+        poc.weighted_one_step.printed, with_replacement(vector("1/2", "1/2"), 2), "proportional", ("1/8", "1/10000")
+    )
 )
 
 
-def _falling_drift(_: np.random.Generator) -> Finding:
+@claim(
+    "power-of-choice:lemma-b2-falling-steps",
+    "E 1/m sum_k |w_bar_t - w_k_t|^2 <= 16 eta_t^2 tau^2 G2 for the step sizes 1/4 and 1/1000 of one round",
+    poc.client_drift.printed,
+    "erratum",
+    hypotheses=_unstated(poc.client_drift.printed),
+    instances=(1, 1),
+    remark=_REMARK,
+)
+def lemma_b2_falling_steps(_: np.random.Generator) -> Finding:
     run = opposite_run(uniform_subsets(2, 2), vector("1/4", "1/1000"), local_steps=2)
     return worst_of(
         at_most(
-            expected(run.snapshots[step], drift),
+            run.snapshots[step].mean(lambda at: at.drift),
             poc.client_drift.printed(run.step_size(step), local_steps=2, G2=_largest_gradient(run)),
             instance={**_in_words(run, "everybody", 2), "step": step},
         )
@@ -119,29 +127,15 @@ def _falling_drift(_: np.random.Generator) -> Finding:
     )
 
 
-LEMMA_B2_FALLING_STEPS = Claim(
-    key="power-of-choice:lemma-b2-falling-steps",
-    title="E 1/m sum_k |w_bar_t - w_k_t|^2 <= 16 eta_t^2 tau^2 G2 for the step sizes 1/4 and 1/1000 of one round",
-    statement=poc.client_drift.printed.statement,
-    kind="erratum",
-    check=_falling_drift,
-    hypotheses=_unstated(poc.client_drift.printed),
-    expected=FAILS,
+equation_81_single_client = claim(
+    "power-of-choice:equation-81-single-client",
+    "One step of E |w_bar_t - w*|^2 against eq. (81) for m = 1, the fixed step size 1/100 and ten local steps",
+    poc.weighted_one_step.printed,
+    "erratum",
     instances=(1, 1),
-    bound=poc.client_drift.printed,
-    remark=_REMARK,
-)
-
-EQUATION_81_SINGLE_CLIENT = Claim(
-    key="power-of-choice:equation-81-single-client",
-    title="One step of E |w_bar_t - w*|^2 against eq. (81) for m = 1, the fixed step size 1/100 and ten local steps",
-    statement=poc.weighted_one_step.printed.statement,
-    kind="erratum",
-    check=lambda _: against_recursion(
-        poc.weighted_one_step.printed, opposite_run(uniform_subsets(2, 1), vector("1/100") * 3, 10), 1, "uniform"
-    ),
-    expected=FAILS,
-    instances=(1, 1),
-    bound=poc.weighted_one_step.printed,
     remark="all hypotheses hold; the drift term has the factor m - 1 = 0, as in eq. (85)",
+)(
+    lambda _: against_recursion(
+        poc.weighted_one_step.printed, opposite_run(uniform_subsets(2, 1), vector("1/100") * 3, 10), 1, "uniform"
+    )
 )

@@ -7,22 +7,18 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.claims._instances import (
-    draw_federation,
-    draw_model,
-    federation_in_words,
-    in_words,
-    opposite_clients,
-    whole,
-)
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.paper import Statement
+from fedtheory.rational.draws import draw_federation, draw_model, whole
+from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
+from fedtheory.rational.vectors import Vector, vector
+from fedtheory.rational.words import federation_in_words, in_words
+from fedtheory.sampling.selections import power_of_choice
 from fedtheory.selection.power_of_choice import PowerOfChoice
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_least, at_most, not_applicable, worst_of
-from fedtheory.verification.rational import RationalQuadratics, Vector, vector
-from fedtheory.verification.selections import average_over, power_of_choice
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import FAILS, Finding, at_least, at_most, not_applicable, worst_of
 
 _EQUAL_MINIMA = "all F_k* are equal, so that ranking by F_k is ranking by F_k - F_k*"
 _NUM_SELECTED = 3
@@ -30,14 +26,20 @@ _NUM_SELECTED = 3
 
 def selected_mean(fed: RationalQuadratics, w: Vector, other: Vector, m: int, d: int) -> Fraction:
     """Average ``F_k - F_k*`` at ``other`` over the clients that pow-d selects at ``w``."""
-
-    def mean(chosen: tuple[int, ...]) -> Fraction:
-        return sum((fed.excess(k, other) for k in chosen), start=Fraction(0)) / len(chosen)
-
-    return Fraction(average_over(power_of_choice(fed.weights, fed.losses(w), m, d), mean))
+    excesses = fed.excesses(other)
+    law = power_of_choice(fed.weights, fed.losses(w), m, d)
+    return Fraction(law.mean(lambda chosen: sum(excesses[k] for k in chosen) / len(chosen)))
 
 
-def _ordered(rng: np.random.Generator) -> Finding:
+@claim(
+    "power-of-choice:skew-order",
+    "rho_bar <= rho_tilde",
+    Statement(PAPER, "Section 3.1", "after eq. (6)", form="corrected"),
+    hypotheses=("the objective gap is positive", "w* is among the models w' of rho_bar"),
+    looseness=1.01,
+    remark="both are values at w' = w*; with objective gap 0 rho_tilde is 0/0",
+)
+def skew_order(rng: np.random.Generator) -> Finding:
     fed = draw_federation(rng)
     d = whole(rng, 1, fed.num_clients)
     m = whole(rng, 1, d)
@@ -49,18 +51,15 @@ def _ordered(rng: np.random.Generator) -> Finding:
     return at_most(skews.rho_bar.upper, skews.rho_tilde.lower, instance=instance)
 
 
-SKEW_ORDER = Claim(
-    key="power-of-choice:skew-order",
-    title="rho_bar <= rho_tilde",
-    statement=Statement(PAPER, "Section 3.1", "after eq. (6)", form="corrected"),
-    kind="inequality",
-    check=_ordered,
-    hypotheses=("the objective gap is positive", "w* is among the models w' of rho_bar"),
-    remark="both are values at w' = w*; with objective gap 0 rho_tilde is 0/0",
+@claim(
+    "power-of-choice:skew-order-on-iterates",
+    "rho_bar <= rho_tilde where rho_bar is a minimum over the models of a run only",
+    Statement(PAPER, "Section 3.1", "after eq. (6)"),
+    "erratum",
+    instances=(1, 1),
+    remark="a run need not come near w*; published code estimates rho_bar on the models of a run",
 )
-
-
-def _without_the_minimizer(_: np.random.Generator) -> Finding:
+def skew_order_on_iterates(_: np.random.Generator) -> Finding:
     fed, visited = opposite_clients(), vector("1/2")
     on_visited = selected_mean(fed, visited, visited, 1, 2) / fed.total_excess(visited)
     # Everywhere but at w* = 0 one client is selected, whose excess loss at w* is 1/2, as is the objective gap.
@@ -72,19 +71,15 @@ def _without_the_minimizer(_: np.random.Generator) -> Finding:
     )
 
 
-SKEW_ORDER_ON_ITERATES = Claim(
-    key="power-of-choice:skew-order-on-iterates",
-    title="rho_bar <= rho_tilde where rho_bar is a minimum over the models of a run only",
-    statement=Statement(PAPER, "Section 3.1", "after eq. (6)"),
-    kind="erratum",
-    check=_without_the_minimizer,
-    expected=FAILS,
+@claim(
+    "power-of-choice:rho-bar-grows-with-candidates",
+    "A larger number d of candidates gives a larger rho_bar",
+    Statement(PAPER, "Sections 3.1 and 5", "eq. (6)"),
+    "erratum",
     instances=(1, 1),
-    remark="a run need not come near w*; published code estimates rho_bar on the models of a run",
+    remark="where w' is the optimum of the clients that pow-d selects at w, the skew is 0",
 )
-
-
-def _more_candidates(_: np.random.Generator) -> Finding:
+def rho_bar_grows(_: np.random.Generator) -> Finding:
     fed = opposite_clients()
     pairs = [(vector(*w), vector(*other)) for w in ((0,), ("1/2",)) for other in ((-1,), (0,), (1,))]
 
@@ -93,18 +88,6 @@ def _more_candidates(_: np.random.Generator) -> Finding:
 
     # One candidate is drawn with probability p_k, so that its skew is 1 at all models; with two, these pairs suffice.
     return at_least(least(2), least(1), instance={**federation_in_words(fed), "num_selected": 1, "d": "2 against 1"})
-
-
-RHO_BAR_GROWS = Claim(
-    key="power-of-choice:rho-bar-grows-with-candidates",
-    title="A larger number d of candidates gives a larger rho_bar",
-    statement=Statement(PAPER, "Sections 3.1 and 5", "eq. (6)"),
-    kind="erratum",
-    check=_more_candidates,
-    expected=FAILS,
-    instances=(1, 1),
-    remark="where w' is the optimum of the clients that pow-d selects at w, the skew is 0",
-)
 
 
 def diagonal_growth(rng: np.random.Generator, *, equal_minima: bool = True) -> Finding:
@@ -122,15 +105,14 @@ def diagonal_growth(rng: np.random.Generator, *, equal_minima: bool = True) -> F
     )
 
 
-DIAGONAL_GROWS = Claim(
-    key="power-of-choice:diagonal-skew-grows-with-candidates",
-    title="rho(S(w), w), and so the diagonal skew, does not fall when d grows",
-    statement=Statement(PAPER, "Sections 3.1 and 5", "eqs. (5)-(6)", form="corrected"),
-    kind="inequality",
-    check=diagonal_growth,
+diagonal_grows = claim(
+    "power-of-choice:diagonal-skew-grows-with-candidates",
+    "rho(S(w), w), and so the diagonal skew, does not fall when d grows",
+    Statement(PAPER, "Sections 3.1 and 5", "eqs. (5)-(6)", form="corrected"),
     hypotheses=(_EQUAL_MINIMA,),
+    looseness=1.01,
     remark="one more candidate can only raise each of the m largest losses",
-)
+)(diagonal_growth)
 
 
 def _figure_3(d: int) -> SelectionSkew:
@@ -152,7 +134,16 @@ def _certified_growth(measured: float, predicted: float, few: int, many: int, *,
     )
 
 
-def _rho_bar_in_figure_3(_: np.random.Generator) -> Finding:
+@claim(
+    "power-of-choice:figure-3-rho-bar",
+    "On the quadratics of Appendix F a larger d gives a larger rho_bar, above 1",
+    Statement(PAPER, "Section 5", "Figure 3"),
+    "reproduction",
+    expected=FAILS,
+    instances=(1, 1),
+    remark="by definition (6) rho_bar falls with d, far below 1; what grows above 1 is the diagonal skew",
+)
+def rho_bar_in_figure_3(_: np.random.Generator) -> Finding:
     skews = {d: _figure_3(d) for d in (3, 9, 15)}
     # The frequencies of d = m are fixed, and its rho_bar exact.
     return worst_of(
@@ -160,32 +151,17 @@ def _rho_bar_in_figure_3(_: np.random.Generator) -> Finding:
     )
 
 
-RHO_BAR_IN_FIGURE_3 = Claim(
-    key="power-of-choice:figure-3-rho-bar",
-    title="On the quadratics of Appendix F a larger d gives a larger rho_bar, above 1",
-    statement=Statement(PAPER, "Section 5", "Figure 3"),
-    kind="reproduction",
-    check=_rho_bar_in_figure_3,
-    expected=FAILS,
+@claim(
+    "power-of-choice:figure-3-diagonal-skew",
+    "On the quadratics of Appendix F a larger d gives a larger diagonal skew",
+    Statement(PAPER, "Section 5", "Figure 3", form="corrected"),
+    "reproduction",
     instances=(1, 1),
-    remark="by definition (6) rho_bar falls with d, far below 1; what grows above 1 is the diagonal skew",
 )
-
-
-def _diagonal_in_figure_3(_: np.random.Generator) -> Finding:
+def diagonal_in_figure_3(_: np.random.Generator) -> Finding:
     ladder = (3, 6, 9)
     skews = [_figure_3(d).rho_diagonal for d in ladder]
     return worst_of(
         _certified_growth(more.lower, less.upper, few, many, shows=True)
         for few, many, less, more in zip(ladder, ladder[1:], skews, skews[1:], strict=False)
     )
-
-
-DIAGONAL_IN_FIGURE_3 = Claim(
-    key="power-of-choice:figure-3-diagonal-skew",
-    title="On the quadratics of Appendix F a larger d gives a larger diagonal skew",
-    statement=Statement(PAPER, "Section 5", "Figure 3", form="corrected"),
-    kind="reproduction",
-    check=_diagonal_in_figure_3,
-    instances=(1, 1),
-)

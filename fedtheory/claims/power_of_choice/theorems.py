@@ -2,47 +2,23 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._instances import Drawn, constant_law, decaying, draw_run, fixed_step, in_words
+from fedtheory.claims._checks import expected_gaps, theorem_constants
 from fedtheory.paper import Bound
-from fedtheory.verification.claim import FAILS, Claim, Finding, at_most, not_applicable, worst_of
-from fedtheory.verification.observed_constants import Skews, observed_gradient_bound, observed_skews
-from fedtheory.verification.rational import RationalQuadratics, difference, norm2, vector
-from fedtheory.verification.runs import RationalRun, expected, two_point_noise
-from fedtheory.verification.selections import with_replacement
-
-
-def theorem_constants(drawn: Drawn) -> dict[str, Any]:
-    """Constants that every form of the theorems takes, G2 the smallest for which the hypotheses hold on the run."""
-    run = drawn.run
-    return {
-        **drawn.constants,
-        "local_steps": run.local_steps,
-        "num_selected": drawn.num_selected,
-        "G2": observed_gradient_bound(run),
-    }
-
-
-def initial_distance2(run: RationalRun) -> Fraction:
-    """Squared distance of the first model from the minimizer."""
-    return norm2(difference(run.initial, run.federation.minimizer))
-
-
-def expected_gaps(drawn: Drawn, bound: Callable[[int], Any]) -> Finding:
-    """Compare ``E F(w_bar_T) - F*`` with a bound at every horizon of a run (at T = 0 it is just smoothness)."""
-    run = drawn.run
-    return worst_of(
-        at_most(
-            expected(run.snapshots[step], lambda at: run.federation.gap(at.average)),
-            bound(step),
-            instance={**drawn.instance, "step": step},
-        )
-        for step in range(1, run.num_steps + 1)
-    )
+from fedtheory.rational.averaging import RationalRun, constant_law
+from fedtheory.rational.constants import Skews, initial_distance2, observed_skews
+from fedtheory.rational.noises import two_point_noise
+from fedtheory.rational.quadratics import RationalQuadratics
+from fedtheory.rational.run_draws import Drawn, draw_run
+from fedtheory.rational.step_sizes import decaying, fixed_step
+from fedtheory.rational.vectors import vector
+from fedtheory.rational.words import run_in_words
+from fedtheory.sampling.selections import with_replacement
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_most, not_applicable
 
 
 def _skews(skews: Skews, name: str) -> dict[str, Fraction]:
@@ -67,32 +43,26 @@ def against_decaying_steps(bound: Bound, skew: str, longest_round: int) -> Calla
     return check
 
 
-THEOREM_31_PRINTED = Claim(
-    key="power-of-choice:theorem-3.1-printed",
-    title="E F(w_T) - F* against eq. (7), decaying steps (proved for rho_bar <= 79 under hypotheses 1-3 of Theorem R)",
-    statement=poc.decaying_steps_gap.printed.statement,
-    kind="inequality",
-    check=against_decaying_steps(poc.decaying_steps_gap.printed, "rho_bar", longest_round=12),
-    bound=poc.decaying_steps_gap.printed,
-)
+theorem_31_printed = claim(
+    "power-of-choice:theorem-3.1-printed",
+    "E F(w_T) - F* against eq. (7), decaying steps (proved for rho_bar <= 79 under hypotheses 1-3 of Theorem R)",
+    poc.decaying_steps_gap.printed,
+    looseness=32,
+)(against_decaying_steps(poc.decaying_steps_gap.printed, "rho_bar", longest_round=12))
 
-THEOREM_31 = Claim(
-    key="power-of-choice:theorem-3.1",
-    title="E F(w_T) - F* against the repaired theorem, decaying step sizes and every tau",
-    statement=poc.decaying_steps_gap.statement,
-    kind="inequality",
-    check=against_decaying_steps(poc.decaying_steps_gap, "rho_diagonal", longest_round=12),
-    bound=poc.decaying_steps_gap,
-)
+theorem_31 = claim(
+    "power-of-choice:theorem-3.1",
+    "E F(w_T) - F* against the repaired theorem, decaying step sizes and every tau",
+    poc.decaying_steps_gap,
+    looseness=32,
+)(against_decaying_steps(poc.decaying_steps_gap, "rho_diagonal", longest_round=12))
 
-THEOREM_31_REFINED = Claim(
-    key="power-of-choice:theorem-3.1-refined",
-    title="E F(w_T) - F* against the repaired theorem with the drift that its proof needs",
-    statement=poc.refined_decaying_steps_gap.statement,
-    kind="inequality",
-    check=against_decaying_steps(poc.refined_decaying_steps_gap, "rho_diagonal", longest_round=5),
-    bound=poc.refined_decaying_steps_gap,
-)
+theorem_31_refined = claim(
+    "power-of-choice:theorem-3.1-refined",
+    "E F(w_T) - F* against the repaired theorem with the drift that its proof needs",
+    poc.refined_decaying_steps_gap,
+    looseness=1.5,
+)(against_decaying_steps(poc.refined_decaying_steps_gap, "rho_diagonal", longest_round=5))
 
 
 def against_fixed_steps(bound: Bound, skew: str, initial: str) -> Callable[[np.random.Generator], Finding]:
@@ -108,35 +78,36 @@ def against_fixed_steps(bound: Bound, skew: str, initial: str) -> Callable[[np.r
     return check
 
 
-THEOREM_A1_PRINTED = Claim(
-    key="power-of-choice:theorem-a.1-printed",
-    title="E F(w_T) - F* against eq. (8), fixed step size, with the expectation that eq. (8) leaves out",
-    statement=poc.fixed_step_gap.printed.statement,
-    kind="inequality",
-    check=against_fixed_steps(poc.fixed_step_gap.printed, "rho_bar", "initial_gap"),
-    bound=poc.fixed_step_gap.printed,
+theorem_a1_printed = claim(
+    "power-of-choice:theorem-a.1-printed",
+    "E F(w_T) - F* against eq. (8), fixed step size, with the expectation that eq. (8) leaves out",
+    poc.fixed_step_gap.printed,
+    looseness=1.2,
+)(against_fixed_steps(poc.fixed_step_gap.printed, "rho_bar", "initial_gap"))
+
+theorem_a1 = claim(
+    "power-of-choice:theorem-a.1",
+    "E F(w_T) - F* against the repaired theorem, fixed step size up to 1/(4 L)",
+    poc.fixed_step_gap,
+    looseness=1.2,
+)(against_fixed_steps(poc.fixed_step_gap, "rho_diagonal", "initial_gap"))
+
+theorem_a1_refined = claim(
+    "power-of-choice:theorem-a.1-refined",
+    "E F(w_T) - F* against the repaired theorem with the drift that its proof needs, fixed step size",
+    poc.refined_fixed_step_gap,
+    looseness=1.05,
+)(against_fixed_steps(poc.refined_fixed_step_gap, "rho_diagonal", "initial_distance2"))
+
+
+@claim(
+    "power-of-choice:theorem-a.1-pathwise",
+    "F(w_T) - F* against eq. (8) on every path, as it reads without an expectation",
+    poc.fixed_step_gap.printed,
+    "erratum",
+    instances=(1, 1),
 )
-
-THEOREM_A1 = Claim(
-    key="power-of-choice:theorem-a.1",
-    title="E F(w_T) - F* against the repaired theorem, fixed step size up to 1/(4 L)",
-    statement=poc.fixed_step_gap.statement,
-    kind="inequality",
-    check=against_fixed_steps(poc.fixed_step_gap, "rho_diagonal", "initial_gap"),
-    bound=poc.fixed_step_gap,
-)
-
-THEOREM_A1_REFINED = Claim(
-    key="power-of-choice:theorem-a.1-refined",
-    title="E F(w_T) - F* against the repaired theorem with the drift that its proof needs, fixed step size",
-    statement=poc.refined_fixed_step_gap.statement,
-    kind="inequality",
-    check=against_fixed_steps(poc.refined_fixed_step_gap, "rho_diagonal", "initial_distance2"),
-    bound=poc.refined_fixed_step_gap,
-)
-
-
-def _on_a_path(_: np.random.Generator) -> Finding:
+def theorem_a1_pathwise(_: np.random.Generator) -> Finding:
     one = vector(1)
     fed = RationalQuadratics((one,), (vector(0),), one, vector(0))
     # The noise is 10 with probability 1/101 and -1/10 otherwise: mean 0 and variance 1.
@@ -154,27 +125,5 @@ def _on_a_path(_: np.random.Generator) -> Finding:
         1, step_size=Fraction(1, 4), rho_bar=1, rho_tilde=1, initial_gap=Fraction(0), **theorem_constants(drawn)
     )
     unlucky = max(run.snapshots[1], key=lambda at: fed.gap(at.average))
-    return at_most(
-        fed.gap(unlucky.average),
-        bound,
-        instance={
-            "clients": "one, F(w) = w^2/2",
-            "noise": "; ".join(f"{in_words(value)} with probability {chance}" for chance, value in run.noise),
-            "step_size": "1/4",
-            "initial": "0",
-            "num_steps": 1,
-            "probability of the path": str(unlucky.probability),
-        },
-    )
-
-
-THEOREM_A1_PATHWISE = Claim(
-    key="power-of-choice:theorem-a.1-pathwise",
-    title="F(w_T) - F* against eq. (8) on every path, as it reads without an expectation",
-    statement=poc.fixed_step_gap.printed.statement,
-    kind="erratum",
-    check=_on_a_path,
-    expected=FAILS,
-    instances=(1, 1),
-    bound=poc.fixed_step_gap.printed,
-)
+    instance = run_in_words(run, **{"probability of the path": str(run.snapshots[1][unlucky])})
+    return at_most(fed.gap(unlucky.average), bound, instance=instance)

@@ -8,12 +8,13 @@ import numpy as np
 
 from fedtheory._validate import Array
 from fedtheory.bounds.power_of_choice import PAPER
-from fedtheory.claims._instances import whole
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.federation.softmax import SoftmaxFederation
 from fedtheory.paper import Statement
+from fedtheory.rational.draws import whole
+from fedtheory.sampling.selections import power_of_choice
 from fedtheory.selection.active_federated import ActiveFederated
 from fedtheory.selection.availability import AlternatingGroups
 from fedtheory.selection.available import Available
@@ -23,10 +24,8 @@ from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.rules import Strategy
 from fedtheory.selection.uniform import Uniform
-from fedtheory.verification.claim import Claim, Finding, at_most, equal_to
-from fedtheory.verification.selections import power_of_choice
-
-__all__ = ["AVAILABILITY", "CPOW_D", "RPOW_D"]
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_most, equal_to
 
 _REPLICATES = 2500
 _FALSE_ALARM = 1e-9
@@ -48,15 +47,24 @@ def _two_cohorts(p: list[Fraction], reports: list[Fraction], num_candidates: int
     size = len(p)
     law = np.zeros((size, size))
     unknown = [max(reports) + 1] * size  # as good as infinity: only the order matters
-    for first in power_of_choice(p, unknown, 1, num_candidates):
+    for (first,), chance in power_of_choice(p, unknown, 1, num_candidates).items():
         memory = list(unknown)
-        memory[first.chosen[0]] = reports[first.chosen[0]]
-        for second in power_of_choice(p, memory, 1, num_candidates):
-            law[first.chosen[0], second.chosen[0]] = first.probability * second.probability
+        memory[first] = reports[first]
+        for (second,), then in power_of_choice(p, memory, 1, num_candidates).items():
+            law[first, second] = chance * then
     return law
 
 
-def _remembered(rng: np.random.Generator) -> Finding:
+@claim(
+    "power-of-choice:rpow-d",
+    "rpow-d ranks its candidates by the loss of their last participation, and by infinity before the first",
+    Statement(PAPER, "Appendix F", equation="Algorithm 2", form="derived"),
+    "identity",
+    hypotheses=("two rounds, one client selected, law by enumeration",),
+    instances=(6, 40),
+    remark="frequencies of 2,500 runs against the exact law, within a radius exceeded once in 10^9",
+)
+def rpow_d(rng: np.random.Generator) -> Finding:
     size = whole(rng, 3, 4)
     d = whole(rng, 1, size)
     p, centers = _weights(rng, size), np.arange(1.0, size + 1)
@@ -75,19 +83,16 @@ def _remembered(rng: np.random.Generator) -> Finding:
     return _largest_deviation(shares, law, {"p": [str(share) for share in p], "d": d, "F_k(0)": "1/2, 2, 9/2, ..."})
 
 
-RPOW_D = Claim(
-    key="power-of-choice:rpow-d",
-    title="rpow-d ranks its candidates by the loss of their last participation, and by infinity before the first",
-    statement=Statement(PAPER, "Appendix F", equation="Algorithm 2", form="derived"),
-    kind="identity",
-    check=_remembered,
-    hypotheses=("two rounds, one client selected, law by enumeration",),
+@claim(
+    "power-of-choice:cpow-d",
+    "cpow-d ranks its candidates by the mean loss of one mini-batch each, drawn without replacement",
+    Statement(PAPER, "Appendix F", equation="Algorithm 1", form="derived"),
+    "identity",
+    hypotheses=("two clients, both candidates, all pairs of mini-batches enumerated",),
     instances=(6, 40),
     remark="frequencies of 2,500 runs against the exact law, within a radius exceeded once in 10^9",
 )
-
-
-def _estimated(rng: np.random.Generator) -> Finding:
+def cpow_d(rng: np.random.Generator) -> Finding:
     count, batch = 3, whole(rng, 1, 2)
     x = rng.integers(-8, 9, size=(2, count, 1)) / 4
     y = rng.integers(2, size=(2, count))
@@ -106,18 +111,6 @@ def _estimated(rng: np.random.Generator) -> Finding:
     return _largest_deviation(run.counts[:, :1].mean(axis=0), np.array([np.mean(beats)]), instance)
 
 
-CPOW_D = Claim(
-    key="power-of-choice:cpow-d",
-    title="cpow-d ranks its candidates by the mean loss of one mini-batch each, drawn without replacement",
-    statement=Statement(PAPER, "Appendix F", equation="Algorithm 1", form="derived"),
-    kind="identity",
-    check=_estimated,
-    hypotheses=("two clients, both candidates, all pairs of mini-batches enumerated",),
-    instances=(6, 40),
-    remark="frequencies of 2,500 runs against the exact law, within a radius exceeded once in 10^9",
-)
-
-
 def _strategies(num_clients: int) -> list[Strategy]:
     return [
         Proportional(2),
@@ -131,7 +124,14 @@ def _strategies(num_clients: int) -> list[Strategy]:
     ]
 
 
-def _available(rng: np.random.Generator) -> Finding:
+@claim(
+    "power-of-choice:availability",
+    "among groups that take turns no strategy selects a client whose turn it is not",
+    Statement(PAPER, "Appendix G.3", form="derived"),
+    "identity",
+    hypotheses=("strategies of this package, in Available",),
+)
+def availability(rng: np.random.Generator) -> Finding:
     size = whole(rng, 3, 7)
     strategies = _strategies(size)
     strategy = strategies[whole(rng, 0, len(strategies) - 1)]
@@ -147,13 +147,3 @@ def _available(rng: np.random.Generator) -> Finding:
     absent = np.flatnonzero(np.array(groups))  # the first round is the turn of group 0
     instance = {"strategy": repr(strategy), "groups": groups, "dropout": availability.dropout}
     return equal_to(int(run.counts[:, absent].sum()), 0, instance=instance)
-
-
-AVAILABILITY = Claim(
-    key="power-of-choice:availability",
-    title="among groups that take turns no strategy selects a client whose turn it is not",
-    statement=Statement(PAPER, "Appendix G.3", form="derived"),
-    kind="identity",
-    check=_available,
-    hypotheses=("strategies of this package, in Available",),
-)

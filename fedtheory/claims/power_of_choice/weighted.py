@@ -6,27 +6,19 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._instances import (
-    WEIGHTED_LAWS,
-    Drawn,
-    constant_law,
-    draw_run,
-    federation_in_words,
-    opposite_clients,
-)
-from fedtheory.claims.power_of_choice.theorems import expected_gaps, initial_distance2, theorem_constants
+from fedtheory.claims._checks import expected_gaps, theorem_constants
 from fedtheory.paper import Bound
-from fedtheory.verification.claim import FAILS, Claim, Finding, not_applicable
-from fedtheory.verification.observed_constants import observed_skews
-from fedtheory.verification.rational import RationalQuadratics, vector
-from fedtheory.verification.runs import RationalRun, no_noise
-from fedtheory.verification.selections import uniform_subsets
-
-
-def weighted_steps(fed: RationalQuadratics, num_selected: int) -> Callable[[int], Fraction]:
-    """Step sizes ``m / (mu (t + gamma))`` with ``gamma = 4 m (1 + m) L / mu``."""
-    m = num_selected
-    return lambda step: m / (fed.strong_convexity * step + 4 * m * (1 + m) * fed.smoothness)
+from fedtheory.rational.averaging import RationalRun, constant_law
+from fedtheory.rational.constants import initial_distance2, observed_skews
+from fedtheory.rational.noises import no_noise
+from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
+from fedtheory.rational.run_draws import WEIGHTED_LAWS, Drawn, draw_run
+from fedtheory.rational.step_sizes import weighted_steps
+from fedtheory.rational.vectors import vector
+from fedtheory.rational.words import federation_in_words
+from fedtheory.sampling.selections import uniform_subsets
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, not_applicable
 
 
 def balanced_weights(fed: RationalQuadratics, num_selected: int) -> Callable[[tuple[int, ...]], tuple[Fraction, ...]]:
@@ -66,40 +58,30 @@ def _against_85(drawn: Drawn) -> Finding:
     )
 
 
-def _lost_drift(_: np.random.Generator) -> Finding:
+@claim(
+    "power-of-choice:equation-85-single-client",
+    "E F(w_T) - F* against eq. (85) for m = 1, equal weights and tau = T = 10: 50/289 > 1/6",
+    poc.weighted_average_gap.printed,
+    "erratum",
+    instances=(1, 1),
+    remark="all hypotheses hold; the drift term has the factor m - 1 = 0",
+)
+def equation_85_single_client(_: np.random.Generator) -> Finding:
     return _against_85(_one_uniform_client(opposite_clients(), 0, local_steps=10, num_steps=10))
 
 
-EQUATION_85_SINGLE_CLIENT = Claim(
-    key="power-of-choice:equation-85-single-client",
-    title="E F(w_T) - F* against eq. (85) for m = 1, equal weights and tau = T = 10: 50/289 > 1/6",
-    statement=poc.weighted_average_gap.printed.statement,
-    kind="erratum",
-    check=_lost_drift,
-    expected=FAILS,
+@claim(
+    "power-of-choice:equation-85-unbalanced",
+    "E F(w_T) - F* against eq. (85) for q_k = p_k K / m and p = (3/4, 1/4): 1/8 > 0",
+    poc.weighted_average_gap.printed,
+    "erratum",
     instances=(1, 1),
-    bound=poc.weighted_average_gap.printed,
-    remark="all hypotheses hold; the drift term has the factor m - 1 = 0",
+    remark="the weights p_k K / m, which the paper gives as an example, sum to one only if all p_k are equal",
 )
-
-
-def _weights_of_sum_above_one(_: np.random.Generator) -> Finding:
+def equation_85_unbalanced(_: np.random.Generator) -> Finding:
     one = vector(1)
     same = RationalQuadratics((one, one), (one, one), vector("3/4", "1/4"), vector(0, 0))
     return _against_85(_one_uniform_client(same, 1, local_steps=1, num_steps=2))
-
-
-EQUATION_85_UNBALANCED = Claim(
-    key="power-of-choice:equation-85-unbalanced",
-    title="E F(w_T) - F* against eq. (85) for q_k = p_k K / m and p = (3/4, 1/4): 1/8 > 0",
-    statement=poc.weighted_average_gap.printed.statement,
-    kind="erratum",
-    check=_weights_of_sum_above_one,
-    expected=FAILS,
-    instances=(1, 1),
-    bound=poc.weighted_average_gap.printed,
-    remark="the weights p_k K / m, which the paper gives as an example, sum to one only if all p_k are equal",
-)
 
 
 def against_weighted_average(bound: Bound, skew: str, smallest_cohort: int) -> Callable[[np.random.Generator], Finding]:
@@ -124,39 +106,31 @@ def against_weighted_average(bound: Bound, skew: str, smallest_cohort: int) -> C
     return check
 
 
-EQUATION_85_DERIVED = Claim(
-    key="power-of-choice:equation-85-derived",
-    title="E F(w_T) - F* against what the recursion (82)-(84) gives, for m >= 2 and weights of sum one",
-    statement=poc.derived_weighted_average_gap.statement,
-    kind="inequality",
-    check=against_weighted_average(poc.derived_weighted_average_gap, "rho_bar", smallest_cohort=2),
-    bound=poc.derived_weighted_average_gap,
+equation_85_derived = claim(
+    "power-of-choice:equation-85-derived",
+    "E F(w_T) - F* against what the recursion (82)-(84) gives, for m >= 2 and weights of sum one",
+    poc.derived_weighted_average_gap,
+    looseness=32,
+)(against_weighted_average(poc.derived_weighted_average_gap, "rho_bar", smallest_cohort=2))
+
+equation_85 = claim(
+    "power-of-choice:equation-85",
+    "E F(w_T) - F* against the repaired form of eq. (85), for every m and weights of sum one",
+    poc.weighted_average_gap,
+    looseness=4,
+)(against_weighted_average(poc.weighted_average_gap, "rho_diagonal", smallest_cohort=1))
+
+
+@claim(
+    "power-of-choice:equation-85-single-client-repaired",
+    "The repaired form of eq. (85) on the instance that refutes the printed one",
+    poc.weighted_average_gap,
+    instances=(1, 1),
+    looseness=2048,
 )
-
-EQUATION_85 = Claim(
-    key="power-of-choice:equation-85",
-    title="E F(w_T) - F* against the repaired form of eq. (85), for every m and weights of sum one",
-    statement=poc.weighted_average_gap.statement,
-    kind="inequality",
-    check=against_weighted_average(poc.weighted_average_gap, "rho_diagonal", smallest_cohort=1),
-    bound=poc.weighted_average_gap,
-)
-
-
-def _single_client_repaired(_: np.random.Generator) -> Finding:
+def equation_85_single_client_repaired(_: np.random.Generator) -> Finding:
     drawn = _one_uniform_client(opposite_clients(), 0, local_steps=10, num_steps=10)
     known = {**theorem_constants(drawn), "rho_diagonal": Fraction(1), "rho_tilde": Fraction(1)}
     return expected_gaps(
         drawn, lambda step: poc.weighted_average_gap(step, initial_distance2=initial_distance2(drawn.run), **known)
     )
-
-
-EQUATION_85_SINGLE_CLIENT_REPAIRED = Claim(
-    key="power-of-choice:equation-85-single-client-repaired",
-    title="The repaired form of eq. (85) on the instance that refutes the printed one",
-    statement=poc.weighted_average_gap.statement,
-    kind="inequality",
-    check=_single_client_repaired,
-    instances=(1, 1),
-    bound=poc.weighted_average_gap,
-)

@@ -1,13 +1,14 @@
-"""Random norms, budgets and probabilities for the claims about sampling, as exact rationals."""
+"""Random norms, budgets and correlated samplings, as exact rationals."""
 
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from fedtheory.claims._instances import whole
-from fedtheory.verification.rational import Vector, vector
-from fedtheory.verification.selections import Law, Selection, merged
+from fedtheory.law import Law
+from fedtheory.rational.draws import whole
+from fedtheory.rational.vectors import Vector, vector
+from fedtheory.sampling.selections import Selection
 
 __all__ = ["as_floats", "draw_budget", "draw_law", "draw_norms", "draw_updates", "matrix_of", "norms_in_words"]
 
@@ -47,20 +48,22 @@ def draw_updates(rng: np.random.Generator, num_clients: int) -> tuple[Vector, tu
     )
 
 
-def draw_law(rng: np.random.Generator, num_clients: int) -> Law:
+def draw_law(rng: np.random.Generator, num_clients: int) -> Law[Selection]:
     """Draw a sampling, correlated in any way, in which every client has a positive probability."""
     everybody = tuple(range(num_clients))
     sets = [everybody, *(tuple(i for i in everybody if whole(rng, 0, 1)) for _ in range(whole(rng, 1, 4)))]
     shares = [whole(rng, 1, 6) for _ in sets]
-    return merged(Selection(Fraction(share, sum(shares)), chosen) for share, chosen in zip(shares, sets, strict=True))
+    return Law((chosen, Fraction(share, sum(shares))) for share, chosen in zip(shares, sets, strict=True))
 
 
-def matrix_of(law: Law, num_clients: int) -> Any:
+def matrix_of(law: Law[Selection], num_clients: int) -> Any:
     """Probability matrix of a law, an object array of rationals."""
-    together = np.full((num_clients, num_clients), Fraction(0), dtype=object)
-    for probability, chosen in law:
-        together[np.ix_(chosen, chosen)] += probability
-    return together
+
+    def together(chosen: Selection) -> Any:
+        drawn = np.array([Fraction(i in chosen) for i in range(num_clients)], dtype=object)
+        return np.outer(drawn, drawn)
+
+    return law.mean(together)
 
 
 def as_floats(numbers: Vector) -> list[float]:

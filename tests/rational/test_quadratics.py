@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedtheory.claims._instances import draw_federation, draw_model
-from fedtheory.verification.rational import combination, difference, norm2, vector
+from fedtheory.rational.draws import draw_federation, draw_model
+from fedtheory.rational.vectors import combination, difference, norm2, vector
 
 
 @given(seed=st.integers(0, 2**32))

@@ -1,28 +1,21 @@
-"""What a claim is: a published statement with one check, which shows on one instance whether the statement holds."""
+"""What one instance of a claim shows: two sides, compared exactly or up to rounding."""
 
 import math
 import numbers
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, final
 
-import numpy as np
-
 from fedtheory import _validate
-from fedtheory.paper import Bound, Statement
 
 __all__ = [
-    "BUDGETS",
     "ERROR",
     "FAILS",
     "HOLDS",
     "INCONCLUSIVE",
-    "KINDS",
     "NOT_APPLICABLE",
     "ROUNDING",
-    "Claim",
     "Finding",
     "at_least",
     "at_most",
@@ -31,8 +24,6 @@ __all__ = [
     "worst_of",
 ]
 
-KINDS = ("identity", "inequality", "optimality", "rate", "erratum", "reproduction")
-BUDGETS = ("quick", "thorough")
 HOLDS, FAILS, NOT_APPLICABLE, INCONCLUSIVE, ERROR = "holds", "fails", "not applicable", "inconclusive", "error"
 
 ROUNDING = 1e-9
@@ -147,79 +138,6 @@ def _quotient(small: Any, large: Any) -> float:
         return math.copysign(math.inf, small) if large == 0 else float(small / large)
     except OverflowError:  # exact numbers whose quotient no float can hold
         return math.inf if (small > 0) == (large >= 0) else -math.inf
-
-
-@final
-@dataclass(frozen=True)
-class Claim:
-    """A statement that can be checked, instance by instance.
-
-    Attributes
-    ----------
-    key
-        ``paper:statement``, lower case, for example ``power-of-choice:lemma-b2``.
-    title
-        One line that says what is claimed.
-    statement
-        The source, with the form (printed, corrected, derived, refined) that the check follows.
-    kind
-        One of ``KINDS``.
-    check
-        Draws one instance from the generator and says what it shows. Pytest, the command line and the counterexample
-        search all call this one function. It should use ``rng.random`` and ``rng.integers`` only, so that the search
-        can steer it.
-    hypotheses
-        What must hold, in words; by default what the bound assumes.
-    expected
-        The verdict that the theory says is right: ``fails`` for an erratum.
-    instances
-        Numbers of instances at the quick and at the thorough budget; (1, 1) for a single deterministic instance.
-    bound
-        The bound whose value the check compares with, if there is one.
-    remark
-        What a reader of the verdict should know.
-
-    Raises
-    ------
-    ValueError
-        If the key, the kind, the expected verdict or the numbers of instances are not of these forms.
-    """
-
-    key: str
-    title: str
-    statement: Statement
-    kind: str
-    check: Callable[[np.random.Generator], Finding]
-    hypotheses: tuple[str, ...] = ()
-    expected: str = HOLDS
-    instances: tuple[int, int] = (20, 400)
-    bound: Bound | None = None
-    remark: str = ""
-
-    def __post_init__(self) -> None:
-        if not re.fullmatch(r"[a-z0-9-]+:[a-z0-9.-]+", self.key):
-            message = f"key must look like 'paper:statement' in lower case, got {self.key!r}"
-            raise ValueError(message)
-        if self.kind not in KINDS:
-            message = f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}"
-            raise ValueError(message)
-        if self.expected not in (HOLDS, FAILS):
-            message = f"expected must be {HOLDS!r} or {FAILS!r}, got {self.expected!r}"
-            raise ValueError(message)
-        if min(self.instances) < 1:
-            message = f"instances must be at least 1 at every budget, got {self.instances}"
-            raise ValueError(message)
-        if self.bound is not None and not self.hypotheses:
-            object.__setattr__(self, "hypotheses", tuple(hypothesis.text for hypothesis in self.bound.hypotheses))
-
-    @property
-    def is_single(self) -> bool:
-        """Whether the check has just one instance, which it finds without randomness."""
-        return self.instances == (1, 1)
-
-    def num_instances(self, budget: str) -> int:
-        """Return the number of instances at a budget."""
-        return self.instances[BUDGETS.index(budget)]
 
 
 def at_most(

@@ -1,5 +1,7 @@
 """Runs followed along every path, against hand computation, moment recursions and sampling."""
 
+import itertools
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -8,13 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.claims._instances import constant_law, draw_run, opposite_clients
 from fedtheory.exact.moments import expected_gap
+from fedtheory.law import Law
+from fedtheory.rational.averaging import RationalRun, constant_law
+from fedtheory.rational.noises import no_noise, two_point_noise
+from fedtheory.rational.quadratics import opposite_clients
+from fedtheory.rational.rounds import elapsed, gap
+from fedtheory.rational.run_draws import WEIGHTED_LAWS, draw_run
+from fedtheory.rational.vectors import combination, vector
+from fedtheory.sampling.selections import uniform_subsets, with_replacement
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
-from fedtheory.verification.rational import vector
-from fedtheory.verification.runs import RationalRun, expected, no_noise, two_point_noise
-from fedtheory.verification.selections import Selection, uniform_subsets, with_replacement
 
 STRATEGIES = {"proportional": Proportional, "uniform": Uniform}
 
@@ -38,17 +44,16 @@ def test_a_run_of_one_client_is_what_the_hand_computes() -> None:
     run = opposite_run()
     assert {at.average[0] for at in run.snapshots[1]} == {Fraction(1, 4), Fraction(-1, 4)}
     assert {at.average[0] for at in run.snapshots[2]} == {Fraction(7, 16), Fraction(-7, 16)}
-    assert expected(run.snapshots[2], lambda at: run.federation.gap(at.average)) == Fraction(49, 512)
+    assert gap(run, 2) == Fraction(49, 512)
 
 
 def test_copies_of_a_client_have_noise_of_their_own() -> None:
     # Two copies of either client, one step from 0 with noise +-1: the noise averages to 0 or +-1.
     noise = two_point_noise(vector(1))
     run = opposite_run(select=lambda _: uniform_subsets(1, 1), noise=noise, num_steps=1)
-    twice = replace(run, select=lambda _: (Selection(Fraction(1), (0, 0)),))
+    twice = replace(run, select=lambda _: Law.certain((0, 0)))
     variance = [
-        expected(r.snapshots[1], lambda at: at.average[0] ** 2)
-        - expected(r.snapshots[1], lambda at: at.average[0]) ** 2
+        r.snapshots[1].mean(lambda at: at.average[0] ** 2) - r.snapshots[1].mean(lambda at: at.average[0]) ** 2
         for r in (run, twice)
     ]
     # eta^2 sigma^2 / m
@@ -57,7 +62,7 @@ def test_copies_of_a_client_have_noise_of_their_own() -> None:
 
 def test_two_point_noise_has_mean_zero_and_its_variance() -> None:
     noise = two_point_noise(vector(10), Fraction(100))
-    assert sum(chance * value[0] for chance, value in noise) == 0
+    assert noise.mean(lambda value: value[0]) == 0
     assert opposite_run(noise=noise).sigma2 == 1
 
 
@@ -73,7 +78,7 @@ def test_models_and_deltas_differ_when_coefficients_do_not_sum_to_one() -> None:
 
 
 def test_nobody_selected_leaves_the_model_where_it_is() -> None:
-    run = opposite_run(select=lambda _: (Selection(Fraction(1), ()),), weigh=lambda chosen: (), initial=vector(3))
+    run = opposite_run(select=lambda _: Law.certain(()), weigh=lambda chosen: (), initial=vector(3))
     assert {at.average for at in run.snapshots[2]} == {vector(3)}
 
 
@@ -81,7 +86,7 @@ def test_nobody_selected_leaves_the_model_where_it_is() -> None:
 @given(seed=st.integers(0, 2**32))
 def test_probabilities_sum_to_one_at_every_step(seed: int) -> None:
     run = draw_run(np.random.default_rng(seed)).run
-    assert {expected(snapshots, lambda _: 1) for snapshots in run.snapshots} == {1}
+    assert {sum(snapshots.values()) for snapshots in run.snapshots} == {1}
     assert len(run.snapshots) == run.num_steps + 1
 
 
@@ -94,10 +99,7 @@ def test_expected_gaps_agree_with_the_moment_recursion(law: str, seed: int) -> N
     # The recursion spreads the noise evenly over the coordinates, the run puts it into the first.
     run = drawn.run if fed.dim == 1 else replace(drawn.run, noise=no_noise(fed.dim))
     num_rounds = run.num_steps // run.local_steps
-    exact = [
-        float(expected(run.snapshots[t * run.local_steps], lambda at: run.federation.gap(at.average)))
-        for t in range(num_rounds + 1)
-    ]
+    exact = [float(gap(run, t * run.local_steps)) for t in range(num_rounds + 1)]
     sizes = [float(run.step_size(t)) for t in range(num_rounds * run.local_steps)]
     gaps = expected_gap(
         fed,
@@ -110,3 +112,46 @@ def test_expected_gaps_agree_with_the_moment_recursion(law: str, seed: int) -> N
     )
     # Gaps are at most a few hundred: the tolerance is a thousand roundings of that.
     np.testing.assert_allclose(gaps, exact, rtol=1e-11, atol=1e-11)
+
+
+def moved(run, step, client, w, noise):
+    sums = zip(w, run.federation.gradient(client, w), noise, strict=True)
+    return tuple(x - run.step_size(step) * (g + e) for x, g, e in sums)
+
+
+def every_path(run, number, model, probability):
+    """Yield (step, probability, averaged model) of all paths from a round's start, all copies drawing together."""
+    first = number * run.local_steps
+    for chosen, chance in run.select(model).items():
+        coefficients = run.weigh(chosen)
+        paths = [(probability * chance, (model,) * len(chosen))]
+        for step in range(first, min(first + run.local_steps, run.num_steps)):
+            after = []
+            for before, local in paths:
+                for draws in itertools.product(run.noise.items(), repeat=len(chosen)):
+                    copies = zip(chosen, local, draws, strict=True)
+                    models = tuple(moved(run, step, k, w, noise) for k, w, (noise, _) in copies)
+                    after.append((before * math.prod(p for _, p in draws), models))
+            paths = after
+            for at, local in paths:
+                average = combination(coefficients, local)
+                yield step + 1, at, average
+                if step + 1 == first + run.local_steps:
+                    yield from every_path(run, number + 1, average, at)
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 2**32))
+def test_the_followed_law_is_that_of_all_paths_one_by_one(seed: int) -> None:
+    run = draw_run(np.random.default_rng(seed), laws=WEIGHTED_LAWS).run
+    laws = [Law.certain(run.initial)] + [None] * run.num_steps
+    paths = list(every_path(run, 0, run.initial, Fraction(1)))
+    for step in range(1, run.num_steps + 1):
+        laws[step] = Law((average, probability) for at, probability, average in paths if at == step)
+    assert [standing.map(lambda at: at.average) for standing in run.snapshots] == laws
+
+
+def test_a_round_has_used_the_step_sizes_since_its_start() -> None:
+    run = opposite_run(local_steps=3, num_steps=5, step_size=lambda t: Fraction(1, t + 1))
+    # 0, 1, 1 + 1/2; in the second round 0, 1/4, 1/4 + 1/5.
+    assert [elapsed(run, step) for step in range(6)] == [0, 1, Fraction(3, 2), 0, Fraction(1, 4), Fraction(9, 20)]

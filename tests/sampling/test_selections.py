@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedtheory.law import Law
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
-from fedtheory.verification.selections import (
-    average_over,
+from fedtheory.sampling.selections import (
     frequencies,
     independent,
     power_of_choice,
@@ -66,7 +66,7 @@ def test_every_law_sums_to_one(sizes: list[int], data: st.DataObject) -> None:
         uniform_subsets(len(sizes), num_selected),
         independent(weights),
     ]
-    assert [average_over(law, lambda _: 1) for law in laws] == [1, 1, 1, 1]
+    assert [sum(law.values()) for law in laws] == [1, 1, 1, 1]
 
 
 @given(sizes=sizes, num_selected=st.integers(1, 3))
@@ -82,7 +82,7 @@ def test_independent_coins_have_their_probabilities_and_no_correlation(sizes: li
     law = independent(probabilities)
     assert frequencies(law, len(sizes)) == tuple(probabilities)
     for i, j in combinations(range(len(sizes)), 2):
-        together = sum(probability for probability, chosen in law if {i, j} <= set(chosen))
+        together = law.mean(lambda chosen, pair={i, j}: pair <= set(chosen))
         assert together == probabilities[i] * probabilities[j]
 
 
@@ -92,7 +92,7 @@ def test_all_candidates_are_selected_when_there_are_no_more_than_needed() -> Non
 
 def test_clients_of_weight_zero_are_never_drawn() -> None:
     law = successive([0, 1, 2], 2)  # type: ignore[list-item]
-    assert [chosen for _, chosen in law] == [(1, 2)]
+    assert law == Law.certain((1, 2))
 
 
 def test_uniform_weights_make_successive_draws_uniform_subsets() -> None:

@@ -6,21 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.claims._instances import draw_federation, draw_model, federation_in_words, in_words, pick, whole
-from fedtheory.claims._sampled_rounds import PhiClients, SampledRound, SamplingLaw, uniform_law
-from fedtheory.sampling.reference import rational_probabilities
-from fedtheory.verification.rational import RationalQuadratics, Vector
+from fedtheory.rational.draws import draw_federation, draw_model, draw_phi, pick, whole
+from fedtheory.rational.quadratics import RationalQuadratics
+from fedtheory.rational.sampled_rounds import SampledRound, SamplingLaw, optimal_law, uniform_law
+from fedtheory.rational.wells import PhiClients
+from fedtheory.rational.words import federation_in_words, in_words, round_in_words
 
-__all__ = [
-    "PhiRound",
-    "QuadraticRound",
-    "draw_phi",
-    "draw_phi_round",
-    "draw_quadratic_round",
-    "everybody",
-    "longest_step",
-    "optimal_law",
-]
+__all__ = ["PhiRound", "QuadraticRound", "draw_phi_round", "draw_quadratic_round"]
 
 # A round with more noise paths takes long to follow.
 _MOST_PATHS = 300
@@ -40,16 +32,6 @@ class PhiRound(NamedTuple):
     round: SampledRound
     clients: PhiClients
     instance: dict[str, Any]
-
-
-def optimal_law(budget: Fraction) -> SamplingLaw:
-    """Optimal probabilities for the largest entries of the updates, which are their norms on the line."""
-    return lambda updates: tuple(rational_probabilities([max(map(abs, u)) for u in updates], budget))
-
-
-def everybody(updates: tuple[Vector, ...]) -> Vector:
-    """Full participation."""
-    return (Fraction(1),) * len(updates)
 
 
 class _Law(NamedTuple):
@@ -77,7 +59,7 @@ def _draw_noise(rng: np.random.Generator, num_clients: int, local_steps: int) ->
     return (factor, length) if branches ** (num_clients * local_steps) <= _MOST_PATHS else (Fraction(0), Fraction(0))
 
 
-def longest_step(
+def _longest_step(
     local_steps: int, L: Fraction, smallest_gamma: Fraction, max_weight: Fraction, M: Fraction
 ) -> Fraction:
     """Longest effective step that Theorems 17 and 18 allow."""
@@ -100,25 +82,10 @@ def draw_quadratic_round(rng: np.random.Generator, *, longest_round: int = 1, fl
     if longest_round == 1:
         step_size = pick(rng, [Fraction(1, 20), Fraction(1, 4), Fraction(1), Fraction(10)]) / fed.smoothness
     else:
-        longest = longest_step(local_steps, fed.smoothness, law.smallest_gamma, max(fed.weights), factor**2)
+        longest = _longest_step(local_steps, fed.smoothness, law.smallest_gamma, max(fed.weights), factor**2)
         step_size = longest * Fraction(whole(rng, 1, 4), 4)
     drawn = SampledRound(fed.gradient, fed.weights, model, law.law, step_size, local_steps, Fraction(2), factor, length)
-    return QuadraticRound(drawn, fed, federation_in_words(fed) | _words(drawn, law.words))
-
-
-def draw_phi(rng: np.random.Generator, num_clients: int) -> PhiClients:
-    """Draw non-convex clients that differ by a tilt (equal Hessians), or by amplitudes and centers."""
-    sizes = [whole(rng, 1, 5) for _ in range(num_clients)]
-    weights = tuple(Fraction(size, sum(sizes)) for size in sizes)
-    if whole(rng, 0, 1):
-        amplitude = Fraction(whole(rng, 1, 4), 2)
-        tilts = [Fraction(whole(rng, -6, 6), 4) for _ in weights]
-        mean = sum((w * b for w, b in zip(weights, tilts, strict=True)), start=Fraction(0))
-        slopes = tuple(b - mean for b in tilts)
-        return PhiClients((amplitude,) * num_clients, (Fraction(0),) * num_clients, slopes, weights)
-    amplitudes = tuple(Fraction(whole(rng, 1, 4), 2) for _ in weights)
-    centers = tuple(Fraction(whole(rng, -6, 6), 2) for _ in weights)
-    return PhiClients(amplitudes, centers, (Fraction(0),) * num_clients, weights)
+    return QuadraticRound(drawn, fed, federation_in_words(fed) | round_in_words(drawn, law.words))
 
 
 def draw_phi_round(rng: np.random.Generator, *, longest_round: int = 1) -> PhiRound:
@@ -132,7 +99,7 @@ def draw_phi_round(rng: np.random.Generator, *, longest_round: int = 1) -> PhiRo
     if longest_round == 1:
         step_size = pick(rng, [Fraction(1, 20), Fraction(1, 4), Fraction(1), Fraction(4)]) / clients.smoothness
     else:
-        longest = longest_step(local_steps, clients.smoothness, law.smallest_gamma, max(clients.weights), factor**2)
+        longest = _longest_step(local_steps, clients.smoothness, law.smallest_gamma, max(clients.weights), factor**2)
         step_size = longest * Fraction(whole(rng, 1, 4), 4)
     drawn = SampledRound(
         clients.gradient, clients.weights, model, law.law, step_size, local_steps, Fraction(2), factor, length
@@ -143,16 +110,4 @@ def draw_phi_round(rng: np.random.Generator, *, longest_round: int = 1) -> PhiRo
         "slopes": in_words(clients.slopes),
         "weights": in_words(clients.weights),
     }
-    return PhiRound(drawn, clients, words | _words(drawn, law.words))
-
-
-def _words(drawn: SampledRound, law: str) -> dict[str, Any]:
-    return {
-        "model": in_words(drawn.model),
-        "law": law,
-        "step_size": str(drawn.step_size),
-        "local_steps": drawn.local_steps,
-        "server_step_size": str(drawn.server_step_size),
-        "relative_noise": str(drawn.noise_factor**2),
-        "sigma2": str(drawn.noise_length**2),
-    }
+    return PhiRound(drawn, clients, words | round_in_words(drawn, law.words))

@@ -1,45 +1,16 @@
 """Federations of diagonal quadratics in rational arithmetic: every constant of the theory without rounding."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.rational.vectors import Vector, combination, inner
 
-__all__ = ["RationalQuadratics", "Vector", "combination", "difference", "norm2", "vector"]
-
-Vector = tuple[Fraction, ...]
-
-
-def vector(*numbers: Fraction | int | str) -> Vector:
-    """Make a vector of exact rationals.
-
-    >>> vector(1, "1/2")
-    (Fraction(1, 1), Fraction(1, 2))
-    """
-    return tuple(Fraction(number) for number in numbers)
-
-
-def difference(left: Vector, right: Vector) -> Vector:
-    """Entrywise difference."""
-    return tuple(a - b for a, b in zip(left, right, strict=True))
-
-
-def norm2(x: Vector) -> Fraction:
-    """Squared Euclidean norm."""
-    return sum((entry * entry for entry in x), start=Fraction(0))
-
-
-def combination(coefficients: Sequence[Fraction], vectors: Sequence[Vector]) -> Vector:
-    """Sum of coefficient times vector; there must be at least one vector."""
-    return tuple(
-        sum((c * entry for c, entry in zip(coefficients, entries, strict=True)), start=Fraction(0))
-        for entries in zip(*vectors, strict=True)
-    )
+__all__ = ["RationalQuadratics", "opposite_clients", "prioritized"]
 
 
 @final
@@ -51,8 +22,8 @@ class RationalQuadratics:
 
     Two clients at +1 and -1 with unit curvature:
 
-    >>> fed = RationalQuadratics((vector(1), vector(1)), (vector(1), vector(-1)), vector("1/2", "1/2"), vector(0, 0))
-    >>> fed.minimizer, fed.objective_gap, fed.gap(vector(2))
+    >>> fed = opposite_clients()
+    >>> fed.minimizer, fed.objective_gap, fed.gap((Fraction(2),))
     ((Fraction(0, 1),), Fraction(1, 2), Fraction(2, 1))
     """
 
@@ -76,18 +47,26 @@ class RationalQuadratics:
         curved = zip(self.curvatures[client], w, self.centers[client], strict=True)
         return sum((h * (x - c) * (x - c) for h, x, c in curved), start=Fraction(0)) / 2
 
+    def excesses(self, w: Vector) -> Vector:
+        """``F_k(w) - F_k*`` of all clients."""
+        return tuple(self.excess(k, w) for k in range(self.num_clients))
+
     def losses(self, w: Vector) -> Vector:
         """All F_k at a model."""
-        return tuple(self.excess(k, w) + minimum for k, minimum in enumerate(self.minima))
+        return tuple(excess + minimum for excess, minimum in zip(self.excesses(w), self.minima, strict=True))
 
     def gradient(self, client: int, w: Vector) -> Vector:
         """Gradient of one client's objective."""
         curved = zip(self.curvatures[client], w, self.centers[client], strict=True)
         return tuple(h * (x - c) for h, x, c in curved)
 
+    def gradients(self, w: Vector) -> tuple[Vector, ...]:
+        """Gradients of all clients' objectives."""
+        return tuple(self.gradient(k, w) for k in range(self.num_clients))
+
     def total_excess(self, w: Vector) -> Fraction:
         """``sum_k p_k (F_k(w) - F_k*) = F(w) - F* + objective gap``."""
-        return sum((p * self.excess(k, w) for k, p in enumerate(self.weights)), start=Fraction(0))
+        return inner(self.weights, self.excesses(w))
 
     def gap(self, w: Vector) -> Fraction:
         """``F(w) - F*``."""
@@ -97,8 +76,8 @@ class RationalQuadratics:
     def minimizer(self) -> Vector:
         """Minimizer of F."""
         curvature = combination(self.weights, self.curvatures)
-        pulls = [self.gradient(k, tuple(Fraction(0) for _ in curvature)) for k in range(self.num_clients)]
-        return tuple(-pull / h for pull, h in zip(combination(self.weights, pulls), curvature, strict=True))
+        pull = combination(self.weights, self.gradients((Fraction(0),) * self.dim))
+        return tuple(-g / h for g, h in zip(pull, curvature, strict=True))
 
     @cached_property
     def objective_gap(self) -> Fraction:
@@ -122,3 +101,15 @@ class RationalQuadratics:
             for numbers in (self.curvatures, self.centers, self.weights, self.minima)
         )
         return QuadraticFederation(curvatures, centers, weights, minima, normalize=True)
+
+
+def opposite_clients() -> RationalQuadratics:
+    """Two equally weighted clients ``1/2 (w - 1)^2`` and ``1/2 (w + 1)^2``: minimizer 0, objective gap 1/2."""
+    one, half = Fraction(1), Fraction(1, 2)
+    return RationalQuadratics(((one,), (one,)), ((one,), (-one,)), (half, half), (Fraction(0), Fraction(0)))
+
+
+def prioritized(curvatures: Any, centers: Any, shares: Vector, num_priority: int, minima: Vector) -> RationalQuadratics:
+    """Make the federation whose first clients are the priority clients, with weights p_k; the others have weight 0."""
+    weights = tuple(share if k < num_priority else Fraction(0) for k, share in enumerate(shares))
+    return RationalQuadratics(curvatures, centers, weights, minima)

@@ -1,0 +1,170 @@
+"""A finite probability law: everything exact here is made of laws, by drawing on, mapping and averaging."""
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping
+from fractions import Fraction
+from typing import Any, TypeVar, final
+
+__all__ = ["Law"]
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+_ROUNDING = 1e-12
+"""How far the sum of rounded probabilities may be from 1, as everywhere in the package."""
+_SHOWN = 4
+
+
+@final
+class Law(Mapping[T, Any]):
+    """A probability measure on finitely many outcomes: an immutable mapping from outcome to probability.
+
+    Parameters
+    ----------
+    outcomes
+        Mapping from outcome to probability, or pairs (outcome, probability); the probabilities of equal outcomes are
+        added up, impossible outcomes left out. Whole numbers and Fractions are kept exact, floats are rounded numbers.
+
+    Raises
+    ------
+    ValueError
+        If a probability is negative, or their sum is not 1 (exactly for rationals, to 1e-12 for floats).
+
+    Examples
+    --------
+    Of two gloves for the right hand and one for the left, a pair is worth 1. Client 0 has the left one. What a client
+    adds to those who came before it, averaged over all orders, is its Shapley value:
+
+    >>> orders = Law.uniform(itertools.permutations(range(3)))
+    >>> def worth(clients):
+    ...     return int(0 in clients and len(clients) > 1)
+    >>> def added(client, order):
+    ...     place = order.index(client)
+    ...     return worth(order[: place + 1]) - worth(order[:place])
+    >>> [str(orders.mean(lambda order, k=k: added(k, order))) for k in range(3)]
+    ['2/3', '1/6', '1/6']
+
+    Draw from an urn with one red and two blue balls, and again from what is left:
+
+    >>> urn = Law({"red": Fraction(1, 3), "blue": Fraction(2, 3)})
+    >>> urn.then(lambda first: Law.certain("blue") if first == "red" else Law.uniform(["red", "blue"]))
+    Law({'blue': 2/3, 'red': 1/3})
+    """
+
+    __slots__ = ("_probabilities",)
+
+    def __init__(self, outcomes: Mapping[T, Any] | Iterable[tuple[T, Any]]) -> None:
+        pairs = outcomes.items() if isinstance(outcomes, Mapping) else outcomes
+        self._probabilities: Mapping[T, Any] = _added_up((outcome, _number(p)) for outcome, p in pairs)
+        exact = all(isinstance(p, Fraction) for p in self.values())
+        mass = sum(self.values()) if exact else math.fsum(self.values())
+        if not abs(mass - 1) <= (0 if exact else _ROUNDING):
+            message = f"probabilities must sum to 1, got {mass}"
+            raise ValueError(message)
+
+    @classmethod
+    def _of(cls, pairs: Iterable[tuple[Any, Any]]) -> "Law[Any]":
+        """Make a law of what laws were made into, which sums to 1 already."""
+        law = cls.__new__(cls)
+        law._probabilities = _added_up(pairs)
+        return law
+
+    @staticmethod
+    def certain(outcome: S) -> "Law[S]":
+        """Return the law of what happens for sure."""
+        return Law._of([(outcome, Fraction(1))])
+
+    @staticmethod
+    def proportional(weights: Mapping[S, Any]) -> "Law[S]":
+        """Return the law with probabilities proportional to non-negative weights.
+
+        >>> Law.proportional({"a": 1, "b": 2})
+        Law({'a': 1/3, 'b': 2/3})
+        """
+        total = sum(map(_number, weights.values()), start=Fraction(0))
+        if not total:
+            message = f"weights must have a positive sum, got {list(weights.values())}"
+            raise ValueError(message)
+        return Law._of((outcome, weight / total) for outcome, weight in weights.items())
+
+    @staticmethod
+    def uniform(options: Iterable[S]) -> "Law[S]":
+        """Return the law of drawing one of the options; one that is listed twice is twice as likely.
+
+        >>> Law.uniform("abb")
+        Law({'a': 1/3, 'b': 2/3})
+        """
+        return Law.proportional(Counter(options))
+
+    @staticmethod
+    def product(*laws: "Law[S]") -> "Law[tuple[S, ...]]":
+        """Return the joint law of independent outcomes, one of each law.
+
+        >>> Law.product(Law.uniform([0, 1]), Law({0: Fraction(1, 3), 2: Fraction(2, 3)})).map(sum)
+        Law({0: 1/6, 2: 1/3, 1: 1/6, 3: 1/3})
+        """
+        joint = itertools.product(*(law.items() for law in laws))
+        return Law._of(
+            (tuple(outcome for outcome, _ in draws), math.prod((p for _, p in draws), start=Fraction(1)))
+            for draws in joint
+        )
+
+    def __pow__(self, times: int) -> "Law[tuple[T, ...]]":
+        """Return the joint law of independent repetitions.
+
+        >>> (Law.uniform([0, 1]) ** 3).map(sum)
+        Law({0: 1/8, 1: 3/8, 2: 3/8, 3: 1/8})
+        """
+        return Law.product(*[self] * times)
+
+    def then(self, kernel: Callable[[T], "Law[S]"]) -> "Law[S]":
+        """Return the law of what is drawn from ``kernel(outcome)``, over all outcomes."""
+        return Law._of((following, p * q) for outcome, p in self.items() for following, q in kernel(outcome).items())
+
+    def map(self, function: Callable[[T], S]) -> "Law[S]":
+        """Return the law of a function of the outcome."""
+        return Law._of((function(outcome), p) for outcome, p in self.items())
+
+    def mean(self, value: Callable[[T], Any]) -> Any:
+        """Return the expectation of a function of the outcome."""
+        return sum(p * value(outcome) for outcome, p in self.items())
+
+    def __getitem__(self, outcome: T) -> Any:
+        """Probability of a possible outcome; ``law.get(outcome, 0)`` takes all."""
+        return self._probabilities[outcome]
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._probabilities)
+
+    def __len__(self) -> int:
+        """Return the number of possible outcomes."""
+        return len(self._probabilities)
+
+    def items(self) -> ItemsView[T, Any]:
+        """Return the pairs (outcome, probability)."""
+        return self._probabilities.items()
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.items()))
+
+    def __repr__(self) -> str:
+        shown = [f"{outcome!r}: {p}" for outcome, p in itertools.islice(self.items(), _SHOWN)]
+        more = [f"... {len(self)} outcomes"] if len(self) > _SHOWN else []
+        return f"Law({{{', '.join(shown + more)}}})"
+
+
+def _added_up(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+    total: dict[Any, Any] = {}
+    for outcome, probability in pairs:
+        if probability:
+            total[outcome] = total[outcome] + probability if outcome in total else probability
+    return total
+
+
+def _number(probability: Any) -> Any:
+    if not probability >= 0:
+        message = f"probabilities must be at least 0, got {probability}"
+        raise ValueError(message)
+    return Fraction(probability) if isinstance(probability, int) else probability

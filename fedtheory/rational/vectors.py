@@ -1,0 +1,55 @@
+"""Vectors of exact rationals."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+__all__ = ["Vector", "added", "combination", "difference", "inner", "norm2", "scaled", "vector"]
+
+Vector = tuple[Fraction, ...]
+
+
+def vector(*numbers: Fraction | int | str) -> Vector:
+    """Make a vector of exact rationals.
+
+    >>> vector(1, "1/2")
+    (Fraction(1, 1), Fraction(1, 2))
+    """
+    return tuple(Fraction(number) for number in numbers)
+
+
+def inner(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
+    """Inner product: also a weighted sum of numbers.
+
+    >>> inner(vector(1, 2), vector(5, "1/2"))
+    Fraction(6, 1)
+    """
+    return sum((a * b for a, b in zip(left, right, strict=True)), start=Fraction(0))
+
+
+def norm2(x: Vector) -> Fraction:
+    """Squared Euclidean norm."""
+    return inner(x, x)
+
+
+def added(left: Vector, right: Vector) -> Vector:
+    """Entrywise sum."""
+    return tuple(a + b for a, b in zip(left, right, strict=True))
+
+
+def difference(left: Vector, right: Vector) -> Vector:
+    """Entrywise difference."""
+    return tuple(a - b for a, b in zip(left, right, strict=True))
+
+
+def scaled(factor: Fraction, x: Vector) -> Vector:
+    """Multiple of a vector."""
+    return tuple(factor * entry for entry in x)
+
+
+def combination(coefficients: Sequence[Fraction], vectors: Sequence[Vector]) -> Vector:
+    """Sum of coefficient times vector; there must be at least one vector.
+
+    >>> combination(vector("1/2", 3), [vector(2, 4), vector(5, 7)])
+    (Fraction(16, 1), Fraction(23, 1))
+    """
+    return tuple(inner(coefficients, entries) for entries in zip(*vectors, strict=True))

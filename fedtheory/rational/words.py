@@ -1,0 +1,57 @@
+"""The numbers that define a random instance, in words: they go into the findings of claims."""
+
+from typing import Any
+
+from fedtheory.law import Law
+from fedtheory.rational.quadratics import RationalQuadratics
+from fedtheory.rational.rounds import Run
+from fedtheory.rational.sampled_rounds import SampledRound
+from fedtheory.rational.vectors import Vector
+
+__all__ = ["federation_in_words", "in_words", "law_in_words", "round_in_words", "run_in_words"]
+
+
+def in_words(numbers: Vector) -> str:
+    """Write a vector of rationals."""
+    return "(" + ", ".join(str(number) for number in numbers) + ")"
+
+
+def law_in_words(law: Law[Vector]) -> str:
+    """Write a law of vectors."""
+    return "; ".join(f"{in_words(value)} with probability {chance}" for value, chance in law.items())
+
+
+def federation_in_words(fed: RationalQuadratics) -> dict[str, str]:
+    """Name the numbers that define a federation."""
+    return {
+        "curvatures": ", ".join(in_words(diagonal) for diagonal in fed.curvatures),
+        "centers": ", ".join(in_words(center) for center in fed.centers),
+        "weights": in_words(fed.weights),
+        "minima": in_words(fed.minima),
+    }
+
+
+def run_in_words(run: Run, **who: Any) -> dict[str, Any]:
+    """Name the numbers that define a run; ``who`` says how its clients are chosen."""
+    return {
+        **federation_in_words(run.federation),
+        **who,
+        "local_steps": run.local_steps,
+        "num_steps": run.num_steps,
+        "first_step_size": str(run.step_size(0)),
+        "initial": in_words(run.initial),
+        "noise": law_in_words(run.noise),
+    }
+
+
+def round_in_words(drawn: SampledRound, law: str) -> dict[str, Any]:
+    """Name the numbers that define a round with independent sampling, apart from its clients."""
+    return {
+        "model": in_words(drawn.model),
+        "law": law,
+        "step_size": str(drawn.step_size),
+        "local_steps": drawn.local_steps,
+        "server_step_size": str(drawn.server_step_size),
+        "relative_noise": str(drawn.noise_factor**2),
+        "sigma2": str(drawn.noise_length**2),
+    }

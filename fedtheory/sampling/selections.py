@@ -1,0 +1,105 @@
+"""Laws of client selection: finite laws of tuples of clients, in increasing order and repeated where copies are."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+from fedtheory.law import Law
+
+__all__ = [
+    "Selection",
+    "frequencies",
+    "independent",
+    "power_of_choice",
+    "successive",
+    "uniform_subsets",
+    "with_replacement",
+]
+
+Selection = tuple[int, ...]
+"""The selected clients, in increasing order; a client that is drawn twice stands there twice."""
+
+
+def with_replacement(probabilities: Sequence[Any], num_selected: int) -> Law[Selection]:
+    """Draw independently with given probabilities; copies are kept.
+
+    >>> with_replacement([0.25, 0.75], 2)
+    Law({(0, 0): 0.0625, (0, 1): 0.375, (1, 1): 0.5625})
+    """
+    return (Law(enumerate(probabilities)) ** num_selected).map(_in_order)
+
+
+def successive(weights: Sequence[Any], num_selected: int) -> Law[Selection]:
+    r"""Draw one after the other without replacement, each proportional to the weights of those left.
+
+    ``P(A) = sum_{i in A} P(A - i) p_i / (sum of p outside A - i)``: the last draw was i. With weights 1, 2, 3 the pair
+    {0, 1} comes up with probability 1/6 * 2/5 + 2/6 * 1/4 = 3/20:
+
+    >>> successive([1, 2, 3], 2)
+    Law({(0, 1): 3/20, (0, 2): 4/15, (1, 2): 7/12})
+    """
+
+    def one_more(drawn: frozenset[int]) -> Law[frozenset[int]]:
+        return Law.proportional({drawn | {k}: weight for k, weight in enumerate(weights) if k not in drawn})
+
+    law = Law.certain(frozenset[int]())
+    for _ in range(num_selected):
+        law = law.then(one_more)
+    return law.map(_in_order)
+
+
+def uniform_subsets(num_clients: int, num_selected: int) -> Law[Selection]:
+    """Draw one of all subsets of a size, equally likely.
+
+    >>> uniform_subsets(3, 2)
+    Law({(0, 1): 1/3, (0, 2): 1/3, (1, 2): 1/3})
+    """
+    return Law.uniform(combinations(range(num_clients), num_selected))
+
+
+def independent(probabilities: Sequence[Any]) -> Law[Selection]:
+    """Take every client by its own coin; the empty selection is one of the outcomes.
+
+    >>> independent([0.5, 0.25])
+    Law({(0, 1): 0.125, (0,): 0.375, (1,): 0.125, (): 0.375})
+    """
+    coins = (Law({True: p, False: 1 - p}) for p in probabilities)
+    return Law.product(*coins).map(lambda taken: tuple(k for k, is_in in enumerate(taken) if is_in))
+
+
+def power_of_choice(
+    weights: Sequence[Any], losses: Sequence[Any], num_selected: int, num_candidates: int
+) -> Law[Selection]:
+    """Draw candidates by ``successive`` and choose those with the largest losses, ties at random.
+
+    With weights 1, 2, 3, two candidates and losses 3, 2, 1 client 0 wins whenever it is a candidate:
+
+    >>> power_of_choice([1, 2, 3], [3, 2, 1], 1, 2)
+    Law({(0,): 5/12, (1,): 7/12})
+    """
+    candidates = successive(weights, num_candidates)
+    return candidates.then(lambda members: _largest(members, losses, num_selected))
+
+
+def _largest(candidates: Selection, losses: Sequence[Any], num_selected: int) -> Law[Selection]:
+    threshold = sorted((losses[k] for k in candidates), reverse=True)[num_selected - 1]
+    surely = tuple(k for k in candidates if losses[k] > threshold)
+    tied = [k for k in candidates if losses[k] == threshold]
+    return Law.uniform(_in_order(surely + lucky) for lucky in combinations(tied, num_selected - len(surely)))
+
+
+def frequencies(law: Law[Selection], num_clients: int) -> tuple[Any, ...]:
+    """Return the expected number of copies of each client, shape (K,); inclusion probabilities if there are no copies.
+
+    >>> frequencies(with_replacement([0.25, 0.75], 2), 2)
+    (0.5, 1.5)
+    """
+
+    def copies(client: int) -> Any:
+        return law.mean(lambda chosen: chosen.count(client))
+
+    return tuple(map(copies, range(num_clients)))
+
+
+def _in_order(clients: Any) -> Selection:
+    return tuple(sorted(clients))

@@ -1,0 +1,149 @@
+"""What a claim is: a published statement with one check, which shows on one instance whether the statement holds."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from fedtheory.paper import Bound, Statement
+from fedtheory.verification.findings import FAILS, HOLDS, Finding
+
+__all__ = ["BUDGETS", "KINDS", "Check", "Claim", "claim"]
+
+KINDS = ("identity", "inequality", "optimality", "rate", "erratum", "reproduction")
+BUDGETS = ("quick", "thorough")
+
+Check = Callable[[np.random.Generator], Finding]
+"""Draws one instance from the generator and says what it shows."""
+
+
+@final
+@dataclass(frozen=True)
+class Claim:
+    """A statement that can be checked, instance by instance.
+
+    Attributes
+    ----------
+    key
+        ``paper:statement``, lower case, for example ``power-of-choice:lemma-b2``.
+    title
+        One line that says what is claimed.
+    statement
+        The source, with the form (printed, corrected, derived, refined) that the check follows.
+    kind
+        One of ``KINDS``.
+    check
+        Draws one instance from the generator and says what it shows. Pytest, the command line and the counterexample
+        search all call this one function. It should use ``rng.random`` and ``rng.integers`` only, so that the search
+        can steer it.
+    hypotheses
+        What must hold, in words; by default what the bound assumes.
+    expected
+        The verdict that the theory says is right: ``fails`` for an erratum.
+    instances
+        Numbers of instances at the quick and at the thorough budget; (1, 1) for a single deterministic instance.
+    bound
+        The bound whose value the check compares with, if there is one.
+    remark
+        What a reader of the verdict should know.
+    looseness
+        By how much an inequality can be tightened at most before instances refute it: how sharply its check tests it.
+
+    Raises
+    ------
+    ValueError
+        If the key, the kind, the expected verdict or the numbers of instances are not of these forms.
+    """
+
+    key: str
+    title: str
+    statement: Statement
+    kind: str
+    check: Check
+    hypotheses: tuple[str, ...] = ()
+    expected: str = HOLDS
+    instances: tuple[int, int] = (20, 400)
+    bound: Bound | None = None
+    remark: str = ""
+    looseness: float | None = None
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z0-9-]+:[a-z0-9.-]+", self.key):
+            message = f"key must look like 'paper:statement' in lower case, got {self.key!r}"
+            raise ValueError(message)
+        if self.kind not in KINDS:
+            message = f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}"
+            raise ValueError(message)
+        if self.expected not in (HOLDS, FAILS):
+            message = f"expected must be {HOLDS!r} or {FAILS!r}, got {self.expected!r}"
+            raise ValueError(message)
+        if min(self.instances) < 1:
+            message = f"instances must be at least 1 at every budget, got {self.instances}"
+            raise ValueError(message)
+        if self.looseness is not None and not self.looseness > 1:
+            message = f"looseness must be greater than 1, got {self.looseness}"
+            raise ValueError(message)
+        if self.bound is not None and not self.hypotheses:
+            object.__setattr__(self, "hypotheses", tuple(hypothesis.text for hypothesis in self.bound.hypotheses))
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the check has just one instance, which it finds without randomness."""
+        return self.instances == (1, 1)
+
+    def num_instances(self, budget: str) -> int:
+        """Return the number of instances at a budget."""
+        return self.instances[BUDGETS.index(budget)]
+
+
+def claim(
+    key: str,
+    title: str,
+    source: Bound | Statement,
+    kind: str = "inequality",
+    *,
+    hypotheses: tuple[str, ...] = (),
+    also: tuple[str, ...] = (),
+    expected: str | None = None,
+    instances: tuple[int, int] = (20, 400),
+    looseness: float | None = None,
+    remark: str = "",
+) -> Callable[[Check], Claim]:
+    """Make the claim that a check decides: ``@claim(key, title, source)`` stands above the check.
+
+    Parameters
+    ----------
+    key, title, kind, instances, looseness, remark
+        As of ``Claim``.
+    source
+        The bound whose value the check compares with, which knows its statement, or a statement.
+    hypotheses
+        What must hold, in words; by default what the bound assumes.
+    also
+        Hypotheses that the check needs in addition to those.
+    expected
+        By default ``fails`` for an erratum and ``holds`` otherwise.
+
+    Examples
+    --------
+    >>> from fedtheory.bounds.power_of_choice import gradient_norm
+    >>> from fedtheory.verification.findings import at_most
+    >>> @claim("textbook:parabola", "|F'(w)|^2 <= 2 L (F(w) - F*) for F(w) = L w^2/2", gradient_norm, looseness=1.01)
+    ... def parabola(rng):
+    ...     L, w = (int(rng.integers(1, 9)) for _ in range(2))
+    ...     return at_most((L * w) ** 2, gradient_norm(L * w**2 / 2, L=L), instance={"L": L, "w": w})
+    >>> parabola.check(np.random.default_rng(0)).ratio
+    1.0
+    """
+    bound, statement = (None, source) if isinstance(source, Statement) else (source, source.statement)
+    assumed = hypotheses or tuple(hypothesis.text for hypothesis in (bound.hypotheses if bound else ()))
+    verdict = expected or (FAILS if kind == "erratum" else HOLDS)
+
+    def attach(check: Check) -> Claim:
+        return Claim(
+            key, title, statement, kind, check, (*assumed, *also), verdict, instances, bound, remark, looseness
+        )
+
+    return attach

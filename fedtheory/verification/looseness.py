@@ -1,0 +1,58 @@
+"""How much an inequality gives away: by how much it can be tightened before instances refute it.
+
+Dividing a loose bound by 20 changes no verdict: a check of it cannot see a wrong constant. Its looseness says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.counterexamples import search
+from fedtheory.verification.findings import Finding, at_least, at_most
+
+__all__ = ["LADDER", "least_refuted_factor", "tightened"]
+
+LADDER = (1.01, 1.05, 1.1, 1.2, 1.5, *(2.0**power for power in range(1, 12)))
+"""The factors by which inequalities are tightened."""
+
+
+def tightened(claim: Claim, factor: float) -> Claim:
+    """Return the claim with the bound of every inequality made sharper by a factor; equalities stay as they are.
+
+    >>> from fedtheory.verification.claims import claim
+    >>> from fedtheory.bounds.power_of_choice import gradient_norm
+    >>> @claim("textbook:half", "half the bound is never reached", gradient_norm)
+    ... def half(_):
+    ...     return at_most(Fraction(1, 2), Fraction(1))
+    >>> [tightened(half, factor).check(None).holds for factor in (2.0, 2.01)]
+    [True, False]
+    """
+    by = Fraction(factor).limit_denominator(100)
+    return replace(claim, check=lambda rng: _sharper(claim.check(rng), by))
+
+
+def _sharper(finding: Finding, by: Fraction) -> Finding:
+    if finding.relation == "==" or not finding.applicable:
+        return finding
+    if finding.relation == ">=":
+        return at_least(finding.measured, finding.predicted * by, instance=finding.instance)
+    return at_most(finding.measured, finding.predicted / by, instance=finding.instance)
+
+
+def least_refuted_factor(
+    claim: Claim, num_instances: int = 100, rng: Any = 0, start: Sequence[float] = ()
+) -> float | None:
+    """Return the smallest factor of the ladder by which the claim cannot be tightened, or None if all can be.
+
+    Parameters
+    ----------
+    claim
+        An inequality that holds.
+    num_instances, rng, start
+        Of the search for a counterexample: most instances to try, seed, and the tape to start from.
+    """
+    # The search prefers what strains the claim: tightening changes all ratios by one factor and not its way.
+    ratio = search(claim, num_instances, rng, start).worst.ratio
+    return next((factor for factor in LADDER if factor * ratio > 1), None)
