@@ -94,7 +94,7 @@ def _variance(values: Sequence[Fraction]) -> Fraction:
     "greedyfed:truncated-sum",
     "values of GTG-Shapley add up to U(S) - U(nobody) within the tolerance",
     _READ,
-    looseness=1.1,
+    looseness=1.05,
 )
 def truncated_sum(rng: np.random.Generator) -> Finding:
     n, tolerance = whole(rng, 1, 4), 2.0 ** -whole(rng, -2, 4)
