@@ -10,12 +10,12 @@ the objective: does greedy selection reach the minimum, and if not, on which cli
 *Two clients*, one per round, whose local work ends at their minimizers :math:`c_1, c_2`. Let the minimizer of F be 0
 and :math:`p_1 > p_2`, so that :math:`c_1 = -p_2 d`, :math:`c_2 = p_1 d` and :math:`F(w) - F^* = w^2/2`. A lone client's
 value is the drop of F. Where the model stands at :math:`c_k`, another round of client k is worth 0, so that its mean
-value is a sum divided by a growing count, and it is left only if the other's mean is larger. Going from :math:`c_1` to
-:math:`c_2` costs :math:`\Delta = (c_2^2 - c_1^2)/2`, and coming back gains it: the sum of client 2 falls until it is not
-positive, and that of client 1 grows. Hence **client 1 is locked in, and the gap stays at** :math:`p_2^2 d^2/2`, but
-for one case: client 1 has the first turn and :math:`w_0^2 < 2 c_1^2 - c_2^2 = (2 p_2^2 - p_1^2)\, d^2`, which needs
-:math:`p_1 < 2 - \sqrt 2`. There both turns do harm, that of client 1 most, since it leaves a start near the minimum:
-**client 2, the worse one, is locked in**, with the gap :math:`p_1^2 d^2/2`.
+value is a sum divided by a growing count, and it is left only if the other mean is larger. Going from :math:`c_1` to
+:math:`c_2` costs :math:`\Delta = (c_2^2 - c_1^2)/2`, and coming back gains it: the sum of client 2 falls until it is
+not positive, and that of client 1 grows. Hence **client 1 is locked in, and the gap stays at** :math:`p_2^2 d^2/2`,
+but for one case: client 1 has the first turn and :math:`w_0^2 < 2 c_1^2 - c_2^2 = (2 p_2^2 - p_1^2)\, d^2`, which
+needs :math:`p_1 < 2 - \sqrt 2`. There both turns do harm, that of client 1 most, since it leaves a start near the
+minimum: **client 2, the worse one, is locked in**, with the gap :math:`p_1^2 d^2/2`.
 
 *Many clients*: the quadratics of Power-of-Choice, M per round. A cohort that is always chosen has a fixed point, which
 solves a linear equation; its gap is what the run should end with.

@@ -17,7 +17,14 @@ import pytest
 
 from tests.environment import ROOT
 
-PAGES = ["README.md", "docs/tutorial.md", "docs/contributing.md", "docs/theory/index.md", "docs/theory/softmax.md"]
+PAGES = [
+    "README.md",
+    "docs/tutorial.md",
+    "docs/contributing.md",
+    "docs/theory/index.md",
+    "docs/theory/softmax.md",
+    "docs/theory/greedyfed.md",
+]
 PROGRAMS = {
     "git",
     "mypy",
