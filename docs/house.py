@@ -21,8 +21,9 @@ def write_verdicts(app: sphinx.application.Sphinx) -> None:
     for page in sorted(folder.glob("[!i]*.md")):
         prefix = page.stem.replace("_", "-") + ":"
         claims = [claim for key, claim in known_claims().items() if key.startswith(prefix)]
-        table = markdown_table(rows(verdicts_of(claims)), prefix)
-        (folder / "generated" / page.name).write_text(table, encoding="utf-8")
+        if claims:
+            table = markdown_table(rows(verdicts_of(claims)), prefix)
+            (folder / "generated" / page.name).write_text(table, encoding="utf-8")
 
 
 def write_contracts(app: sphinx.application.Sphinx) -> None:

@@ -1,4 +1,4 @@
-"""The words of a formula beyond + - * / and **, for numbers, arrays, exact rationals and SymPy symbols alike."""
+"""The words of a formula beyond sums, products, quotients and powers, for numbers, arrays, rationals and symbols."""
 
 from fractions import Fraction
 from typing import Any

@@ -191,18 +191,20 @@ def _misnames(clients, size, num_clients):
 @inlined
 def _aggregate(space, size, server_step_size, keeps):
     """Move the model, and keep what it was before if asked; return the number of updates sent."""
-    model, change, sent = space.model, space.change, 0
+    model, change, updates, coefficients = space.model, space.change, space.updates, space.coefficients
+    chosen, counts, sent = space.chosen, space.counts, 0
+    if keeps:
+        for j in range(model.size):
+            space.server_model[j] = model[j]
     for j in range(model.size):
         change[j] = 0.0
-        if keeps:
-            space.server_model[j] = model[j]
     for i in range(size):
-        share = space.coefficients[i]
+        share = coefficients[i]
         # An update that is not sent may hold anything, so that 0 times it is not added.
         if share != 0.0:
             for j in range(model.size):
-                change[j] += share * space.updates[i, j]
-            space.counts[space.chosen[i]] += 1
+                change[j] += share * updates[i, j]
+            counts[chosen[i]] += 1
             sent += 1
     for j in range(model.size):
         model[j] += server_step_size * change[j]
@@ -229,11 +231,9 @@ def _record(recording, row, excess, model, uplink, broadcasts, evaluations, coal
 @inlined
 def _record_cohort(recording, row, space, size):
     if recording.selected.size > 0:
-        for i in range(size):
-            recording.selected[row, i] = space.chosen[i]
+        recording.selected[row, :size] = space.chosen[:size]
     if recording.coefficients.size > 0:
-        for i in range(size):
-            recording.coefficients[row, i] = space.coefficients[i]
+        recording.coefficients[row, :size] = space.coefficients[:size]
 
 
 @inlined

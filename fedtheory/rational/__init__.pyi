@@ -7,6 +7,7 @@ from fedtheory.rational import constants as constants
 from fedtheory.rational import draws as draws
 from fedtheory.rational import noises as noises
 from fedtheory.rational import norm_draws as norm_draws
+from fedtheory.rational import paths as paths
 from fedtheory.rational import quadratics as quadratics
 from fedtheory.rational import round_draws as round_draws
 from fedtheory.rational import rounds as rounds
@@ -50,6 +51,8 @@ from fedtheory.rational.norm_draws import draw_norms as draw_norms
 from fedtheory.rational.norm_draws import draw_updates as draw_updates
 from fedtheory.rational.norm_draws import matrix_of as matrix_of
 from fedtheory.rational.norm_draws import norms_in_words as norms_in_words
+from fedtheory.rational.paths import LocalWork as LocalWork
+from fedtheory.rational.paths import first_round as first_round
 from fedtheory.rational.quadratics import RationalQuadratics as RationalQuadratics
 from fedtheory.rational.quadratics import opposite_clients as opposite_clients
 from fedtheory.rational.quadratics import prioritized as prioritized

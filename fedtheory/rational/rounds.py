@@ -59,9 +59,13 @@ class Snapshot:
     local: tuple[Vector, ...]
     average: Vector
 
+    def mean(self, value: Callable[[int, Vector], Fraction]) -> Fraction:
+        """Mean of a function of client and local model over the active copies, weighted as they are aggregated."""
+        return inner(self.coefficients, list(map(value, self.chosen, self.local)))
+
     def spread(self, center: Vector) -> Fraction:
-        """Mean squared distance of the active copies' models from a center, weighted as they are aggregated."""
-        return inner(self.coefficients, [norm2(difference(w, center)) for w in self.local])
+        """Mean squared distance of the active copies' models from a center."""
+        return self.mean(lambda _, w: norm2(difference(w, center)))
 
     @property
     def drift(self) -> Fraction:

@@ -13,6 +13,7 @@ from fedtheory.verification import verdicts as verdicts
 from fedtheory.verification.catalogue import close_to as close_to
 from fedtheory.verification.catalogue import known_bounds as known_bounds
 from fedtheory.verification.catalogue import known_claims as known_claims
+from fedtheory.verification.catalogue import known_tapes as known_tapes
 from fedtheory.verification.catalogue import select_claims as select_claims
 from fedtheory.verification.claims import BUDGETS as BUDGETS
 from fedtheory.verification.claims import Check as Check
@@ -54,6 +55,7 @@ from fedtheory.verification.renderings import notes as notes
 from fedtheory.verification.renderings import rows as rows
 from fedtheory.verification.renderings import summary as summary
 from fedtheory.verification.verdicts import LEAST_SHARE as LEAST_SHARE
+from fedtheory.verification.verdicts import STORED as STORED
 from fedtheory.verification.verdicts import Verdict as Verdict
 from fedtheory.verification.verdicts import examine as examine
 from fedtheory.verification.verdicts import reproduce as reproduce

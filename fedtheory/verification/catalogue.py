@@ -2,14 +2,16 @@
 
 import difflib
 import fnmatch
+import json
 from collections.abc import Iterable
+from importlib.resources import files
 
 from fedtheory import bounds, claims
 from fedtheory._discover import members
 from fedtheory.paper import Bound, is_bound
 from fedtheory.verification.claims import Claim
 
-__all__ = ["close_to", "known_bounds", "known_claims", "select_claims"]
+__all__ = ["close_to", "known_bounds", "known_claims", "known_tapes", "select_claims"]
 
 
 def known_claims() -> dict[str, Claim]:
@@ -26,6 +28,12 @@ def known_claims() -> dict[str, Claim]:
             message = f"claim keys must be unique, got {claim.key!r} twice"
             raise ValueError(message)
     return found
+
+
+def known_tapes() -> dict[str, tuple[float, ...]]:
+    """Tapes of the worst known instances of inequalities, by key of the claim, as long searches found them."""
+    text = files(claims).joinpath("worst_tapes.json").read_text(encoding="utf-8")
+    return {key: tuple(tape) for key, tape in json.loads(text).items()}
 
 
 def known_bounds() -> dict[str, Bound]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.verification.findings import ERROR, FAILS, HOLDS
-from fedtheory.verification.verdicts import Verdict
+from fedtheory.verification.verdicts import STORED, Verdict
 
 __all__ = ["Row", "console_rows", "description", "markdown_table", "notes", "rows", "summary"]
 
@@ -130,7 +130,8 @@ def notes(found: Sequence[Row]) -> list[str]:
 
 
 def _replay(row: Row) -> str:
-    return f"seed {row['entropy']}, instance {row['worst_index']}"
+    number = row["worst_index"]
+    return "the stored instance" if number == STORED else f"seed {row['entropy']}, instance {number}"
 
 
 def summary(found: Sequence[Row]) -> str:

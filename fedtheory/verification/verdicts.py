@@ -2,17 +2,19 @@
 
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import ceil
 from typing import Any, final
 
 import numpy as np
 
 from fedtheory import _validate
-from fedtheory.verification.catalogue import select_claims
+from fedtheory.verification.catalogue import known_tapes, select_claims
 from fedtheory.verification.claims import BUDGETS, Claim
+from fedtheory.verification.counterexamples import replay
 from fedtheory.verification.findings import (
     ERROR,
     FAILS,
@@ -24,7 +26,10 @@ from fedtheory.verification.findings import (
     worst_of,
 )
 
-__all__ = ["LEAST_SHARE", "Verdict", "examine", "reproduce", "verdicts_of", "verify"]
+__all__ = ["LEAST_SHARE", "STORED", "Verdict", "examine", "reproduce", "verdicts_of", "verify"]
+
+STORED = -1
+"""Number of the worst known instance, which is stored with the package."""
 
 LEAST_SHARE = Fraction(1, 4)
 """Share of the instances on which the hypotheses must hold for the verdict *holds*: where most instances say nothing, a
@@ -48,7 +53,8 @@ class Verdict:
     reason
         Why the verdict is none of ``holds`` and ``fails``; otherwise empty.
     num_instances, num_applicable
-        Instances tried, and those on which the hypotheses held.
+        Instances tried, and those on which the hypotheses held. Beside those drawn from the seed it is, where one is
+        stored, the worst known instance of earlier searches, number -1.
     worst
         The finding nearest to breaking the claim, or the one that breaks it.
     worst_index
@@ -120,13 +126,15 @@ def verify(keys: str | Iterable[str] | None = None, budget: str = "quick", rng: 
 def verdicts_of(selected: Iterable[Claim], budget: str = "quick", rng: Any = 0) -> Iterator[Verdict]:
     """Yield the verdicts one by one, as they are reached."""
     budget = _validate.choice("budget", budget, BUDGETS)
-    seeds = _validate.seed_sequence(rng)
+    seeds, tapes = _validate.seed_sequence(rng), known_tapes()
     for claim in selected:
-        yield examine(claim, claim.num_instances(budget), seeds)
+        yield examine(claim, claim.num_instances(budget), seeds, tapes.get(claim.key))
 
 
-def examine(claim: Claim, num_instances: int | None = None, rng: Any = 0) -> Verdict:
-    """Reach a verdict on one claim from a number of instances (the quick budget by default).
+def examine(
+    claim: Claim, num_instances: int | None = None, rng: Any = 0, tape: Sequence[float] | None = None
+) -> Verdict:
+    """Reach a verdict on one claim from a number of instances (the quick budget by default), and from a tape if given.
 
     An exception in the check is caught: the verdict is ``error``, and says what was raised.
     """
@@ -134,17 +142,17 @@ def examine(claim: Claim, num_instances: int | None = None, rng: Any = 0) -> Ver
     count = 1 if claim.is_single else _validate.count("num_instances", wanted)
     seeds = _validate.seed_sequence(rng)
     entropy, started = _entropy(seeds), time.perf_counter()
-    findings, fault = _examined(claim, seeds, count)
-    verdict, reason = (ERROR, fault) if fault else _sum_up(findings)
-    worst = findings[-1] if fault else worst_of(findings)
+    findings, fault = _examined(claim, seeds, count, None if claim.is_single else tape)
+    verdict, reason = (ERROR, fault) if fault else _sum_up(list(findings.values()))
+    index = list(findings)[-1] if fault else _worst(findings)
     return Verdict(
         claim=claim,
         verdict=verdict,
         reason=reason,
         num_instances=len(findings),
-        num_applicable=sum(finding.applicable for finding in findings),
-        worst=worst,
-        worst_index=next(index for index, finding in enumerate(findings) if finding is worst),
+        num_applicable=sum(finding.applicable for finding in findings.values()),
+        worst=findings[index],
+        worst_index=index,
         entropy=entropy,
         spawn_key=tuple(seeds.spawn_key),
         seconds=time.perf_counter() - started,
@@ -152,26 +160,50 @@ def examine(claim: Claim, num_instances: int | None = None, rng: Any = 0) -> Ver
 
 
 def reproduce(claim: Claim, rng: Any, index: int) -> Finding:
-    """Check one numbered instance of a claim again; what the check raises is raised again."""
+    """Check one numbered instance of a claim again, -1 for the stored one; what the check raises is raised again."""
+    if index == STORED:
+        return _found(replay(claim, _stored(claim)))
     seeds = _validate.seed_sequence(rng)
     own = (*seeds.spawn_key, zlib.crc32(claim.key.encode()), _validate.horizon("index", index))
-    finding: Any = claim.check(np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=own)))
+    return _found(claim.check(np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=own))))
+
+
+def _stored(claim: Claim) -> tuple[float, ...]:
+    tapes = known_tapes()
+    if claim.key not in tapes:
+        message = f"claim must be one whose worst instance is stored, got {claim.key!r}"
+        raise ValueError(message)
+    return tapes[claim.key]
+
+
+def _found(finding: Any) -> Finding:
     if not isinstance(finding, Finding):
         message = f"a check must return a Finding, got {finding!r}"
         raise TypeError(message)
     return finding
 
 
-def _examined(claim: Claim, seeds: np.random.SeedSequence, count: int) -> tuple[list[Finding], str]:
-    """Return the findings up to the first instance whose check raises, and in one line what it raised."""
-    findings: list[Finding] = []
-    for index in range(count):
+def _examined(
+    claim: Claim, seeds: np.random.SeedSequence, count: int, tape: Sequence[float] | None
+) -> tuple[dict[int, Finding], str]:
+    """Return the findings by number up to the first instance whose check raises, and in one line what it raised."""
+    findings: dict[int, Finding] = {}
+    draws = {index: partial(reproduce, claim, seeds, index) for index in range(count)}
+    if tape is not None:
+        draws[STORED] = partial(replay, claim, tape)
+    for index, draw in draws.items():
         try:
-            findings.append(reproduce(claim, seeds, index))
+            findings[index] = _found(draw())
         except Exception as error:  # whatever a check raises is news about this claim only
             fault = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
-            return [*findings, not_applicable(fault)], fault
+            findings[index] = not_applicable(fault)
+            return findings, fault
     return findings, ""
+
+
+def _worst(findings: dict[int, Finding]) -> int:
+    worst = worst_of(findings.values())
+    return next(index for index, finding in findings.items() if finding is worst)
 
 
 def _sum_up(findings: list[Finding]) -> tuple[str, str]:

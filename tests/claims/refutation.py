@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from fedtheory.verification.catalogue import known_tapes
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.counterexamples import search
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.verdicts import reproduce
-from tests.claims.worst_tapes import stored
 
-TAPES = stored()
+TAPES = known_tapes()
 
 
 def broken(claim: Claim, num_instances: int | None = None, rng: int = 1) -> bool:

@@ -6,17 +6,16 @@ those are verified by their refined forms and by the one-step inequalities, whos
 
 import pytest
 
-from fedtheory.verification.catalogue import known_claims
+from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.counterexamples import replay
 from fedtheory.verification.findings import HOLDS
 from fedtheory.verification.looseness import LADDER, least_refuted_factor, tightened
-from tests.claims import worst_tapes
 
 CLAIMS = known_claims().values()
 INEQUALITIES = [claim for claim in CLAIMS if claim.kind == "inequality" and claim.expected == HOLDS]
 EACH = pytest.mark.parametrize("claim", INEQUALITIES, ids=lambda claim: claim.key)
-TAPES = worst_tapes.stored()
+TAPES = known_tapes()
 
 
 def test_every_inequality_says_how_loose_it_is_and_nothing_else_does() -> None:

@@ -1,4 +1,4 @@
-"""Tapes of the instances that strain the inequality claims most, found by long searches, for short ones to start from.
+"""Tapes of the instances that strain the inequality claims most, found by long searches, for verdicts to replay.
 
 ``python -m tests.claims.worst_tapes --seconds 60 power-of-choice fedalign:lemma-a8`` searches on from what is stored,
 with so much processor time for a claim, and keeps what strains more. A claim that draws in another way than it did
@@ -11,19 +11,14 @@ import math
 import time
 from pathlib import Path
 
-from fedtheory.verification.catalogue import select_claims
+from fedtheory import claims
+from fedtheory.verification.catalogue import known_tapes, select_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.counterexamples import replay, search
 from fedtheory.verification.findings import Finding
 
-FILE = Path(__file__).with_name("worst_tapes.json")
+FILE = Path(claims.__file__).with_name("worst_tapes.json")
 BATCH, ENOUGH = 50, 1 - 1e-12
-
-
-def stored() -> dict[str, list[float]]:
-    """Read the tapes, by key of the claim."""
-    tapes: dict[str, list[float]] = json.loads(FILE.read_text(encoding="utf-8"))
-    return tapes
 
 
 def strains(finding: Finding) -> bool:
@@ -62,7 +57,7 @@ def main() -> None:
     parser.add_argument("keys", nargs="*", help="keys of claims, or how they begin; all by default")
     parser.add_argument("--seconds", type=float, default=60.0, help="processor time for each claim (60)")
     options = parser.parse_args()
-    tapes = stored() if FILE.exists() else {}
+    tapes = {key: list(tape) for key, tape in known_tapes().items()}
     for claim in select_claims(options.keys or None):
         if claim.kind != "inequality" or claim.expected != "holds":
             continue

@@ -100,9 +100,9 @@ def test_heterogeneity_counts_labels_and_measures_total_variation():
     data = FederatedData.from_clients([(np.zeros((4, 1)), [0, 0, 1, 2]), (np.zeros((2, 1)), [0, 0])], num_classes=4)
     report = heterogeneity(data)
     np.testing.assert_array_equal(report.label_distributions, [[1 / 2, 1 / 4, 1 / 4, 0], [1, 0, 0, 0]])
-    np.testing.assert_allclose(report.pooled_distribution, [4 / 6, 1 / 6, 1 / 6, 0])
+    np.testing.assert_allclose(report.pooled_distribution, [4 / 6, 1 / 6, 1 / 6, 0], rtol=1e-12)
     # Client 0: (1/6 + 1/12 + 1/12)/2 = 1/6; client 1: (1/3 + 1/6 + 1/6)/2 = 1/3; mean (4 * 1/6 + 2 * 1/3)/6 = 2/9.
-    np.testing.assert_allclose(report.total_variation, [1 / 6, 1 / 3])
+    np.testing.assert_allclose(report.total_variation, [1 / 6, 1 / 3], rtol=1e-12)
     assert report.mean_total_variation == pytest.approx(2 / 9, rel=1e-15)
     assert report.num_classes_present.tolist() == [3, 1]
     assert report.sizes.tolist() == [4, 2]

@@ -93,10 +93,10 @@ def test_extremes_are_estimates_from_one_side():
     grid = np.linspace(-0.9, 0.9, 10)[:, None]
     found = estimated_selection_skew(opposite, PowerOfChoice(1, 2), grid, num_draws=20)
     # Nearest of the grid to w' = -1, with the client at -1 selected: (1/10)^2 / (1 + 0.9^2) = 1/181.
-    assert found.rho_bar.value == pytest.approx(1 / 181)
-    assert found.rho_tilde.value == pytest.approx(1)
+    assert found.rho_bar.value == pytest.approx(1 / 181, rel=1e-12)
+    assert found.rho_tilde.value == pytest.approx(1, rel=1e-12)
     # At w* both clients tie and have skew one.
-    assert found.rho_diagonal.value == pytest.approx(1)
+    assert found.rho_diagonal.value == pytest.approx(1, rel=1e-12)
     assert [extreme.side for extreme in found] == ["from above", "from below", "from above"]
 
 
@@ -116,7 +116,7 @@ def test_unbiased_selection_has_unit_skews_up_to_chance():
     for extreme in found:
         assert abs(extreme.value - 1) <= 5 * extreme.standard_error
     full = estimated_selection_skew(FED, Full(), sampled_models(FED, 4), num_draws=2)
-    assert [extreme.value for extreme in full] == pytest.approx([1.0, 1.0, 1.0])
+    assert [extreme.value for extreme in full] == pytest.approx([1.0, 1.0, 1.0], rel=1e-12)
 
 
 @pytest.mark.parametrize("center", [[0.0, 0.0], [0.1, -7.3]])
@@ -127,7 +127,7 @@ def test_identical_clients_have_a_documented_zero_over_zero(center):
     found = estimated_selection_skew(same, PowerOfChoice(1, 3), sampled_models(same, 3), num_draws=3)
     assert found.rho_tilde == (0.0, 0.0, "0/0: objective gap 0")
     # The stiffest client is selected everywhere but at w*, where all tie: 3 / (0.2 + 0.6 + 1.5) = 30/23.
-    assert found.rho_diagonal.value == pytest.approx(30 / 23)
+    assert found.rho_diagonal.value == pytest.approx(30 / 23, rel=1e-12)
     assert not np.isnan(found.rho_bar.value)
 
 
@@ -167,7 +167,7 @@ class Plain:
 def test_a_plain_python_rule_starts_every_draw_with_fresh_memory():
     found = selection_skew_at(FED, Plain(), [0.0, 0.0], [1.0, 0.0], num_draws=5)
     first = FED.losses([1.0, 0.0])
-    assert found.value == pytest.approx(first[0] / (first @ FED.weights))
+    assert found.value == pytest.approx(first[0] / (first @ FED.weights), rel=1e-12)
     assert found.standard_error == pytest.approx(0, abs=1e-15)
 
 

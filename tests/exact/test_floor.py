@@ -44,7 +44,7 @@ def checked_gap(fed, strategy):
     dual = floor.frequencies @ fed.losses(floor.minimizer)
     assert np.abs(floor.frequencies @ fed.gradients(floor.minimizer)).max() < 1e-9 * fed.smoothness
     assert primal - dual == pytest.approx(floor.gap, abs=1e-12 * primal)
-    assert floor.distance == pytest.approx(np.sqrt(2 * floor.gap / fed.strong_convexity))
+    assert floor.distance == pytest.approx(np.sqrt(2 * floor.gap / fed.strong_convexity), rel=1e-12)
     assert floor.value == pytest.approx(float(fed.excess(floor.minimizer)), rel=1e-13)
     return floor.gap / fed.objective_gap
 

@@ -77,11 +77,11 @@ def test_unequal_minima_keep_rho_tilde_below_its_rearrangement_bound():
     gap = sum(excess) / 3
     moderate = (2 * excess[1] + excess[0]) / 3 / gap
     assert moderate == Fraction(11, 19)  # 0.578947368421
-    assert float(moderate) == pytest.approx(0.578947368421)
+    assert float(moderate) == pytest.approx(0.578947368421, rel=1e-12)
     # beyond w = 248/6 the ranking is 0, 1, 2, so that the supremum over all models is larger
     everywhere = (2 * excess[0] + excess[1]) / 3 / gap
     rearranged = (2 * excess[0] + excess[2]) / 3 / gap
-    assert float(rearranged) == pytest.approx(1.552631578947)
+    assert float(rearranged) == pytest.approx(1.552631578947, rel=1e-12)
     rho_tilde = selection_skew(fed, PowerOfChoice(1, 2)).rho_tilde
     np.testing.assert_allclose(tuple(rho_tilde), float(everywhere), rtol=1e-12)
     largest = largest_product(law_of(fed, 1, 2), np.array(excess, dtype=float))
@@ -91,9 +91,9 @@ def test_unequal_minima_keep_rho_tilde_below_its_rearrangement_bound():
     # the same in two dimensions, where only the bound from above is certified
     plane = QuadraticFederation(fed.curvatures, np.hstack([fed.centers, np.zeros((3, 1))]), fed.weights, fed.minima)
     two = selection_skew(plane, PowerOfChoice(1, 2), num_models=1000).rho_tilde
-    assert two.upper == pytest.approx(float(rearranged))
+    assert two.upper == pytest.approx(float(rearranged), rel=1e-12)
     assert two.upper_by == "rearrangement"
-    assert two.lower == pytest.approx(float(everywhere))
+    assert two.lower == pytest.approx(float(everywhere), rel=1e-12)
 
 
 def crossings(fed):
@@ -223,8 +223,8 @@ def test_clients_that_share_their_minimizer_say_that_rho_tilde_is_undefined():
     assert rho_tilde.lower_by == "0/0: objective gap 0"
     # The largest curvature has the largest loss except at the shared minimizer, where all tie: q = (0, 1/3, 2/3) gives
     # (2/3 + 8/3) / (7/3) = 10/7, and q = p gives 1 at every w'; the diagonal skew is 0/0 there.
-    assert rho_bar.upper == pytest.approx(1)
-    assert rho_diagonal.upper == pytest.approx(10 / 7)
+    assert rho_bar.upper == pytest.approx(1, rel=1e-12)
+    assert rho_diagonal.upper == pytest.approx(10 / 7, rel=1e-12)
 
 
 def test_highest_loss_and_idle_clients():

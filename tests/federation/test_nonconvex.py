@@ -101,7 +101,9 @@ def test_clients_are_as_similar_as_assumption_9_says(kind):
     # two wells whose steepest points meet, one rising and one falling: the bound for untilted clients is attained
     far = 1 / np.sqrt(3)
     meeting = NonconvexFederation.hetero([[1.0], [1.0]], [[-far], [far]], [0.5, 0.5])
-    assert float((meeting.gradients([0.0]) ** 2).sum(axis=-1) @ meeting.weights) == pytest.approx(meeting.dissimilarity)
+    assert float((meeting.gradients([0.0]) ** 2).sum(axis=-1) @ meeting.weights) == pytest.approx(
+        meeting.dissimilarity, rel=1e-12
+    )
 
 
 @given(

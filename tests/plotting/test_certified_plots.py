@@ -41,8 +41,8 @@ def test_bars_lead_from_one_level_to_the_next_and_markers_show_what_is_added(axe
     bars = [(bar.get_x(), bar.get_width()) for bar in axes.patches if bar.get_width()]
     np.testing.assert_allclose(bars, [(0, 1), (1, 2), (3, -1)], atol=1e-12)
     own = {line.get_label(): 10.0 ** np.asarray(line.get_xdata()) for line in axes.lines}
-    np.testing.assert_allclose(own["added by itself"], [9, 990])
-    np.testing.assert_allclose(own["taken away"], [900])
+    np.testing.assert_allclose(own["added by itself"], [9, 990], rtol=1e-12)
+    np.testing.assert_allclose(own["taken away"], [900], rtol=1e-12)
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b", "c"]
     assert axes.get_legend_handles_labels()[1].count("up") == 1
 

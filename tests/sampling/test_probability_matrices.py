@@ -97,8 +97,8 @@ def test_correlated_samplings_whose_variance_is_known_exactly(matrix, vectors, e
 
 
 def test_two_of_three_needs_a_larger_v_than_independent_sampling() -> None:
-    assert smallest_uniform_v(NiceSampling(3, 2).matrix) == pytest.approx(1 / 2)
-    assert smallest_uniform_v(IndependentSampling([2 / 3] * 3).matrix) == pytest.approx(1 / 3)
+    assert smallest_uniform_v(NiceSampling(3, 2).matrix) == pytest.approx(1 / 2, rel=1e-12)
+    assert smallest_uniform_v(IndependentSampling([2 / 3] * 3).matrix) == pytest.approx(1 / 3, rel=1e-12)
 
 
 @pytest.mark.parametrize(

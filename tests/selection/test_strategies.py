@@ -248,7 +248,7 @@ def test_law_check_kills_the_wrong_partition():
     # With equal weights: a candidate, and fewer than 5 of the others are candidates with a larger loss.
     above = np.argsort(np.argsort(-losses))
     law = 1000 / 1200 * stats.hypergeom(1199, above, 999).cdf(4)
-    assert law.sum() == pytest.approx(5)
+    assert law.sum() == pytest.approx(5, rel=1e-12)
     for made, right in ((rules, True), (last_of_argpartition(rules), False)):
         drawn = selections(made, count, losses=losses, weights=weights)
         assert agrees(frequencies(drawn, 1200), law, count) is right

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from fedtheory.interval import Interval
 from fedtheory.paper import Paper, Statement
+from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import Claim
+from fedtheory.verification.counterexamples import replay
 from fedtheory.verification.expectation import mean_at_most
 from fedtheory.verification.findings import Finding, at_most, not_applicable
-from fedtheory.verification.verdicts import examine, reproduce, verdicts_of, verify
+from fedtheory.verification.verdicts import STORED, examine, reproduce, verdicts_of, verify
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 Check = Callable[[np.random.Generator], Finding]
@@ -98,6 +100,36 @@ def test_a_claim_that_rarely_applies_is_not_said_to_hold(num_applicable: int, ve
 def test_the_least_share_of_a_few_instances_is_rounded_up() -> None:
     assert examine(claim(cycle([UNMET, HOLDING, UNMET])), 3).verdict == "holds"
     assert examine(claim(cycle([UNMET, HOLDING, UNMET, UNMET, UNMET])), 5).verdict == "inconclusive"
+
+
+def test_a_stored_instance_is_tried_last_and_has_the_number_minus_one() -> None:
+    def larger(rng: np.random.Generator) -> Finding:
+        return at_most(rng.random(), 2)
+
+    found = examine(claim(larger), 5, tape=[0.999999])
+    assert (found.worst_index, found.num_instances, found.num_applicable) == (STORED, 6, 6)
+    assert found.worst.measured == 0.999999
+    assert examine(claim(larger), 5).worst_index >= 0
+    assert examine(claim(larger), 5, tape=[0.0]).worst_index >= 0
+    with pytest.raises(ValueError, match="claim must be one whose worst instance is stored, got"):
+        reproduce(claim(larger), 0, STORED)
+
+
+def test_a_stored_instance_that_raises_is_an_error_with_its_number() -> None:
+    def sometimes(rng: np.random.Generator) -> Finding:
+        return at_most(1, 1 / (rng.random() - 0.5) ** 2)
+
+    found = examine(claim(sometimes), 2, tape=[0.5])
+    assert (found.verdict, found.worst_index, found.num_instances) == ("error", STORED, 3)
+
+
+def test_verdicts_replay_the_stored_instances_of_the_package() -> None:
+    key = "power-of-choice:lemma-b3"
+    (found,) = verify(key)
+    assert found.num_instances == known_claims()[key].instances[0] + 1
+    again = reproduce(known_claims()[key], 0, STORED)
+    assert again == replay(known_claims()[key], known_tapes()[key])
+    assert found.worst_ratio >= again.ratio
 
 
 def test_a_single_applicable_instance_refutes() -> None:

@@ -200,6 +200,7 @@ theorem_a9_printed = claim(
     fa.partial_participation_gap.printed,
     also=_FROM_TWO_STEPS_ON,
     looseness=8,
+    remark="the drift 8 (E - 1)^2 G2 counts Lemma A.4 twice; the sampling term 4 E^2 G2 / K is for steps that halve",
 )(
     against_theorem(
         fa.partial_participation_gap.printed,

@@ -17,6 +17,7 @@ from fedtheory.verification.findings import Finding, equal_to, not_applicable, w
     "E F(w_T) - F* for m clients drawn with replacement in proportion to p_k, and their mean",
     fedavg.decaying_steps_gap,
     looseness=32,
+    remark="the closed form pays the drift 32 tau^2 G2 in every step, also where rounds have one and there is none",
 )
 def decaying_steps(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng, laws=("proportional",), step_size=decaying, longest_round=12)

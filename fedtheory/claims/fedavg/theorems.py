@@ -36,6 +36,7 @@ theorem_2 = claim(
     "E F(w_T) - F* with K clients drawn with replacement in proportion to p_k, and their mean",
     fedavg.with_replacement_gap,
     looseness=4,
+    remark="the sampling term is four times what steps that hardly fall within a round can cost",
 )(against_theorem(fedavg.with_replacement_gap, "proportional", "num_selected"))
 
 theorem_3 = claim(

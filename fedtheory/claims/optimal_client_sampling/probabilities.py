@@ -131,11 +131,13 @@ def equivariance_check(probabilities: Callable[[Any, float], Any]) -> Callable[[
         budget = draw_budget(rng, len(norms))
         order = np.argsort([rng.random() for _ in norms])
         straight = probabilities(as_floats(norms), float(budget))[order].tolist()
+        # Zeros follow any permutation: somebody must have what the largest norm asks for.
+        least = min(1.0, float(budget) / len(norms)) if any(norms) else 0.0
         permuted = probabilities(np.array(as_floats(norms))[order], float(budget)).tolist()
         instance = norms_in_words(norms, budget) | {"order": order.tolist()}
+        pairs = [(a, b) for a, b in zip(permuted, straight, strict=True) if max(a, b) > _TINY]
         return worst_of(
-            equal_to(a, b, instance=instance) if max(a, b) > _TINY else equal_to(0, 0)
-            for a, b in zip(permuted, straight, strict=True)
+            [at_least(max(straight), least, instance=instance), *(equal_to(a, b, instance=instance) for a, b in pairs)]
         )
 
     return check

@@ -41,6 +41,7 @@ def lemma_b1(rng: np.random.Generator) -> Finding:
     poc.client_drift.printed,
     hypotheses=(_CURVATURE, _NOISE, "E |g_k|^2 <= G2 at the active copies, and at round starts for every client"),
     looseness=32,
+    remark="16 tau^2 where 4 (tau - 1)^2 is true, and those 4 are for step sizes that halve: see the refined form",
 )
 def lemma_b2(rng: np.random.Generator) -> Finding:
     # Rounds much longer than gamma + 1 = 5 are included: there step sizes more than halve within the first round.
@@ -61,6 +62,7 @@ def lemma_b2(rng: np.random.Generator) -> Finding:
     "E 1/m sum_k |w_bar_t - w_k_t|^2 <= 4 eta_t^2 (tau - 1)^2 G2 if tau <= 4 L/mu + 1",
     poc.client_drift,
     looseness=4,
+    remark="the factor 4 is for step sizes that halve within a round; those of the theorem fall by less",
 )
 def lemma_b2_refined(rng: np.random.Generator) -> Finding:
     run, _, instance = draw_run(rng, longest_round=5)

@@ -10,11 +10,11 @@ from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.constants import observed_gradient_bound, observed_skews
 from fedtheory.rational.draws import whole
 from fedtheory.rational.noises import no_noise
-from fedtheory.rational.quadratics import opposite_clients
+from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
 from fedtheory.rational.rounds import Snapshot, distance2, elapsed
 from fedtheory.rational.run_draws import WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational.step_sizes import short_steps
-from fedtheory.rational.vectors import norm2, vector
+from fedtheory.rational.vectors import added, difference, norm2, scaled, vector
 from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.selections import with_replacement
 from fedtheory.verification.claims import claim
@@ -36,17 +36,18 @@ def excess_of_active(run: RationalRun, at: Snapshot, *, of_start: bool) -> Fract
     remark="later gradients can cancel earlier ones: sum to t - 1, and extend it after Cauchy-Schwarz; the lemma holds",
 )
 def equation_16_pathwise(_: np.random.Generator) -> Finding:
-    eta, noises = Fraction(1, 4), ((-1, 1), (1, -1))
-    models, difference_sum, after_first = [Fraction(0), Fraction(0)], Fraction(0), Fraction(0)
+    one, zero, eta, noises = vector(1), vector(0), Fraction(1, 4), (vector(-1, 1), vector(1, -1))
+    fed = RationalQuadratics((one, one), (zero, zero), vector("1/2", "1/2"), vector(0, 0))
+    models, difference_sum, after_first = [vector(0), vector(0)], vector(0), Fraction(0)
     for step, noise in enumerate(noises):
-        gradients = [w + n for w, n in zip(models, noise, strict=True)]
-        models = [w - eta * g for w, g in zip(models, gradients, strict=True)]
-        difference_sum += eta * (gradients[1] - gradients[0])
+        gradients = [added(fed.gradient(k, models[k]), vector(noise[k])) for k in range(2)]
+        models = [added(w, scaled(-eta, g)) for w, g in zip(models, gradients, strict=True)]
+        difference_sum = added(difference_sum, scaled(eta, difference(gradients[1], gradients[0])))
         if step == 0:
-            after_first = (models[1] - models[0]) ** 2
+            after_first = norm2(difference(models[1], models[0]))
     return at_most(
         after_first,
-        difference_sum**2,
+        norm2(difference_sum),
         instance={
             "clients": "two, F(w) = w^2/2",
             "initial": "0",
@@ -211,16 +212,31 @@ def _weighted_slope(num_selected: int, x: Fraction) -> Fraction:
 )
 def step_80_printed(_: np.random.Generator) -> Finding:
     x = Fraction(9, 40)  # below 1/(2 (1 + m)) = 1/4
+    # The printed recursion accepts the step.
+    poc.weighted_one_step.printed(
+        Fraction(1),
+        step_size=x,
+        mu=1,
+        L=1,
+        local_steps=1,
+        num_selected=1,
+        G2=9,
+        sigma2=1,
+        objective_gap=1,
+        rho_bar=1,
+        rho_tilde=1,
+    )
     return at_least(_weighted_slope(1, x), Fraction(1), instance={"num_selected": 1, "L eta": str(x)})
 
 
 @claim(
     "power-of-choice:step-80",
-    "eta <= 1/(4 L (1 + m)) gives 2 (1 - (1 + m) L eta)(1 - L eta) >= 1",
+    "the step sizes of eq. (85), at most 1/(4 L (1 + m)), give 2 (1 - (1 + m) L eta)(1 - L eta) >= 1",
     Statement(poc.PAPER, "Appendix E", "eqs. (79)-(80)", form="corrected"),
     looseness=1.5,
 )
 def step_80(rng: np.random.Generator) -> Finding:
-    m = whole(rng, 1, 30)
-    x = Fraction(whole(rng, 1, 64), 64) / (4 * (1 + m))
-    return at_least(_weighted_slope(m, x), Fraction(1), instance={"num_selected": m, "L eta": str(x)})
+    m, L, step = whole(rng, 1, 30), whole(rng, 1, 9), whole(rng, 0, 4)
+    sizes = poc.weighted_step_sizes(step + 1, mu=1.0, L=float(L), num_selected=m)
+    x = L * Fraction(sizes[step])
+    return at_least(_weighted_slope(m, x), Fraction(1), instance={"num_selected": m, "L": L, "step": step})

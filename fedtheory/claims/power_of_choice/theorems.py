@@ -48,6 +48,7 @@ theorem_31_printed = claim(
     "E F(w_T) - F* against eq. (7), decaying steps (proved for rho_bar <= 79 under hypotheses 1-3 of Theorem R)",
     poc.decaying_steps_gap.printed,
     looseness=32,
+    remark="the closed form pays the drift 32 tau^2 G2 in every step, also where rounds have one and there is none",
 )(against_decaying_steps(poc.decaying_steps_gap.printed, "rho_bar", longest_round=12))
 
 theorem_31 = claim(
@@ -55,6 +56,7 @@ theorem_31 = claim(
     "E F(w_T) - F* against the repaired theorem, decaying step sizes and every tau",
     poc.decaying_steps_gap,
     looseness=32,
+    remark="the closed form pays the drift 32 tau^2 G2 in every step, also where rounds have one and there is none",
 )(against_decaying_steps(poc.decaying_steps_gap, "rho_diagonal", longest_round=12))
 
 theorem_31_refined = claim(

@@ -1,0 +1,159 @@
+"""Power-of-Choice, Appendices A and D: the steps of the proof of Theorem A.1, and what is said about its bias."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import geometric
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.claims._checks import theorem_constants
+from fedtheory.exact.selection_skews import selection_skew
+from fedtheory.paper import Statement
+from fedtheory.rational.constants import initial_distance2, observed_skews
+from fedtheory.rational.draws import draw_federation, whole
+from fedtheory.rational.quadratics import opposite_clients
+from fedtheory.rational.rounds import distance2
+from fedtheory.rational.run_draws import Drawn, draw_run
+from fedtheory.rational.step_sizes import fixed_step
+from fedtheory.rational.words import federation_in_words
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.verification.claims import claim
+from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
+
+_APPENDIX_D = "Appendix D"
+
+
+def _draw(rng: np.random.Generator) -> tuple[Drawn, dict[str, Any]]:
+    """Draw a run with a fixed step size, and what the printed forms take."""
+    drawn = draw_run(rng, step_size=fixed_step(rng), longest_round=4)
+    skews = observed_skews(drawn.run)
+    known = {**theorem_constants(drawn), "rho_bar": skews.rho_bar, "rho_tilde": skews.rho_tilde}
+    return drawn, {**known, "step_size": drawn.run.step_size(0)}
+
+
+@claim(
+    "power-of-choice:equation-68",
+    "Delta_{t+1} <= (1 - eta mu B) Delta_t + eta^2 C + eta D for a fixed step size",
+    Statement(poc.PAPER, _APPENDIX_D, "eq. (68)"),
+    hypotheses=tuple(known.text for known in poc.one_step.printed.hypotheses),
+    looseness=1.05,
+)
+def equation_68(rng: np.random.Generator) -> Finding:
+    drawn, known = _draw(rng)
+    return worst_of(
+        at_most(
+            distance2(drawn.run, step + 1),
+            poc.one_step.printed(distance2(drawn.run, step), **known),
+            instance={**drawn.instance, "step": step},
+        )
+        for step in range(drawn.run.num_steps)
+    )
+
+
+@claim(
+    "power-of-choice:equations-69-71",
+    "Eq. (68), T times with equality, is eq. (69); from 2/mu (F(w_0) - F*) it leads to eqs. (70)-(71), that is to (8)",
+    Statement(poc.PAPER, _APPENDIX_D, "eqs. (69)-(71)"),
+    "identity",
+)
+def equations_69_71(rng: np.random.Generator) -> Finding:
+    drawn, known = _draw(rng)
+    num_steps, mu, L, eta = whole(rng, 0, 6), known["mu"], known["L"], known["step_size"]
+    initial_gap = drawn.run.federation.gap(drawn.run.initial)
+    B = 1 + 3 * known["rho_bar"] / 8
+    start = found = 2 / mu * initial_gap
+    for _ in range(num_steps):
+        found, _ = poc.one_step.printed(found, **known, strict=False)
+    left, gone = geometric(eta * mu * B, num_steps)
+    offset, _ = poc.one_step.printed(Fraction(0), **known, strict=False)
+    line_69 = left * start + offset / (eta * mu * B) * gone
+    line_71, _ = poc.fixed_step_gap.printed(num_steps, **known, initial_gap=initial_gap, strict=False)
+    instance = {**drawn.instance, "T": num_steps}
+    return worst_of(
+        [equal_to(found, line_69, instance=instance), equal_to(line_71, L / 2 * line_69, instance=instance)]
+    )
+
+
+@claim(
+    "power-of-choice:equation-70",
+    "Delta_0 <= 2/mu (F(w_0) - F*)",
+    Statement(poc.PAPER, _APPENDIX_D, "eq. (70)"),
+    hypotheses=("F is mu-strongly convex",),
+    looseness=1.01,
+)
+def equation_70(rng: np.random.Generator) -> Finding:
+    drawn, known = _draw(rng)
+    bound = 2 / known["mu"] * drawn.run.federation.gap(drawn.run.initial)
+    return at_most(initial_distance2(drawn.run), bound, instance=drawn.instance)
+
+
+def settled_at(known: dict[str, Any]) -> Fraction:
+    """Return what eq. (8) leaves as T grows: from F(w_0) = F* one step brings the share eta mu B of it."""
+    after_one, _ = poc.fixed_step_gap.printed(1, **known, initial_gap=Fraction(0), strict=False)
+    return Fraction(after_one / (known["step_size"] * known["mu"] * (8 + 3 * known["rho_bar"]) / 8))
+
+
+def decaying_bias(known: dict[str, Any]) -> Fraction:
+    """Return what eq. (7) leaves as T grows: the rest is proportional to 1/(T + gamma)."""
+    constants = {name: value for name, value in known.items() if name != "step_size"}
+    gamma = 4 * known["L"] / known["mu"]
+    first, second = (
+        poc.decaying_steps_gap.printed(T, **constants, initial_distance2=Fraction(0), strict=False)[0] for T in (0, 1)
+    )
+    return Fraction((1 + gamma) * second - gamma * first)
+
+
+@claim(
+    "power-of-choice:small-steps-bias",
+    "For eta <= 16 Gamma (rho_tilde - rho_bar)/(3 rho_bar C) eq. (8) tends to at most the bias of eq. (7)",
+    Statement(poc.PAPER, "Theorem A.1", "the bias, after eq. (8)", form="corrected"),
+    hypotheses=("rho_tilde > rho_bar > 0", "the objective gap is positive"),
+    looseness=1.01,
+    remark="at most, and not identical: for vanishing steps the former is 3 rho_bar/(8 + 3 rho_bar) of the latter",
+)
+def small_steps_bias(rng: np.random.Generator) -> Finding:
+    _, known = _draw(rng)
+    known |= {"objective_gap": Fraction(whole(rng, 1, 8), 4), "rho_bar": Fraction(whole(rng, 1, 8), 4)}
+    known["rho_tilde"] = known["rho_bar"] + Fraction(whole(rng, 1, 8), 4)
+    C = 32 * known["local_steps"] ** 2 * known["G2"] + known["sigma2"] / known["num_selected"]
+    C += 6 * known["rho_bar"] * known["L"] * known["objective_gap"]
+    longest = 16 * known["objective_gap"] * (known["rho_tilde"] - known["rho_bar"]) / (3 * known["rho_bar"] * C)
+    known["step_size"] = longest * Fraction(whole(rng, 1, 16), 16)
+    return at_most(settled_at(known), decaying_bias(known), instance={name: str(x) for name, x in known.items()})
+
+
+@claim(
+    "power-of-choice:small-steps-bias-unbiased",
+    "For a small eta eq. (8) tends to at most the bias of eq. (7), where the selection is unbiased: 36 eta > 0",
+    Statement(poc.PAPER, "Theorem A.1", "the bias, after eq. (8)"),
+    "erratum",
+    instances=(1, 1),
+    remark="with rho_tilde = rho_bar, or Gamma = 0, the bias of eq. (7) is 0; the floor of eq. (8) is positive",
+)
+def small_steps_bias_unbiased(_: np.random.Generator) -> Finding:
+    fed, one = opposite_clients(), Fraction(1)
+    known: dict[str, Any] = {"mu": one, "L": one, "objective_gap": fed.objective_gap, "G2": 3 * one, "sigma2": 0 * one}
+    known |= {"local_steps": 1, "num_selected": 1, "rho_bar": one, "rho_tilde": one, "step_size": one / 10**6}
+    words = {**federation_in_words(fed), "law": "proportional", "G2": "3", "step_size": "1/10^6", "local_steps": 1}
+    return at_most(settled_at(known), decaying_bias(known), instance=words)
+
+
+@claim(
+    "power-of-choice:theorem-a.1-second-condition",
+    "1/(4 L) <= 1/(2 mu (1 + 3 rho_bar/8)): the second condition of Theorem A.1 follows from the first",
+    Statement(poc.PAPER, "Theorem A.1", "the condition on eta", form="corrected"),
+    hypotheses=("rho_bar of pow-d, from above",),
+    looseness=1.5,
+    remark="rho_bar <= L/mu, since the ratio of two F_k - F_k* is at most L/mu far away; (8 + 3 kappa)/(16 kappa) < 1",
+)
+def second_condition(rng: np.random.Generator) -> Finding:
+    fed = draw_federation(rng)
+    d = whole(rng, 1, fed.num_clients)
+    m = whole(rng, 1, d)
+    # Zeros are valid subset minima: the lower side of rho_bar, which takes long, is not needed here.
+    skews = selection_skew(fed.rounded(), PowerOfChoice(m, d), num_models=20, least_ratios=np.zeros(fed.num_clients))
+    rho = skews.rho_bar.upper
+    mu, L = float(fed.strong_convexity), float(fed.smoothness)
+    instance = {**federation_in_words(fed), "num_selected": m, "num_candidates": d}
+    return at_most(1 / (4 * L), 1 / (2 * mu * (1 + 3 * rho / 8)), instance=instance)

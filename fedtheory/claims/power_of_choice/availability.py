@@ -1,0 +1,170 @@
+"""Power-of-Choice, Appendix G.3: where who is there has a memory the theorem fails, where it has none it holds."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.claims._checks import expected_gaps, theorem_constants
+from fedtheory.law import Law
+from fedtheory.paper import Bound, Statement
+from fedtheory.rational.averaging import RationalRun, constant_law
+from fedtheory.rational.constants import constants_of, initial_distance2, observed_skews, skew
+from fedtheory.rational.draws import whole
+from fedtheory.rational.noises import no_noise
+from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
+from fedtheory.rational.rounds import gap
+from fedtheory.rational.run_draws import Drawn, draw_run
+from fedtheory.rational.step_sizes import decaying, fixed_step
+from fedtheory.rational.vectors import Vector, difference, norm2, scaled, vector
+from fedtheory.rational.words import federation_in_words, in_words, run_in_words
+from fedtheory.sampling.selections import Selection, independent, power_of_choice
+from fedtheory.verification.claims import Check, claim
+from fedtheory.verification.findings import Finding, at_most
+
+_STATEMENT = Statement(poc.PAPER, "Appendix G.3", form="derived")
+_WITHOUT_THE_THIRD = tuple(
+    known.text for known in poc.decaying_steps_gap.hypotheses if "a round's selection depends" not in known.text
+)
+
+
+def staying(client: int, num_steps: int) -> RationalRun:
+    """Make the run from 0 on two opposite clients of which one is there for good, and so is trained alone."""
+    fed = opposite_clients()
+    return RationalRun(
+        federation=fed,
+        select=constant_law(Law.certain((client,))),
+        local_steps=1,
+        step_size=decaying(fed),
+        initial=vector(0),
+        num_steps=num_steps,
+        noise=no_noise(1),
+    )
+
+
+def mean_of(runs: Sequence[RationalRun], value: Callable[[RationalRun], Fraction]) -> Fraction:
+    """Average a value over runs that are equally likely."""
+    return sum(map(value, runs), start=Fraction(0)) / len(runs)
+
+
+def _largest_mean_gradient(runs: Sequence[RationalRun]) -> Fraction:
+    """Return the smallest G2 with ``E |grad F_k|^2 <= G2`` for every client at every model of the averaged sequence."""
+    fed = runs[0].federation
+
+    def squared(client: int, step: int, run: RationalRun) -> Fraction:
+        return Fraction(run.snapshots[step].mean(lambda at: norm2(fed.gradient(client, at.average))))
+
+    steps, clients = range(runs[0].num_steps + 1), range(fed.num_clients)
+    return max(mean_of(runs, partial(squared, k, step)) for step in steps for k in clients)
+
+
+def against_average_law(bound: Bound, runs: Sequence[RationalRun]) -> Finding:
+    """Compare the mean error of equally likely runs with a bound that takes the skews of the average round."""
+    run, fed, num_steps = runs[0], runs[0].federation, runs[0].num_steps
+    average: Law[Selection] = Law.uniform((k,) for k in range(fed.num_clients))
+    # One number: the average round is unbiased, its skew 1 at every model.
+    (rho,) = {skew(run, average, at.average) for step in range(num_steps + 1) for at in run.snapshots[step]}
+    predicted = bound(
+        num_steps,
+        **constants_of(run),
+        local_steps=1,
+        num_selected=1,
+        G2=_largest_mean_gradient(runs),
+        **dict.fromkeys(("rho_diagonal", "rho_tilde"), rho or Fraction(0)),
+        initial_distance2=initial_distance2(run),
+    )
+    error = mean_of(runs, lambda one: gap(one, num_steps))
+    words = {**federation_in_words(fed), "initial": "0", "step_size": "1/(t + 4)", "num_steps": num_steps}
+    return at_most(error, predicted, instance={**words, "there": "one client, for good, each with probability 1/2"})
+
+
+def _who_stays(bound: Bound, num_steps: int) -> Check:
+    return lambda _: against_average_law(bound, [staying(client, num_steps) for client in range(2)])
+
+
+availability_for_good = claim(
+    "power-of-choice:availability-with-memory",
+    "E F(w_T) - F* against Theorem R, skews of the average round, where one of two clients is there for good: T = 178",
+    _STATEMENT,
+    "erratum",
+    hypotheses=_WITHOUT_THE_THIRD,
+    instances=(1, 1),
+    remark="a Markov chain that never moves: the average round is unbiased and has skew 1; the error tends to 1/2",
+)(_who_stays(poc.decaying_steps_gap, 178))
+
+availability_for_good_refined = claim(
+    "power-of-choice:availability-with-memory-refined",
+    "E F(w_T) - F* against the refined Theorem R where one of two clients is there for good: T = 10",
+    _STATEMENT,
+    "erratum",
+    hypotheses=_WITHOUT_THE_THIRD,
+    instances=(1, 1),
+    remark="the refined bound is 4/(T + 4), the error T^2/(2 (T + 3)^2)",
+)(_who_stays(poc.refined_decaying_steps_gap, 10))
+
+
+def taking_turns(num_clients: int, num_steps: int) -> Finding:
+    """Half of the clients around 1 and half around -1, one of them there in each round, in their order."""
+    one, half = vector(1), num_clients // 2
+    centers = (one,) * half + (vector(-1),) * half
+    shares = (Fraction(1, num_clients),) * num_clients
+    fed = RationalQuadratics((one,) * num_clients, centers, shares, (Fraction(0),) * num_clients)
+    w, squares, step_size = vector(0), Fraction(0), decaying(fed)
+    for step in range(num_steps):
+        squares = max(squares, *(norm2(fed.gradient(k, w)) for k in range(num_clients)))
+        w = difference(w, scaled(step_size(step), fed.gradient(step % num_clients, w)))
+    known: dict[str, Any] = {"mu": 1, "L": 1, "sigma2": 0, "objective_gap": fed.objective_gap, "initial_distance2": 0}
+    known |= {"local_steps": 1, "num_selected": 1, "G2": squares, "rho_diagonal": 1, "rho_tilde": Fraction(1)}
+    words = {"clients": num_clients, "centers": "1 for the first half, -1 for the second", "num_steps": num_steps}
+    bound = poc.refined_decaying_steps_gap(num_steps, **known)
+    return at_most(fed.gap(w), bound, instance={**words, "initial": "0", "step_size": "1/(t + 4)"})
+
+
+availability_in_turns = claim(
+    "power-of-choice:availability-in-turns",
+    "F(w_T) - F* against the refined Theorem R, skews of the average round, where 20 clients take turns: T = 10",
+    _STATEMENT,
+    "erratum",
+    hypotheses=_WITHOUT_THE_THIRD,
+    instances=(1, 1),
+    remark="after half of the turns only one kind of client has been there",
+)(lambda _: taking_turns(20, 10))
+
+
+def among_those_there(weights: Vector, losses: Vector, num_candidates: int, there: Selection) -> Law[Selection]:
+    """Law of the one client of largest loss among candidates from those who are there."""
+    law = power_of_choice([weights[k] for k in there], [losses[k] for k in there], 1, min(num_candidates, len(there)))
+    return law.map(lambda chosen: tuple(there[place] for place in chosen))
+
+
+def draw_coins(rng: np.random.Generator) -> Drawn:
+    """Draw a run of pow-d among clients who are there by coins of their own, the first one always."""
+    drawn = draw_run(rng, step_size=fixed_step(rng), longest_round=3, laws=("proportional",))
+    fed, d = drawn.run.federation, whole(rng, 1, drawn.run.federation.num_clients)
+    coins = (Fraction(1), *(Fraction(whole(rng, 1, 4), 4) for _ in range(fed.num_clients - 1)))
+
+    def select(w: Vector) -> Law[Selection]:
+        return independent(coins).then(partial(among_those_there, fed.weights, fed.losses(w), d))
+
+    run = replace(drawn.run, select=select, num_steps=min(drawn.run.num_steps, 2 * drawn.run.local_steps))
+    law = f"power of choice, {d} candidates among those there, who are there with {in_words(coins)}"
+    return Drawn(run, 1, run_in_words(run, law=law, num_selected=1))
+
+
+@claim(
+    "power-of-choice:availability-without-memory",
+    "E F(w_T) - F* against the refined Theorem A.1 with the skews of selection and availability together",
+    poc.refined_fixed_step_gap,
+    also=("who is there is drawn anew in each round, from one law and independently of the past",),
+    looseness=1.05,
+)
+def availability_without_memory(rng: np.random.Generator) -> Finding:
+    drawn = draw_coins(rng)
+    run, skews = drawn.run, observed_skews(drawn.run)
+    known = {**theorem_constants(drawn), "rho_diagonal": skews.rho_diagonal, "rho_tilde": skews.rho_tilde}
+    known |= {"step_size": run.step_size(0), "initial_distance2": initial_distance2(run)}
+    return expected_gaps(drawn, lambda step: poc.refined_fixed_step_gap(step, **known))

@@ -1,0 +1,49 @@
+"""Local work with all of its stochastic gradients on record, which a law of models alone forgets."""
+
+from functools import partial
+from typing import NamedTuple
+
+from fedtheory.law import Law
+from fedtheory.rational.averaging import RationalRun
+from fedtheory.rational.vectors import Vector, added, difference, scaled
+
+__all__ = ["LocalWork", "first_round"]
+
+
+class LocalWork(NamedTuple):
+    """What one copy of a client did in a round.
+
+    Attributes
+    ----------
+    models
+        Its models after 0, 1, ... steps.
+    gradients
+        The stochastic gradients that it followed from each to the next.
+    """
+
+    models: tuple[Vector, ...]
+    gradients: tuple[Vector, ...]
+
+
+def first_round(run: RationalRun) -> Law[tuple[LocalWork, ...]]:
+    """Return the law of what all active copies do in the first round of a run."""
+
+    def work(client: int) -> Law[LocalWork]:
+        law = Law.certain(LocalWork((run.initial,), ()))
+        for step in range(run.local_steps):
+            law = law.then(partial(_one_more, run, client, step))
+        return law
+
+    return run.select(run.initial).then(lambda chosen: Law.product(*map(work, chosen)))
+
+
+def _one_more(run: RationalRun, client: int, step: int, before: LocalWork) -> Law[LocalWork]:
+    w = before.models[-1]
+    exact = run.federation.gradient(client, w)
+
+    def after(noise: Vector) -> LocalWork:
+        gradient = added(exact, noise)
+        model = difference(w, scaled(run.step_size(step), gradient))
+        return LocalWork((*before.models, model), (*before.gradients, gradient))
+
+    return run.noise.map(after)

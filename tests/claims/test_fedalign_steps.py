@@ -1,0 +1,130 @@
+"""Every step of FedALIGN's proofs is a check that can fail: each of its numbers, changed by one percent, is refuted."""
+
+# mypy: allow-untyped-calls
+
+from fractions import Fraction as Q
+from functools import cached_property
+
+import pytest
+
+from fedtheory.bounds import fedalign as fa
+from fedtheory.bounds import fedavg
+from fedtheory.claims.fedalign import induction, lemmas, steps
+from fedtheory.claims.fedalign._states import State
+from fedtheory.claims.fedalign.misprints import noisy_pair
+from fedtheory.rational.alignment import AlignedRun
+from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
+from fedtheory.rational.rounds import Snapshot
+from fedtheory.rational.vectors import vector
+from fedtheory.verification.catalogue import known_claims
+from fedtheory.verification.verdicts import examine
+from tests.claims.refutation import refuted
+
+CLAIMS = known_claims()
+LESS, MORE = Q(99, 100), Q(101, 100)
+
+
+def multiplied(honest, factor):
+    """What was, times a factor: a function, a method, or a property."""
+    if isinstance(honest, property):
+        return property(lambda self: times(factor, honest.fget(self)))
+    if isinstance(honest, cached_property):
+        return property(lambda self: times(factor, honest.func(self)))
+    return lambda *args, **kwargs: times(factor, honest(*args, **kwargs))
+
+
+def times(factor, value):
+    return type(value)(factor * x for x in value) if isinstance(value, tuple | list) else factor * value
+
+
+@pytest.mark.parametrize(
+    ("claim", "home", "name", "factor"),
+    [
+        (steps.equations_37_38, AlignedRun, "sigma2", LESS),
+        (steps.equations_37_38, steps, "distance2", MORE),
+        (steps.equations_39_41, State, "gradient", MORE),
+        (steps.equations_39_41, State, "standing2", LESS),
+        (steps.equation_40, fa, "gradient_norm", LESS),
+        (steps.equation_40, State, "gradient", MORE),
+        (steps.equations_42_43, RationalQuadratics, "strong_convexity", MORE),
+        (steps.equations_42_43, steps, "norm2", LESS),
+        (steps.equation_44, State, "landing2", MORE),
+        (steps.equation_44, RationalQuadratics, "smoothness", LESS),
+        (steps.equation_44, State, "standing2", LESS),
+        (steps.equations_45_49, State, "nu", LESS),
+        (steps.equations_45_49, State, "priority_gap", LESS),
+        (steps.equations_45_49, State, "included_gap", LESS),
+        (steps.equations_46_51, State, "spread", LESS),
+        (steps.equations_46_51, RationalQuadratics, "smoothness", LESS),
+        (steps.equations_47_52, State, "nu", MORE),
+        (steps.equations_47_52, State, "spread", Q(1, 2)),
+        (steps.equations_47_52, State, "priority_gap", MORE),
+        (steps.equations_48_53, State, "included_gap", LESS),
+        (steps.equations_48_53, State, "priority_gap", Q(1, 2)),
+        (steps.equations_48_53, State, "nu", MORE),
+        (lemmas.equation_58, lemmas, "drawn_variance", MORE),
+        (lemmas.equation_58, fa, "sampling_variance", Q(1, 2)),
+        (induction.equations_33_34, fa, "one_step", MORE),
+        (induction.equations_33_34, induction.Course, "_rises", LESS),
+        (induction.equation_36, fa, "full_participation_gap", LESS),
+        (induction.equation_36, fa, "theta", LESS),
+        (induction.equation_36, fa, "rho", LESS),
+        (induction.equation_36, RationalQuadratics, "smoothness", LESS),
+        (induction.li_et_al_corrected, fedavg, "full_participation_gap", MORE),
+    ],
+    ids=lambda value: getattr(value, "key", str(value)),
+)
+def test_a_step_with_one_number_changed_is_refuted(claim, home, name, factor, monkeypatch):
+    changed = multiplied(vars(home)[name] if isinstance(home, type) else getattr(home, name), factor)
+    if hasattr(getattr(home, name), "terms"):
+        changed.terms = getattr(home, name).terms
+        changed.hypotheses = getattr(home, name).hypotheses
+    monkeypatch.setattr(home, name, changed)
+    assert refuted(claim, claim.check, 300)
+
+
+def test_every_new_inequality_of_the_proof_has_a_mutant_above() -> None:
+    mark = test_a_step_with_one_number_changed_is_refuted.pytestmark[0]
+    tried = {claim.key for claim, *_ in mark.args[1]}
+    homes = (steps, induction)
+    own = {at.key for home in homes for at in vars(home).values() if getattr(at, "key", "") in CLAIMS}
+    assert {key for key in own if CLAIMS[key].kind != "erratum"} <= tried
+
+
+@pytest.mark.parametrize(
+    ("key", "measured", "predicted"),
+    [
+        # w_1 = 1/8, and no sum has a term of step 0.
+        ("equation-34-printed", Q(1, 64), 0),
+        # 4 |w_0 - w*|^2/10 and the same without the 10 = T + gamma.
+        ("equation-36-printed", 4, Q(2, 5)),
+        # 12 (7/14)/16 and 12/16.
+        ("li-et-al", Q(3, 8), Q(3, 4)),
+        # Two steps of 1/4 along a mean gradient of 2/3, against (1/16) (2/3) (1 + 1).
+        ("equation-44-printed", Q(1, 9), Q(1, 12)),
+        ("equation-43-printed", Q(17, 4), Q(1, 4)),
+        # 2 (1 - 2/8).
+        ("equations-46-51-printed", Q(3, 2), 1),
+        # D_t = 2 (1/2) (1/2) (1/2) on average, times the step 2/9.
+        ("equation-49-printed", 0, Q(1, 18)),
+    ],
+)
+def test_a_misprint_fails_by_hand_computed_numbers(key, measured, predicted):
+    worst = examine(CLAIMS[f"fedalign:{key}"]).worst
+    assert (worst.measured, worst.predicted) == (measured, predicted)
+
+
+def test_two_opposite_clients_one_short_step_ahead_attain_the_bound_on_the_priority_clients():
+    # With L = mu = 1, w = w* = 0 and w_k = eta (or -eta): A_4 = eta^2 (8 - O(eta)) Gamma against eta^2 (2 + 6) Gamma.
+    eta = Q(1, 4096)
+    at = Snapshot(vector(0), (0, 1), vector("1/2", "1/2"), (vector(eta), vector(-eta)), vector(0))
+    state = State(opposite_clients(), at, eta, {})
+    bound = state.spread("priority") + 6 * eta**2 * state.priority_gap
+    assert bound == 8 * eta**2 * Q(1, 2)
+    assert Q(999, 1000) < state.left_over("priority") / bound < 1
+
+
+def test_noise_decides_who_is_included():
+    run = noisy_pair()
+    assert sorted(len(at.chosen) for at in run.snapshots[1]) == [1, 2]
+    assert run.priority_weights == [1, Q(3, 4)]

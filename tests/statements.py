@@ -1,0 +1,145 @@
+"""Say for every numbered statement of the papers which claims check it, or why none does.
+
+``python -m tests.statements`` writes the page ``docs/theory/statements.md``. The numbers stand in
+``tests/claims/numbered``, one line each; which claims are about a number is read off their sources.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from fedtheory.paper import Statement
+from fedtheory.verification.catalogue import known_claims, known_tapes
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.counterexamples import replay
+from fedtheory.verification.findings import Finding
+from fedtheory.verification.renderings import _escaped
+from fedtheory.verification.verdicts import examine
+from tests.environment import ROOT
+
+PAGE = ROOT / "docs" / "theory" / "statements.md"
+PAPERS = {
+    "power-of-choice": "Power-of-Choice",
+    "optimal-client-sampling": "Optimal Client Sampling",
+    "fedalign": "FedALIGN",
+    "fedavg": "Federated averaging (Li et al., as far as it is cited)",
+}
+HEAD = """# Statement by statement
+
+Every number of the papers, with the claims that check it; written by `python -m tests.statements`, and compared with
+the claims by a test. The verdict is the one that the claim must reach, which the tests examine: an erratum must *fail*.
+The ratio is measured over predicted: for an inequality on the worst instance that is known, for an erratum on its
+counterexample; an identity has ratio 1. `inf` means that something is compared with 0.
+"""
+_NUMBER = r"[A-Z]?\.?\d+(?:\.\d+)?"
+_NAMED = re.compile(
+    r"(Theorem|Lemma|Remark|Definition|Assumption|Algorithm|Footnote)s? "
+    rf"({_NUMBER}(?:(?:, | and | to |-){_NUMBER})*)",
+    re.IGNORECASE,
+)
+_EQUATION = re.compile(r"\((\d+)\)(?:(?:-| to )\((\d+)\))?")
+_ELSEWHERE = re.compile(r"Power-of-Choice, (.*)")
+
+
+class Numbered(NamedTuple):
+    """A numbered statement of a paper: what it says, and why it needs no claim, if it needs none."""
+
+    number: str
+    words: str
+    reason: str = ""
+
+
+@cache
+def numbered(paper: str) -> tuple[Numbered, ...]:
+    """All numbered statements of a paper."""
+    lines = (Path(__file__).parent / "claims" / "numbered" / f"{paper}.txt").read_text(encoding="utf-8").splitlines()
+    return tuple(Numbered(*line.split(" :: ")) for line in lines)
+
+
+def numbers_in(text: str) -> set[str]:
+    """Return the numbers that a source names.
+
+    >>> sorted(numbers_in("Appendix C, eqs. (10), (13)-(15)"))
+    ['(10)', '(13)', '(14)', '(15)']
+    >>> sorted(numbers_in("Theorems 13 and 15")), sorted(numbers_in("Lemmas 1 to 3, footnote 1"))
+    (['Theorem 13', 'Theorem 15'], ['Footnote 1', 'Lemma 1', 'Lemma 2', 'Lemma 3'])
+    >>> sorted(numbers_in("Assumptions 3.1 to 3.3")), sorted(numbers_in("Lemma A.4, eq. (26), (a)"))
+    (['Assumption 3.1', 'Assumption 3.2', 'Assumption 3.3'], ['(26)', 'Lemma A.4'])
+    """
+    equations = {f"({n})" for first, last in _EQUATION.findall(text) for n in range(int(first), int(last or first) + 1)}
+    return equations | {f"{kind.capitalize()} {n}" for kind, listed in _NAMED.findall(text) for n in _listed(listed)}
+
+
+def _listed(text: str) -> Iterator[str]:
+    for part in re.split(", | and ", text):
+        first, _, last = part.replace(" to ", "-").partition("-")
+        head, _, low = first.rpartition(".")
+        high = (last or first).rpartition(".")[-1]
+        yield from (f"{head}.{n}" if head else str(n) for n in range(int(low), int(high) + 1))
+
+
+def cited(statement: Statement) -> dict[str, set[str]]:
+    """Return the numbers that a statement cites, by paper."""
+    text = f"{statement.number}, {statement.equation}"
+    own, elsewhere = _ELSEWHERE.sub("", text), " ".join(_ELSEWHERE.findall(text))
+    found = {statement.paper.key: numbers_in(own)}
+    return found | {"power-of-choice": numbers_in(elsewhere)} if elsewhere else found
+
+
+@cache
+def claims_about() -> dict[tuple[str, str], list[Claim]]:
+    """All claims by paper and number."""
+    found: dict[tuple[str, str], list[Claim]] = {}
+    for claim in known_claims().values():
+        for paper, numbers in cited(claim.statement).items():
+            for number in numbers:
+                found.setdefault((paper, number), []).append(claim)
+    return found
+
+
+@cache
+def strained(key: str) -> Finding | None:
+    """Return what the worst known instance of an inequality shows, or the counterexample of an erratum."""
+    claim, tapes = known_claims()[key], known_tapes()
+    if claim.kind == "erratum":
+        return examine(claim).worst
+    return replay(claim, tapes[key]) if key in tapes else None
+
+
+def ratio(claim: Claim) -> str:
+    """Worst known ratio, to three digits."""
+    if claim.kind == "identity":
+        return "1"
+    finding = strained(claim.key)
+    if finding is None or math.isnan(finding.ratio):
+        return ""
+    # The last digit of a number computed in floats must not drift.
+    return f"{finding.ratio:.3g}"
+
+
+def row(at: Numbered, paper: str) -> Iterator[str]:
+    """Yield the lines of the table for one number."""
+    number, words = at.number, _escaped(at.words)
+    for claim in claims_about().get((paper, at.number), []):
+        form = "" if claim.statement.form == "printed" else f" ({claim.statement.form})"
+        yield f"| {number} | {words} | `{claim.key}`{form} | {claim.expected} | {ratio(claim)} |"
+        number = words = ""
+    if number:
+        yield f"| {number} | {words} | {_escaped(at.reason) or 'none yet'} | | |"
+
+
+def page() -> str:
+    """Return the text of the page."""
+    lines = [HEAD]
+    for paper, title in PAPERS.items():
+        lines += [f"## {title}\n", "| Number | What it says | Claim, or why none | Verdict | Ratio |"]
+        lines += ["| --- | --- | --- | --- | --: |", *(line for at in numbered(paper) for line in row(at, paper)), ""]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(PAGE.relative_to(ROOT))
