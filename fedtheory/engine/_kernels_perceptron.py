@@ -83,8 +83,7 @@ def _arrays(fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tupl
     features = np.zeros((num_samples, columns[0]))
     features[:, :width] = fed.inputs
     hidden = np.zeros((len(shapes), BLOCK, columns[1:].max(initial=0)))
-    for place in range(1, len(shapes)):
-        hidden[place, :, inputs[place] - 1] = 1.0
+    hidden[np.arange(1, len(shapes)), :, inputs[1:] - 1] = 1.0
     return PerceptronArrays(
         features=features,
         labels=np.array(fed.data.labels),

@@ -30,10 +30,9 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
     Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
     """
     slots = functions_at(addresses, problem)
-    judge = lent(judge)
     problem, server, space, recording, fleet = lent(problem), lent(server), lent(space), lent(recording), lent(fleet)
-    plan, selection_rng, training_rng = lent(plan), lent(selection_rng), lent(training_rng)
-    attendance_rng = lent(attendance_rng)
+    judge, plan, selection_rng = lent(judge), lent(plan), lent(selection_rng)
+    training_rng, attendance_rng = lent(training_rng), lent(attendance_rng)
     model = space.model
     uplink, broadcasts, evaluations, coalitions = 0.0, 0.0, 0.0, 0.0
     num_rounds = plan.step_sizes.size // plan.local_steps
@@ -70,11 +69,10 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
         sent = _aggregate(space, size, plan.server_step_size, addresses.value != 0)
         if not _is_finite(model):
             return FAULT if addresses.weigh != 0 and _only_coefficients_fail(space, size) else t + 1
-        coalitions += _judge(slots, judge, space, plan, size, selection_rng)
-        if not _is_finite(space.values[:size]):
+        judged = _judge(slots, judge, space, recording, row, plan, size, selection_rng)
+        if judged < 0:
             return t + 1
-        if row >= 0:
-            _record_values(recording, row, space, plan, size)
+        coalitions += judged
         _look_back(slots, server, space, size, t, addresses.value != 0, addresses.observe != 0, selection_rng)
         uplink += sent * model.size + asked + extra
         broadcasts += max(asked, size)
@@ -147,14 +145,18 @@ def _weigh(slots, server, space, size, t, weighs, rng):
 
 
 @inlined
-def _judge(slots, judge, space, plan, size, rng):
-    """Value the chosen if the strategy asks; return the coalitions that were evaluated."""
+def _judge(slots, judge, space, recording, row, plan, size, rng):
+    """Value the chosen if the strategy asks; return the coalitions evaluated, -1 if a loss is not finite."""
     if plan.method < 0 or size == 0:
         return 0
-    return value_cohort(
+    asked = value_cohort(
         slots.excess, judge, space.server_model, space.updates[:size], space.coefficients[:size], plan.method,
         plan.tolerance, plan.num_orders, rng, space.known, space.change, space.values,
     )  # fmt: skip
+    if row >= 0 and recording.values.size > 0:
+        for i in range(size):
+            recording.values[row, i] = space.values[i]
+    return asked if _is_finite(space.values[:size]) else -1
 
 
 @inlined
@@ -234,13 +236,6 @@ def _record_cohort(recording, row, space, size):
         recording.selected[row, :size] = space.chosen[:size]
     if recording.coefficients.size > 0:
         recording.coefficients[row, :size] = space.coefficients[:size]
-
-
-@inlined
-def _record_values(recording, row, space, plan, size):
-    if plan.method >= 0 and recording.values.size > 0:
-        for i in range(size):
-            recording.values[row, i] = space.values[i]
 
 
 @inlined

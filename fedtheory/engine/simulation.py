@@ -15,7 +15,7 @@ from fedtheory.engine.families import layout
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.federation.protocol import Federation
-from fedtheory.selection.rules import Strategy, rules_of
+from fedtheory.selection.rules import Rules, Strategy, rules_of
 
 __all__ = ["fedavg"]
 
@@ -127,18 +127,15 @@ def fedavg(
         track_losses=rules.observe is not None,
         num_batches=0 if num_batches is None else int(_validate.count("num_batches", num_batches)),
     )
-    if rules.candidate_loss == "minibatch" and not work.batch_size:
-        message = f"batch_size must be given for losses estimated on mini-batches, got None with {strategy}"
-        raise ValueError(message)
+    _check_batch(rules, work, strategy)
     family = layout(fed, work)
-    judge = family if validation is None or rules.valuation is None else _judge(fed, family, validation, work)
     recorded = tuple(_validate.choice("record", name, tuple(RECORDS)) for name in record)
     # Asked for before the run: a family may have to refuse, or to work for it.
     minimum = fed.minimum if "gap" in recorded else 0.0
     job = Job(
         strategy=repr(strategy),
         family=family,
-        validation=judge,
+        validation=family if validation is None or rules.valuation is None else _judge(fed, family, validation, work),
         rules=rules,
         weights=np.array(fed.weights),
         work=work,
@@ -167,6 +164,12 @@ def fedavg(
         "server_step_size": job.server_step_size,
     }
     return _collect(job, run_all(job, seeds, num_threads, progress), minimum, config)
+
+
+def _check_batch(rules: Rules, work: LocalWork, strategy: Strategy) -> None:
+    if rules.candidate_loss == "minibatch" and not work.batch_size:
+        message = f"batch_size must be given for losses estimated on mini-batches, got None with {strategy}"
+        raise ValueError(message)
 
 
 def _judge(fed: Federation, family: Family, validation: Federation, work: LocalWork) -> Family:

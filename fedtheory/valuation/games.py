@@ -1,6 +1,6 @@
 """Cooperative games: a number for every coalition of players, asked for once."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, final
 
@@ -70,7 +70,7 @@ def _kind(value: Any) -> str:
     return f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
 
 
-def utility_table(utility: Utility | npt.ArrayLike, num_players: int) -> npt.NDArray[Any]:
+def utility_table(utility: Utility | npt.ArrayLike | Sequence[Any], num_players: int) -> npt.NDArray[Any]:
     """Utilities of all coalitions in bit order: entry ``sum of 2^k over k in A`` is that of A; shape ``(2^n,)``.
 
     Parameters

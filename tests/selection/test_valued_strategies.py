@@ -128,7 +128,7 @@ def server_samples() -> Any:
     return FederatedData.from_clients([(rng.normal(1, 1, size=(25, 2)), rng.integers(3, size=25))], num_classes=3)
 
 
-FAMILIES = {
+FAMILIES: dict[str, Any] = {
     "softmax": ft.SoftmaxFederation,
     "perceptron": lambda data: ft.PerceptronFederation(data, hidden=(4,)),
 }

@@ -32,6 +32,14 @@ def gains(table: Sequence[Fraction], order: Sequence[int], tolerance: Fraction =
     return added
 
 
+def mean_gain(
+    table: Sequence[Fraction], player: int, first: int, num_players: int, tolerance: Fraction = Fraction(0)
+) -> Any:
+    """Return what a player adds on average over the orders that another one begins."""
+    orders = Law.uniform(orders_from(first, num_players))
+    return orders.mean(lambda order: gains(table, order, tolerance)[player])
+
+
 def orders_from(first: int, num_players: int) -> Iterator[tuple[int, ...]]:
     """Yield all orders that a player begins."""
     others = [player for player in range(num_players) if player != first]
@@ -53,15 +61,11 @@ def _words(table: Sequence[Fraction]) -> dict[str, Any]:
 def unbiased_sweeps(rng: np.random.Generator) -> Finding:
     n = whole(rng, 1, 5)
     table = draw_table(rng, n)
-    sweep = [Law.uniform(orders_from(first, n)) for first in range(n)]
     exact = shapley(table, n)
     return worst_of(
-        equal_to(
-            sum(law.mean(lambda order, k=k: gains(table, order)[k]) for law in sweep) / n, exact[k],
-            instance=_words(table),
-        )
+        equal_to(sum(mean_gain(table, k, first, n) for first in range(n)) / n, exact[k], instance=_words(table))
         for k in range(n)
-    )  # fmt: skip
+    )
 
 
 @claim(
@@ -116,10 +120,9 @@ def truncated_values(_: np.random.Generator) -> Finding:
     worth, tolerance = (1, 1, -1), Fraction(1, 100)
     table = [sum((Fraction(worth[k]) for k in range(3) if number >> k & 1), Fraction(0)) for number in range(8)]
     exact = shapley(table, 3)
-    laws = [Law.uniform(orders_from(first, 3)) for first in range(3)]
     return worst_of(
         at_most(
-            abs(sum(law.mean(lambda order, k=k: gains(table, order, tolerance)[k]) for law in laws) / 3 - exact[k]),
+            abs(sum(mean_gain(table, k, first, 3, tolerance) for first in range(3)) / 3 - exact[k]),
             tolerance,
             instance={**_words(table), "client": k},
         )
@@ -139,8 +142,7 @@ def truncated_values(_: np.random.Generator) -> Finding:
 def printed_counter(_: np.random.Generator) -> Finding:
     # Gloves: client 0 owns a left one, 1 and 2 right ones; a pair is worth 1.
     table = [Fraction(int(number & 1 and number > 1)) for number in range(8)]
-    left = Law.uniform(orders_from(2, 3))
     return worst_of(
-        equal_to(left.mean(lambda order, k=k: gains(table, order)[k]), value, instance={**_words(table), "client": k})
+        equal_to(mean_gain(table, k, 2, 3), value, instance={**_words(table), "client": k})
         for k, value in enumerate(shapley(table, 3))
     )
