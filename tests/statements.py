@@ -128,7 +128,7 @@ def row(at: Numbered, paper: str) -> Iterator[str]:
         yield f"| {number} | {words} | `{claim.key}`{form} | {claim.expected} | {ratio(claim)} |"
         number = words = ""
     if number:
-        yield f"| {number} | {words} | {_escaped(at.reason) or 'none yet'} | | |"
+        yield f"| {number} | {words} | {_escaped(at.reason)} | | |"
 
 
 def page() -> str:

@@ -28,6 +28,7 @@ PARTLY_APPLICABLE = {
     "optimal-client-sampling:improvement-one",
     "optimal-client-sampling:improvement-shorthand",
     "optimal-client-sampling:improvement-zero",
+    "power-of-choice:equations-77-78",
     "power-of-choice:skew-order",
 }
 

@@ -7,26 +7,15 @@ import pytest
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.findings import FAILS, HOLDS
 from tests import statements
-from tests.statements import PAPERS, cited, claims_about, numbered, numbers_in, strained
+from tests.statements import PAPERS, cited, claims_about, numbered, strained
 
 LAST_EQUATION = {"power-of-choice": 87, "optimal-client-sampling": 40, "fedalign": 60, "fedavg": 0}
 ALL = {(paper, at.number) for paper in PAPERS for at in numbered(paper)}
 
-# Numbers without a claim today. This list may become shorter, and never longer.
-MISSING_TODAY = {
-    "power-of-choice": "(66)-(71), (73)-(78), (86)-(87), Footnote 1",
-    "optimal-client-sampling": "(8)-(9), (11), (14), (22), (30), (34), (37)-(38), Assumptions 7, 9, "
-    "Remarks 10, 14, 16, 19, Algorithms 1, 3",
-    "fedalign": "",
-    "fedavg": "Lemma 4",
-}
-
 
 def test_every_number_has_a_claim_or_a_reason() -> None:
     explained = {(paper, at.number) for paper in PAPERS for at in numbered(paper) if at.reason}
-    known = {(paper, number) for paper, text in MISSING_TODAY.items() for number in numbers_in(text)}
-    assert sorted(ALL - explained - set(claims_about()) - known) == []
-    assert sorted(known - ALL) == []
+    assert sorted(ALL - explained - set(claims_about())) == []
 
 
 def test_no_claim_cites_a_number_that_its_paper_does_not_have() -> None:

@@ -130,7 +130,7 @@ def equation_44(rng: np.random.Generator) -> Finding:
 @claim(
     "fedalign:equations-45-49",
     "A_4 = -nu sum_P p'_k (F_k(w_k) - F*) + 4 L eta^2 Gamma/(1 + s), A_5 = -nu sum p'_k I_k (F_k(w_k) - F_k*) + eta D",
-    Statement(fa.PAPER, _APPENDIX, "eqs. (45), (49)", form="corrected"),
+    Statement(fa.PAPER, _APPENDIX, "eqs. (45), (49)-(50)", form="corrected"),
     "identity",
     hypotheses=("E_t and D_t are taken given the inclusions",),
 )

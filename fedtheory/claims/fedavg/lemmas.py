@@ -8,6 +8,7 @@ import numpy as np
 from fedtheory.bounds import fedavg
 from fedtheory.claims.fedavg._checks import balanced, own_constants, own_steps
 from fedtheory.law import Law
+from fedtheory.paper import Statement
 from fedtheory.rational.draws import draw_federation, draw_model, whole
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.rounds import distance2
@@ -17,7 +18,7 @@ from fedtheory.rational.vectors import Vector, combination, difference, norm2
 from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.sampling.selections import Selection, uniform_subsets, with_replacement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 
 @claim(
@@ -51,6 +52,36 @@ def _round_of_all(fed: RationalQuadratics, start: Vector, sizes: list[Fraction])
     return models, largest
 
 
+def _selected_averages(law: Law[Selection], models: list[Vector], num_selected: int) -> Law[Vector]:
+    """Law of the mean of the selected models."""
+    share = [Fraction(1, num_selected)] * num_selected
+    return law.map(lambda chosen: combination(share, [models[k] for k in chosen]))
+
+
+@claim(
+    "fedavg:lemma-4",
+    "E w_bar = sum_k p_k w_k over the draws, with replacement by the p_k and without for equal weights",
+    Statement(fedavg.PAPER, "Lemma 4"),
+    "identity",
+    hypotheses=("the server averages the models of K drawn clients",),
+)
+def lemma_4(rng: np.random.Generator) -> Finding:
+    fed, findings = draw_federation(rng), []
+    num_selected = whole(rng, 1, fed.num_clients)
+    models = [draw_model(rng, fed.dim) for _ in fed.weights]
+    words = {"models": "; ".join(map(in_words, models)), "weights": in_words(fed.weights), "K": num_selected}
+    equal = (Fraction(1, fed.num_clients),) * fed.num_clients
+    laws = {
+        fed.weights: with_replacement(fed.weights, num_selected),
+        equal: uniform_subsets(fed.num_clients, num_selected),
+    }
+    for weights, law in laws.items():
+        averages = _selected_averages(law, models, num_selected)
+        mean, wanted = combination(list(averages.values()), list(averages)), combination(weights, models)
+        findings.append(equal_to(norm2(difference(mean, wanted)), Fraction(0), instance=words))
+    return worst_of(findings)
+
+
 def _selected_variance(
     law: Callable[[Vector, int], Law[Selection]], bound: Callable[..., Fraction], *, is_balanced: bool
 ) -> Callable[[np.random.Generator], Finding]:
@@ -60,10 +91,8 @@ def _selected_variance(
         first, start = local_steps * whole(rng, 0, 3), draw_model(rng, fed.dim)
         steps = delayed()(fed, local_steps)
         models, G2 = _round_of_all(fed, start, [steps(first + step) for step in range(local_steps)])
-        mean, share = combination(fed.weights, models), Fraction(1, num_selected)
-        averages = law(fed.weights, num_selected).map(
-            lambda chosen: combination([share] * num_selected, [models[k] for k in chosen])
-        )
+        mean = combination(fed.weights, models)
+        averages = _selected_averages(law(fed.weights, num_selected), models, num_selected)
         variance = Fraction(averages.mean(lambda average: norm2(difference(average, mean))))
         instance = {**federation_in_words(fed), "initial": in_words(start), "num_selected": num_selected}
         return at_most(

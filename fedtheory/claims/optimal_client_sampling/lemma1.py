@@ -89,6 +89,22 @@ def decomposition(rng: np.random.Generator) -> Finding:
 
 
 @claim(
+    "optimal-client-sampling:equation-30",
+    "E |G - sum_i w_i U_i|^2 = sum_ij (P_ij - p_i p_j) <w_i U_i/p_i, w_j U_j/p_j> for every sampling",
+    Statement(PAPER, "Appendix A", "eq. (30)"),
+    "identity",
+    hypotheses=("the sampling is proper",),
+)
+def quadratic_form(rng: np.random.Generator) -> Finding:
+    _, updates = draw_updates(rng, whole(rng, 1, 5))
+    law = draw_law(rng, len(updates))
+    together = matrix_of(law, len(updates))
+    p = tuple(np.diagonal(together))
+    predicted = Fraction(estimator_variance(together, exact(updates)))
+    return equal_to(enumerated_error(updates, p, law, total(updates)), predicted, instance=_words(updates, p))
+
+
+@claim(
     "optimal-client-sampling:lemma-1",
     "if P - p p' <= Diag(p v), the variance is at most sum_i w_i^2 (v_i / p_i) |U_i|^2",
     _LEMMA_1,

@@ -6,22 +6,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fedtheory.claims.power_of_choice._standings import stopped
 from fedtheory.rational.averaging import RationalRun
-from fedtheory.rational.constants import client_gradient_bound
+from fedtheory.rational.constants import client_gradient_bound, observed_gradient_bound, observed_skews
 from fedtheory.rational.draws import whole
-from fedtheory.rational.rounds import Snapshot
+from fedtheory.rational.rounds import Snapshot, distance2, elapsed
 from fedtheory.rational.run_draws import WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational.step_sizes import StepSizes, decaying, weighted_steps
 from fedtheory.verification.claims import Check
-from fedtheory.verification.findings import Finding
-
-_APPENDIX_C = "Appendix C"
-_CURVATURE = "every F_k is L-smooth and mu-strongly convex"
-_SHORT = "eta <= 1/(4 L)"
-
+from fedtheory.verification.findings import Finding, at_most
 
 __all__ = [
     "Means",
+    "a5_bounded",
+    "a5_repaired",
     "decaying_steps",
     "draw_eta",
     "on_steps",
@@ -86,9 +84,8 @@ def on_steps(compare: Callable[[Drawn, Means], Finding], steps: Callable[[np.ran
     """Make the check that compares before one step of a drawn run."""
 
     def check(rng: np.random.Generator) -> Finding:
-        drawn = draw_run(rng, step_size=steps(rng), longest_round=5)
-        step = whole(rng, 0, drawn.run.num_steps - 1)
-        return compare(drawn._replace(instance={**drawn.instance, "step": step}), Means(drawn.run, step))
+        drawn, step = stopped(rng, draw_run(rng, step_size=steps(rng), longest_round=5))
+        return compare(drawn, Means(drawn.run, step))
 
     return check
 
@@ -102,9 +99,11 @@ def on_weighted_steps(compare: Callable[[Drawn, Means], Finding], smallest_cohor
 
     def check(rng: np.random.Generator) -> Finding:
         laws = WEIGHTED_LAWS[-1:] if whole(rng, 0, 1) else WEIGHTED_LAWS
-        drawn = draw_run(rng, laws=laws, longest_round=4, smallest_cohort=smallest_cohort, step_size=weighted_steps)
-        step = whole(rng, 0, drawn.run.num_steps - 1)
-        return compare(drawn._replace(instance={**drawn.instance, "step": step}), Means(drawn.run, step))
+        drawn, step = stopped(
+            rng,
+            draw_run(rng, laws=laws, longest_round=4, smallest_cohort=smallest_cohort, step_size=weighted_steps),
+        )
+        return compare(drawn, Means(drawn.run, step))
 
     return check
 
@@ -124,3 +123,20 @@ def weighted_m(means: Means, factor: Fraction) -> Fraction:
 def draw_eta(rng: np.random.Generator, L: Fraction) -> Fraction:
     """Draw a step size from 1/(4 L) down to a tiny one."""
     return Fraction(1, 2 ** whole(rng, 2, 10)) / L
+
+
+def a5_bounded(drawn: Drawn, means: Means, rho: Fraction, drift: Fraction) -> Finding:
+    """Compare A_5 and the contraction that eq. (63) takes out of it with bias, heterogeneity and a drift."""
+    fed, eta, rho_tilde = drawn.run.federation, means.eta, observed_skews(drawn.run).rho_tilde
+    contraction = Fraction(3, 8) * eta * fed.strong_convexity * rho * distance2(drawn.run, means.step)
+    bias = 2 * eta * fed.objective_gap * (rho_tilde - rho)
+    heterogeneity = 6 * eta**2 * rho * fed.smoothness * fed.objective_gap
+    return at_most(means.a5() + contraction, bias + heterogeneity + drift, instance=drawn.instance)
+
+
+def a5_repaired(drawn: Drawn, means: Means) -> Finding:
+    """Compare A_5 with the bound that the repaired step gives, which needs no condition on the step sizes before."""
+    run, eta, rho = drawn.run, means.eta, observed_skews(drawn.run).rho_diagonal
+    s, G2 = elapsed(run, means.step), observed_gradient_bound(run, means.step, means.step + 1)
+    conversion = Fraction(3, 4) * eta * rho * s + Fraction(3, 8) * eta * run.federation.strong_convexity * rho * s**2
+    return a5_bounded(drawn, means, rho, (s**2 + conversion) * G2)

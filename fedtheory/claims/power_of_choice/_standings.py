@@ -11,14 +11,14 @@ from fedtheory.law import Law
 from fedtheory.rational.averaging import RationalRun
 from fedtheory.rational.draws import draw_model, whole
 from fedtheory.rational.rounds import Snapshot
-from fedtheory.rational.run_draws import MEAN_LAWS, draw_run
+from fedtheory.rational.run_draws import MEAN_LAWS, Drawn, draw_run
 from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import Vector, added, combination, difference, inner, norm2, scaled
 from fedtheory.rational.words import in_words
 from fedtheory.verification.claims import Check
 from fedtheory.verification.findings import Finding, worst_of
 
-__all__ = ["Standing", "draw_standings", "on_any_models", "on_standings"]
+__all__ = ["Standing", "draw_standings", "on_any_models", "on_standings", "stopped"]
 
 
 class Standing(NamedTuple):
@@ -76,12 +76,19 @@ class Standing(NamedTuple):
         return self.step_size**2 * norm2(self.noise_of_mean(noises))
 
 
+def stopped(rng: np.random.Generator, drawn: Drawn) -> tuple[Drawn, int]:
+    """Draw a step of a run, and stop the run after it: what comes later need not be followed."""
+    step = whole(rng, 0, drawn.run.num_steps - 1)
+    run = replace(drawn.run, num_steps=step + 1)
+    return drawn._replace(run=run, instance={**drawn.instance, "step": step}), step
+
+
 def draw_standings(rng: np.random.Generator, laws: tuple[str, ...] = MEAN_LAWS) -> Iterator[Standing]:
     """Draw a run and a step, and yield all ways in which the run can stand before it."""
-    run, _, instance = draw_run(rng, laws=laws, step_size=short_steps(rng), longest_round=4)
-    step = whole(rng, 0, run.num_steps - 1)
+    drawn, step = stopped(rng, draw_run(rng, laws=laws, step_size=short_steps(rng), longest_round=4))
+    run, instance = drawn.run, drawn.instance
     for at in run.snapshots[step]:
-        yield Standing(run, at, run.step_size(step), {**instance, "step": step})
+        yield Standing(run, at, run.step_size(step), instance)
 
 
 def on_standings(compare: Callable[[Standing], Finding], laws: tuple[str, ...] = MEAN_LAWS) -> Check:

@@ -54,7 +54,7 @@ equation_73_refined = claim(
     "1/m E sum_k |w_hat_t - w_k|^2 <= 4 s^2 (m - 1)/m G2, s the sum of the round's step sizes so far",
     Statement(poc.PAPER, _APPENDIX_E, "eq. (73)", form="refined"),
     hypotheses=(_SUM_TO_ONE, _EVERYWHERE),
-    looseness=2,
+    looseness=1.5,
     remark="with (m - 1)/m in the place of m (m - 1)",
 )(on_weighted_steps(_line_73_refined))
 

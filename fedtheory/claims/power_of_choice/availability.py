@@ -160,7 +160,7 @@ def draw_coins(rng: np.random.Generator) -> Drawn:
     "E F(w_T) - F* against the refined Theorem A.1 with the skews of selection and availability together",
     poc.refined_fixed_step_gap,
     also=("who is there is drawn anew in each round, from one law and independently of the past",),
-    looseness=1.05,
+    looseness=1.01,
 )
 def availability_without_memory(rng: np.random.Generator) -> Finding:
     drawn = draw_coins(rng)

@@ -1,0 +1,144 @@
+"""The steps of Optimal Client Sampling, its remarks and its bounds over several rounds: wrong constants are refuted."""
+
+# mypy: allow-untyped-calls
+
+from dataclasses import replace
+from fractions import Fraction as Q
+from functools import cached_property
+
+import numpy as np
+import pytest
+
+from fedtheory.bounds import optimal_client_sampling as ocs
+from fedtheory.claims.fedavg import lemmas as fedavg_lemmas
+from fedtheory.claims.optimal_client_sampling import appendix, assumptions, extremes, lemma1, many_rounds, means
+from fedtheory.rational import round_draws
+from fedtheory.rational.quadratics import RationalQuadratics
+from fedtheory.rational.sampled_rounds import SampledRound
+from fedtheory.rational.wells import PhiClients
+from fedtheory.sampling.selections import with_replacement
+from fedtheory.verification.catalogue import known_claims
+from fedtheory.verification.findings import equal_to
+from tests.claims.refutation import refuted
+
+LESS, MORE = Q(99, 100), Q(101, 100)
+
+
+def multiplied(honest, factor):
+    """What was, times a factor: a function, a method, or a property."""
+    if isinstance(honest, property):
+        return property(lambda self: factor * honest.fget(self))
+    if isinstance(honest, cached_property):
+        return property(lambda self: factor * honest.func(self))
+    return lambda *args, **kwargs: factor * honest(*args, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("claim", "home", "name", "factor"),
+    [
+        (assumptions.equations_8_9, RationalQuadratics, "strong_convexity", MORE),
+        (assumptions.equations_8_9, RationalQuadratics, "smoothness", LESS),
+        (assumptions.smooth_wells, PhiClients, "smoothness", LESS),
+        (assumptions.remark_10, PhiClients, "dissimilarity", LESS),
+        (appendix.equation_34, SampledRound, "second_moment", LESS),
+        (appendix.equation_37, appendix, "landing", MORE),
+        (appendix.equation_37, SampledRound, "second_moment", Q(1, 2)),
+        (appendix.equation_37, SampledRound, "second_moment", Q(3)),
+        (appendix.equation_38, round_draws, "_longest_step", MORE),
+        (appendix.equation_38, SampledRound, "gamma", Q(1, 4)),
+        (extremes.remark_14, ocs, "full_participation", MORE),
+        (extremes.remark_14, ocs, "dsgd_contraction", MORE),
+        (extremes.remark_14_uniform, SampledRound, "gamma", MORE),
+        (extremes.algorithm_3_is_dsgd, SampledRound, "local_step_size", MORE),
+        (many_rounds.equation_22, ocs, "full_participation_distance", LESS),
+        (many_rounds.fedavg_two_rounds, ocs, "fedavg_contraction", LESS),
+        (lemma1.quadratic_form, lemma1, "estimator_variance", MORE),
+    ],
+    ids=lambda value: getattr(value, "key", str(value)),
+)
+def test_a_step_with_one_number_changed_is_refuted(claim, home, name, factor, monkeypatch):
+    honest = vars(home)[name] if isinstance(home, type) else getattr(home, name)
+    monkeypatch.setattr(home, name, multiplied(honest, factor))
+    assert refuted(claim, claim.check, 100)
+
+
+@pytest.mark.parametrize("name", ["relative_noise", "sigma2"])
+def test_the_noise_of_the_rounds_is_what_assumption_7_says(name, monkeypatch):
+    honest = vars(SampledRound)["constants"].fget
+    wrong = property(lambda self: honest(self) | {name: MORE * honest(self)[name]})
+    monkeypatch.setattr(SampledRound, "constants", wrong)
+    assert refuted(assumptions.assumption_7, assumptions.assumption_7.check)
+
+
+@pytest.mark.parametrize(
+    ("claim", "name"),
+    [
+        (extremes.remark_14_between, "dsgd_strongly_convex"),
+        (extremes.remark_16, "dsgd_nonconvex"),
+        (extremes.remark_19, "fedavg_strongly_convex"),
+        (extremes.remark_19, "fedavg_nonconvex"),
+    ],
+    ids=lambda value: getattr(value, "key", value),
+)
+def test_a_bound_that_grows_with_gamma_is_not_between_the_extreme_cases(claim, name, monkeypatch):
+    honest = getattr(ocs, name)
+    monkeypatch.setattr(ocs, name, lambda *args, gamma, **known: gamma**2 * honest(*args, gamma=gamma, **known))
+    assert refuted(claim, claim.check)
+
+
+@pytest.mark.parametrize(
+    ("claim", "summand", "factor", "local_steps"),
+    [
+        (many_rounds.dsgd_average, "start", LESS, 1),
+        (many_rounds.dsgd_average, "noise", Q(0), 1),
+        (many_rounds.fedavg_average, "start", Q(1, 16), 2),
+    ],
+    ids=lambda value: getattr(value, "key", str(value)),
+)
+def test_a_weakened_mean_over_rounds_is_refuted(claim, summand, factor, local_steps):
+    def weakened(*args, **kwargs):
+        terms = claim.bound.terms(*args, **kwargs)
+        return sum(value * (factor if name == summand else 1) for name, value in terms.items())
+
+    assert refuted(claim, many_rounds.against_average(weakened, local_steps))
+
+
+def test_means_in_the_wrong_place_fail_by_hand_computed_numbers():
+    # Variances by sampling 2 and 0 against half of 2 + 1; (1/2)(2 + 1)/2 with alpha = 1 or 0.
+    alpha = means.mean_of_alpha.check(np.random.default_rng(0))
+    assert (alpha.measured, alpha.predicted) == (1, Q(3, 4))
+    # Variances 4 - 2 and 64/25 - 2, and the squared sums 4 and 64/25; 1/E gamma = 64/41 for E gamma = 41/64.
+    gamma = means.mean_of_gamma.check(np.random.default_rng(0))
+    assert gamma.measured == (2 + Q(14, 25)) / 2 + (4 + Q(64, 25)) / 2
+    assert gamma.predicted == (Q(64, 41) - 1) * 2 + (4 + Q(64, 25)) / 2 < gamma.measured
+
+
+def test_the_recursion_with_the_mean_of_gamma_fails_and_with_the_mean_of_its_inverse_is_attained(monkeypatch):
+    # eta^2 (E[1/gamma] - 1)/2 with E[1/gamma] = 3/2, and with 4/3 = 1/E[gamma] in its place.
+    claim = means.contraction_mean_of_gamma
+    wrong = claim.check(np.random.default_rng(0))
+    assert (wrong.measured, wrong.predicted) == (Q(1, 64), Q(1, 96))
+    honest = ocs.dsgd_contraction
+    monkeypatch.setattr(ocs, "dsgd_contraction", lambda *a, **k: honest(*a, **k | {"mean_inverse_gamma": Q(3, 2)}))
+    right = claim.check(np.random.default_rng(0))
+    assert (right.holds, right.ratio) == (True, 1)
+
+
+def test_uniform_draws_of_unequal_clients_are_biased(monkeypatch):
+    def uniform(weights, count):
+        return with_replacement((Q(1, len(weights)),) * len(weights), count)
+
+    monkeypatch.setattr(fedavg_lemmas, "with_replacement", uniform)
+    assert refuted(fedavg_lemmas.lemma_4, fedavg_lemmas.lemma_4.check)
+
+
+def test_algorithm_3_with_several_steps_is_not_dsgd():
+    claim = extremes.algorithm_3_is_dsgd
+
+    def check(rng):
+        drawn, _, _ = round_draws.draw_quadratic_round(rng, longest_round=2)
+        mine, one_step = extremes.algorithm_3(drawn), replace(drawn, local_steps=1)
+        return equal_to(int(mine == one_step.models), 1)
+
+    assert refuted(claim, check)
+    assert claim.key in known_claims()

@@ -1,0 +1,264 @@
+"""Every proof step of Power-of-Choice turns red when one constant, sign or summand of it is another.
+
+A mutant is the source of a file of claims with one piece of text replaced, loaded beside the honest one.
+"""
+
+import importlib.util
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import fedtheory.claims.power_of_choice as folder
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.claims.power_of_choice import appendix_b_rounds, appendix_e_theorem, availability
+from fedtheory.claims.power_of_choice._means import on_steps, on_weighted_steps
+from fedtheory.claims.power_of_choice._recursion import Recursion
+from fedtheory.claims.power_of_choice._standings import Standing
+from fedtheory.engine.simulation import fedavg
+from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.rational.step_sizes import short_steps
+from fedtheory.selection.availability import AlternatingGroups
+from fedtheory.selection.available import Available
+from fedtheory.selection.uniform import Uniform
+from fedtheory.verification.catalogue import known_claims
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.verdicts import examine
+from tests.claims.refutation import broken, refuted
+
+CLAIMS = known_claims()
+Q = Fraction
+FOLDER = Path(folder.__path__[0])
+
+# file, claim, honest text, mutant
+MUTANTS = [
+    ("appendix_b", "equations-10-11", "apart / (2 * L)", "apart / L"),
+    ("appendix_b", "equations-13-15", "len(self.at.local) ** 2", "len(self.at.local) ** 3"),
+    ("appendix_b", "equation-14-twice", "2 * cohort.at.drift", "cohort.at.drift"),
+    ("appendix_b", "equations-25-26", "at_most(of_mean, at.spread(best)", "at_most(of_mean, at.spread(best) / 2"),
+    (
+        "appendix_b_rounds",
+        "equation-16",
+        "drawn.sizes[: drawn.step], drawn.differences(pair)[: drawn.step]",
+        "drawn.sizes, drawn.differences(pair)",
+    ),
+    (
+        "appendix_b_rounds",
+        "equation-17",
+        "return self.sizes[0] ** 2 * self.run.local_steps *",
+        "return self.sizes[0] ** 2 *",
+    ),
+    ("appendix_b_rounds", "equation-18", "2 * self.sizes[0] ** 2 * self.run", "self.sizes[0] ** 2 * self.run"),
+    ("appendix_b_rounds", "equations-19-20", "(2 * G2 for i, j", "(G2 for i, j"),
+    ("appendix_b_rounds", "equations-21-22", "16 * self.sizes[-1]", "8 * self.sizes[-1]"),
+    ("appendix_b_rounds", "equation-23", "* self.G2 / m", "* self.G2"),
+    ("appendix_c", "equations-27-30", "here.a1() + here.a2(noises)", "here.a1()"),
+    ("appendix_c", "equations-2-3", "run.step_size(step), instance)", "run.step_size(0), instance)"),
+    ("appendix_c", "equation-72", "run.step_size(step), instance)", "run.step_size(0), instance)"),
+    ("appendix_c", "equation-30-mean", "here.noises.mean(here.a2)", "here.noises.mean(here.a4)"),
+    ("appendix_c", "equations-31-32", "- 2 * eta * to_best", "+ 2 * eta * to_best"),
+    ("appendix_c", "equations-33-34", "squares = here.at.drift + eta**2", "squares = eta**2"),
+    ("appendix_c", "equation-35", "    bound = eta**2 * poc", "    bound = eta**2 / 2 * poc"),
+    ("appendix_c", "equation-36", "fed.strong_convexity / 2 *", "fed.strong_convexity *"),
+    ("appendix_c", "equation-37-refined", "bound = here.at.drift + eta**2", "bound = eta**2"),
+    ("appendix_c", "equations-40-42", "equal_to(left, eta**2 / m**2 *", "equal_to(left, eta**2 / m *"),
+    ("appendix_c_losses", "equation-37", "bound = drift + eta**2", "bound = eta**2"),
+    ("appendix_c_losses", "equations-45-46", "2 * eta * (2 * x - 1)", "2 * eta * (x - 1)"),
+    ("appendix_c_losses", "equation-51", "nu / (2 * eta) -", "nu / eta -"),
+    ("appendix_c_losses", "equation-52", "means.mean(lambda at: at.drift)", "Fraction(0)"),
+    (
+        "appendix_c_losses",
+        "equation-53",
+        "_losses_at_average(drawn, means, bound)",
+        "_losses_at_average(drawn, means, -bound)",
+    ),
+    ("appendix_c_skews", "equations-56-59", "means.step) + fed.objective_gap", "means.step) - fed.objective_gap"),
+    ("appendix_c_skews", "equation-60", "strong_convexity / 2 *", "strong_convexity *"),
+    ("appendix_c_skews", "equation-61", "Fraction(3, 4) * eta, L", "Fraction(4, 5) * eta, L"),
+    ("appendix_c_skews", "equation-62", "6 * eta**2 * L", "4 * eta**2 * L"),
+    ("appendix_c_skews", "equation-63", ".rho_bar, drift)", ".rho_bar, -drift)"),
+    ("appendix_c_skews", "equation-67", "smoothness / 2 *", "smoothness / 4 *"),
+    ("appendix_c_skews", "equations-66-67", "32 * known", "16 * known"),
+    ("appendix_d", "equation-68", "step), **known),", "step), **known) / 2,"),
+    ("appendix_d", "equations-69-71", "offset / (eta * mu * B)", "offset / (eta * mu)"),
+    ("appendix_d", "equation-70", '2 / known["mu"] *', '1 / known["mu"] *'),
+    ("appendix_d", "small-steps-bias", "longest = 16 *", "longest = 32 *"),
+    ("appendix_d", "theorem-a.1-second-condition", "1 / (2 * mu *", "1 / (4 * mu *"),
+    (
+        "appendix_e",
+        "equation-73",
+        "printed_weighted_drift(drawn, means), instance",
+        "printed_weighted_drift(drawn, means) / 64, instance",
+    ),
+    ("appendix_e", "equation-73-refined", "4 * s**2", "2 * s**2"),
+    ("appendix_e", "equation-74", "lambda m: m, 2", "lambda m: Fraction(1, m), 2"),
+    ("appendix_e", "equation-74-refined", "lambda _: 1, 1", "lambda _: Fraction(9, 10), 1"),
+    ("appendix_e", "equation-75", "weighted_m(means, Fraction(2 * (1 + m)))", "weighted_m(means, Fraction(1))"),
+    ("appendix_e", "equation-75-refined", "run.sigma2 * squares", "run.sigma2 * squares / 2"),
+    ("appendix_e", "equation-76", "(rho or 0) * total", "(rho or 0)"),
+    (
+        "appendix_e",
+        "equations-77-78",
+        "at_most(skews.rho_bar, skews.rho_tilde",
+        "at_most(skews.rho_bar, skews.rho_tilde / 2",
+    ),
+    # Either of drift and heterogeneity covers what the other one is for, but not both can go.
+    ("appendix_e_theorem", "equations-79-80", "bias + drift + heterogeneity", "bias"),
+    ("appendix_e_theorem", "equation-81", "bound = poc.weighted", "bound = Fraction(1, 2) * poc.weighted"),
+    ("appendix_e_theorem", "equation-84", "smoothness / 2 *", "smoothness / 4 *"),
+    ("appendix_e_theorem", "equations-83-85", "2 * L * (2 + m)", "2 * L * (1 + m)"),
+    ("unbiased", "equation-1", "samples.mean()", "samples.sum()"),
+    ("unbiased", "equation-4", "strong_convexity / 2 *", "strong_convexity *"),
+    ("unbiased", "no-bias-without-gap", "(step + gamma - 1)) ** 2", "(step + gamma - 1)) ** 3"),
+    ("unbiased", "no-bias-term-without-gap", '"objective_gap"] = Fraction(0)', '"objective_gap"] = Fraction(1)'),
+    ("unbiased", "candidates-equal-selected-repaired", "whole(rng, 1, size) if even else 1", "whole(rng, 1, size)"),
+    ("quadratics", "equation-86", "- inner(e, w)", "+ inner(e, w)"),
+    ("quadratics", "equation-87", "scaled(eta, difference(", "scaled(2 * eta, difference("),
+    ("availability", "availability-without-memory", "gap(step, **known))", "gap(step, **known) / 2)"),
+]
+
+
+def loaded(source: str, path: Path) -> ModuleType:
+    """Import a source as a module of its own."""
+    path.write_text(source, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def claim_of(module: ModuleType, key: str) -> Claim:
+    """Find a claim in a module by its key."""
+    return next(value for value in vars(module).values() if isinstance(value, Claim) and value.key == key)
+
+
+@pytest.mark.parametrize(("file", "name", "honest", "mutant"), MUTANTS, ids=[f"{m[1]}: {m[3][:40]}" for m in MUTANTS])
+def test_a_step_is_red_with(file: str, name: str, honest: str, mutant: str, tmp_path: Path) -> None:
+    source = (FOLDER / f"{file}.py").read_text(encoding="utf-8")
+    assert source.count(honest) == 1
+    claim = claim_of(loaded(source.replace(honest, mutant), tmp_path / "mutant.py"), f"power-of-choice:{name}")
+    assert refuted(claim)
+
+
+SHARED = [
+    ("bias + heterogeneity + drift", "heterogeneity + drift"),
+    ("bias + heterogeneity + drift", "bias + drift"),
+    ("(s**2 + conversion) * G2", "conversion * G2"),
+    ("observed_skews(drawn.run).rho_diagonal", "2 * observed_skews(drawn.run).rho_diagonal"),
+]
+
+
+@pytest.mark.parametrize("name", ["equation-63-repaired", "equation-80-refined"])
+@pytest.mark.parametrize(("honest", "mutant"), SHARED, ids=[mutant for _, mutant in SHARED])
+def test_the_repaired_bound_of_a5_needs(name: str, honest: str, mutant: str, tmp_path: Path) -> None:
+    source = (FOLDER / "_means.py").read_text(encoding="utf-8")
+    assert source.count(honest) == 1
+    wrong = loaded(source.replace(honest, mutant), tmp_path / "mutant.py").a5_repaired
+    claim = CLAIMS[f"power-of-choice:{name}"]
+    on, steps = (on_steps, [short_steps]) if name == "equation-63-repaired" else (on_weighted_steps, [])
+    assert refuted(replace(claim, check=on(wrong, *steps)))
+
+
+@pytest.mark.parametrize("term", ["a1", "a2", "a3", "a4"])
+def test_eq_30_needs_each_of_its_four_terms(term: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = getattr(Standing, term)
+    monkeypatch.setattr(Standing, term, lambda *args: honest(*args) / 2)
+    assert broken(CLAIMS["power-of-choice:equations-27-30"])
+
+
+@pytest.mark.parametrize("key", ["equation-66", "equation-83"])
+def test_the_induction_needs_its_psi(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def smaller(self: Recursion, t: int) -> Fraction:
+        return self.beta**2 * self.C / (self.rate - 1) + 0 * t  # without Delta_0 and D
+
+    monkeypatch.setattr(Recursion, "psi", smaller)
+    assert broken(CLAIMS[f"power-of-choice:{key}"])
+
+
+def sides(name: str) -> tuple[Any, Any]:
+    """Both sides of the worst instance of a claim."""
+    worst = examine(CLAIMS[f"power-of-choice:{name}"], rng=1).worst
+    return worst.measured, worst.predicted
+
+
+def test_a_marginal_gradient_bound_is_too_small_for_what_is_selected() -> None:
+    # Four clients, two at 1 and two at -1, steps 1/2 from 0: with probability 1/3 the round selects equal ones and goes
+    # to +-1/2, else it stays. Then E|g|^2 of the selected ones is (1/3) 9/4 + 2/3, that of each client (1/3) 5/4 + 2/3.
+    selected, each = Q(1, 3) * Q(9, 4) + Q(2, 3), Q(1, 3) * Q(5, 4) + Q(2, 3)
+    assert sides("equation-20-marginal") == (Q(1, 2) * selected, Q(1, 2) * each)
+
+
+def test_noise_that_selects_or_is_shared_is_not_averaged_away() -> None:
+    # -2 (1/2) (1 - 1/2) E noise, and the larger of two signs is 1/2 on average.
+    assert sides("equation-30-mini-batch-seen") == (Q(-1, 4), 0)
+    # eta^2 sigma2 = 1/4, and half of it.
+    assert sides("equation-41-common-noise") == (Q(1, 4), Q(1, 8))
+
+
+def test_the_induction_fails_by_two_where_gamma_is_below_beta_mu_b() -> None:
+    # beta = 2, C = gamma = 1 from 0: eta_0^2 C = 4 against beta^2 C/(1 (1 + 1)) = 2.
+    assert sides("equation-66-any-gamma") == (4, 2)
+
+
+def test_eq_8_has_a_floor_where_eq_7_has_no_bias() -> None:
+    # C = 32 * 3 + 6/2 = 99, and 4 C/11 is 36 times eta = 1/10^6.
+    assert sides("small-steps-bias-unbiased") == (Q(36, 10**6), 0)
+
+
+def test_the_weighted_average_of_models_at_the_minimizer_leaves_it() -> None:
+    assert sides("equation-74-unbalanced") == (Q(1, 4), 0)
+
+
+def test_eq_80_loses_the_drift_of_a_single_client() -> None:
+    # After two steps the model is 1 - 0.99^2 = 0.0199 away from 0 and 0.9801 from its client: M is
+    # 4 eta^2 0.9801^2/2 - 2 eta (0.9801^2 - 1)/2, and the contraction (eta/2) 0.0199^2; eq. (80) has 6 eta^2/2.
+    near, eta = Q(9801, 10000), Q(1, 100)
+    m = 2 * eta**2 * near**2 - eta * (near**2 - 1)
+    assert sides("equation-80-single-client") == (m + eta / 2 * (1 - near) ** 2, 3 * eta**2)
+
+
+def test_the_bias_of_eq_85_is_twice_what_the_recursion_gives_at_skew_one_half() -> None:
+    assert sides("equation-85-bias") == (2, 1)
+    assert appendix_e_theorem.from_recursion.__doc__
+
+
+def test_footnote_1_is_off_by_a_quarter() -> None:
+    assert sides("candidates-equal-selected") == (Q(1, 2), Q(3, 4))
+    # F(0) - F* = (0 - 1/2)^2/2.
+    assert sides("candidates-equal-selected-bias") == (Q(1, 8), 0)
+
+
+@pytest.mark.parametrize("num_steps", [1, 10, 178])
+def test_a_client_that_stays_alone_is_reached_as_the_product_says(num_steps: int) -> None:
+    # Steps 1/(t + 4) multiply the distance 1 from the center by (t + 3)/(t + 4): 3/(T + 3) is left.
+    for client, center in ((0, 1), (1, -1)):
+        run = availability.staying(client, num_steps)
+        (last,) = {at.average for at in run.snapshots[num_steps]}
+        assert last[0] == center * (1 - Q(3, num_steps + 3))
+
+
+def test_with_a_memory_the_theorem_fails_from_these_horizons_on() -> None:
+    runs = {T: [availability.staying(client, T) for client in range(2)] for T in (9, 10, 177, 178)}
+    refined = {T: availability.against_average_law(poc.refined_decaying_steps_gap, runs[T]) for T in (9, 10)}
+    assert (refined[10].measured, refined[10].predicted) == (Q(10**2, 2 * 13**2), Q(4, 14))
+    assert [refined[T].holds for T in (9, 10)] == [True, False]
+    closed = [availability.against_average_law(poc.decaying_steps_gap, runs[T]).holds for T in (177, 178)]
+    assert closed == [True, False]
+
+
+def test_the_engine_takes_the_same_turns() -> None:
+    fed = QuadraticFederation([1.0] * 20, [[1.0]] * 10 + [[-1.0]] * 10, [0.05] * 20)
+    turns = Available(Uniform(1), AlternatingGroups(dropout=0.0, groups=range(20)))
+    steps = [1 / (t + 4) for t in range(10)]
+    run = fedavg(fed, turns, num_rounds=10, step_size=steps, initial=[0.0])
+    assert run.gap[0, -1] == pytest.approx(float(availability.taking_turns(20, 10).measured), rel=1e-12)
+
+
+def test_pairs_of_copies_are_counted_in_eq_20() -> None:
+    # Three copies, two steps of 1/2: 6 pairs, 2 G2 in each step: 2 (1/4) 2/9 times 24 G2.
+    assert appendix_b_rounds.right_of_20((Q(1, 2), Q(1, 2)), Q(7), 3) == Q(1, 9) * 24 * 7
