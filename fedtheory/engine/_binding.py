@@ -33,8 +33,9 @@ class BoundLoop:
         # The loop is compiled for a bare tuple, whose parts are handed to a kernel one by one as those of its own
         # record are. So its cache never names a class of the family: to read it, another process had to import that.
         loop: Any = run_rounds
-        problems = (tuple(problem), tuple(judge)) if self.functions else (problem, judge)
-        return int(loop(self.addresses, *problems, *arguments))
+        if self.functions:
+            problem, judge = tuple(problem), None if judge is None else tuple(judge)
+        return int(loop(self.addresses, problem, judge, *arguments))
 
 
 def bound_loop(family: Family, rules: Rules) -> BoundLoop:

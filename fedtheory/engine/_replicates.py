@@ -30,7 +30,7 @@ class Job:
 
     strategy: str
     family: Family
-    validation: Family
+    validation: Family | None
     rules: Rules
     weights: Array
     work: LocalWork
@@ -117,8 +117,7 @@ def _run_one(blank: _Blank, job: Job, seed: np.random.SeedSequence) -> Replicate
     rngs.append(rngs[0] if job.rules.attend is None else np.random.default_rng(attendance))
     space, written, fleet = _copied(blank.space), _copied(blank.recording), _fleet(job)
     with failures_named(job.strategy, space):
-        problem = job.family.own_arrays()
-        judge = problem if job.validation is job.family else job.validation.own_arrays()
+        problem, judge = job.family.own_arrays(), None if job.validation is None else job.validation.own_arrays()
         ended = blank.loop(problem, judge, _server(job), space, written, job.work, fleet, blank.plan, *rngs)
     if ended == SHORTFALL:
         message = (

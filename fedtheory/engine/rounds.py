@@ -25,13 +25,13 @@ _PLACE = Slots(*range(len(SLOTS)))
 def run_rounds(  # noqa: PLR0911 # a run can end in many ways
     addresses, problem, judge, server, space, recording, work, fleet, plan, selection_rng, training_rng, attendance_rng
 ):
-    """Run all rounds of one replicate in place; ``judge`` is a problem whose loss tells what the chosen brought.
+    """Run all rounds of one replicate in place; the loss of the problem ``judge`` values the chosen, unless it is None.
 
     Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
     """
     slots = functions_at(addresses, problem)
     problem, server, space, recording, fleet = lent(problem), lent(server), lent(space), lent(recording), lent(fleet)
-    judge, plan, selection_rng = lent(judge), lent(plan), lent(selection_rng)
+    plan, selection_rng = lent(plan), lent(selection_rng)
     training_rng, attendance_rng = lent(training_rng), lent(attendance_rng)
     model = space.model
     uplink, broadcasts, evaluations, coalitions = 0.0, 0.0, 0.0, 0.0
@@ -69,10 +69,11 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
         sent = _aggregate(space, size, plan.server_step_size, addresses.value != 0)
         if not _is_finite(model):
             return FAULT if addresses.weigh != 0 and _only_coefficients_fail(space, size) else t + 1
-        judged = _judge(slots, judge, space, recording, row, plan, size, selection_rng)
-        if judged < 0:
-            return t + 1
-        coalitions += judged
+        if judge is not None:  # decided at compilation: whoever values nobody runs a loop without this
+            judged = _judge(slots.excess, lent(judge), space, recording.values, row, plan, size, selection_rng)
+            if judged < 0:
+                return t + 1
+            coalitions += judged
         _look_back(slots, server, space, size, t, addresses.value != 0, addresses.observe != 0, selection_rng)
         uplink += sent * model.size + asked + extra
         broadcasts += max(asked, size)
@@ -144,18 +145,18 @@ def _weigh(slots, server, space, size, t, weighs, rng):
     return extra if 0.0 <= extra < np.inf else -1.0
 
 
-@inlined
-def _judge(slots, judge, space, recording, row, plan, size, rng):
-    """Value the chosen if the strategy asks; return the coalitions evaluated, -1 if a loss is not finite."""
-    if plan.method < 0 or size == 0:
+@compiled
+def _judge(excess_of, judge, space, recorded, row, plan, size, rng):
+    """Value the chosen; return the coalitions evaluated, -1 if a loss is not finite."""
+    if size == 0:
         return 0
     asked = value_cohort(
-        slots.excess, judge, space.server_model, space.updates[:size], space.coefficients[:size], plan.method,
+        excess_of, judge, space.server_model, space.updates[:size], space.coefficients[:size], plan.method,
         plan.tolerance, plan.num_orders, rng, space.known, space.change, space.values,
     )  # fmt: skip
-    if row >= 0 and recording.values.size > 0:
+    if row >= 0 and recorded.size > 0:
         for i in range(size):
-            recording.values[row, i] = space.values[i]
+            recorded[row, i] = space.values[i]
     return asked if _is_finite(space.values[:size]) else -1
 
 

@@ -135,7 +135,7 @@ def fedavg(
     job = Job(
         strategy=repr(strategy),
         family=family,
-        validation=family if validation is None or rules.valuation is None else _judge(fed, family, validation, work),
+        validation=_judge(fed, family, validation, work) if rules.valuation is not None else None,
         rules=rules,
         weights=np.array(fed.weights),
         work=work,
@@ -172,8 +172,10 @@ def _check_batch(rules: Rules, work: LocalWork, strategy: Strategy) -> None:
         raise ValueError(message)
 
 
-def _judge(fed: Federation, family: Family, validation: Federation, work: LocalWork) -> Family:
+def _judge(fed: Federation, family: Family, validation: Federation | None, work: LocalWork) -> Family:
     """Lay out the federation that values clients; it needs no batches."""
+    if validation is None:
+        return family
     found = layout(validation, work._replace(batch_size=0, num_batches=0))
     # Kernels differ with the form of a problem; parameters could be as many by chance.
     if found.excess is not family.excess or type(validation) is not type(fed) or validation.dim != fed.dim:
