@@ -35,7 +35,7 @@ LONGEST_FILE, LONGEST_FUNCTION = 300, 25
 LONGER = {
     "fedtheory.__main__._parser": 28,
     "fedtheory.engine._softmax_blocks.to_logits": 33,
-    "fedtheory.engine.rounds.run_rounds": 49,
+    "fedtheory.engine.rounds.run_rounds": 50,
     "fedtheory.engine.simulation.fedavg": 52,
     "fedtheory.exact.subsets._enumerate": 27,
     "fedtheory.sampling.reference.solver_probabilities": 26,
