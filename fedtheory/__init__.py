@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         worst_case,
     )
     from fedtheory.engine.simulation import fedavg
+    from fedtheory.federation.perceptron import PerceptronFederation
     from fedtheory.federation.quadratic import QuadraticFederation
     from fedtheory.federation.softmax import SoftmaxFederation
 
@@ -48,12 +49,14 @@ _PACKAGES = frozenset(
     }
 )
 _HOMES = {
+    "PerceptronFederation": "fedtheory.federation.perceptron",
     "QuadraticFederation": "fedtheory.federation.quadratic",
     "SoftmaxFederation": "fedtheory.federation.softmax",
     "fedavg": "fedtheory.engine.simulation",
 }
 
 __all__ = [
+    "PerceptronFederation",
     "QuadraticFederation",
     "SoftmaxFederation",
     "bounds",

@@ -20,6 +20,12 @@ Workloads, each in a module beside this one:
 - optimal sampling probabilities of n log-normal norms with a budget of n / 10; time per call, checks of the arguments
   included. Peers: the closed form with NumPy's sort, without checks, and the solver Clarabel, once. For the longest, a
   sum and a copy in NumPy tell what the memory takes for reading twice and writing once.
+- the validation losses of all 2^10 coalitions of ten softmax models (60 features, 10 classes) on 5,000 samples, which
+  exact Shapley values of a round need; time for all. Peers: NumPy with a matrix product per coalition, and NumPy with
+  each client's logits computed once.
+- a step of stochastic gradient descent on perceptrons, 784-200-10 with batches of 32 and 64-32-10 with batches of 10.
+  Ours takes its own kernels for both, so that results do not depend on the threads of BLAS. Peers: NumPy with BLAS and,
+  where they are installed, JAX (compiled, double precision, batches with replacement) and torch with autograd.
 
 **Reading.** A ratio above the goal meets it. Goals were set on a machine with AVX-512; without it those of softmax
 regression are 0.7 of that. Machines differ by tens of percent, which is why speed is shown by this study and never
@@ -67,6 +73,12 @@ class Config:
     """Number of norms that is also given to the solver."""
     sampling_repetitions: int = 25
     """Interleaved repetitions of the sampling workload."""
+    players: int = 10
+    """Clients whose coalitions are valued."""
+    validation_samples: int = 5_000
+    """Samples on which they are valued."""
+    perceptron_steps: int = 300
+    """Steps of a perceptron."""
     seed: int = 0
     """Entropy of instances and selections."""
 
@@ -82,16 +94,24 @@ QUICK = Config(
     sampling_sizes=(100, 1_000),
     solved_size=100,
     sampling_repetitions=3,
+    players=4,
+    validation_samples=200,
+    perceptron_steps=5,
 )
 
 
 def workloads() -> tuple[Any, ...]:
     """Return the modules that hold a workload each: its ``records`` and its ``GOALS``."""
+    import _performance_perceptron
     import _performance_quadratic
     import _performance_sampling
     import _performance_softmax
+    import _performance_valuation
 
-    return _performance_quadratic, _performance_softmax, _performance_sampling
+    return (
+        _performance_quadratic, _performance_softmax, _performance_sampling, _performance_valuation,
+        _performance_perceptron,
+    )  # fmt: skip
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":

@@ -26,6 +26,7 @@ PAPERS = {
     "optimal-client-sampling": "Optimal Client Sampling",
     "fedalign": "FedALIGN",
     "fedavg": "Federated averaging (Li et al., as far as it is cited)",
+    "greedyfed": "GreedyFed (its equations have no numbers; claims of its sections are on its page)",
 }
 HEAD = """# Statement by statement
 

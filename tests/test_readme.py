@@ -21,7 +21,7 @@ PAGES = [
     "README.md",
     "docs/tutorial.md",
     "docs/contributing.md",
-    *(f"docs/theory/{page}.md" for page in ("index", "softmax", "worst_cases")),
+    *(f"docs/theory/{page}.md" for page in ("index", "softmax", "worst_cases", "greedyfed")),
 ]
 PROGRAMS = {
     "git",

@@ -106,16 +106,34 @@ def shard_partition(
 
 
 def power_law_partition(
-    labels: npt.ArrayLike, num_clients: int, *, power: float = 3.0, min_samples: int = 1, rng: Any = 0
+    labels: npt.ArrayLike,
+    num_clients: int,
+    *,
+    power: float = 3.0,
+    concentration: float | None = None,
+    min_samples: int = 1,
+    rng: Any = 0,
 ) -> list[Labels]:
-    """Deal the samples at random into parts of sizes proportional to draws from the density ``power x^(power-1)``.
+    """Deal the samples into parts of sizes proportional to draws from the density ``power x^(power-1)``.
 
     Of the N samples each client first gets ``min_samples``; the rest is shared in proportion to the draws, rounded by
     the largest remainders.
 
+    Parameters
+    ----------
+    labels
+        Classes of the pooled samples, whole numbers, shape (N,).
+    num_clients, power, min_samples
+        K, the power of the density, and the fewest samples of a client.
+    concentration
+        None deals samples at random. Otherwise the classes of a client come in shares drawn from the symmetric
+        Dirichlet law over the classes; one client after the other, in random order, is served, and what a class no
+        longer has is taken from the client's other classes, or from any.
+
     Notes
     -----
-    Cho, Wang, Joshi (2020), Appendix F: density 3x^2 on (0, 1).
+    Cho, Wang, Joshi (2020), Appendix F: density 3x^2 on (0, 1). GreedyFed (2024), Section IV: with label skew of
+    concentration 1e-4, 0.1 or 100.
 
     Examples
     --------
@@ -127,7 +145,29 @@ def power_law_partition(
     draw = _validate.generator(rng)
     shares = (1.0 - draw.random(num_clients)) ** (1 / power)
     sizes = min_samples + _apportioned(y.size - num_clients * min_samples, shares)
-    return [np.sort(part) for part in np.split(draw.permutation(y.size), np.cumsum(sizes)[:-1])]
+    if concentration is None:
+        return [np.sort(part) for part in np.split(draw.permutation(y.size), np.cumsum(sizes)[:-1])]
+    skew = float(_validate.positive("concentration", concentration))
+    pools = [draw.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
+    parts = [np.empty(0, dtype=np.int64)] * num_clients
+    for k in draw.permutation(num_clients):
+        taken = _counts_by_class(np.array([pool.size for pool in pools]), int(sizes[k]), skew, draw)
+        parts[k] = np.sort(np.concatenate([pool[:n] for pool, n in zip(pools, taken, strict=True)]))
+        pools = [pool[n:] for pool, n in zip(pools, taken, strict=True)]
+    return parts
+
+
+def _counts_by_class(left: Labels, size: int, concentration: float, draw: np.random.Generator) -> Labels:
+    """Draw how many samples of each class a client gets: by Dirichlet shares, over again for what classes lack."""
+    shares = draw.dirichlet(np.full(left.size, concentration))
+    taken = np.zeros_like(left)
+    while taken.sum() < size:
+        open_shares = np.where(taken < left, shares, 0.0)
+        if open_shares.sum() == 0:
+            open_shares = (left - taken).astype(np.float64)
+        more = draw.multinomial(size - taken.sum(), open_shares / open_shares.sum())
+        taken = np.minimum(taken + more, left)
+    return taken
 
 
 class Heterogeneity(NamedTuple):

@@ -28,12 +28,14 @@ class BoundLoop:
     addresses: Any
     functions: tuple[Any, ...]
 
-    def __call__(self, problem: Any, *arguments: Any) -> int:
+    def __call__(self, problem: Any, judge: Any, *arguments: Any) -> int:
         """Run one replicate: the arguments of ``run_rounds`` after the addresses."""
         # The loop is compiled for a bare tuple, whose parts are handed to a kernel one by one as those of its own
         # record are. So its cache never names a class of the family: to read it, another process had to import that.
         loop: Any = run_rounds
-        return int(loop(self.addresses, tuple(problem) if self.functions else problem, *arguments))
+        if self.functions:
+            problem, judge = tuple(problem), None if judge is None else tuple(judge)
+        return int(loop(self.addresses, problem, judge, *arguments))
 
 
 def bound_loop(family: Family, rules: Rules) -> BoundLoop:

@@ -31,8 +31,9 @@ class NonconvexArrays(NamedTuple):
 
 def nonconvex_family(fed: NonconvexFederation, work: LocalWork) -> Family:
     """Lay out a federation for the round loop."""
-    if work.batch_size:
-        message = f"batch_size must be None for a federation without samples, got {work.batch_size}"
+    if work.batch_size or work.num_batches:
+        name = "batch_size" if work.batch_size else "num_batches"
+        message = f"{name} must be None for a federation without samples, got {getattr(work, name)}"
         raise ValueError(message)
     if fed.has_common_wells:
         objective = np.hstack([fed.amplitudes[:1], fed.centers[:1]])

@@ -27,8 +27,9 @@ class QuadraticArrays(NamedTuple):
 
 def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
     """Lay out a federation for the round loop, with the leanest kernels for the local work asked for."""
-    if work.batch_size:
-        message = f"batch_size must be None for a federation without samples, got {work.batch_size}"
+    if work.batch_size or work.num_batches:
+        name = "batch_size" if work.batch_size else "num_batches"
+        message = f"{name} must be None for a federation without samples, got {getattr(work, name)}"
         raise ValueError(message)
     plain = work == LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)
     slots: tuple[Any, Any, Any]

@@ -14,6 +14,7 @@ from fedtheory._validate import Array
 from fedtheory.engine._binding import BoundLoop, bound_loop
 from fedtheory.engine._faults import failures_named, fault
 from fedtheory.engine._fleet import Fleet
+from fedtheory.engine._round_game import METHODS
 from fedtheory.engine.contract import Family, LocalWork, Plan, Server, recording, workspace
 from fedtheory.engine.rounds import FAULT, SHORTFALL
 from fedtheory.selection.rules import Rules
@@ -29,6 +30,7 @@ class Job:
 
     strategy: str
     family: Family
+    validation: Family | None
     rules: Rules
     weights: Array
     work: LocalWork
@@ -43,9 +45,10 @@ class Job:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Clients K, at most d candidates and m chosen clients in a round, and v coordinates."""
+        """Clients K, at most d candidates and m chosen clients in a round, v coordinates, and coalitions if valued."""
         most = {"d": self.rules.max_candidates, "m": self.rules.max_selected}
-        return {"K": self.weights.size, **most, "v": self.initial.size}
+        coalitions = 0 if self.rules.valuation is None else 2**self.rules.max_selected
+        return {"K": self.weights.size, **most, "v": self.initial.size, "coalitions": coalitions}
 
     @property
     def num_recorded(self) -> int:
@@ -114,7 +117,8 @@ def _run_one(blank: _Blank, job: Job, seed: np.random.SeedSequence) -> Replicate
     rngs.append(rngs[0] if job.rules.attend is None else np.random.default_rng(attendance))
     space, written, fleet = _copied(blank.space), _copied(blank.recording), _fleet(job)
     with failures_named(job.strategy, space):
-        ended = blank.loop(job.family.own_arrays(), _server(job), space, written, job.work, fleet, blank.plan, *rngs)
+        problem, judge = job.family.own_arrays(), None if job.validation is None else job.validation.own_arrays()
+        ended = blank.loop(problem, judge, _server(job), space, written, job.work, fleet, blank.plan, *rngs)
     if ended == SHORTFALL:
         message = (
             f"at least {job.rules.min_present} clients must be available in every round (shortfall='allow' selects "
@@ -142,7 +146,9 @@ def _own(table: Array) -> Array:
 
 def _plan(job: Job, stop: Any) -> Plan:
     batch = job.work.batch_size if job.rules.candidate_loss == "minibatch" else 0
-    return Plan(stop, batch, job.step_sizes, job.local_steps, job.server_step_size)
+    how = job.rules.valuation
+    valuation = (-1, 0.0, 0) if how is None else (METHODS[how.method], float(how.tolerance), how.num_permutations)
+    return Plan(stop, batch, job.step_sizes, job.local_steps, job.server_step_size, *valuation)
 
 
 def _fleet(job: Job) -> Fleet:

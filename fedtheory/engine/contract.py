@@ -23,7 +23,8 @@ __all__ = ["ARGUMENTS", "KERNELS", "RECORDS", "Family", "LocalWork", "Record"]
 class LocalWork(NamedTuple):
     """How a client trains: sigma^2 and M of its gradient noise, FedProx weight, momentum, batch (0 = all).
 
-    ``by_epoch`` tells batches that go through the client's samples in turn from those drawn anew for every step.
+    ``by_epoch`` tells batches that go through the client's samples in turn from those drawn anew for every step;
+    with ``num_batches`` an epoch has so many of them, of sizes that differ among clients.
     """
 
     gradient_noise: float
@@ -33,6 +34,7 @@ class LocalWork(NamedTuple):
     batch_size: int
     by_epoch: bool
     track_losses: bool
+    num_batches: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +104,8 @@ RECORDS = {
     "evaluations": Record("evaluations", (), np.nan, "client losses evaluated so far"),
     "selected": Record("selected", ("m",), -1, "clients that train in the round that begins, then -1"),
     "coefficients": Record("coefficients", ("m",), np.nan, "coefficients of their updates, then NaN"),
+    "values": Record("values", ("m",), np.nan, "their values in the round that begins, then NaN"),
+    "coalitions": Record("coalitions", (), np.nan, "coalitions evaluated so far"),
 }
 
 # A buffer for every argument that a slot fills for the next ones; memory and present live elsewhere.
@@ -114,7 +118,7 @@ def _named(kind: str, *fields: str) -> Any:
 
 
 Slots = _named("Slots", *SLOTS)  # one function, or its address, for each slot
-Workspace = _named("Workspace", "model", "server_model", "change", "counts", "report", *BUFFERS)
+Workspace = _named("Workspace", "model", "server_model", "change", "counts", "report", "values", "known", *BUFFERS)
 Recording = _named("Recording", "every", *dict.fromkeys(record.buffer for record in RECORDS.values()))
 
 
@@ -129,7 +133,8 @@ class Server(NamedTuple):
 class Plan(NamedTuple):
     """What the rounds have in common; ``stop``, which all replicates share, ends them before the next round.
 
-    The batch estimates candidates' losses; the step sizes are those of all local steps.
+    The batch estimates candidates' losses; the step sizes are those of all local steps. The chosen are valued by the
+    method of that number, none if it is negative, which has a tolerance and a number of orders.
     """
 
     stop: npt.NDArray[np.bool_]
@@ -137,6 +142,9 @@ class Plan(NamedTuple):
     step_sizes: Array
     local_steps: int
     server_step_size: float
+    method: int
+    tolerance: float
+    num_orders: int
 
 
 def workspace(initial: Array, sizes: dict[str, int]) -> Any:
@@ -152,6 +160,8 @@ def workspace(initial: Array, sizes: dict[str, int]) -> Any:
         change=np.zeros(sizes["v"]),
         counts=np.zeros(sizes["K"], dtype=np.int64),
         report=np.zeros(4),
+        values=np.zeros(sizes["m"]),
+        known=np.zeros(sizes["coalitions"]),
         **{name: np.zeros(shape, dtype=ARGUMENTS[name].kind) for name, shape in shapes.items()},
     )
 

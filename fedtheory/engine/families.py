@@ -9,6 +9,7 @@ from typing import Any
 
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation.nonconvex import NonconvexFederation
+from fedtheory.federation.perceptron import PerceptronFederation
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.federation.softmax import SoftmaxFederation
 
@@ -47,9 +48,17 @@ def _(fed: QuadraticFederation, work: LocalWork) -> Family:
 
 @layout.register
 def _(fed: SoftmaxFederation, work: LocalWork) -> Family:
-    from fedtheory.engine import _kernels_softmax
+    from fedtheory.engine import _kernels_perceptron
 
-    return _kernels_softmax.softmax_family(fed, work)
+    shape = (fed.data.num_classes, fed.data.num_features + 1)
+    return _kernels_perceptron.perceptron_family(fed, [shape], work)
+
+
+@layout.register
+def _(fed: PerceptronFederation, work: LocalWork) -> Family:
+    from fedtheory.engine import _kernels_perceptron
+
+    return _kernels_perceptron.perceptron_family(fed, fed.shapes, work)
 
 
 @layout.register

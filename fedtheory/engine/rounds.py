@@ -10,6 +10,7 @@ import numpy as np
 
 from fedtheory._compile import compiled, inlined
 from fedtheory.engine._fleet import keep_present, train_cohort, update_presence
+from fedtheory.engine._round_game import value_cohort
 from fedtheory.engine._slots import functions_at, lent
 from fedtheory.engine.contract import SLOTS, Slots
 
@@ -22,18 +23,18 @@ _PLACE = Slots(*range(len(SLOTS)))
 
 @compiled
 def run_rounds(  # noqa: PLR0911 # a run can end in many ways
-    addresses, problem, server, space, recording, work, fleet, plan, selection_rng, training_rng, attendance_rng
+    addresses, problem, judge, server, space, recording, work, fleet, plan, selection_rng, training_rng, attendance_rng
 ):
-    """Run all rounds of one replicate in place.
+    """Run all rounds of one replicate in place; the loss of the problem ``judge`` values the chosen, unless it is None.
 
     Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
     """
     slots = functions_at(addresses, problem)
     problem, server, space, recording, fleet = lent(problem), lent(server), lent(space), lent(recording), lent(fleet)
-    plan, selection_rng, training_rng = lent(plan), lent(selection_rng), lent(training_rng)
-    attendance_rng = lent(attendance_rng)
+    plan, selection_rng = lent(plan), lent(selection_rng)
+    training_rng, attendance_rng = lent(training_rng), lent(attendance_rng)
     model = space.model
-    uplink, broadcasts, evaluations = 0.0, 0.0, 0.0
+    uplink, broadcasts, evaluations, coalitions = 0.0, 0.0, 0.0, 0.0
     num_rounds = plan.step_sizes.size // plan.local_steps
     # Asked once: the usual fleet is present, and handing its arrays around costs a tenth of a round.
     attends = addresses.attend != 0
@@ -43,7 +44,7 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
             excess = slots.excess(problem, model)
             if not np.isfinite(excess):
                 return t
-            _record(recording, row, excess, model, uplink, broadcasts, evaluations)
+            _record(recording, row, excess, model, uplink, broadcasts, evaluations, coalitions)
         if t == num_rounds:
             break
         if plan.stop[0]:
@@ -68,6 +69,11 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
         sent = _aggregate(space, size, plan.server_step_size, addresses.value != 0)
         if not _is_finite(model):
             return FAULT if addresses.weigh != 0 and _only_coefficients_fail(space, size) else t + 1
+        if judge is not None:  # decided at compilation: whoever values nobody runs a loop without this
+            judged = _judge(slots.excess, lent(judge), space, recording.values, row, plan, size, selection_rng)
+            if judged < 0:
+                return t + 1
+            coalitions += judged
         _look_back(slots, server, space, size, t, addresses.value != 0, addresses.observe != 0, selection_rng)
         uplink += sent * model.size + asked + extra
         broadcasts += max(asked, size)
@@ -139,6 +145,21 @@ def _weigh(slots, server, space, size, t, weighs, rng):
     return extra if 0.0 <= extra < np.inf else -1.0
 
 
+@compiled
+def _judge(excess_of, judge, space, recorded, row, plan, size, rng):
+    """Value the chosen; return the coalitions evaluated, -1 if a loss is not finite."""
+    if size == 0:
+        return 0
+    asked = value_cohort(
+        excess_of, judge, space.server_model, space.updates[:size], space.coefficients[:size], plan.method,
+        plan.tolerance, plan.num_orders, rng, space.known, space.change, space.values,
+    )  # fmt: skip
+    if row >= 0 and recorded.size > 0:
+        for i in range(size):
+            recorded[row, i] = space.values[i]
+    return asked if _is_finite(space.values[:size]) else -1
+
+
 @inlined
 def _look_back(slots, server, space, size, t, values, observes, rng):
     """Let the strategy value and observe what the round came to."""
@@ -146,8 +167,8 @@ def _look_back(slots, server, space, size, t, values, observes, rng):
     chosen, coefficients = space.chosen[:size], space.coefficients[:size]
     if values:
         space.report[0] = _PLACE.value
-        before, after = space.server_model, space.model
-        slots.value(t, table, memory, weights, chosen, coefficients, space.updates[:size], before, after, rng)
+        worth, updates, before, after = space.values[:size], space.updates[:size], space.server_model, space.model
+        slots.value(t, table, memory, weights, chosen, coefficients, worth, updates, before, after, rng)
     if observes:
         space.report[0] = _PLACE.observe
         slots.observe(t, table, memory, weights, chosen, coefficients, space.mean_losses[:size])
@@ -194,7 +215,7 @@ def _aggregate(space, size, server_step_size, keeps):
 
 
 @inlined
-def _record(recording, row, excess, model, uplink, broadcasts, evaluations):
+def _record(recording, row, excess, model, uplink, broadcasts, evaluations, coalitions):
     if recording.excess.size > 0:
         recording.excess[row] = excess
     if recording.models.size > 0:
@@ -206,6 +227,8 @@ def _record(recording, row, excess, model, uplink, broadcasts, evaluations):
         recording.broadcasts[row] = broadcasts
     if recording.evaluations.size > 0:
         recording.evaluations[row] = evaluations
+    if recording.coalitions.size > 0:
+        recording.coalitions[row] = coalitions
 
 
 @inlined

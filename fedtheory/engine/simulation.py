@@ -10,12 +10,12 @@ from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.engine._fleet import noise_variances, own_steps
 from fedtheory.engine._replicates import Job, Replicate, run_all
-from fedtheory.engine.contract import RECORDS, LocalWork
+from fedtheory.engine.contract import RECORDS, Family, LocalWork
 from fedtheory.engine.families import layout
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.federation.protocol import Federation
-from fedtheory.selection.rules import Strategy, rules_of
+from fedtheory.selection.rules import Rules, Strategy, rules_of
 
 __all__ = ["fedavg"]
 
@@ -32,12 +32,14 @@ def fedavg(
     rng: Any = 0,
     batch_size: int | None = None,
     batches: str = "step",
+    num_batches: int | None = None,
     gradient_noise: float = 0.0,
     relative_noise: float = 0.0,
     server_step_size: float = 1.0,
     proximal_weight: float = 0.0,
     momentum: float = 0.0,
     returned_noise: float | npt.ArrayLike = 0.0,
+    validation: Federation | None = None,
     record: Sequence[str] = ("gap",),
     record_every: int = 1,
     num_threads: int | None = None,
@@ -67,6 +69,8 @@ def fedavg(
         Samples per local step, drawn without replacement; None takes all of them (quadratics have no samples). They are
         drawn from all samples of the client for every ``step``, or in each ``epoch`` from those it has not seen: a new
         epoch begins with every participation and when fewer than a batch are left.
+    num_batches
+        Instead of ``batch_size``: mini-batches per epoch, of ``max(1, n_k // num_batches)`` samples of client k each.
     gradient_noise, relative_noise
         Gaussian noise added to each local gradient has the total variance ``sigma^2 + M |grad F_k|^2``, an equal share
         of it in each coordinate: ``gradient_noise`` is sigma^2, ``relative_noise`` is M, and the gradient is that of
@@ -76,6 +80,9 @@ def fedavg(
     returned_noise
         Variance of Gaussian noise that a client adds to each parameter of the model it returns: one number, or one per
         client, shape (K,).
+    validation
+        Whose loss values clients, for strategies that ask: a federation of the same family, for instance of one client
+        with the server's samples; ``fed`` itself by default.
     record
         Any of ``gap``, ``loss``, ``models``, ``uplink``, ``broadcasts``, ``evaluations``, ``selected`` (who trains in
         the round) and ``coefficients`` (of their updates); how often each was selected always.
@@ -116,12 +123,11 @@ def fedavg(
         proximal_weight=float(_validate.nonnegative("proximal_weight", proximal_weight)),
         momentum=_validate.fraction("momentum", momentum),
         batch_size=0 if batch_size is None else int(_validate.count("batch_size", batch_size)),
-        by_epoch=_validate.choice("batches", batches, ("step", "epoch")) == "epoch",
+        by_epoch=_validate.choice("batches", batches, ("step", "epoch")) == "epoch" or num_batches is not None,
         track_losses=rules.observe is not None,
+        num_batches=0 if num_batches is None else int(_validate.count("num_batches", num_batches)),
     )
-    if rules.candidate_loss == "minibatch" and not work.batch_size:
-        message = f"batch_size must be given for losses estimated on mini-batches, got None with {strategy}"
-        raise ValueError(message)
+    _check_batch(rules, work, strategy)
     family = layout(fed, work)
     recorded = tuple(_validate.choice("record", name, tuple(RECORDS)) for name in record)
     # Asked for before the run: a family may have to refuse, or to work for it.
@@ -129,6 +135,7 @@ def fedavg(
     job = Job(
         strategy=repr(strategy),
         family=family,
+        validation=_judge(fed, family, validation, work) if rules.valuation is not None else None,
         rules=rules,
         weights=np.array(fed.weights),
         work=work,
@@ -157,6 +164,27 @@ def fedavg(
         "server_step_size": job.server_step_size,
     }
     return _collect(job, run_all(job, seeds, num_threads, progress), minimum, config)
+
+
+def _check_batch(rules: Rules, work: LocalWork, strategy: Strategy) -> None:
+    if rules.candidate_loss == "minibatch" and not work.batch_size:
+        message = f"batch_size must be given for losses estimated on mini-batches, got None with {strategy}"
+        raise ValueError(message)
+
+
+def _judge(fed: Federation, family: Family, validation: Federation | None, work: LocalWork) -> Family:
+    """Lay out the federation that values clients; it needs no batches."""
+    if validation is None:
+        return family
+    found = layout(validation, work._replace(batch_size=0, num_batches=0))
+    # Kernels differ with the form of a problem; parameters could be as many by chance.
+    if found.excess is not family.excess or type(validation) is not type(fed) or validation.dim != fed.dim:
+        message = (
+            f"validation must be of the form of fed, a {type(fed).__name__} of {fed.dim} parameters, "
+            f"got a {type(validation).__name__} of {validation.dim}"
+        )
+        raise ValueError(message)
+    return found
 
 
 def _collect(job: Job, replicates: list[Replicate], minimum: float, config: dict[str, Any]) -> Trajectory:

@@ -3,6 +3,7 @@
 from fedtheory.federation import client_data as client_data
 from fedtheory.federation import constants as constants
 from fedtheory.federation import nonconvex as nonconvex
+from fedtheory.federation import perceptron as perceptron
 from fedtheory.federation import prioritized as prioritized
 from fedtheory.federation import protocol as protocol
 from fedtheory.federation import quadratic as quadratic
@@ -16,6 +17,7 @@ from fedtheory.federation.constants import GradientBound as GradientBound
 from fedtheory.federation.constants import Hull as Hull
 from fedtheory.federation.constants import gradient_bound as gradient_bound
 from fedtheory.federation.nonconvex import NonconvexFederation as NonconvexFederation
+from fedtheory.federation.perceptron import PerceptronFederation as PerceptronFederation
 from fedtheory.federation.prioritized import Prioritized as Prioritized
 from fedtheory.federation.prioritized import prioritize as prioritize
 from fedtheory.federation.protocol import Federation as Federation

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,11 @@ from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._cross_entropy import CrossEntropy, residuals, sample_losses
 from fedtheory.federation._newton import infimum, minimizer
+from fedtheory.federation._sampled import accuracy, at_each, checked_data, checked_weights, client_means, with_constant
 from fedtheory.federation.client_data import FederatedData, Labels
 from fedtheory.interval import Interval
 
 __all__ = ["SoftmaxFederation"]
-
-_LARGEST_FEATURE = 1e100
 
 
 @final
@@ -67,20 +66,7 @@ class SoftmaxFederation:
     weights: Array = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        data: Any = self.data
-        if not isinstance(data, FederatedData):
-            message = f"data must be a FederatedData, got {type(data).__name__}"
-            raise TypeError(message)
-        if np.abs(data.features).max() > _LARGEST_FEATURE:
-            message = (
-                f"features must be at most {_LARGEST_FEATURE:g} in absolute value, so that their squares stay finite, "
-                f"got {np.abs(data.features).max():g}"
-            )
-            raise ValueError(message)
-        chosen: Any = self.weights
-        given = self.data.weights if chosen is None else chosen
-        weights = _validate.probability_vector("weights", given, size=self.data.num_clients)
-        weights.setflags(write=False)
+        weights = checked_weights(checked_data(self.data), self.weights)
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "l2", float(_validate.nonnegative("l2", self.l2)))
 
@@ -102,11 +88,11 @@ class SoftmaxFederation:
     @cached_property
     def inputs(self) -> Array:
         """Training features with the constant 1 as last column, shape (N, f + 1)."""
-        return _with_constant(self.data.features)
+        return with_constant(self.data.features)
 
     def losses(self, w: npt.ArrayLike) -> Array:
         """All F_k at models of shape (..., v); returns shape (..., K)."""
-        return self._at_each(w, self._losses, (self.num_clients,))
+        return at_each(w, self.dim, self._losses, (self.num_clients,))
 
     def loss(self, w: npt.ArrayLike) -> Array:
         """F at models of shape (..., v); returns shape (...)."""
@@ -114,11 +100,11 @@ class SoftmaxFederation:
 
     def gradients(self, w: npt.ArrayLike) -> Array:
         """Gradients of all F_k at models of shape (..., v); returns shape (..., K, v)."""
-        return self._at_each(w, self._gradients, (self.num_clients, self.dim))
+        return at_each(w, self.dim, self._gradients, (self.num_clients, self.dim))
 
     def gradient(self, w: npt.ArrayLike) -> Array:
         """Gradient of F at models of shape (..., v); returns shape (..., v)."""
-        return self._at_each(w, self._objective.gradient, (self.dim,))
+        return at_each(w, self.dim, self._objective.gradient, (self.dim,))
 
     def excess(self, w: npt.ArrayLike) -> Array:
         """``F(w) - F*`` at models of shape (..., v), at least 0; returns shape (...)."""
@@ -133,18 +119,7 @@ class SoftmaxFederation:
         ValueError
             If no sample is held out; ``held_out=False`` takes the training samples.
         """
-        if not _validate.boolean("held_out", held_out):
-            inputs, labels = self.inputs, self.data.labels
-        elif self.data.test_labels.size:
-            inputs, labels = self._test_inputs, self.data.test_labels
-        else:
-            message = "accuracy needs held-out samples (held_out=False takes the training samples), got none"
-            raise ValueError(message)
-
-        def share(model: Array) -> Any:
-            return np.mean(np.argmax(inputs @ model.reshape(self.data.num_classes, -1).T, axis=1) == labels)
-
-        return self._at_each(w, share, ())[()]
+        return accuracy(self.data, self.dim, self._logits, w, held_out=held_out)
 
     @cached_property
     def minimizer(self) -> Array:
@@ -206,13 +181,13 @@ class SoftmaxFederation:
         norms2 = np.sum(self.inputs**2, axis=1)
 
         def variances(model: Array) -> Array:
-            r = residuals(self._logits(model), self.data.labels)
-            second_moments = self._client_means(np.sum(r**2, axis=1) * norms2)
+            r = residuals(self._logits(model, self.inputs), self.data.labels)
+            second_moments = client_means(self.data, np.sum(r**2, axis=1) * norms2)
             means = self._gradients(model) - self.l2 * model
             spread: Array = np.maximum(second_moments - np.sum(means**2, axis=1), 0.0)
             return factors * spread
 
-        return self._at_each(w, variances, (self.num_clients,))
+        return at_each(w, self.dim, variances, (self.num_clients,))
 
     def minibatch_variance(self, batch_size: int) -> float:
         """Upper bound sigma2 of ``E ||g_k - grad F_k(w)||^2`` for every client and every model w.
@@ -221,7 +196,7 @@ class SoftmaxFederation:
         variance is at most ``max_k (n_k - b) / (b (n_k - 1)) 2/n_k sum_i ||x_i||^2``, x_i with its constant feature.
         ``minibatch_variances`` is exact at a model.
         """
-        second_moments = self._client_means(2.0 * np.sum(self.inputs**2, axis=1))
+        second_moments = client_means(self.data, 2.0 * np.sum(self.inputs**2, axis=1))
         return float(np.max(self._batch_factors(batch_size) * second_moments))
 
     def gradient_bound(self, initial: npt.ArrayLike) -> float:
@@ -236,11 +211,7 @@ class SoftmaxFederation:
         model = _validate.array("initial", initial, shape=(self.dim,))
         norms2 = np.sum(self.inputs**2, axis=1)
         radius = max(float(np.linalg.norm(model)), float(np.sqrt(2 * norms2.max())) / self.l2)
-        return float((np.sqrt(self._client_means(2.0 * norms2).max()) + self.l2 * radius) ** 2)
-
-    @cached_property
-    def _test_inputs(self) -> Array:
-        return _with_constant(self.data.test_features)
+        return float((np.sqrt(client_means(self.data, 2.0 * norms2).max()) + self.l2 * radius) ** 2)
 
     @cached_property
     def _objective(self) -> CrossEntropy:
@@ -253,30 +224,21 @@ class SoftmaxFederation:
         labels = self.data.labels[rows]
         return CrossEntropy(self.inputs[rows], labels, np.full(count, 1 / count), self.data.num_classes, self.l2)
 
-    def _logits(self, model: Array) -> Array:
-        logits: Array = self.inputs @ model.reshape(self.data.num_classes, -1).T
+    def _logits(self, model: Array, inputs: Array) -> Array:
+        logits: Array = inputs @ model.reshape(self.data.num_classes, -1).T
         return logits
 
-    def _client_means(self, values: Array) -> Array:
-        means: Array = np.add.reduceat(values, self.data.offsets[:-1]) / self.sample_counts
-        return means
-
     def _losses(self, model: Array) -> Array:
-        return self._client_means(sample_losses(self._logits(model), self.data.labels)) + 0.5 * self.l2 * model @ model
+        return (
+            client_means(self.data, sample_losses(self._logits(model, self.inputs), self.data.labels))
+            + 0.5 * self.l2 * model @ model
+        )
 
     def _gradients(self, model: Array) -> Array:
-        r = residuals(self._logits(model), self.data.labels)
+        r = residuals(self._logits(model, self.inputs), self.data.labels)
         cuts = self.data.offsets[1:-1]
         parts = zip(np.split(r, cuts), np.split(self.inputs, cuts), strict=True)
         return np.array([(part.T @ x).ravel() / len(x) for part, x in parts]) + self.l2 * model
-
-    def _at_each(self, w: npt.ArrayLike, function: Any, shape: tuple[int, ...]) -> Array:
-        model = _validate.array("w", w)
-        if model.ndim == 0 or model.shape[-1] != self.dim:
-            message = f"w must have shape (..., {self.dim}), got {model.shape}"
-            raise ValueError(message)
-        values = [function(one) for one in model.reshape(-1, self.dim)]
-        return np.array(values, dtype=np.float64).reshape((*model.shape[:-1], *shape))
 
     def _batch_factors(self, batch_size: int) -> Array:
         counts = self.sample_counts
@@ -288,7 +250,3 @@ class SoftmaxFederation:
         if self.l2 == 0:
             message = f"{wanted} needs l2 > 0 (the infimum of a mere cross-entropy may not be attained), got l2 = 0"
             raise AssumptionViolated(message)
-
-
-def _with_constant(features: Array) -> Array:
-    return np.column_stack([features, np.ones(len(features))])

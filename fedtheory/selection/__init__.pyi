@@ -5,6 +5,7 @@ from fedtheory.selection import availability as availability
 from fedtheory.selection import available as available
 from fedtheory.selection import candidate_schedules as candidate_schedules
 from fedtheory.selection import full as full
+from fedtheory.selection import greedy_shapley as greedy_shapley
 from fedtheory.selection import independent as independent
 from fedtheory.selection import laws as laws
 from fedtheory.selection import loss_matching as loss_matching
@@ -13,6 +14,8 @@ from fedtheory.selection import participation as participation
 from fedtheory.selection import power_of_choice as power_of_choice
 from fedtheory.selection import proportional as proportional
 from fedtheory.selection import rules as rules
+from fedtheory.selection import size_weighted as size_weighted
+from fedtheory.selection import softmax_shapley as softmax_shapley
 from fedtheory.selection import threshold_schedules as threshold_schedules
 from fedtheory.selection import uniform as uniform
 from fedtheory.selection.active_federated import ActiveFederated as ActiveFederated
@@ -28,6 +31,8 @@ from fedtheory.selection.candidate_schedules import HalfTimeCandidates as HalfTi
 from fedtheory.selection.candidate_schedules import HalvingCandidates as HalvingCandidates
 from fedtheory.selection.candidate_schedules import scheduled as scheduled
 from fedtheory.selection.full import Full as Full
+from fedtheory.selection.greedy_shapley import GreedyShapley as GreedyShapley
+from fedtheory.selection.greedy_shapley import UpperConfidenceShapley as UpperConfidenceShapley
 from fedtheory.selection.independent import Independent as Independent
 from fedtheory.selection.laws import Fixed as Fixed
 from fedtheory.selection.laws import KnowsItsLaw as KnowsItsLaw
@@ -57,6 +62,8 @@ from fedtheory.selection.rules import Rules as Rules
 from fedtheory.selection.rules import Slot as Slot
 from fedtheory.selection.rules import Strategy as Strategy
 from fedtheory.selection.rules import rules_of as rules_of
+from fedtheory.selection.size_weighted import SizeWeighted as SizeWeighted
+from fedtheory.selection.softmax_shapley import SoftmaxShapley as SoftmaxShapley
 from fedtheory.selection.threshold_schedules import AnnealedThreshold as AnnealedThreshold
 from fedtheory.selection.threshold_schedules import ThresholdSchedule as ThresholdSchedule
 from fedtheory.selection.threshold_schedules import thresholds as thresholds

@@ -20,6 +20,8 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.valuation.games import check_num_players
+from fedtheory.valuation.methods import Valuation
 
 __all__ = ["ARGUMENTS", "RULES", "Argument", "Rules", "Slot", "Strategy", "rules_of"]
 
@@ -64,6 +66,7 @@ ARGUMENTS = {
     "server_model": Argument("float64", ("v",), "the server's model before the round, where the local steps start"),
     "updates": Argument("float64", ("m", "v"), "model differences that the chosen computed"),
     "coefficients": Argument("float64", ("m",), "what the updates are multiplied with; one with 0 is not sent"),
+    "values": Argument("float64", ("m",), "values of the chosen in the game of the round; 0 unless ``valuation`` asks"),
     "mean_losses": Argument("float64", ("m",), "the chosen clients' losses, averaged over their local steps"),
 }
 
@@ -94,8 +97,8 @@ RULES = {
         "losses; without it each gets 1/m",
     ),
     "value": Slot(
-        ("round_index", "table", "memory", "weights", "chosen", "coefficients", "updates", "server_model", "model",
-         "rng"),
+        ("round_index", "table", "memory", "weights", "chosen", "coefficients", "values", "updates", "server_model",
+         "model", "rng"),
         ("memory",),
         "void",
         "values what the chosen brought, once the server has moved; their local models are server_model + updates",
@@ -131,6 +134,8 @@ class Rules:
         The rule that says who is there (see ``Available``), with its own constants and state.
     min_present
         A round with fewer clients present ends the run with a ValueError.
+    valuation
+        How the chosen are valued before ``value`` is called; None for not at all.
 
     Raises
     ------
@@ -152,6 +157,7 @@ class Rules:
     attend_table: Array = field(default_factory=_nothing)
     attend_memory: Array = field(default_factory=_nothing)
     min_present: int = 0
+    valuation: Valuation | None = None
 
     def __post_init__(self) -> None:
         for name, slot in RULES.items():
@@ -165,6 +171,8 @@ class Rules:
         _validate.count("max_candidates", self.max_candidates, 0)
         _validate.count("min_present", self.min_present, 0)
         _validate.choice("candidate_loss", self.candidate_loss, ("exact", "minibatch"))
+        if self.valuation is not None:
+            check_num_players(self.max_selected)
 
 
 def _flat(name: str, value: Any) -> None:

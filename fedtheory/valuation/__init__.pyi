@@ -5,7 +5,9 @@ from fedtheory.valuation import cumulative as cumulative
 from fedtheory.valuation import exact as exact
 from fedtheory.valuation import games as games
 from fedtheory.valuation import gtg as gtg
+from fedtheory.valuation import methods as methods
 from fedtheory.valuation import permutations as permutations
+from fedtheory.valuation import softmax as softmax
 from fedtheory.valuation.axioms import efficiency as efficiency
 from fedtheory.valuation.axioms import linearity as linearity
 from fedtheory.valuation.axioms import null_player as null_player
@@ -16,8 +18,10 @@ from fedtheory.valuation.games import Game as Game
 from fedtheory.valuation.games import Utility as Utility
 from fedtheory.valuation.games import utility_table as utility_table
 from fedtheory.valuation.gtg import gtg_shapley as gtg_shapley
+from fedtheory.valuation.methods import Valuation as Valuation
 from fedtheory.valuation.permutations import Estimate as Estimate
 from fedtheory.valuation.permutations import marginals as marginals
 from fedtheory.valuation.permutations import mean_and_error as mean_and_error
 from fedtheory.valuation.permutations import permutation_shapley as permutation_shapley
 from fedtheory.valuation.permutations import sweep as sweep
+from fedtheory.valuation.softmax import softmax_utilities as softmax_utilities

@@ -1,5 +1,6 @@
 """The axioms of Shapley values, as residuals: zero where the axiom holds."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -13,7 +14,7 @@ __all__ = ["efficiency", "linearity", "null_player", "symmetry"]
 Values = npt.NDArray[Any]
 
 
-def efficiency(utility: Utility | npt.ArrayLike, values: npt.ArrayLike) -> Any:
+def efficiency(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Any:
     """Subtract what is earned from what is handed out, ``sum_k v_k - (U(everybody) - U(nobody))``.
 
     >>> efficiency([0, 5, 3, 10], [6, 3])
@@ -23,7 +24,7 @@ def efficiency(utility: Utility | npt.ArrayLike, values: npt.ArrayLike) -> Any:
     return sum(handed_out) - (table[-1] - table[0])
 
 
-def symmetry(utility: Utility | npt.ArrayLike, values: npt.ArrayLike) -> Values:
+def symmetry(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Values:
     """Differences ``v_i - v_j`` over the pairs i < j of players who add the same to every coalition.
 
     >>> symmetry(lambda players: len(players) ** 2, [2, 2, 5])
@@ -39,7 +40,7 @@ def symmetry(utility: Utility | npt.ArrayLike, values: npt.ArrayLike) -> Values:
     return np.array(pairs, dtype=handed_out.dtype)
 
 
-def null_player(utility: Utility | npt.ArrayLike, values: npt.ArrayLike) -> Values:
+def null_player(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Values:
     """Values of the players who add nothing to any coalition.
 
     >>> null_player(lambda players: int(0 in players), [1, 2])
@@ -65,7 +66,7 @@ def linearity(combined: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLi
     return residual
 
 
-def _game(utility: Utility | npt.ArrayLike, values: npt.ArrayLike) -> tuple[Values, Values]:
+def _game(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> tuple[Values, Values]:
     handed_out = np.asarray(values)
     if handed_out.ndim != 1:
         message = f"values must have shape (n,), got {handed_out.shape}"

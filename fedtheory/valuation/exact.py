@@ -1,5 +1,6 @@
 """Shapley values from all coalitions."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import comb
 from typing import Any
@@ -12,7 +13,7 @@ from fedtheory.valuation.games import Utility, utility_table
 __all__ = ["shapley"]
 
 
-def shapley(utility: Utility | npt.ArrayLike, num_players: int) -> npt.NDArray[Any]:
+def shapley(utility: Utility | npt.ArrayLike | Sequence[Any], num_players: int) -> npt.NDArray[Any]:
     r"""Shapley value of every player, ``1/n sum_A (U(A + k) - U(A)) / binom(n - 1, |A|)`` over the A without k.
 
     It is what player k adds on average when players arrive in random order (Shapley 1953; GreedyFed, Section III).

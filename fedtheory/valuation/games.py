@@ -1,6 +1,6 @@
 """Cooperative games: a number for every coalition of players, asked for once."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, final
 
@@ -70,7 +70,7 @@ def _kind(value: Any) -> str:
     return f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
 
 
-def utility_table(utility: Utility | npt.ArrayLike, num_players: int) -> npt.NDArray[Any]:
+def utility_table(utility: Utility | npt.ArrayLike | Sequence[Any], num_players: int) -> npt.NDArray[Any]:
     """Utilities of all coalitions in bit order: entry ``sum of 2^k over k in A`` is that of A; shape ``(2^n,)``.
 
     Parameters
@@ -98,13 +98,7 @@ def utility_table(utility: Utility | npt.ArrayLike, num_players: int) -> npt.NDA
     array([Fraction(0, 1), Fraction(11, 1), Fraction(1, 1), Fraction(12, 1)],
           dtype=object)
     """
-    n = _validate.count("num_players", num_players)
-    if n > MOST_PLAYERS:
-        message = (
-            f"num_players must be at most {MOST_PLAYERS} for exact values (2^n coalitions), got {n}; "
-            "permutation_shapley and gtg_shapley estimate them"
-        )
-        raise ValueError(message)
+    n = check_num_players(num_players)
     if callable(utility):
         game = Game(utility)
         utilities = [game(_members(number)) for number in range(1 << n)]
@@ -119,6 +113,18 @@ def utility_table(utility: Utility | npt.ArrayLike, num_players: int) -> npt.NDA
     if all(isinstance(value, int | Fraction) for value in utilities):
         return np.array([Fraction(value) for value in utilities], dtype=object)
     return np.array(utilities, dtype=np.float64)
+
+
+def check_num_players(num_players: int) -> int:
+    """Return a number of players whose coalitions can all be asked for; estimators are named to those with more."""
+    n = _validate.count("num_players", num_players)
+    if n > MOST_PLAYERS:
+        message = (
+            f"num_players must be at most {MOST_PLAYERS} for exact values (2^n coalitions), got {n}; "
+            "permutation_shapley and gtg_shapley estimate them"
+        )
+        raise ValueError(message)
+    return n
 
 
 def _members(number: int) -> frozenset[int]:

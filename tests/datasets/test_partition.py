@@ -136,3 +136,24 @@ def test_a_smaller_concentration_is_more_heterogeneous():
 def test_bad_arguments_are_refused_in_one_sentence(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.parametrize("concentration", [1e-4, 0.1, 100.0])
+def test_power_law_parts_with_label_skew_keep_their_sizes_and_cover_every_sample(concentration: float) -> None:
+    labels = np.repeat(np.arange(10), 60)
+    plain = power_law_partition(labels, 20, min_samples=4, rng=3)
+    skewed = power_law_partition(labels, 20, concentration=concentration, min_samples=4, rng=3)
+    assert [len(part) for part in skewed] == [len(part) for part in plain]
+    assert sorted(np.concatenate(skewed).tolist()) == list(range(600))
+
+
+def test_a_small_concentration_gives_clients_of_one_class_and_a_large_one_gives_all() -> None:
+    labels = np.repeat(np.arange(10), 600)
+    shares = {}
+    for concentration in (1e-4, 100.0):
+        parts = power_law_partition(labels, 20, concentration=concentration, rng=1)
+        counts = np.array([np.bincount(labels[part], minlength=10) for part in parts])
+        shares[concentration] = np.median(counts.max(axis=1) / counts.sum(axis=1))
+    # Most clients find their class in stock; a share of Dir(100, ..., 100) is 0.1 with deviation 0.0095.
+    assert shares[1e-4] == 1.0
+    assert shares[100.0] < 0.1 + 5 * 0.0095 + 5 * np.sqrt(0.09 / 300)

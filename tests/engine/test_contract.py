@@ -100,7 +100,8 @@ class Valued:
             chosen[0], chosen[1] = 0, 1
             return 2
 
-        def value(round_index, table, memory, weights, chosen, coefficients, updates, server_model, model, rng):
+        def value(round_index, table, memory, weights, chosen, coefficients, values, updates, server_model, model, rng):
+            assert values.tolist() == [0.0, 0.0]  # nobody asked for them
             assert model - server_model == pytest.approx(0.5 * coefficients @ updates, abs=1e-15)
             self.seen.append(
                 (round_index, chosen.tolist(), (server_model + updates).ravel(), server_model[0], model[0])

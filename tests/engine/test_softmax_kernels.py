@@ -8,16 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fedtheory as ft
+from fedtheory._exponential import power
 from fedtheory.engine import _softmax_blocks as blocks
-from fedtheory.engine.play import after_round, play_round
 from fedtheory.errors import AssumptionViolated
-from fedtheory.federation._cross_entropy import residuals, sample_losses
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.rules import Rules
-from tests.engine.plain import in_plain_python
+from tests.engine.sampled_twin import plain, run_twin
 
 EPS = np.finfo(np.float64).eps
 
@@ -28,72 +27,6 @@ def federation(sizes=(5, 70, 131), num_features=3, num_classes=3, l2=0.0, seed=0
         (rng.normal(k, 1, size=(n, num_features)), rng.integers(num_classes, size=n)) for k, n in enumerate(sizes)
     ]
     return ft.SoftmaxFederation(FederatedData.from_clients(clients, num_classes=num_classes), l2)
-
-
-def plain(rule):
-    return getattr(rule, "py_func", rule)
-
-
-class Twin:
-    """One replicate in plain NumPy, on the streams of the engine."""
-
-    def __init__(self, fed, seed):
-        self.fed, self.order = fed, np.arange(fed.data.num_samples)
-        self.selection, self.training = (
-            np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(1)[0].spawn(2)
-        )
-
-    def batch(self, k, size, seen=0):
-        start, stop = self.fed.data.offsets[k : k + 2]
-        if size == 0:
-            return np.arange(start, stop)
-        start += seen
-        for i in range(size):
-            j = i + int(self.training.random() * (stop - start - i))
-            self.order[[start + i, start + j]] = self.order[[start + j, start + i]]
-        return self.order[start : start + size].copy()
-
-    def on_batch(self, w, rows):
-        x, y = self.fed.inputs[rows], self.fed.data.labels[rows]
-        logits = x @ w.reshape(self.fed.data.num_classes, -1).T
-        loss = sample_losses(logits, y).mean() + self.fed.l2 / 2 * w @ w
-        return loss, (residuals(logits, y).T @ x).ravel() / len(rows) + self.fed.l2 * w
-
-    def train(self, k, w, etas, batch_size, batches="step", noise=0.0, relative=0.0, proximal=0.0, momentum=0.0):
-        local, velocity, losses = w.copy(), np.zeros(w.size), []
-        per_epoch = self.fed.sample_counts[k] // batch_size if batches == "epoch" else 1
-        for s, eta in enumerate(etas):
-            loss, gradient = self.on_batch(local, self.batch(k, batch_size, s % per_epoch * batch_size))
-            losses.append(loss)
-            variance = noise + relative * gradient @ gradient
-            if variance:
-                gradient = gradient + np.sqrt(variance / w.size) * self.training.standard_normal(w.size)
-            velocity = momentum * velocity + gradient + proximal * (local - w)
-            local -= eta * velocity
-        return local - w, np.mean(losses)
-
-
-def run_twin(fed, strategy, *, num_rounds, etas, batch_size, seed, initial, server=1.0, **local):
-    twin, w, rules = Twin(fed, seed), initial.copy(), in_plain_python(strategy.rules(np.array(fed.weights), num_rounds))
-    memory, losses_seen, steps = rules.memory.copy(), [fed.loss(w)], len(etas) // num_rounds
-    for t in range(num_rounds):
-        state = (rules, memory, fed.weights, t, twin.selection)
-        trained: list[Any] = []
-
-        def losses_of(candidates, w=w):
-            if rules.candidate_loss == "minibatch":
-                return np.array([twin.on_batch(w, twin.batch(k, batch_size))[0] for k in candidates])
-            return fed.losses(w)[candidates]
-
-        def updates_of(chosen, w=w, t=t, trained=trained):
-            trained += [twin.train(k, w, etas[t * steps : (t + 1) * steps], batch_size, **local) for k in chosen]
-            return np.array([update for update, _ in trained])
-
-        played = play_round(*state, losses_of, updates_of)
-        after_round(*state, played, mean_losses=np.array([loss for _, loss in trained]))
-        w = w + server * played.coefficients @ played.updates
-        losses_seen.append(fed.loss(w))
-    return np.array(losses_seen), w, memory
 
 
 @pytest.mark.parametrize("shape", [(3, 3), (7, 2), (8, 5), (60, 10), (1, 11)], ids=str)
@@ -278,7 +211,7 @@ def test_overflowing_logits_are_a_divergence():
 @given(st.lists(st.floats(-800, 0), min_size=1, max_size=20))
 def test_power_is_the_exponential_up_to_the_rounding_of_its_argument(values):
     x = np.array(values)
-    ours = np.array([blocks.power(v) for v in x])
+    ours = np.array([power(v) for v in x])
     exact = np.exp(np.maximum(x, -708.0))
     # half an ulp of x / log(2), twice, moves the result by |x| eps; a handful of roundings come on top
     assert (np.abs(ours - exact) <= (np.abs(x) + 4) * EPS * exact).all()
@@ -286,8 +219,8 @@ def test_power_is_the_exponential_up_to_the_rounding_of_its_argument(values):
 
 @pytest.mark.filterwarnings("ignore:invalid value")
 def test_power_keeps_nan_and_minus_infinity():
-    assert np.isnan(blocks.power(np.nan))
-    assert blocks.power(-np.inf) == blocks.power(-708.0) < 1e-307
+    assert np.isnan(power(np.nan))
+    assert power(-np.inf) == power(-708.0) < 1e-307
 
 
 def test_losses_of_huge_and_tiny_margins_are_exact():

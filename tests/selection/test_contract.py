@@ -30,6 +30,10 @@ EXAMPLES: dict[str, Any] = {
     "PowerOfChoice": ft.selection.PowerOfChoice(2, 4),
     "Proportional": ft.selection.Proportional(3),
     "Uniform": ft.selection.Uniform(2),
+    "GreedyShapley": ft.selection.GreedyShapley(2),
+    "UpperConfidenceShapley": ft.selection.UpperConfidenceShapley(2),
+    "SoftmaxShapley": ft.selection.SoftmaxShapley(3),
+    "SizeWeighted": ft.selection.SizeWeighted(ft.selection.Uniform(2)),
 }  # fmt: skip
 every_strategy = pytest.mark.parametrize("name", EXAMPLES)
 # Nothing is drawn: another seed gives the same run.
@@ -37,7 +41,10 @@ DETERMINISTIC = {"Full"}
 # Copies of a client act as different clients.
 WITH_REPLACEMENT = {"Proportional"}
 # The law is not that of the losses alone: valuations, presence, updates.
-WITHOUT_LAW = {"ActiveFederated", "Available", "Independent"}
+WITHOUT_LAW = {
+    "ActiveFederated", "Available", "Independent", "GreedyShapley", "UpperConfidenceShapley", "SoftmaxShapley",
+    "SizeWeighted",
+}  # fmt: skip
 # Priority and other clients have different rights.
 UNEQUAL_RIGHTS = {"LossMatching"}
 

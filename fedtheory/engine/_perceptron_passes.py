@@ -1,0 +1,60 @@
+"""A block of samples forward through the layers of a perceptron, and its slopes back."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from fedtheory._compile import compiled, compiled_with_reordering, inlined
+from fedtheory.engine._softmax_blocks import add_gradient, take, to_logits
+
+__all__ = ["backward", "forward", "layer"]
+
+
+@inlined
+def layer(flat, layers, index):
+    """Matrix of a layer among the padded numbers of all, shape (rows, columns)."""
+    rows, columns, begin = layers[index, 2], layers[index, 3], layers[index, 4]
+    return flat[begin : begin + rows * columns].reshape((rows, columns))
+
+
+@compiled
+def forward(problem, rows, first, size):
+    """Take rows into the batch and write the outputs of every layer, those of the last one being the logits."""
+    take(rows, first, size, problem.batch)
+    layers, weights = problem.layers, problem.padded[0]
+    to_logits(problem.features, problem.batch, size, layer(weights, layers, 0), problem.blocks)
+    for index in range(1, layers.shape[0]):
+        below = problem.blocks[layers[index - 1, 5] :]
+        inputs = problem.hidden[index][:, : layers[index, 3]]
+        _rectify(below, layers[index - 1, 0], size, inputs)
+        block = problem.blocks[layers[index, 5] :]
+        to_logits(inputs, problem.counting, size, layer(weights, layers, index), block)
+
+
+@compiled
+def backward(problem, size):
+    """Add to the gradient what the slopes in the last layer's block, shape (classes, samples), make of the batch."""
+    layers, weights, gradient = problem.layers, problem.padded[0], problem.padded[1]
+    for index in range(layers.shape[0] - 1, 0, -1):
+        slopes, num_units = problem.blocks[layers[index, 5] :], layers[index, 0]
+        inputs = problem.hidden[index][:, : layers[index, 3]]
+        add_gradient(inputs, problem.counting, size, slopes, num_units, layer(gradient, layers, index))
+        back = problem.hidden[0][:, : layers[index, 3]]
+        back[:size] = 0.0
+        add_gradient(layer(weights, layers, index), problem.counting, num_units, slopes.T, size, back)
+        _pass_where_positive(back, inputs, layers[index - 1, 0], size, problem.blocks[layers[index - 1, 5] :])
+    first = layer(gradient, layers, 0)
+    add_gradient(problem.features, problem.batch, size, problem.blocks, layers[0, 0], first)
+
+
+@compiled_with_reordering
+def _rectify(block, num_units, size, inputs):
+    for s in range(size):
+        for unit in range(num_units):
+            # what is no number stays so
+            inputs[s, unit] = max(block[unit, s], 0.0)
+
+
+@compiled_with_reordering
+def _pass_where_positive(back, inputs, num_units, size, block):
+    for s in range(size):
+        for unit in range(num_units):
+            block[unit, s] = back[s, unit] if inputs[s, unit] > 0.0 else 0.0

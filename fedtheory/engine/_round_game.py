@@ -1,0 +1,134 @@
+"""Values of a round's clients, compiled: all coalitions, random orders, or truncated random orders (GTG-Shapley).
+
+The game of a round: a coalition is worth minus the validation loss of the weighted mean of its members' models, nobody
+that of the model before the round. Each coalition is evaluated when it is first asked for. The compiled estimators draw
+and decide as those of ``fedtheory.valuation`` do.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+import numpy as np
+
+from fedtheory._compile import compiled
+
+__all__ = ["EXACT", "METHODS", "PERMUTATION", "TRUNCATED", "value_cohort"]
+
+EXACT, TRUNCATED, PERMUTATION = 0, 1, 2
+METHODS = {"exact": EXACT, "gtg": TRUNCATED, "permutation": PERMUTATION}
+_WINDOW, _FEWEST, _CLOSE = 10, 20, 0.01
+_MOST_PER_PLAYER = 50
+
+
+@compiled
+def value_cohort(excess_of, problem, start, updates, shares, method, tolerance, num_orders, rng, known, model, values):
+    """Write the value of each row of ``updates`` (n, v), weighted with ``shares`` (n,); count the losses asked for.
+
+    ``known`` (at least 2^n,) and ``model`` (v,) are scratch. Values are NaN where a loss is not finite.
+    """
+    n = shares.size
+    known[: 1 << n] = np.inf
+    if method == EXACT:
+        for number in range(1 << n):
+            _utility(excess_of, problem, start, updates, shares, known, model, number)
+        _from_all(known, values, n)
+    else:
+        gains = np.zeros((_MOST_PER_PLAYER * n if method == TRUNCATED else num_orders, n))
+        seen = _walk(
+            excess_of, problem, start, updates, shares, method == TRUNCATED, tolerance, rng, known, model, gains
+        )
+        for k in range(n):
+            values[k] = gains[:seen, k].mean() if seen > 0 else 0.0
+    asked, finite = 0, True
+    for number in range(1 << n):
+        asked += known[number] != np.inf
+        finite &= not np.isnan(known[number])
+    if not finite:
+        values[:n] = np.nan
+    return asked
+
+
+@compiled
+def _walk(excess_of, problem, start, updates, shares, truncates, tolerance, rng, known, model, gains):
+    """Write what each player adds in random orders, a row for each; return how many orders were walked through."""
+    most, n = gains.shape
+    everybody = _utility(excess_of, problem, start, updates, shares, known, model, (1 << n) - 1)
+    nobody = _utility(excess_of, problem, start, updates, shares, known, model, 0)
+    if truncates and abs(everybody - nobody) < tolerance:
+        return 0
+    for seen in range(most):
+        before, arrived = nobody, 0
+        for player in _order(n, seen % n if truncates else -1, rng):
+            if truncates and abs(everybody - before) < tolerance:
+                break
+            arrived |= 1 << player
+            after = _utility(excess_of, problem, start, updates, shares, known, model, arrived)
+            gains[seen, player] = after - before
+            before = after
+        if truncates and (seen + 1) % n == 0 and _converged(gains[: seen + 1]):
+            return seen + 1
+    return most
+
+
+@compiled
+def _utility(excess_of, problem, start, updates, shares, known, model, number):
+    """Minus the loss of a coalition's model up to a constant; infinity marks what nobody has asked for."""
+    if known[number] == np.inf:
+        total = 0.0
+        for k in range(shares.size):
+            total += shares[k] if number >> k & 1 else 0.0
+        for j in range(model.size):
+            model[j] = start[j]
+        for k in range(shares.size):
+            if number >> k & 1 and shares[k] > 0.0:
+                for j in range(model.size):
+                    model[j] += shares[k] / total * updates[k, j]
+        loss = excess_of(problem, model)
+        known[number] = -loss if np.isfinite(loss) else np.nan
+    return known[number]
+
+
+@compiled
+def _from_all(known, values, n):
+    """Shapley values from the table of all utilities in bit order."""
+    weight = np.empty(n)
+    weight[0] = 1.0 / n
+    for size in range(1, n):  # 1 / (n binom(n - 1, size))
+        weight[size] = weight[size - 1] * size / (n - size)
+    for k in range(n):
+        values[k] = 0.0
+        for number in range(1 << n):
+            if not number >> k & 1:
+                size = 0
+                for other in range(n):
+                    size += number >> other & 1
+                values[k] += weight[size] * (known[number | 1 << k] - known[number])
+
+
+@compiled
+def _order(n, first, rng):
+    """Draw an order of the players: any, or one that begins with ``first`` where that is one of them."""
+    if first < 0:
+        return rng.permutation(n)
+    order = np.empty(n, dtype=np.int64)
+    order[0] = first
+    rest = rng.permutation(n - 1)
+    for place in range(n - 1):
+        order[place + 1] = rest[place] + (rest[place] >= first)
+    return order
+
+
+@compiled
+def _converged(added):
+    """Whether each of the last ten running means lies within 1 % of the latest on average, after twenty orders."""
+    count, n = added.shape
+    if count < _FEWEST:
+        return False
+    for k in range(n):
+        latest = added[:, k].sum() / count
+        running, apart = added[: count - _WINDOW, k].sum(), 0.0
+        for place in range(count - _WINDOW, count):
+            running += added[place, k]
+            apart += abs(running / (place + 1) - latest)
+        if not apart / _WINDOW <= _CLOSE * abs(latest):
+            return False
+    return True

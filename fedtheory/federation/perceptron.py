@@ -1,0 +1,208 @@
+"""Federations of multilayer perceptrons on the clients' samples."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import prod
+from typing import NoReturn, final
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.errors import AssumptionViolated
+from fedtheory.federation._cross_entropy import residuals, sample_losses
+from fedtheory.federation._sampled import accuracy, at_each, checked_data, checked_weights, client_means, with_constant
+from fedtheory.federation.client_data import FederatedData, Labels
+
+__all__ = ["PerceptronFederation"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PerceptronFederation:
+    r"""Clients with the mean cross-entropy of a network, ``F_k(w) = 1/n_k sum_i l(z(x_i), y_i) + l2/2 ||w||^2``.
+
+    Each hidden layer maps its input a to ``max(0, W (a, 1))``, the last layer to the logits ``z = W (a, 1)``, and
+    ``l(z, y) = logsumexp(z) - z_y``. The constant 1 that is appended to every input makes the last column of a W the
+    biases. A model is the flat forms of the W, one after the other; those of h units on i inputs have shape (h, i + 1).
+    Where a ReLU's input is 0 the slope is taken to be 0.
+
+    F is neither convex nor smooth: what needs constants or a minimizer raises AssumptionViolated.
+
+    Parameters
+    ----------
+    data
+        The clients' samples; held-out samples serve ``accuracy`` only.
+    hidden
+        Units of each hidden layer. Without any this is softmax regression, whose federation knows more.
+    l2
+        At least 0.
+    weights
+        Objective weights p_k, shape (K,), of sum 1; by default proportional to the sample counts.
+
+    Raises
+    ------
+    ValueError
+        If l2 is negative, no layer is hidden, the weights are not a probability vector, or a feature is above 1e100 in
+        absolute value.
+    TypeError
+        If ``data`` is no FederatedData, or a layer no whole number.
+
+    Examples
+    --------
+    One feature, one hidden unit with the weight 2 and the bias 1, two classes with weights 3 and -1 and biases 0 and 5:
+    the sample 1 has the hidden value 3 and the logits 9 and 2; the sample -1 has 0 and the biases 0 and 5.
+
+    >>> data = FederatedData.from_clients([([[1.0]], [1]), ([[-1.0]], [1])])
+    >>> fed = PerceptronFederation(data, hidden=(1,))
+    >>> others = np.log(1 + np.exp([-7.0, -5.0]))
+    >>> (fed.losses([2.0, 1.0, 3.0, 0.0, -1.0, 5.0]) - others).round(12)
+    array([7., 0.])
+    """
+
+    data: FederatedData
+    hidden: tuple[int, ...]
+    l2: float = 0.0
+    weights: Array = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        weights = checked_weights(checked_data(self.data), self.weights)
+        units = (self.hidden,) if np.ndim(self.hidden) == 0 else tuple(self.hidden)
+        layers = tuple(_validate.count("hidden", width) for width in units)
+        if not layers:
+            message = "hidden must name at least one layer (SoftmaxFederation is the network without), got none"
+            raise ValueError(message)
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "hidden", layers)
+        object.__setattr__(self, "l2", float(_validate.nonnegative("l2", self.l2)))
+
+    @property
+    def num_clients(self) -> int:
+        """Number of clients K."""
+        return self.data.num_clients
+
+    @property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        """Shapes of the W, layer by layer."""
+        widths = (self.data.num_features, *self.hidden, self.data.num_classes)
+        return tuple((outputs, inputs + 1) for inputs, outputs in pairwise(widths))
+
+    @property
+    def dim(self) -> int:
+        """Number of model parameters v."""
+        return sum(prod(shape) for shape in self.shapes)
+
+    @property
+    def sample_counts(self) -> Labels:
+        """Number of training samples of each client, shape (K,)."""
+        return self.data.sample_counts
+
+    @cached_property
+    def inputs(self) -> Array:
+        """Training features with the constant 1 as last column, shape (N, f + 1)."""
+        return with_constant(self.data.features)
+
+    def initial(self, rng: int | np.random.SeedSequence | np.random.Generator = 0) -> Array:
+        """Draw a model to start from, shape (v,): entries of a W on i inputs are uniform within ``1/sqrt(i)``.
+
+        At the zero model no hidden unit has a slope: training from there moves the last biases only.
+        """
+        generator = _validate.generator(rng)
+        layers = [generator.uniform(-1.0, 1.0, shape) / np.sqrt(shape[1] - 1) for shape in self.shapes]
+        return np.concatenate([layer.ravel() for layer in layers])
+
+    def losses(self, w: npt.ArrayLike) -> Array:
+        """All F_k at models of shape (..., v); returns shape (..., K)."""
+        return at_each(w, self.dim, self._losses, (self.num_clients,))
+
+    def loss(self, w: npt.ArrayLike) -> Array:
+        """F at models of shape (..., v); returns shape (...)."""
+        return np.asarray(self.losses(w) @ self.weights)[()]
+
+    def gradients(self, w: npt.ArrayLike) -> Array:
+        """Gradients of all F_k at models of shape (..., v); returns shape (..., K, v)."""
+        return at_each(w, self.dim, self._gradients, (self.num_clients, self.dim))
+
+    def gradient(self, w: npt.ArrayLike) -> Array:
+        """Gradient of F at models of shape (..., v); returns shape (..., v)."""
+        return at_each(w, self.dim, lambda model: self.weights @ self._gradients(model), (self.dim,))
+
+    def accuracy(self, w: npt.ArrayLike, *, held_out: bool = True) -> Array:
+        """Share of the samples whose largest logit is that of their label, at models of shape (..., v); shape (...).
+
+        Raises
+        ------
+        ValueError
+            If no sample is held out; ``held_out=False`` takes the training samples.
+        """
+        return accuracy(self.data, self.dim, self._logits, w, held_out=held_out)
+
+    @property
+    def minimizer(self) -> NoReturn:
+        """Not known: F is not convex."""
+        self._lacks("a minimizer")
+
+    @property
+    def minimum(self) -> NoReturn:
+        """Not known: F is not convex."""
+        self._lacks("a minimum")
+
+    @property
+    def local_minimizers(self) -> NoReturn:
+        """Not known: the F_k are not convex."""
+        self._lacks("local minimizers")
+
+    @property
+    def local_minima(self) -> NoReturn:
+        """Not known: the F_k are not convex."""
+        self._lacks("local minima")
+
+    @property
+    def objective_gap(self) -> NoReturn:
+        """Not known: it needs the minima."""
+        self._lacks("an objective gap")
+
+    @property
+    def smoothness(self) -> NoReturn:
+        """None exists: slopes jump where a ReLU's input is 0, and grow with the model."""
+        self._lacks("a smoothness constant")
+
+    @property
+    def strong_convexity(self) -> NoReturn:
+        """None exists: F is not convex."""
+        self._lacks("a strong convexity constant")
+
+    def _lacks(self, wanted: str) -> NoReturn:
+        message = f"{wanted} needs a convex, smooth objective, got a perceptron with hidden layers {self.hidden}"
+        raise AssumptionViolated(message)
+
+    def _matrices(self, model: Array) -> list[Array]:
+        cuts = np.cumsum([prod(shape) for shape in self.shapes])[:-1]
+        return [part.reshape(shape) for part, shape in zip(np.split(model, cuts), self.shapes, strict=True)]
+
+    def _forward(self, model: Array, inputs: Array) -> tuple[list[Array], Array]:
+        """Compute the inputs of every layer, with their constant, and the logits."""
+        *hidden, last = self._matrices(model)
+        activations = [inputs]
+        for matrix in hidden:
+            activations.append(with_constant(np.maximum(activations[-1] @ matrix.T, 0.0)))
+        return activations, activations[-1] @ last.T
+
+    def _logits(self, model: Array, inputs: Array) -> Array:
+        return self._forward(model, inputs)[1]
+
+    def _losses(self, model: Array) -> Array:
+        each = sample_losses(self._logits(model, self.inputs), self.data.labels)
+        return client_means(self.data, each) + 0.5 * self.l2 * model @ model
+
+    def _gradients(self, model: Array) -> Array:
+        activations, logits = self._forward(model, self.inputs)
+        matrices, slopes, parts = self._matrices(model), residuals(logits, self.data.labels), list[Array]()
+        for matrix, inputs in zip(reversed(matrices), reversed(activations), strict=True):
+            cuts = self.data.offsets[1:-1]
+            pairs = zip(np.split(slopes, cuts), np.split(inputs, cuts), strict=True)
+            parts.insert(0, np.array([(slope.T @ one).ravel() / len(one) for slope, one in pairs]))
+            slopes = (slopes @ matrix[:, :-1]) * (inputs[:, :-1] > 0)
+        return np.concatenate(parts, axis=1) + self.l2 * model

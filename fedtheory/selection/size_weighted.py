@@ -1,0 +1,41 @@
+"""Any strategy, its models averaged by size."""
+
+from dataclasses import dataclass, replace
+from typing import final
+
+from fedtheory._validate import Array
+from fedtheory.paper import Scheme
+from fedtheory.selection._valued import weigh_by_size
+from fedtheory.selection.rules import Rules, Strategy, rules_of
+
+__all__ = ["SizeWeighted"]
+
+
+@final
+@dataclass(frozen=True)
+class SizeWeighted:
+    """Select as a strategy does; the chosen clients' models count by their objective weights, ``p_k / sum of them``.
+
+    Weights are proportional to sample counts by default, so that ``SizeWeighted(Uniform(m))`` is FedAvg as McMahan et
+    al. (2017) run it.
+
+    Parameters
+    ----------
+    strategy
+        Who takes part; its own coefficients are not asked for.
+    """
+
+    strategy: Strategy
+
+    @property
+    def scheme(self) -> Scheme:
+        """The strategy's selection, and the mean by size."""
+        inner = getattr(self.strategy, "scheme", Scheme("unknown", "unknown", memoryless=False))
+        return Scheme(inner.selection, "mean by size", inner.memoryless)
+
+    def law(self, weights: Array) -> None:
+        """None: coefficients depend on who else is selected."""
+
+    def rules(self, weights: Array, num_rounds: int) -> Rules:
+        """Return the strategy's rules with other coefficients."""
+        return replace(rules_of(self.strategy, weights, num_rounds), weigh=weigh_by_size)

@@ -1,0 +1,47 @@
+"""How the clients of a round are valued: a method and its parameters."""
+
+from dataclasses import dataclass
+from typing import final
+
+from fedtheory import _validate
+
+__all__ = ["Valuation"]
+
+
+@final
+@dataclass(frozen=True)
+class Valuation:
+    """A method that splits what a round earned among its clients, as strategies ask for it.
+
+    A coalition of the round's clients is worth minus the loss, on the server's validation samples, of its members'
+    models averaged with the coefficients of the aggregation; nobody is worth minus that of the model before the round.
+
+    Parameters
+    ----------
+    method
+        ``exact`` asks for all coalitions, ``gtg`` walks random orders that are truncated (``gtg_shapley``),
+        ``permutation`` walks random orders (``permutation_shapley``). Each coalition is evaluated at most once.
+    tolerance
+        eps of ``gtg``.
+    num_permutations
+        Orders of ``permutation``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the method is unknown, the tolerance negative, or the number not positive.
+
+    Examples
+    --------
+    >>> Valuation("permutation", num_permutations=50)
+    Valuation(method='permutation', tolerance=0.0001, num_permutations=50)
+    """
+
+    method: str = "gtg"
+    tolerance: float = 1e-4
+    num_permutations: int = 200
+
+    def __post_init__(self) -> None:
+        _validate.choice("method", self.method, ("exact", "gtg", "permutation"))
+        _validate.nonnegative("tolerance", _validate.one("tolerance", self.tolerance))
+        _validate.count("num_permutations", self.num_permutations)

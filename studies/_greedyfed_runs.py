@@ -1,0 +1,121 @@
+"""Runs of GreedyFed's comparison: data at the server and at clients, seven algorithms, one accuracy curve each."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import fedtheory as ft
+from fedtheory.engine.heterogeneity import privacy_noise, straggler_steps
+from fedtheory.federation.client_data import FederatedData
+from fedtheory.federation.perceptron import PerceptronFederation
+from fedtheory.selection.candidate_schedules import DecayingCandidates
+from fedtheory.selection.full import Full
+from fedtheory.selection.greedy_shapley import GreedyShapley, UpperConfidenceShapley
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.size_weighted import SizeWeighted
+from fedtheory.selection.softmax_shapley import SoftmaxShapley
+from fedtheory.selection.uniform import Uniform
+
+__all__ = ["ALGORITHMS", "SETTINGS", "Setting", "accuracies", "deal", "mixture_samples"]
+
+ALGORITHMS = ("GreedyFed", "UCB", "S-FedAvg", "FedAvg", "FedProx", "Power-of-Choice", "Centralized")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What makes clients differ."""
+
+    concentration: float = 1e-4
+    stragglers: float = 0.0
+    sigma: float = 0.0
+
+
+SETTINGS = {
+    "base": Setting(),
+    "alpha = 0.1": Setting(concentration=0.1),
+    "alpha = 100": Setting(concentration=100.0),
+    "x = 0.5": Setting(stragglers=0.5),
+    "x = 0.9": Setting(stragglers=0.9),
+    "sigma = 0.05": Setting(sigma=0.05),
+    "sigma = 0.1": Setting(sigma=0.1),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Dealt:
+    """Clients whose held-out samples are the server's test set, and the server's validation samples."""
+
+    clients: FederatedData
+    validation: FederatedData
+
+
+def mixture_samples(num_samples: int, num_features: int, seed: int) -> tuple[Any, Any]:
+    """Ten classes, each a mixture of four bumpy prototypes in [0, 1] with noise: images in kind, not in content."""
+    rng = np.random.default_rng([seed, 1])
+    prototypes = rng.random((40, num_features)) ** 4
+    labels, styles = rng.integers(10, size=num_samples), rng.integers(4, size=num_samples)
+    features = prototypes[4 * labels + styles] + 0.35 * rng.standard_normal((num_samples, num_features))
+    return np.clip(features, 0.0, 1.0), labels
+
+
+def deal(x: Any, y: Any, num_server: int, num_clients: int, concentration: float, seed: int) -> Dealt:
+    """Give half of ``num_server`` samples to validation and half to the test, and the others to the clients."""
+    order = np.random.default_rng([seed, 2]).permutation(len(y))
+    half, num_classes = num_server // 2, int(y.max()) + 1
+    validation, test, rest = order[:half], order[half:num_server], order[num_server:]
+    parts = ft.datasets.power_law_partition(y[rest], num_clients, concentration=concentration, min_samples=5, rng=seed)
+    nothing = (np.empty((0, x.shape[1])), np.empty(0))
+    clients = FederatedData.from_clients(
+        [(x[rest[part]], y[rest[part]]) for part in parts],
+        test=[(x[test], y[test]), *[nothing] * (num_clients - 1)],
+        num_classes=num_classes,
+    )
+    return Dealt(clients, FederatedData.from_clients([(x[validation], y[validation])], num_classes=num_classes))
+
+
+def _strategy(name: str, num_selected: int) -> Any:
+    m = num_selected
+    return {
+        "GreedyFed": GreedyShapley(m),
+        "UCB": UpperConfidenceShapley(m),
+        "S-FedAvg": SoftmaxShapley(m),
+        "FedAvg": SizeWeighted(Uniform(m)),
+        "FedProx": SizeWeighted(Uniform(m)),
+        "Power-of-Choice": SizeWeighted(PowerOfChoice(m, DecayingCandidates(0.9))),
+        "Centralized": Full(),
+    }[name]
+
+
+def accuracies(config: Any, dealt: Dealt, setting: Setting, name: str, seed: int) -> Any:
+    """Test accuracy at the recorded rounds, percent."""
+    data, steps = dealt.clients, config.num_epochs * config.num_batches
+    central = name == "Centralized"
+    pooled = FederatedData(data.features, data.labels, np.array([0, data.num_samples]), data.num_classes)
+    fed = PerceptronFederation(pooled if central else data, config.hidden)
+    # A central step sees as many samples as the chosen clients together see in one of theirs.
+    central_batch = max(1, round(config.num_selected * data.num_samples / data.num_clients / config.num_batches))
+    slow = straggler_steps(
+        data.num_clients, setting.stragglers, config.num_epochs, num_batches=config.num_batches, rng=seed
+    )
+    run = ft.fedavg(
+        fed,
+        _strategy(name, config.num_selected),
+        num_rounds=config.num_rounds,
+        local_steps=steps if central else slow,
+        step_size=config.step_size,
+        momentum=0.5,
+        initial=fed.initial(seed),
+        rng=seed,
+        batch_size=central_batch if central else None,
+        batches="epoch",
+        num_batches=None if central else config.num_batches,
+        proximal_weight=config.proximal_weight if name == "FedProx" else 0.0,
+        returned_noise=0.0 if central else privacy_noise(data.num_clients, setting.sigma, seed),
+        validation=PerceptronFederation(dealt.validation, config.hidden),
+        record=("models",),
+        record_every=config.record_every,
+        num_threads=1,
+    )
+    tested = PerceptronFederation(data, config.hidden)
+    return 100 * tested.accuracy(run.models[0])

@@ -1,0 +1,77 @@
+"""A plain NumPy twin of the engine for federations of samples, on the same random streams."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fedtheory.engine.play import after_round, play_round
+from fedtheory.federation.client_data import FederatedData
+from tests.engine.plain import in_plain_python
+
+
+def plain(rule):
+    return getattr(rule, "py_func", rule)
+
+
+class Twin:
+    """One replicate in plain NumPy, on the streams of the engine."""
+
+    def __init__(self, fed, seed):
+        self.fed, self.order = fed, np.arange(fed.data.num_samples)
+        self.selection, self.training = (
+            np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(1)[0].spawn(2)
+        )
+
+    def batch(self, k, size, seen=0):
+        start, stop = self.fed.data.offsets[k : k + 2]
+        if size == 0:
+            return np.arange(start, stop)
+        start += seen
+        for i in range(size):
+            j = i + int(self.training.random() * (stop - start - i))
+            self.order[[start + i, start + j]] = self.order[[start + j, start + i]]
+        return self.order[start : start + size].copy()
+
+    def on_batch(self, w, rows):
+        samples = FederatedData.from_clients(
+            [(self.fed.data.features[rows], self.fed.data.labels[rows])], num_classes=self.fed.data.num_classes
+        )
+        batch = replace(self.fed, data=samples, weights=None)
+        return batch.loss(w), batch.gradient(w)
+
+    def train(self, k, w, etas, batch_size, batches="step", noise=0.0, relative=0.0, proximal=0.0, momentum=0.0):
+        local, velocity, losses = w.copy(), np.zeros(w.size), []
+        per_epoch = self.fed.sample_counts[k] // batch_size if batches == "epoch" else 1
+        for s, eta in enumerate(etas):
+            loss, gradient = self.on_batch(local, self.batch(k, batch_size, s % per_epoch * batch_size))
+            losses.append(loss)
+            variance = noise + relative * gradient @ gradient
+            if variance:
+                gradient = gradient + np.sqrt(variance / w.size) * self.training.standard_normal(w.size)
+            velocity = momentum * velocity + gradient + proximal * (local - w)
+            local -= eta * velocity
+        return local - w, np.mean(losses)
+
+
+def run_twin(fed, strategy, *, num_rounds, etas, batch_size, seed, initial, server=1.0, **local):
+    twin, w, rules = Twin(fed, seed), initial.copy(), in_plain_python(strategy.rules(np.array(fed.weights), num_rounds))
+    memory, losses_seen, steps = rules.memory.copy(), [fed.loss(w)], len(etas) // num_rounds
+    for t in range(num_rounds):
+        state = (rules, memory, fed.weights, t, twin.selection)
+        trained: list[Any] = []
+
+        def losses_of(candidates, w=w):
+            if rules.candidate_loss == "minibatch":
+                return np.array([twin.on_batch(w, twin.batch(k, batch_size))[0] for k in candidates])
+            return fed.losses(w)[candidates]
+
+        def updates_of(chosen, w=w, t=t, trained=trained):
+            trained += [twin.train(k, w, etas[t * steps : (t + 1) * steps], batch_size, **local) for k in chosen]
+            return np.array([update for update, _ in trained])
+
+        played = play_round(*state, losses_of, updates_of)
+        after_round(*state, played, mean_losses=np.array([loss for _, loss in trained]))
+        w = w + server * played.coefficients @ played.updates
+        losses_seen.append(fed.loss(w))
+    return np.array(losses_seen), w, memory

@@ -1,0 +1,87 @@
+"""Perceptron kernels against a NumPy twin on the same random streams."""
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory.federation.client_data import FederatedData
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.proportional import Proportional
+from tests.engine.sampled_twin import run_twin
+
+EPS = np.finfo(np.float64).eps
+
+
+def federation(hidden, sizes=(5, 64, 70), num_features=3, num_classes=3, l2=0.0):
+    rng = np.random.default_rng(0)
+    clients = [
+        (rng.normal(k, 1, size=(n, num_features)), rng.integers(num_classes, size=n)) for k, n in enumerate(sizes)
+    ]
+    return ft.PerceptronFederation(FederatedData.from_clients(clients, num_classes=num_classes), hidden, l2)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "shape"),
+    [((1,), (3, 3)), ((7,), (8, 2)), ((16,), (20, 11)), ((70,), (3, 4)), ((5, 9), (3, 3)), ((8, 3, 6), (7, 5))],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    ("batch_size", "batches"), [(None, "step"), (1, "step"), (5, "step"), (2, "epoch")], ids="batch={}".format
+)
+@pytest.mark.parametrize(
+    "extra",
+    [{}, {"gradient_noise": 0.3, "momentum": 0.5, "proximal_weight": 0.7, "server_step_size": 0.8}],
+    ids=["plain", "all"],
+)
+def test_engine_equals_its_numpy_twin(hidden, shape, batch_size, batches, extra):
+    fed = federation(hidden, num_features=shape[0], num_classes=shape[1], l2=0.125)
+    initial, etas = fed.initial(1), 0.05 / (1 + np.arange(4 * 3))
+    run = ft.fedavg(
+        fed, PowerOfChoice(2, 3), num_rounds=3, local_steps=4, step_size=etas, initial=initial, rng=7,
+        batch_size=batch_size, batches=batches, record=("loss", "models"), **extra,
+    )  # fmt: skip
+    losses, model, _ = run_twin(
+        fed, PowerOfChoice(2, 3), num_rounds=3, etas=etas, batch_size=batch_size or 0, seed=7, initial=initial,
+        batches=batches,
+        noise=extra.get("gradient_noise", 0.0), momentum=extra.get("momentum", 0.0),
+        proximal=extra.get("proximal_weight", 0.0), server=extra.get("server_step_size", 1.0),
+    )  # fmt: skip
+    # The roads differ in the order of sums. A dozen short steps spread a rounding by a small factor, unless a unit
+    # changes sides between two roundings, which the seed does not.
+    scale = float(np.abs(fed.inputs).sum(axis=1).max() * max(1.0, np.abs(run.models).max()) * fed.dim)
+    np.testing.assert_allclose(run.loss[0], losses, atol=40 * EPS * scale)
+    np.testing.assert_allclose(run.models[0, -1], model, atol=40 * EPS * scale)
+
+
+def test_overflow_in_a_hidden_layer_is_a_divergence_and_no_silent_zero():
+    """max(0, NaN) must not be 0."""
+    fed = federation((4,))
+    run = ft.fedavg(
+        fed, Proportional(1), num_rounds=60, step_size=1e200, initial=fed.initial(0), record=("loss",), rng=1
+    )
+    assert run.diverged_at[0] > 0
+    assert np.isnan(run.loss[0, -1])
+
+
+def test_training_separates_what_no_linear_model_can():
+    """Exclusive or."""
+    corners = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    fed = ft.PerceptronFederation(FederatedData.from_clients([(corners, [0, 1, 1, 0])]), hidden=(8,))
+    run = ft.fedavg(
+        fed, ft.selection.Full(), num_rounds=1, local_steps=3000, step_size=0.2, momentum=0.9, initial=fed.initial(0),
+        record=("loss", "models"),
+    )  # fmt: skip
+    assert run.loss[0, -1] < 0.01
+    assert fed.accuracy(run.models[0, -1], held_out=False) == 1.0
+
+
+def test_replicates_have_the_same_bits_on_any_number_of_threads():
+    fed = federation((6, 5))
+    runs = [
+        ft.fedavg(
+            fed, Proportional(2), num_rounds=3, local_steps=3, step_size=0.1, batch_size=3, initial=fed.initial(0),
+            num_replicates=4, num_threads=threads, record=("models",),
+        ).models.tobytes()
+        for threads in (1, 2)
+    ]  # fmt: skip
+    assert runs[0] == runs[1]

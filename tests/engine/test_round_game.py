@@ -1,0 +1,92 @@
+"""The compiled values of a round are those of ``fedtheory.valuation``, coalition by coalition and draw by draw."""
+
+import numpy as np
+import pytest
+from numba import njit
+
+from fedtheory.engine import _round_game as game
+from fedtheory.valuation.exact import shapley
+from fedtheory.valuation.gtg import gtg_shapley
+from fedtheory.valuation.permutations import permutation_shapley
+
+
+@njit
+def rough_loss(problem, model):
+    """A loss that no symmetry makes simple."""
+    total = 0.0
+    for j in range(model.size):
+        total += np.abs(model[j] - problem[j]) ** 1.5 + 0.3 * np.sin(3 * model[j])
+    return total
+
+
+@njit
+def broken_loss(problem, model):
+    return np.nan if model[0] > problem[0] else 0.0
+
+
+class Round:
+    """A random round of n clients with its utility as a plain function."""
+
+    def __init__(self, n, seed=0, spread=1.0, loss=rough_loss):
+        rng = np.random.default_rng(seed)
+        self.loss, self.problem = loss, rng.normal(size=3)
+        self.start, self.updates = rng.normal(size=3), spread * rng.normal(size=(n, 3))
+        self.shares = rng.integers(1, 9, size=n).astype(float)
+
+    def utility(self, players):
+        chosen = sorted(players)
+        shares = self.shares[chosen]
+        mean = shares @ self.updates[chosen] / shares.sum() if chosen else np.zeros(3)
+        return -float(self.loss(self.problem, self.start + mean))
+
+    def values(self, method, *, tolerance=0.0, num_orders=0, seed=0):
+        n = self.shares.size
+        values = np.full(n, 9.0)
+        asked = game.value_cohort(
+            self.loss, self.problem, self.start, self.updates, self.shares, method, tolerance, num_orders,
+            np.random.default_rng(np.random.SeedSequence(seed)), np.empty(1 << n), np.empty(3), values,
+        )  # fmt: skip
+        return values, asked
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8])
+def test_exact_values_are_those_of_all_coalitions(n):
+    a_round = Round(n, seed=n)
+    values, asked = a_round.values(game.EXACT)
+    np.testing.assert_allclose(values, shapley(a_round.utility, n), atol=1e-13)
+    assert asked == 2**n
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+@pytest.mark.parametrize("tolerance", [0.0, 1e-3, 0.3])
+@pytest.mark.parametrize("spread", [0.01, 1.0])
+def test_truncated_values_draw_truncate_and_stop_as_the_plain_ones(n, tolerance, spread):
+    for seed in range(3):
+        a_round = Round(n, seed=10 * n + seed, spread=spread)
+        values, asked = a_round.values(game.TRUNCATED, tolerance=tolerance, seed=seed)
+        found = gtg_shapley(a_round.utility, n, tolerance, rng=seed)
+        np.testing.assert_allclose(values, found.values, atol=1e-13)
+        assert asked == found.num_evaluations
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_values_of_random_orders_are_the_plain_ones(n):
+    a_round = Round(n, seed=7)
+    values, asked = a_round.values(game.PERMUTATION, num_orders=11, seed=5)
+    found = permutation_shapley(a_round.utility, n, num_permutations=11, rng=5)
+    np.testing.assert_allclose(values, found.values, atol=1e-13)
+    assert asked == found.num_evaluations
+
+
+@pytest.mark.parametrize("method", [game.EXACT, game.TRUNCATED, game.PERMUTATION])
+def test_a_loss_that_is_no_number_makes_all_values_none(method):
+    a_round = Round(3, loss=broken_loss)
+    a_round.problem[0] = a_round.start[0] + np.median(a_round.updates[:, 0])
+    values, _ = a_round.values(method, num_orders=30)
+    assert np.isnan(values).all()
+
+
+def test_a_round_that_changes_nothing_is_worth_nothing():
+    a_round = Round(4, spread=1e-9)
+    values, asked = a_round.values(game.TRUNCATED, tolerance=1e-4)
+    assert (values.tolist(), asked) == ([0.0] * 4, 2)

@@ -1,0 +1,130 @@
+"""The fast table of a softmax round equals one matrix product per coalition, and takes no nonsense."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fedtheory.federation.client_data import FederatedData
+from fedtheory.federation.softmax import SoftmaxFederation
+from fedtheory.valuation import _softmax_coalitions as coalitions
+from fedtheory.valuation.axioms import efficiency
+from fedtheory.valuation.exact import shapley
+from fedtheory.valuation.games import utility_table
+from fedtheory.valuation.softmax import softmax_utilities
+
+EPS = np.finfo(np.float64).eps
+
+
+def draw(num_models: int, num_samples: int, *, classes: int = 3, features: int = 2, scale: float = 1.0, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    dim = classes * (features + 1)
+    models = scale * rng.normal(size=(num_models + 1, dim))
+    weights = rng.integers(1, 50, size=num_models).astype(float)
+    x, y = rng.normal(size=(num_samples, features)), rng.integers(classes, size=num_samples)
+    return models[0], models[1:], weights, x, y
+
+
+def naive(before, models, weights, x, y) -> Any:
+    """Utility of one coalition as its definition has it, with the federation's own loss."""
+    classes = models.shape[1] // (x.shape[1] + 1)
+    server = SoftmaxFederation(FederatedData(x, y, np.array([0, len(y)]), classes))
+
+    def utility(players: frozenset[int]) -> float:
+        chosen = sorted(players)
+        if not chosen:
+            return -float(server.loss(before))
+        return -float(server.loss(weights[chosen] @ models[chosen] / weights[chosen].sum()))
+
+    return utility
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(1, 6),
+    st.sampled_from([1, 2, 63, 64, 65, 130]),
+    st.sampled_from([2, 3, 7]),
+    st.sampled_from([0.0, 1e-3, 1.0, 30.0, 1e3, 1e6]),
+    st.integers(0, 2**32),
+)
+def test_the_fast_table_equals_one_matrix_product_per_coalition(players, samples, classes, scale, seed):
+    """Margins of 1e6 take the road with a shift, those of 30 one logarithm for few samples."""
+    game = draw(players, samples, classes=classes, scale=scale, seed=seed)
+    fast, slow = softmax_utilities(*game), utility_table(naive(*game), players)
+    largest = np.abs(game[1]).max() * (np.abs(game[3]).sum(axis=1).max() + 1) + np.log(classes)
+    np.testing.assert_allclose(fast, slow, rtol=0, atol=40 * EPS * largest + 10 * EPS)
+
+
+def test_clients_of_very_different_sizes_do_not_blur_each_other():
+    """No coalition is another one less a client: what a large client adds would leave its roundings behind."""
+    before, models, _, x, y = draw(4, 20, seed=3)
+    weights = np.array([1.0, 1e12, 3.0, 1e6])
+    fast = softmax_utilities(before, models, weights, x, y)
+    slow = utility_table(naive(before, models, weights, x, y), 4)
+    np.testing.assert_allclose(fast, slow, atol=60 * EPS)
+
+
+def test_compiled_and_plain_kernels_agree():
+    before, models, weights, x, y = draw(3, 70, seed=1)
+    logits = np.einsum("sf,kcf->skc", np.column_stack([x, np.ones(70)]), models.reshape(3, 3, 3))
+    tables = []
+    for plain in (False, True):
+        kernels: Any = (coalitions.to_margins, coalitions.add_losses)
+        to_margins, add_losses = (getattr(kernel, "py_func", kernel) if plain else kernel for kernel in kernels)
+        margins, totals = np.zeros((2, 3, 2, coalitions.BLOCK)), np.zeros(8)
+        to_margins(logits, y, margins)
+        add_losses(margins, weights, 70, totals)
+        tables.append(totals)
+    np.testing.assert_allclose(tables[0], tables[1], rtol=1e-13)
+    np.testing.assert_allclose(-tables[0][1:] / 70, softmax_utilities(before, models, weights, x, y)[1:], rtol=1e-13)
+
+
+def test_values_of_a_round_hand_out_the_drop_of_validation_loss():
+    before, models, weights, x, y = draw(5, 40, seed=2)
+    table = softmax_utilities(before, models, weights, x, y)
+    values = shapley(table, 5)
+    server = SoftmaxFederation(FederatedData(x, y, np.array([0, 40]), 3))
+    after = weights @ models / weights.sum()
+    assert efficiency(table, values) == pytest.approx(0, abs=1e-14)
+    assert values.sum() == pytest.approx(float(server.loss(before) - server.loss(after)), abs=1e-13)
+
+
+def test_only_ratios_of_weights_matter():
+    before, models, weights, x, y = draw(3, 9)
+    ours = [softmax_utilities(before, models, scale * weights, x, y) for scale in (1.0, 2.0**-90)]
+    np.testing.assert_array_equal(*ours)
+
+
+def test_arguments_are_read_in_any_form_and_left_alone():
+    before, models, weights, x, y = draw(3, 9)
+    for part in (before, models, weights, x, y):
+        part.setflags(write=False)
+    other = softmax_utilities(before, np.asfortranarray(models), weights.astype(int), x.tolist(), y.astype(np.int32))
+    np.testing.assert_array_equal(other, softmax_utilities(before, models, weights, x, y))
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({"features": np.ones((0, 2)), "labels": []}, ValueError, "features must have at least one validation sample"),
+        ({"labels": [0, 3]}, ValueError, r"labels must be in 0..2, got 3 at index 1"),
+        ({"labels": [0]}, ValueError, r"labels must have shape \(2,\) as there are samples, got \(1,\)"),
+        ({"labels": [0.0, 1.0]}, TypeError, "labels must hold whole numbers"),
+        ({"weights": [1.0, 0.0, 1.0]}, ValueError, "weights must be finite and positive, got 0.0 at index 1"),
+        ({"weights": [1.0, 2.0]}, ValueError, r"weights must have shape \(3,\), got \(2,\)"),
+        ({"weights": [1.0, 1e-150, 1.0]}, ValueError, r"weights must be within a factor of 1e\+100"),
+        ({"before": np.zeros(8)}, ValueError, r"before must have shape \(9,\), got \(8,\)"),
+        ({"models": np.full((3, 9), np.nan)}, ValueError, r"models must be finite, got nan at index \(0, 0\)"),
+        ({"models": np.full((3, 9), 1e200)}, ValueError, r"logits of models must be at most 1e\+100"),
+        ({"models": np.ones((21, 9)), "weights": np.ones(21)}, ValueError, "num_players must be at most 20"),
+        ({"models": np.ones((0, 9)), "weights": []}, ValueError, "num_players must be at least 1"),
+        ({"features": np.ones((2, 3))}, ValueError, r"models must have C \(f \+ 1\) columns with f = 3"),
+    ],
+)
+def test_impossible_rounds_are_refused(change: dict[str, Any], error: type, sentence: str):
+    before, models, weights, x, y = draw(3, 2)
+    arguments = {"before": before, "models": models, "weights": weights, "features": x, "labels": y}
+    with pytest.raises(error, match=sentence):
+        softmax_utilities(**(arguments | change))
