@@ -1,4 +1,4 @@
-"""The command line: ``python -m fedtheory list | show KEY | bound NAME [--param value ...] | verify [KEYS]``.
+"""The command line: ``python -m fedtheory list | show | bound | worst | verify``.
 
 Only ``argparse`` is imported before the arguments are understood, so that ``--help`` answers at once.
 """
@@ -21,6 +21,7 @@ _USAGE = """\
 list                                  the claims and the bounds
 show KEY                              a claim with its verdict, or a bound with its formula
 bound NAME --PARAMETER VALUE ...      the value of a bound and its summands
+worst NAME --PARAMETER VALUE ...      the promise of a bound beside the exact worst case of its class
 verify [KEY ...]                      verdicts on the claims that keys, prefixes or patterns (*) name
 """
 
@@ -29,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return 0, or 1 if a verdict is not the expected one. Wrong usage leaves with 2 and one line."""
     parser = _parser()
     arguments, rest = parser.parse_known_args(argv)
-    if rest and arguments.command != "bound":
+    if rest and arguments.command not in ("bound", "worst"):
         _refuse(f"unknown arguments {' '.join(rest)}")
     try:
         if arguments.command == "list":
@@ -38,6 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _show(arguments.key)
         if arguments.command == "bound":
             return _bound(arguments.name, rest, printed=arguments.printed, loose=arguments.loose)
+        if arguments.command == "worst":
+            return _worst(arguments.name, rest, arguments.instance, force=arguments.force)
         return _verify(arguments)
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
@@ -67,13 +70,23 @@ def _parser() -> argparse.ArgumentParser:
     bound.add_argument("name", metavar="NAME", help="name of the bound, for example power_of_choice.decaying_steps_gap")
     bound.add_argument("--printed", action="store_true", help="the form printed in the paper, where it differs")
     bound.add_argument("--loose", action="store_true", help="evaluate even if hypotheses are unmet, and name these")
-    verify = command("verify", "reach verdicts; exit code 1 if one is not the expected one")
+    _worst_options(command("worst", "compare a bound's promise with the proved worst case of its class"))
+    _verify_options(command("verify", "reach verdicts; exit code 1 if one is not the expected one"))
+    return parser
+
+
+def _worst_options(worst: argparse.ArgumentParser) -> None:
+    worst.add_argument("name", metavar="NAME", help="name of the bound, for example power_of_choice.one_round")
+    worst.add_argument("--instance", type=Path, metavar="FILE", help="also write the federation that attains it")
+    worst.add_argument("--force", action="store_true", help="overwrite the file")
+
+
+def _verify_options(verify: argparse.ArgumentParser) -> None:
     verify.add_argument("keys", nargs="*", metavar="KEY", help="key, prefix or pattern; all claims by default")
     verify.add_argument("--budget", choices=("quick", "thorough"), default="quick", help="how many instances")
     verify.add_argument("--seed", type=int, default=0, help="seed of the instances (default 0)")
     verify.add_argument("--json", type=Path, metavar="FILE", help="also write the verdicts to a file")
     verify.add_argument("--force", action="store_true", help="overwrite the file")
-    return parser
 
 
 def _refuse(message: str) -> NoReturn:
@@ -182,6 +195,35 @@ def _bound(name: str, rest: Sequence[str], *, printed: bool, loose: bool) -> int
     return 0
 
 
+def _worst(name: str, rest: Sequence[str], target: Path | None, *, force: bool) -> int:
+    from fedtheory._console import show_table
+    from fedtheory._files import json_writer
+    from fedtheory.verification.catalogue import close_to, known_bounds
+    from fedtheory.worst_case.promises import CONFRONTED, confront
+
+    bounds = {known: bound for known, bound in known_bounds().items() if any(bound is way for way in CONFRONTED)}
+    if name not in bounds:
+        _refuse(f"NAME must be a bound whose worst case is known, got {name!r}{close_to(name, bounds)}")
+    _writable(target, "--instance", force=force)
+    try:
+        found = confront(bounds[name], **_given(bounds[name], rest))
+        instance = found.worst.instance().as_data() if target is not None else None
+    except (ValueError, TypeError) as error:
+        _refuse(str(error))
+    _write(
+        [("bound", name), ("source", str(bounds[name].statement)), ("remark", found.remark)][: 2 + bool(found.remark)]
+    )
+    show_table(found.rows())
+    if target is not None:
+        json_writer(instance)(target)
+    return 0
+
+
+def _writable(target: Path | None, option: str, *, force: bool) -> None:
+    if target is not None and ((target.exists() and not force) or not target.absolute().parent.is_dir()):
+        _refuse(f"{option} must name a new file in an existing folder (--force overwrites), got {target}")
+
+
 def _number(value: Any) -> str:
     return f"{value} = {float(value):.6g}" if isinstance(value, Fraction) else f"{value:.10g}"
 
@@ -234,8 +276,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     from fedtheory.verification.verdicts import examine
 
     target = arguments.json
-    if target is not None and ((target.exists() and not arguments.force) or not target.absolute().parent.is_dir()):
-        _refuse(f"--json must name a new file in an existing folder (--force overwrites), got {target}")
+    _writable(target, "--json", force=arguments.force)
     if arguments.seed < 0:
         _refuse(f"--seed must be at least 0, got {arguments.seed}")
     try:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DIGITS", "Rounded"]
+__all__ = ["DIGITS", "Rounded", "one_minus_product"]
 
 DIGITS = 2.0**-40  # relative error, 9.1e-13, up to which a result counts as known
 _UNIT = 2.0**-53
@@ -142,6 +142,17 @@ class Rounded:
     def plain(self) -> Any:
         """Return the value alone, a float or an array."""
         return _plain(self.value)
+
+
+def one_minus_product(a: Rounded, b: Rounded) -> Rounded:
+    """Return ``1 - a b``; close to ``a b = 1`` the rounding of the product is known exactly, and taken back."""
+    plain = 1 - a * b
+    product = a.value * b.value
+    value = (1.0 - product) - _product_rounding(a.value, b.value, product)
+    # Between 1/2 and 2 the difference from 1 is exact, so that only the last sum rounds.
+    exact = (product >= 0.5) & (product <= 2.0) & (a.error == 0) & (b.error == 0)
+    error = np.where(exact, 2 * _UNIT * abs(value) + _TINY, np.nan)[()]
+    return plain.better(Rounded(value, error))
 
 
 def _plain(value: Any) -> Any:

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._rounding import Rounded
+from fedtheory._rounding import Rounded, one_minus_product
 from fedtheory._wording import shown
 
-__all__ = ["geometric", "logarithm", "maximum", "mean", "total"]
+__all__ = ["geometric", "logarithm", "maximum", "mean", "short_of_one", "total"]
 
 _MOST_BITS = 2**28
 
@@ -47,7 +47,22 @@ def logarithm(value: Any) -> Any:
     return log if isinstance(value, Rounded) else log.plain()
 
 
-def geometric(rate: Any, num_steps: Any) -> tuple[Any, Any]:
+def short_of_one(left: Any, right: Any) -> Any:
+    """One minus a product, with all its digits where the product is close to one.
+
+    >>> short_of_one(Fraction(1, 3), 2)
+    Fraction(1, 3)
+    >>> f"{short_of_one(1 + 2**-30, 1 - 2**-30):.6g}"
+    '8.67362e-19'
+    """
+    if isinstance(left, Rounded) or isinstance(right, Rounded):
+        return one_minus_product(Rounded.of(left), Rounded.of(right))
+    if isinstance(left, float | np.ndarray) or isinstance(right, float | np.ndarray):
+        return one_minus_product(Rounded.of(left), Rounded.of(right)).plain()
+    return 1 - left * right
+
+
+def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
     r"""Return what is left after n steps that each take away the share ``rate``, and what is gone.
 
     .. math::
@@ -61,6 +76,8 @@ def geometric(rate: Any, num_steps: Any) -> tuple[Any, Any]:
         x, at most 1.
     num_steps
         n, at least 0.
+    rest
+        ``1 - x``, where more digits of it are known than x has.
 
     Returns
     -------
@@ -80,10 +97,10 @@ def geometric(rate: Any, num_steps: Any) -> tuple[Any, Any]:
     '3e-20'
     """
     if isinstance(rate, Rounded) or isinstance(num_steps, Rounded):
-        return _geometric(Rounded.of(rate), num_steps)
+        return _geometric(Rounded.of(rate), num_steps, rest)
     if isinstance(rate, float | np.ndarray) or isinstance(num_steps, np.ndarray):
         with np.errstate(all="ignore"):
-            left, gone = _geometric(Rounded.of(rate), Rounded.of(num_steps))
+            left, gone = _geometric(Rounded.of(rate), Rounded.of(num_steps), rest)
         return left.plain(), gone.plain()
     if isinstance(rate, Fraction) and num_steps * rate.denominator.bit_length() > _MOST_BITS:
         message = f"num_steps is too large for exact rationals, give floats instead, got {shown(num_steps)}"
@@ -92,8 +109,8 @@ def geometric(rate: Any, num_steps: Any) -> tuple[Any, Any]:
     return power, 1 - power
 
 
-def _geometric(rate: Rounded, num_steps: Any) -> tuple[Rounded, Rounded]:
-    power = (1 - rate) ** num_steps
+def _geometric(rate: Rounded, num_steps: Any, rest: Any) -> tuple[Rounded, Rounded]:
+    power = (1 - rate if rest is None else rest) ** num_steps
     # log(1 - x) keeps the digits of a small x, which 1 - x loses.
     exponent = num_steps * rate.through(lambda x: np.log1p(-x))
     return power.better(exponent.through(np.exp)), (1 - power).better(-exponent.through(np.expm1))

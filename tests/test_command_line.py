@@ -250,3 +250,38 @@ def test_wrong_usage_is_one_line_and_exit_code_two(
     arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert complaint in refused(arguments, capsys)
+
+
+ONE_ROUND = (
+    "worst power_of_choice.one_round --distance2 1 --step-size 1/4 --mu 1/10 --L 1 --local-steps 1 --num-selected 1 "
+    "--sigma2 0 --objective-gap 1/2 --rho-diagonal 6/5 --rho-tilde 2"
+)
+
+
+def test_worst_prints_promise_enclosure_looseness_and_multipliers(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    target = tmp_path / "instance.json"
+    assert main([*ONE_ROUND.split(), "--instance", str(target)]) == 0
+    printed = capsys.readouterr().out
+    assert all(word in printed for word in ("promise", "1.2275", "looseness", "multiplier of objective_gap"))
+    written = json.loads(target.read_text(encoding="utf-8"))
+    assert written["expected_error"] == pytest.approx(1.2275, rel=1e-5)
+    assert len(written["clients"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("worst power_of_choice.lemma", "NAME must be a bound whose worst case is known"),
+        (ONE_ROUND.replace("--rho-tilde 2", "--rho-tilde 1"), "rho_tilde >= rho_diagonal"),
+        (ONE_ROUND.replace("--mu 1/10", "--mu 1"), "mu must be below L"),
+    ],
+)
+def test_worst_refuses_in_one_line(line: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(line.split())
+    assert stop.value.code == 2
+    printed = capsys.readouterr().err
+    assert sentence in printed
+    assert printed.count("\n") == 1

@@ -21,9 +21,7 @@ PAGES = [
     "README.md",
     "docs/tutorial.md",
     "docs/contributing.md",
-    "docs/theory/index.md",
-    "docs/theory/softmax.md",
-    "docs/theory/greedyfed.md",
+    *(f"docs/theory/{page}.md" for page in ("index", "softmax", "worst_cases", "greedyfed")),
 ]
 PROGRAMS = {
     "git",

@@ -4,11 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from fedtheory._semidefinite import is_semidefinite
-
-__all__ = ["congruence", "is_semidefinite", "rounded", "solve_exactly"]
-
-Matrix = list[list[Fraction]]
+__all__ = ["rounded", "solve_exactly"]
 
 
 def rounded(number: float, bits: int) -> Fraction:
@@ -18,24 +14,6 @@ def rounded(number: float, bits: int) -> Fraction:
     Fraction(1, 4)
     """
     return Fraction(round(math.ldexp(number, bits)), 1 << bits)
-
-
-def congruence(rows: Sequence[Mapping[int, Fraction]], middle: Mapping[tuple[int, int], Fraction], size: int) -> Matrix:
-    """Symmetric part of ``V' M V`` for sparse rows of V and a sparse M.
-
-    >>> congruence([{0: Fraction(1)}, {0: Fraction(2), 1: Fraction(3)}], {(0, 1): Fraction(2)}, 2)
-    [[Fraction(4, 1), Fraction(3, 1)], [Fraction(3, 1), Fraction(0, 1)]]
-    """
-    image: list[dict[int, Fraction]] = [{} for _ in rows]
-    for (left, right), c in middle.items():
-        for column, entry in rows[right].items():
-            image[left][column] = image[left].get(column, Fraction(0)) + c * entry
-    product = [[Fraction(0)] * size for _ in range(size)]
-    for row, moved in zip(rows, image, strict=True):
-        for i, entry in row.items():
-            for j, value in moved.items():
-                product[i][j] += entry * value
-    return [[(product[i][j] + product[j][i]) / 2 for j in range(size)] for i in range(size)]
 
 
 def solve_exactly(columns: Sequence[Mapping[int, Fraction]], target: Mapping[int, Fraction]) -> dict[int, Fraction]:

@@ -8,11 +8,14 @@ constraints.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from fedtheory._semidefinite import is_semidefinite
 from fedtheory.errors import OracleError
-from fedtheory.worst_case._rational import congruence, is_semidefinite
-from fedtheory.worst_case.gram import Form, Program, Value, Vector
+from fedtheory.worst_case._exact_tables import Table, coordinates, form_sums, over_common
+from fedtheory.worst_case.gram import Program
 
 __all__ = ["FeasiblePoint", "Multipliers", "value_balance", "verify_lower", "verify_upper"]
 
@@ -46,40 +49,35 @@ def verify_upper(program: Program, multipliers: Multipliers) -> Fraction:
         message = "multipliers must be one per constraint, and at least 0 for an inequality"
         raise OracleError(message)
     weights = (Fraction(-1), *factors)
-    if any(value_balance(program, weights).values()):
+    if any(value_balance(program, weights)):
         message = "multipliers must make the function values cancel"
         raise OracleError(message)
+    middle = _middle(program, weights)
     for block in range(len(program.sizes)):
-        if not is_semidefinite(_slack(program, weights, block)):
+        sides = coordinates(program, block).wholes
+        if not is_semidefinite((sides.T @ (middle @ sides)).tolist()):
             message = f"multipliers must leave a positive semidefinite matrix, got another in block {block}"
             raise OracleError(message)
     return sum((y * c.bound for y, c in zip(factors, constraints, strict=True)), start=Fraction(0))
 
 
-def value_balance(program: Program, weights: Sequence[Fraction]) -> dict[Value, Fraction]:
+def value_balance(program: Program, weights: Sequence[Fraction]) -> list[Fraction]:
     """Coefficient of every function value in ``sum weight * form`` over ``program.forms``."""
-    total: dict[Value, Fraction] = dict.fromkeys(program.values, Fraction(0))
-    for weight, form in zip(weights, program.forms, strict=True):
-        for value, c in form.values.items():
-            total[value] += weight * c
+    total = [Fraction(0)] * len(program.values)
+    for row, place, c in program.levels:
+        total[place] += weights[row] * c
     return total
 
 
-def _slack(program: Program, weights: Sequence[Fraction], block: int) -> list[list[Fraction]]:
-    """Coordinates of ``sum weight * form`` in a block, a symmetric matrix."""
-    vectors = program.vectors
-    numbers = {vector: number for number, vector in enumerate(vectors)}
-    middle: dict[tuple[int, int], Fraction] = {}
-    for weight, form in zip(weights, program.forms, strict=True):
-        if weight:
-            for (u, v), c in form.products.items():
-                pair = numbers[u], numbers[v]
-                middle[pair] = middle.get(pair, Fraction(0)) + weight * c
-    return congruence([_within(vector, block) for vector in vectors], middle, program.sizes[block])
-
-
-def _within(vector: Vector, block: int) -> dict[int, Fraction]:
-    return {place: c for (home, place), c in vector.coordinates.items() if home == block}
+def _middle(program: Program, weights: Sequence[Fraction]) -> Any:
+    """Return the symmetric matrix of ``sum weight * form`` between the program's vectors, up to a positive factor."""
+    wholes = over_common(weights).wholes
+    middle = np.zeros((len(program.vectors), len(program.vectors)), dtype=object)
+    coefficients = over_common([c for _, _, c in program.products]).wholes
+    for (row, place, _), c in zip(program.products, coefficients, strict=True):
+        if wholes[row]:
+            middle[place] += wholes[row] * c
+    return middle + middle.T
 
 
 def verify_lower(program: Program, point: FeasiblePoint) -> Fraction:
@@ -90,29 +88,31 @@ def verify_lower(program: Program, point: FeasiblePoint) -> Fraction:
     OracleError
         If the point breaks a constraint.
     """
-    images = {vector: _image(vector, point) for vector in program.vectors}
-    values = dict(zip(program.values, point.values, strict=True))
-
-    def at(form: Form) -> Fraction:
-        products = (c * _dot(images[u], images[v]) for (u, v), c in form.products.items())
-        return sum(products, start=sum((c * values[f] for f, c in form.values.items()), start=Fraction(0)))
-
-    broken = [f"{c.form} <= {c.bound}" for c in program.inequalities if at(c.form) > c.bound]
-    broken += [f"{c.form} == {c.bound}" for c in program.equalities if at(c.form) != c.bound]
+    reached = _forms_at(program, point)
+    constraints = (*program.equalities, *program.inequalities)
+    num_equalities = len(program.equalities)
+    broken = [
+        number
+        for number, (value, constraint) in enumerate(zip(reached[1:], constraints, strict=True))
+        if value > constraint.bound or (number < num_equalities and value != constraint.bound)
+    ]
     if broken:
         message = f"the point must fulfill all constraints, got {len(broken)} that it breaks"
         raise OracleError(message)
-    return at(program.objective)
+    return reached[0]
 
 
-def _image(vector: Vector, point: FeasiblePoint) -> list[Fraction]:
-    """Return the vector itself: basis vectors are columns of the factors, and blocks are orthogonal to each other."""
-    found = []
+def _forms_at(program: Program, point: FeasiblePoint) -> list[Fraction]:
+    """Return all forms at a point; blocks are orthogonal to each other."""
+    grams = [Fraction(0)] * len(program.forms)
     for block, rows in enumerate(point.factors):
-        inside = _within(vector, block)
-        found += [sum((c * row[place] for place, c in inside.items()), start=Fraction(0)) for row in rows]
-    return found
-
-
-def _dot(x: Sequence[Fraction], y: Sequence[Fraction]) -> Fraction:
-    return sum((a * b for a, b in zip(x, y, strict=True)), start=Fraction(0))
+        if rows:
+            sides = coordinates(program, block)
+            entries = over_common([entry for row in rows for entry in row])
+            images = entries.wholes.reshape(len(rows), -1) @ sides.wholes.T
+            gram = Table(images.T @ images, (entries.denominator * sides.denominator) ** 2)
+            grams = [a + b for a, b in zip(grams, form_sums(program.products, gram, len(grams)), strict=True)]
+    if not program.values:
+        return grams
+    values = form_sums(program.levels, over_common(point.values), len(grams))
+    return [a + b for a, b in zip(grams, values, strict=True)]

@@ -1,12 +1,14 @@
 """From the solver's hints to exact enclosures of a program's value."""
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import NamedTuple
+from functools import cache, partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from fedtheory._validate import Array
-from fedtheory.errors import OracleError
+from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case._rational import rounded, solve_exactly
 from fedtheory.worst_case.certificates import (
     FeasiblePoint,
@@ -15,55 +17,138 @@ from fedtheory.worst_case.certificates import (
     verify_lower,
     verify_upper,
 )
-from fedtheory.worst_case.gram import Constraint, Form, Program, Value, Vector
-from fedtheory.worst_case.solver import Solution, solve
+from fedtheory.worst_case.gram import Program
+from fedtheory.worst_case.solver import Empty, Solution, assemble, solve, tightened
 
 __all__ = ["Enclosure", "enclose", "prove_lower", "prove_upper"]
 
 # Multipliers and coordinates are rounded to multiples of these powers of 1/2.
 _MULTIPLIER_BITS, _COORDINATE_BITS = 36, 44
+# How much room the solver leaves for rounding: a loss of this times a number of order 10. Where little is not enough,
+# shares of solutions with much room are mixed in; where it is too much for a small value, there is less.
+_LITTLE, _LESS = 2e-8, 2e-9
+_MIXTURES = (
+    (1e-6, 0.03),
+    (1e-7, 1.0),
+    (1e-6, 0.1),
+    (1e-6, 0.3),
+    (1e-6, 1.0),
+    (1e-4, 1e-3),
+    (1e-4, 1e-2),
+    (1e-4, 0.1),
+    (1e-4, 1.0),
+)
+_NARROW = 5e-6
+
+
+Proved = TypeVar("Proved")
+Rounding = Callable[[Solution], FeasiblePoint]
+Solver = Callable[[float], Solution]
+"""Solutions that leave some room."""
 
 
 class Enclosure(NamedTuple):
-    """``lower <= value <= upper`` with the proofs of both sides, and the solver's solution between them."""
+    """``lower <= value <= upper``, and the proofs of both sides."""
 
     lower: Fraction
     upper: Fraction
     point: FeasiblePoint
     multipliers: Multipliers
-    solution: Solution
 
 
-def enclose(program: Program) -> Enclosure:
+def enclose(program: Program, rounding: Rounding | None = None) -> Enclosure:
     """Enclose the value of a program between two rationals, each with a proof.
+
+    The solver is given the program with every inequality tightened a little, so that its point is feasible in spite of
+    rounding, and with ``eps tr G`` added to the objective, so that what its multipliers leave is at least ``eps I``.
+    A program with equalities needs a ``rounding`` of its own from the solver's solution to a feasible point.
 
     Raises
     ------
+    AssumptionViolated
+        If nothing fulfills the constraints; the sentence names the constants that contradict each other.
     OracleError
         If the solver fails, or its solutions cannot be rounded to proofs.
     """
-    solution = solve(program)
-    upper, multipliers = prove_upper(program, solution)
-    lower, point = prove_lower(program, solution)
-    return Enclosure(lower, upper, point, multipliers, solution)
+    assembled = assemble(program)
+
+    @cache
+    def solved(room: float) -> Solution:
+        return solve(tightened(assembled, room), gram_weight=room, tolerance=1e-10)
+
+    try:
+        found = _between(program, solved(_LITTLE), solved, rounding)
+    except Empty as error:
+        raise _contradiction(program, error.multipliers) from error
+    if found.upper - found.lower <= _NARROW * found.upper:
+        return found
+    try:
+        again = _between(program, solved(_LESS), solved, rounding)
+    except OracleError:
+        return found
+    upper, lower = min(found, again, key=lambda e: e.upper), max(found, again, key=lambda e: e.lower)
+    return Enclosure(lower.lower, upper.upper, lower.point, upper.multipliers)
+
+
+def _contradiction(program: Program, multipliers: Array) -> AssumptionViolated:
+    constraints = (*program.equalities, *program.inequalities)
+    used = np.abs(multipliers) > 1e-6 * np.abs(multipliers).max()
+    names = sorted({c.name for c, counts in zip(constraints, used, strict=True) if c.name and counts})
+    return AssumptionViolated(f"no federation has these constants: {' and '.join(names)} contradict each other")
+
+
+def _between(program: Program, close: Solution, solved: Solver, rounding: Rounding | None) -> Enclosure:
+    upper, multipliers = _first_proof(partial(prove_upper, program), close, solved)
+    lower, point = _first_proof(partial(prove_lower, program, rounding=rounding), close, solved)
+    return Enclosure(lower, upper, point, multipliers)
+
+
+def _first_proof(prove: Callable[[Solution], Proved], close: Solution, solved: Solver) -> Proved:
+    """Prove with as little of a roomy solution as it takes."""
+    try:
+        return prove(close)
+    except (OracleError, ArithmeticError) as error:
+        reason = error
+    for room, share in _MIXTURES:
+        try:
+            return prove(_mixed(close, solved(room), share))
+        except (OracleError, ArithmeticError) as error:
+            reason = error
+    message = f"the solver's solution must round to a proof, got none: {reason}"
+    raise OracleError(message)
+
+
+def _mixed(one: Solution, other: Solution, share: float) -> Solution:
+    """Mix two solutions: feasible points are a convex set, and so are multipliers that prove something."""
+
+    def mix(a: Array, b: Array) -> Array:
+        return (1 - share) * a + share * b
+
+    return Solution(
+        tuple(map(mix, one.grams, other.grams)),
+        mix(one.values, other.values),
+        mix(one.multipliers, other.multipliers),
+        mix(one.equality_multipliers, other.equality_multipliers),
+    )
 
 
 def prove_upper(program: Program, solution: Solution) -> tuple[Fraction, Multipliers]:
-    """Round the solver's multipliers to a proof that the value is at most a number.
+    """Round the solver's multipliers to a proof that the value is at most a number."""
+    multipliers = _balanced(program, solution)
+    return verify_upper(program, multipliers), multipliers
 
-    With ``eps tr G`` added to the objective the dual slack is at least ``eps I``, which leaves room for rounding.
-    """
-    trace = sum(float(np.trace(gram)) for gram in solution.grams)
-    scale = max(abs(solution.value), 1e-12) / max(trace, 1e-12)
-    for eps in (1e-8, 1e-7, 1e-6, 1e-5, 1e-4):
-        try:
-            shifted = solve(program, gram_weight=eps * scale, tolerance=1e-10)
-            multipliers = _balanced(program, shifted)
-            return verify_upper(program, multipliers), multipliers
-        except (OracleError, ArithmeticError) as error:
-            reason = error
-    message = f"the solver's multipliers must round to a proof, got none: {reason}"
-    raise OracleError(message)
+
+def prove_lower(
+    program: Program, solution: Solution, *, rounding: Rounding | None = None
+) -> tuple[Fraction, FeasiblePoint]:
+    """Round the solver's point to one that fulfills all constraints."""
+    point = (rounding or _entries)(solution)
+    return verify_lower(program, point), point
+
+
+def _entries(solution: Solution) -> FeasiblePoint:
+    values = tuple(rounded(value, _COORDINATE_BITS) for value in solution.values)
+    return FeasiblePoint(tuple(_root(gram) for gram in solution.grams), values)
 
 
 def _balanced(program: Program, solution: Solution) -> Multipliers:
@@ -71,44 +156,15 @@ def _balanced(program: Program, solution: Solution) -> Multipliers:
     num_equalities = len(program.equalities)
     found = np.concatenate([solution.equality_multipliers, solution.multipliers])
     factors = [rounded(y, _MULTIPLIER_BITS) for y in found]
-    numbers = {value: number for number, value in enumerate(program.values)}
+    missing = {place: -c for place, c in enumerate(value_balance(program, (Fraction(-1), *factors))) if c}
     order = sorted(range(len(factors)), key=lambda row: (row >= num_equalities, -factors[row]))
-    forms = program.forms[1:]
-    columns = [{numbers[value]: c for value, c in forms[row].values.items()} for row in order]
-    missing = {numbers[v]: -c for v, c in value_balance(program, (Fraction(-1), *factors)).items() if c}
-    for place, change in solve_exactly(columns, missing).items():
+    columns: list[dict[int, Fraction]] = [{} for _ in factors]
+    for row, place, c in program.levels:
+        if row:
+            columns[row - 1][place] = c
+    for place, change in solve_exactly([columns[row] for row in order], missing).items():
         factors[order[place]] += change
     return Multipliers(tuple(factors[num_equalities:]), tuple(factors[:num_equalities]))
-
-
-def prove_lower(program: Program, solution: Solution) -> tuple[Fraction, FeasiblePoint]:
-    """Move the solver's point a little towards an inner one, and round it to a point that fulfills all constraints."""
-    if program.equalities:
-        message = "a program must be without equalities for a lower side, got some"
-        raise OracleError(message)
-    roomy = _inner(program, solution)
-    inner = solve(roomy)
-    places = [roomy.values.index(value) for value in program.values]
-    for share in (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3):
-        grams = [(1 - share) * gram + share * inside for gram, inside in zip(solution.grams, inner.grams, strict=True)]
-        values = (1 - share) * solution.values + share * inner.values[places]
-        point = FeasiblePoint(tuple(_root(gram) for gram in grams), tuple(rounded(f, _COORDINATE_BITS) for f in values))
-        try:
-            return verify_lower(program, point), point
-        except OracleError as error:
-            reason = error
-    message = f"the solver's point must round to a feasible one, got none: {reason}"
-    raise OracleError(message)
-
-
-def _inner(program: Program, solution: Solution) -> Program:
-    """Maximize the room that all inequalities leave, among points of a size like the solution's."""
-    room = Value()
-    basis = [Vector({(b, i): Fraction(1)}) for b, size in enumerate(program.sizes) for i in range(size)]
-    trace = Form({(vector, vector): Fraction(1) for vector in basis})
-    size = 10 * sum(float(np.trace(gram)) for gram in solution.grams) + 1e-9
-    roomy = tuple(Constraint(c.form + room, c.bound) for c in program.inequalities)
-    return Program(program.sizes, Form.of(room), (*roomy, Constraint(trace, Fraction(size))))
 
 
 def _root(gram: Array) -> tuple[tuple[Fraction, ...], ...]:

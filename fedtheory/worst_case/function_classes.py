@@ -1,13 +1,13 @@
 """Which values and gradients belong to one smooth, strongly convex function: the interpolation conditions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import permutations
 from typing import NamedTuple
 
-from fedtheory.worst_case.gram import Form, Value, Vector
+from fedtheory.worst_case.gram import Draft, Form, Value, Vector
 
-__all__ = ["Point", "interpolation"]
+__all__ = ["Point", "impose_quadratic", "interpolation", "interpolation_of_copies"]
 
 
 class Point(NamedTuple):
@@ -39,21 +39,64 @@ def interpolation(points: Sequence[Point], mu: Fraction, L: Fraction) -> list[Fo
     list of Form
         One for each of the ``n (n - 1)`` ordered pairs.
     """
+    return [_pair(i, j, i, mu, L) for i, j in permutations(points, 2)]
+
+
+def interpolation_of_copies(points: Sequence[Point], first_noise: int, mu: Fraction, L: Fraction) -> Iterator[Form]:
+    """Yield the conditions between points of two copies of a client that share some of their noises, not all.
+
+    Parameters
+    ----------
+    points
+        Points along local steps; the s-th depends on the noises of s steps.
+    first_noise
+        Number of the block of the first step's noise; the next steps' blocks follow. What two copies do not share is
+        independent, so that only the blocks before have products.
+    mu, L
+        As in ``interpolation``.
+    """
+    for s, i in enumerate(points):
+        for t, j in enumerate(points):
+            for shared in range(min(s, t)):  # with more in common, one is a step on the way to the other
+                blocks = range(first_noise + shared)
+                seen = Point(i.at.within(blocks), i.gradient.within(blocks), i.value)
+                yield _pair(i, j, seen, mu, L)
+
+
+def _pair(i: Point, j: Point, seen: Point, mu: Fraction, L: Fraction) -> Form:
+    """Condition of an ordered pair; ``seen`` is the part of i that has products with j."""
     half = L / (2 * (L - mu))
     on_gradients, on_points, across = half / L, half * mu, half * 2 * mu / L
-    forms = []
-    for i, j in permutations(points, 2):
-        terms = (
-            ((i.gradient, i.gradient), on_gradients),
-            ((j.gradient, j.gradient), on_gradients),
-            ((i.gradient, j.gradient), -2 * on_gradients),
-            ((i.at, i.at), on_points),
-            ((j.at, j.at), on_points),
-            ((i.at, j.at), -2 * on_points),
-            ((i.gradient, i.at), -across),
-            ((j.gradient, j.at), -across - 1),
-            ((i.gradient, j.at), across),
-            ((j.gradient, i.at), across + 1),
-        )
-        forms.append(Form.total(terms, ((j.value, Fraction(1)), (i.value, Fraction(-1)))))
-    return forms
+    terms = (
+        ((i.gradient, i.gradient), on_gradients),
+        ((j.gradient, j.gradient), on_gradients),
+        ((seen.gradient, j.gradient), -2 * on_gradients),
+        ((i.at, i.at), on_points),
+        ((j.at, j.at), on_points),
+        ((seen.at, j.at), -2 * on_points),
+        ((i.gradient, i.at), -across),
+        ((j.gradient, j.at), -across - 1),
+        ((seen.gradient, j.at), across),
+        ((j.gradient, seen.at), across + 1),
+    )
+    return Form.total(terms, ((j.value, Fraction(1)), (i.value, Fraction(-1))))
+
+
+def impose_quadratic(draft: Draft, minimum: Point, points: Sequence[Point], mu: Fraction, L: Fraction) -> None:
+    r"""Demand that one quadratic function with curvatures in [mu, L] takes these values.
+
+    With X the points less the minimizer and Y their gradients: ``f = f* + <x, y>/2``, ``X'Y`` is symmetric, and
+    ``(Y - mu X)'(L X - Y)`` is positive semidefinite (Bousselmi, Hendrickx, Glineur 2024), which a block of its own
+    says.
+    """
+    half, block = Fraction(1, 2), draft.block()
+    moved = [Point(point.at - minimum.at, point.gradient, point.value) for point in points]
+    low = [point.gradient - mu * point.at for point in moved]
+    high = [L * point.at - point.gradient for point in moved]
+    slack = [draft.vector(block) for _ in moved]
+    for i, point in enumerate(moved):
+        draft.equal_to(Form.of(point.value) - minimum.value - half * (point.at @ point.gradient))
+        for j in range(i + 1):
+            if j < i:
+                draft.equal_to(point.at @ moved[j].gradient - moved[j].at @ point.gradient)
+            draft.equal_to(half * (low[i] @ high[j] + low[j] @ high[i]) - slack[i] @ slack[j])

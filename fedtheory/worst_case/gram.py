@@ -8,6 +8,7 @@ dimension of the space is not restricted. All coefficients are exact rationals.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeVar, final
 
 __all__ = ["Constraint", "Draft", "Form", "Program", "Value", "Vector"]
@@ -114,11 +115,12 @@ class Form:
 @final
 @dataclass(frozen=True)
 class Constraint:
-    """``form <= bound``, or ``form == bound``; the name of a bound is that of the constant it comes from."""
+    """``form <= bound``, or ``form == bound``; the bound is ``share`` times the constant called ``name``, if any."""
 
     form: Form
     bound: Fraction = Fraction(0)
     name: str = ""
+    share: Fraction = Fraction(0)
 
 
 @final
@@ -134,27 +136,55 @@ class Program:
         What is maximized.
     inequalities, equalities
         The constraints.
+    zeros
+        Function values that are 0: a function may be shifted where only differences of its values count.
     """
 
     sizes: tuple[int, ...]
     objective: Form
     inequalities: tuple[Constraint, ...]
     equalities: tuple[Constraint, ...] = ()
+    zeros: frozenset[Value] = frozenset()
 
-    @property
+    @cached_property
     def forms(self) -> tuple[Form, ...]:
         """The objective, and the forms of all constraints, equalities first."""
         return (self.objective, *(constraint.form for constraint in (*self.equalities, *self.inequalities)))
 
-    @property
-    def vectors(self) -> tuple[Vector, ...]:
-        """The vectors whose inner products occur, in the order in which they do."""
-        return tuple(dict.fromkeys(vector for form in self.forms for pair in form.products for vector in pair))
+    @cached_property
+    def vectors(self) -> dict[Vector, int]:
+        """The vectors whose inner products occur, numbered in the order in which they do."""
+        return _numbered(vector for form in self.forms for pair in form.products for vector in pair)
 
-    @property
-    def values(self) -> tuple[Value, ...]:
-        """The function values that occur."""
-        return tuple(dict.fromkeys(value for form in self.forms for value in form.values))
+    @cached_property
+    def values(self) -> dict[Value, int]:
+        """The unknown function values that occur, numbered."""
+        return _numbered(value for form in self.forms for value in form.values if value not in self.zeros)
+
+    @cached_property
+    def products(self) -> list[tuple[int, tuple[int, int], Fraction]]:
+        """Number of the form, numbers of the vectors, and coefficient, of every inner product in a form."""
+        numbers = self.vectors
+        return [
+            (row, (numbers[u], numbers[v]), c)
+            for row, form in enumerate(self.forms)
+            for (u, v), c in form.products.items()
+        ]
+
+    @cached_property
+    def levels(self) -> list[tuple[int, int, Fraction]]:
+        """Number of the form, number of the function value, and coefficient, of every function value in a form."""
+        numbers = self.values
+        return [
+            (row, numbers[f], c)
+            for row, form in enumerate(self.forms)
+            for f, c in form.values.items()
+            if c and f not in self.zeros
+        ]
+
+
+def _numbered(keys: Iterable[Key]) -> dict[Key, int]:
+    return {key: number for number, key in enumerate(dict.fromkeys(keys))}
 
 
 @final
@@ -165,6 +195,23 @@ class Draft:
         self._sizes = [0] * num_blocks
         self._inequalities: list[Constraint] = []
         self._equalities: list[Constraint] = []
+        self._zeros: set[Value] = set()
+
+    def zero(self) -> Value:
+        """Make a function value that is 0."""
+        level = Value()
+        self._zeros.add(level)
+        return level
+
+    @property
+    def num_blocks(self) -> int:
+        """Number of blocks."""
+        return len(self._sizes)
+
+    def block(self) -> int:
+        """Open another block, and return its number."""
+        self._sizes.append(0)
+        return len(self._sizes) - 1
 
     def vector(self, *blocks: int) -> Vector:
         """Make a vector that is free in each of these blocks; in block 0 by default."""
@@ -174,17 +221,26 @@ class Draft:
             self._sizes[block] += 1
         return Vector(coordinates)
 
-    def at_most(self, form: Form | Value, bound: Fraction | int = 0, name: str = "") -> None:
-        """Demand that a form is at most a number."""
-        self._inequalities.append(Constraint(Form.of(form), Fraction(bound), name))
+    def at_most(
+        self, form: Form | Value, constant: Fraction | int = 0, name: str = "", share: Fraction | int = 1
+    ) -> None:
+        """Demand that a form is at most a constant, or some share of it."""
+        bound = Fraction(share) * constant
+        self._inequalities.append(Constraint(Form.of(form), bound, name, Fraction(share if name else 0)))
 
     def equal_to(self, form: Form | Value, bound: Fraction | int = 0, name: str = "") -> None:
         """Demand that a form equals a number."""
         self._equalities.append(Constraint(Form.of(form), Fraction(bound), name))
 
+    def interpolate(self, forms: Iterable[Form]) -> None:
+        """Demand that each of these forms is at most 0."""
+        for form in forms:
+            self.at_most(form)
+
     def maximize(self, objective: Form | Value) -> Program:
         """Return the finished program."""
-        return Program(tuple(self._sizes), Form.of(objective), tuple(self._inequalities), tuple(self._equalities))
+        constraints = tuple(self._inequalities), tuple(self._equalities)
+        return Program(tuple(self._sizes), Form.of(objective), *constraints, frozenset(self._zeros))
 
 
 def _added(left: Mapping[Key, Fraction], right: Iterable[tuple[Key, Fraction]]) -> dict[Key, Fraction]:

@@ -1,33 +1,50 @@
 """Hand a program to an interior-point solver, in floating point: its answer is a hint, never a result."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from fedtheory._validate import Array
-from fedtheory.errors import OracleError
+from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case.gram import Program
 
-__all__ = ["Assembled", "Solution", "assemble", "solve"]
+__all__ = ["Assembled", "Empty", "Solution", "assemble", "solve", "tightened"]
 
 
-class Assembled(NamedTuple):
+@final
+@dataclass(frozen=True)
+class Assembled:
     """A program as arrays: rows are the objective, then the equalities, then the inequalities.
 
     Attributes
     ----------
-    grams
-        Coefficients of the Gram matrix of each block, shape (rows, n (n + 1) / 2): the upper triangle column by column,
-        off-diagonal entries counted once and scaled by sqrt(2).
-    values
-        Coefficients of the function values, shape (rows, number of values).
+    sizes
+        Numbers of rows of the blocks.
+    rows
+        Coefficients of the Gram matrices, block by block, and of the function values, shape (rows, columns). Of a Gram
+        matrix stands the upper triangle column by column, off-diagonal entries counted once and scaled by sqrt(2).
     bounds
         Right-hand sides; 0 for the objective, shape (rows,).
+    num_equalities
+        Number of equalities.
     """
 
-    grams: tuple[Any, ...]
-    values: Any
+    sizes: tuple[int, ...]
+    rows: Any
     bounds: Array
+    num_equalities: int
+
+    @property
+    def num_entries(self) -> int:
+        """Number of columns that belong to Gram matrices."""
+        return sum(size * (size + 1) // 2 for size in self.sizes)
+
+    @property
+    def traces(self) -> Array:
+        """The sum of all traces as a row."""
+        ones = [np.equal(*triangle(size)).astype(np.float64) for size in self.sizes]
+        return np.concatenate([*ones, np.zeros(self.rows.shape[1] - self.num_entries)])
 
 
 class Solution(NamedTuple):
@@ -35,25 +52,26 @@ class Solution(NamedTuple):
 
     Attributes
     ----------
-    value, dual_value
-        Both objectives.
     grams
         Gram matrices, one per block, shape (n, n).
     values
         Function values, in the order of ``program.values``.
     multipliers, equality_multipliers
         Of the inequalities (at least 0) and of the equalities.
-    status
-        The solver's word.
     """
 
-    value: float
-    dual_value: float
     grams: tuple[Array, ...]
     values: Array
     multipliers: Array
     equality_multipliers: Array
-    status: str
+
+
+class Empty(OracleError):
+    """Nothing fulfills the constraints; ``multipliers`` combine them to a contradiction."""
+
+    def __init__(self, multipliers: Array) -> None:
+        super().__init__("the solver must end with a solution, got constraints that contradict each other")
+        self.multipliers = multipliers
 
 
 def triangle(size: int) -> tuple[Any, Any]:
@@ -64,65 +82,57 @@ def triangle(size: int) -> tuple[Any, Any]:
 
 def assemble(program: Program) -> Assembled:
     """Write a program as arrays."""
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, hstack
 
-    vectors = {vector: number for number, vector in enumerate(program.vectors)}
     pairs: dict[tuple[int, int], int] = {}
-    entries: list[tuple[int, int, float]] = []
-    for row, form in enumerate(program.forms):
-        for (u, v), c in form.products.items():
-            a, b = vectors[u], vectors[v]
-            pair = (a, b) if a <= b else (b, a)
-            entries.append((row, pairs.setdefault(pair, len(pairs)), float(c)))
-    rows, columns, coefficients = zip(*entries, strict=True)
-    on_pairs = csr_array((coefficients, (rows, columns)), shape=(len(program.forms), len(pairs)))
+    rows = [row for row, _, _ in program.products]
+    columns = [pairs.setdefault((min(pair), max(pair)), len(pairs)) for _, pair, _ in program.products]
     left, right = np.array(list(pairs)).T
-    grams = tuple(
+    shape = (len(program.forms), len(pairs))
+    on_pairs = csr_array((_floats(program.products), (rows, columns)), shape=shape)
+    parts = [
         csr_array(on_pairs @ _products(_coordinates(program, block, size), left, right))
         for block, size in enumerate(program.sizes)
-    )
+    ]
     bounds = [0.0, *(float(constraint.bound) for constraint in (*program.equalities, *program.inequalities))]
-    return Assembled(grams, _values(program), np.array(bounds))
+    places = ([row for row, _, _ in program.levels], [value for _, value, _ in program.levels])
+    on_values = csr_array((_floats(program.levels), places), shape=(len(program.forms), len(program.values)))
+    together = hstack([*parts, on_values], format="csr")
+    return Assembled(program.sizes, together, np.array(bounds), len(program.equalities))
+
+
+def _floats(terms: Any) -> Array:
+    return np.array([c.numerator / c.denominator for _, _, c in terms])
 
 
 def _coordinates(program: Program, block: int, size: int) -> Array:
     found = np.zeros((len(program.vectors), size))
-    for number, vector in enumerate(program.vectors):
+    for vector, number in program.vectors.items():
         for (home, place), c in vector.coordinates.items():
             if home == block:
-                found[number, place] = float(c)
+                found[number, place] = c.numerator / c.denominator
     return found
 
 
 def _products(vectors: Array, left: Any, right: Any) -> Any:
     # <u, v> as a linear function of the Gram matrix's upper triangle.
-    from scipy.sparse import csr_array
-
     i, j = triangle(vectors.shape[1])
-    u, v = vectors[left], vectors[right]
-    return csr_array((u[:, i] * v[:, j] + u[:, j] * v[:, i]) * np.where(i == j, 0.5, np.sqrt(0.5)))
+    first, second = vectors[:, i], vectors[:, j] * np.where(i == j, 0.5, np.sqrt(0.5))
+    return first[left] * second[right] + second[left] * first[right]
 
 
-def _values(program: Program) -> Any:
-    from scipy.sparse import csr_array
-
-    numbers = {value: number for number, value in enumerate(program.values)}
-    entries = [
-        (row, numbers[value], float(c)) for row, form in enumerate(program.forms) for value, c in form.values.items()
-    ]
-    shape = (len(program.forms), len(numbers))
-    if not entries:
-        return csr_array(shape)
-    rows, columns, coefficients = zip(*entries, strict=True)
-    return csr_array((coefficients, (rows, columns)), shape=shape)
+def tightened(assembled: Assembled, room: float) -> Assembled:
+    """Lower the bounds of all inequalities by a number."""
+    lowered = np.arange(assembled.bounds.size) > assembled.num_equalities
+    return replace(assembled, bounds=assembled.bounds - room * lowered)
 
 
-def solve(program: Program, *, gram_weight: float = 0.0, tolerance: float = 1e-9) -> Solution:
+def solve(assembled: Assembled, *, gram_weight: float = 0.0, tolerance: float = 1e-9) -> Solution:
     """Solve a program approximately.
 
     Parameters
     ----------
-    program
+    assembled
         What to maximize.
     gram_weight
         eps: ``eps tr G`` is added to the objective, so that the dual slack becomes at least ``eps I``.
@@ -131,57 +141,66 @@ def solve(program: Program, *, gram_weight: float = 0.0, tolerance: float = 1e-9
 
     Raises
     ------
+    Empty
+        If nothing fulfills the constraints.
+    AssumptionViolated
+        If the objective has no bound.
     OracleError
-        If the solver ends without a solution; the sentence has the solver's word (a class that is empty is said to be
-        infeasible).
+        If the solver ends without a solution; the sentence has the solver's word.
     """
     import clarabel
-    from scipy.sparse import block_array, csc_array, eye_array
+    from scipy.sparse import csc_array, eye_array, vstack
 
-    assembled = assemble(program)
-    num_equalities, num_values = len(program.equalities), assembled.values.shape[1]
-    triangles = [gram.shape[1] for gram in assembled.grams]
-    rows = block_array([[*assembled.grams, assembled.values]], format="csr")
-    objective = rows[[0]].toarray().ravel() + gram_weight * _traces(program, num_values)
-    cone = eye_array(sum(triangles), sum(triangles) + num_values)
-    system = csc_array(block_array([[rows[1:]], [-cone]]))
+    num_rows, num_columns = assembled.rows.shape
+    entries = assembled.num_entries
+    objective = assembled.rows[[0]].toarray().ravel() + gram_weight * assembled.traces
+    system = csc_array(vstack([assembled.rows[1:], -eye_array(entries, num_columns)]))
     cones = [
-        clarabel.ZeroConeT(num_equalities),
-        clarabel.NonnegativeConeT(len(program.inequalities)),
-        *(clarabel.PSDTriangleConeT(size) for size in program.sizes),
+        clarabel.ZeroConeT(assembled.num_equalities),
+        clarabel.NonnegativeConeT(num_rows - 1 - assembled.num_equalities),
+        *(clarabel.PSDTriangleConeT(size) for size in assembled.sizes),
     ]
+    right = np.concatenate([assembled.bounds[1:], np.zeros(entries)])
+    quadratic = csc_array((objective.size, objective.size))
+    found = clarabel.DefaultSolver(quadratic, -objective, system, right, cones, _precise(tolerance)).solve()
+    _check(str(found.status), np.array(found.z)[: num_rows - 1])
+    return _solution(assembled, found)
+
+
+def _precise(tolerance: float) -> Any:
+    import clarabel
+
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
-    right = np.concatenate([assembled.bounds[1:], np.zeros(sum(triangles))])
-    quadratic = csc_array((objective.size, objective.size))
-    found = clarabel.DefaultSolver(quadratic, -objective, system, right, cones, settings).solve()
-    if str(found.status) not in ("Solved", "AlmostSolved", "InsufficientProgress"):
-        message = f"the solver must end with a solution, got {found.status}"
+    # Shorter steps end more centrally: half the violation that is left.
+    settings.max_step_fraction = 0.95
+    return settings
+
+
+def _check(status: str, multipliers: Array) -> None:
+    if status.endswith("PrimalInfeasible"):
+        raise Empty(multipliers)
+    if status.endswith("DualInfeasible"):
+        message = "the worst case must be finite, got a class in which there is none"
+        raise AssumptionViolated(message)
+    if status not in ("Solved", "AlmostSolved", "InsufficientProgress"):
+        message = f"the solver must end with a solution, got {status}"
         raise OracleError(message)
-    return _solution(program, found, num_equalities)
 
 
-def _traces(program: Program, num_values: int) -> Array:
-    ones = [np.equal(*triangle(size)).astype(np.float64) for size in program.sizes]
-    return np.concatenate([*ones, np.zeros(num_values)])
-
-
-def _solution(program: Program, found: Any, num_equalities: int) -> Solution:
+def _solution(assembled: Assembled, found: Any) -> Solution:
     x, z = np.array(found.x), np.array(found.z)
-    grams, start = [], 0
-    for size in program.sizes:
+    grams, start, first = [], 0, assembled.num_equalities
+    for size in assembled.sizes:
         i, j = triangle(size)
         gram = np.zeros((size, size))
         gram[i, j] = gram[j, i] = x[start : start + i.size] * np.where(i == j, 1.0, np.sqrt(0.5))
         grams.append(gram)
         start += i.size
     return Solution(
-        value=-float(found.obj_val),
-        dual_value=-float(found.obj_val_dual),
         grams=tuple(grams),
         values=x[start:],
-        multipliers=np.maximum(z[num_equalities : num_equalities + len(program.inequalities)], 0.0),
-        equality_multipliers=z[:num_equalities],
-        status=str(found.status),
+        multipliers=np.maximum(z[first : assembled.rows.shape[0] - 1], 0.0),
+        equality_multipliers=z[:first],
     )

@@ -92,7 +92,7 @@ DEMANDS: dict[str, Demand] = {
     # Functions and noise: nothing to read off numbers.
     "clients smooth": Demand(r"every [Ff]_[ki]\b.*L-smooth|^F_k is L-smooth|^h is L-smooth"),
     "clients strongly convex": Demand(r"every [Ff]_[ki]\b.*mu-strongly convex|^h is .*mu-strongly convex"),
-    "clients convex": Demand(r"every f_i is convex"),
+    "clients convex": Demand(r"every f_i is convex|^F_k is convex"),
     "client has a minimizer": Demand(r"^F_k .*has a minimizer"),
     "clients bounded below": Demand(r"every f_i is bounded below"),
     "objective strongly convex": Demand(r"^f is mu-strongly convex"),
@@ -113,6 +113,8 @@ DEMANDS: dict[str, Demand] = {
     # A bound for every client in the mean over what happens says nothing about the clients that a selection prefers.
     "gradients of the selected": Demand(r"E sum_k 1/m \|g_k\|\^2 <= G2 over the active clients"),
     "gradients of the selected, by weight": Demand(r"E sum_k (q_k|p'_k I_k) \|g_k\|\^2 <= G2 over the active clients"),
+    "gradients of the active at the start": Demand(r"<= G2 for every active client at the round's starting model"),
+    "no noise": Demand(r"^gradients are exact"),
     "gradients at the start": Demand(r"E \|grad F_k\(u\)\|\^2 <= G2 for all k"),
     "selection by the model": Demand(r"selection depends on the past only through"),
     "indicators frozen": Demand(r"indicators I_k are fixed at the round's start"),
@@ -165,6 +167,14 @@ DEMANDS: dict[str, Demand] = {
         r"^step_size < 1/\(2 \(1 \+ num_selected\) L\)",
         lambda w: {"step_size": 1 / (2 * (1 + w["num_selected"]) * w["L"]) / BIT},
         lambda w: {"step_size": 1 / (2 * (1 + w["num_selected"]) * w["L"])},
+    ),
+    "step < 1/L": Demand(
+        r"^step_size < 1/L",
+        lambda w: {"step_size": 1 / w["L"] / BIT},
+        lambda w: {"step_size": 1 / w["L"]},
+    ),
+    "gamma >= 2 tau kappa": at_least(
+        r"^gamma >= 2 local_steps L/mu", lambda w: {"gamma": 2 * w["local_steps"] * w["L"] / w["mu"]}
     ),
     "tau <= gamma + 1": Demand(
         r"^local_steps <= 4 L/mu \+ 1",

@@ -26,7 +26,16 @@ _IN_A_ROUND = {"G2, skew and Gamma"}
 _OF_EVERYBODY = {"G2 and distance"}
 _VARIANCE = {"sigma2 <= G2"}  # not where gradients are bounded in a weighted mean only: one client may have more noise
 
+# The page on worst cases: no bound on gradients at all.
+_ROUNDS = _CLIENTS | _NOISE | {"selection by the model", "rho >= 0", "rho_tilde >= rho", "rho <= kappa"}
+
 _POWER_OF_CHOICE = {
+    "loss_after_step-derived": {"clients smooth", "clients convex", "client has a minimizer", "step <= 1/L"},
+    "exact_client_drift-derived": _CLIENTS | {"gradients of the active at the start", "no noise", "step <= 1/L"},
+    "one_round-derived": _ROUNDS | {"step <= 1/L"},
+    "fixed_step_distance-derived": _ROUNDS | {"step <= 1/L"},
+    "decaying_steps_distance-derived": _ROUNDS | {"rho > 0", "gamma >= 2 tau kappa"},
+    "averaged_rounds_gap-derived": _ROUNDS | {"rho > 0", "step < 1/L"},
     "gradient_norm-printed": {"clients smooth", "client has a minimizer"},
     "averaged_distance-printed": set(),
     "client_drift-printed": {"gradients"} | _LEMMA_B2,

@@ -77,7 +77,7 @@ def draw(bound, rng):
 
 def exact_terms(bound, world):
     """The summands in 500 digits, or None where the formula divides by zero."""
-    horizon = world.get("num_steps", world.get("num_rounds", 0))
+    horizon = max(world.get(name, 0) for name in ("num_steps", "num_rounds", "local_steps"))
     number = Q if horizon <= 20 else mpmath.mpf
     exact = {name: exactly(value, number) for name, value in world.items()}
     try:
@@ -107,6 +107,8 @@ def has_all_digits_or_errs_outward(value, terms, side):
 
 
 def has_the_digits_of_its_summands(value, terms):
+    if mpmath.fsum(terms.values()) > np.finfo(np.float64).max:
+        return value == np.inf
     return (
         abs(mpmath.mpf(value) - mpmath.fsum(terms.values()))
         <= RELATIVE * mpmath.fsum(map(abs, terms.values())) + 1e-300

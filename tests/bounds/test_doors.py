@@ -174,7 +174,7 @@ def test_rationals_stay_rationals_with_whole_numbers_among_them(bound):
     world |= {name: 1 + value % 7 for name, value in world.items() if isinstance(value, int)} | {"num_clients": 9}
     world = {name: value for name, value in world.items() if name in bound.domains}
     numbers = {name: value for name, value in world.items() if not isinstance(value, int)}
-    exact = {name: [Q(1, 3)] * 7 if isinstance(value, list) else Q(2, 3) for name, value in numbers.items()}
+    exact = {name: [Q(1, 3)] * 7 if isinstance(value, list) else Q(2, 5) for name, value in numbers.items()}
     # L and mu as whole numbers: their quotient must not become a float on the way.
     exact |= {name: value for name, value in {"L": 7, "mu": 3}.items() if name in world}
     value, _ = bound(**{**world, **exact}, strict=False)

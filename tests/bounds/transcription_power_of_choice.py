@@ -9,6 +9,8 @@ from fractions import Fraction as Q
 
 LETTERS = {
     "num_steps": "T",
+    "num_rounds": "R",
+    "gamma": "gamma",
     "step_size": "eta",
     "elapsed_step_size": "s",
     "mu": "mu",
@@ -196,3 +198,51 @@ def decaying_step_sizes(T, mu, L):
 def weighted_step_sizes(T, mu, L, m):
     """Eq. (85): eta_t = beta/(t + gamma), beta = m/mu, gamma = 4 m (1 + m) L/mu."""
     return [m / mu / (t + 4 * m * (1 + m) * L / mu) for t in range(T)]
+
+
+def loss_after_step__derived(excess, eta, L):
+    """A step on the parabola of curvature L, from where its excess is one half L w^2."""
+    w2 = 2 * excess / L
+    return L / 2 * (1 - eta * L) ** 2 * w2
+
+
+def exact_client_drift__derived(eta, mu, tau, G2):
+    """The way that the client of curvature mu goes in tau - 1 steps, the first of length eta G."""
+    way = sum(eta * (1 - eta * mu) ** i for i in range(tau - 1))
+    return G2 * way**2
+
+
+def one_round__derived(Delta, eta, mu, L, tau, m, sigma2, Gamma, rho, rho_tilde):
+    """The lemma of a round, sum by sum, for equal step sizes."""
+    c, x = 1 - eta * mu, eta * L
+    high = sum(eta * (1 - x) * (1 - x) ** (2 * s) * c ** (tau - 1 - s) for s in range(tau))
+    bias = sum(eta * c ** (tau - 1 - s) for s in range(tau))
+    noise = sum(eta**2 * c ** (tau - 1 - s) for s in range(tau - 1)) + eta**2 / m
+    return c**tau * Delta - 2 * rho * (mu / 2 * Delta + Gamma) * high + 2 * rho_tilde * Gamma * bias + sigma2 * noise
+
+
+def fixed_step_distance__derived(R, eta, mu, L, tau, m, sigma2, Gamma, rho, rho_tilde, Delta_0):
+    """The lemma of a round, R times."""
+    for _ in range(R):
+        Delta_0 = one_round__derived(Delta_0, eta, mu, L, tau, m, sigma2, Gamma, rho, rho_tilde)
+    return Delta_0
+
+
+def decaying_steps_distance__derived(R, gamma, mu, L, tau, m, sigma2, Gamma, rho, rho_tilde, Delta_0):
+    """The theorem for steps 1/(mu (t + gamma)), with psi and delta."""
+    delta, kappa = 2 * Gamma * (rho_tilde - rho) / (mu * (1 + rho)), L / mu
+    K = 2 * tau * kappa * rho * Gamma * (1 + rho_tilde) / (mu * (1 + rho)) + sigma2 * (tau - 1 + Q(1, m)) / (
+        tau * mu**2
+    )
+    psi = max(gamma * max(Delta_0 - delta, 0), 2 * K / rho)
+    return psi / (tau * R + gamma) + delta
+
+
+def averaged_rounds_gap__derived(R, eta, mu, L, tau, m, sigma2, Gamma, rho, rho_tilde, Delta_0):
+    """The theorem for averaged models, with theta, A and Omega as sums."""
+    c, x = 1 - eta * mu, eta * L
+    A = sum(c**j for j in range(tau))
+    theta = (1 - x) / A * sum(c ** (tau - 1 - s) * (1 - x) ** (2 * s) for s in range(tau))
+    Omega = sum(c ** (-tau * r) for r in range(1, R + 1))
+    gap = Gamma * (rho_tilde / (rho * theta) - 1) + Delta_0 / (2 * eta * rho * theta * A * Omega)
+    return gap + eta * sigma2 * (1 - (1 - Q(1, m)) / A) / (2 * rho * theta)

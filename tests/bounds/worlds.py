@@ -31,6 +31,8 @@ def power_of_choice(rng, *, local_steps=None, num_selected=None):
     eta = share(rng) / (4 * (1 + m) * L)
     return {
         "num_steps": rng.randint(1, 12),
+        "num_rounds": rng.randint(1, 12),
+        "gamma": 2 * tau * kappa * (1 + positive(rng, 1)),
         "mu": mu,
         "L": L,
         "local_steps": tau,

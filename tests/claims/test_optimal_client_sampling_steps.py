@@ -13,8 +13,9 @@ from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims.fedavg import lemmas as fedavg_lemmas
 from fedtheory.claims.optimal_client_sampling import appendix, assumptions, extremes, lemma1, many_rounds, means
 from fedtheory.rational import round_draws
-from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.sampled_rounds import SampledRound
+from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
+from fedtheory.rational.sampled_rounds import SampledRound, uniform_law
+from fedtheory.rational.vectors import vector
 from fedtheory.rational.wells import PhiClients
 from fedtheory.sampling.selections import with_replacement
 from fedtheory.verification.catalogue import known_claims
@@ -60,6 +61,21 @@ def test_a_step_with_one_number_changed_is_refuted(claim, home, name, factor, mo
     honest = vars(home)[name] if isinstance(home, type) else getattr(home, name)
     monkeypatch.setattr(home, name, multiplied(honest, factor))
     assert refuted(claim, claim.check, 100)
+
+
+@pytest.mark.parametrize(
+    ("factor", "step_size", "ratios"),
+    [
+        # gamma = p = 1/2, L = 1, R = 2: both longest steps are 1/(16 (1 + M/4)).
+        (0, Q(1, 16), [1, 1, 1, Q(1, 4)]),
+        (1, Q(1, 20), [1, Q(24, 25), Q(4, 5), Q(1, 4)]),
+    ],
+)
+def test_what_the_step_sizes_give_is_attained_by_the_longest_steps(factor, step_size, ratios):
+    fed = opposite_clients()
+    drawn = SampledRound(fed.gradient, fed.weights, vector(1), uniform_law(Q(1, 2)), step_size, 2, Q(2), Q(factor))
+    found = appendix.allowed_steps(drawn, fed.smoothness, {})
+    assert [finding.measured / finding.predicted for finding in found] == ratios
 
 
 @pytest.mark.parametrize("name", ["relative_noise", "sigma2"])

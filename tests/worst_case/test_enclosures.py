@@ -90,3 +90,25 @@ def test_terms_of_one_product_are_added_up() -> None:
     draft.at_most(w.square + w.square, 1)
     found = enclose(draft.maximize(w.square))
     assert found.lower <= Q(1, 2) <= found.upper
+
+
+def test_function_values_that_are_left_over_prove_nothing() -> None:
+    draft, value = Draft(), Value()
+    w = draft.vector()
+    draft.at_most(value - w.square)
+    draft.at_most(w.square, 1)
+    program = draft.maximize(value)
+    assert verify_upper(program, Multipliers((Q(1), Q(1)))) == 1
+    # Half of the multipliers would "prove" 1/2, below what is attained.
+    with pytest.raises(OracleError, match="make the function values cancel"):
+        verify_upper(program, Multipliers((Q(1, 2), Q(1, 2))))
+
+
+def test_an_equality_must_be_met_exactly() -> None:
+    draft = Draft()
+    w = draft.vector()
+    draft.equal_to(w.square, 1)
+    program = draft.maximize(w.square)
+    assert verify_lower(program, FeasiblePoint((((Q(1),),),), ())) == 1
+    with pytest.raises(OracleError, match="the point must fulfill all constraints"):
+        verify_lower(program, FeasiblePoint((((Q(1, 2),),),), ()))

@@ -1,14 +1,19 @@
 """What fedtheory.bounds.power_of_choice offers; written by ``python -m tests.stubs``."""
 
 from fedtheory.bounds.power_of_choice import decaying_steps as decaying_steps
+from fedtheory.bounds.power_of_choice import exact_lemmas as exact_lemmas
 from fedtheory.bounds.power_of_choice import fixed_step as fixed_step
 from fedtheory.bounds.power_of_choice import lemmas as lemmas
 from fedtheory.bounds.power_of_choice import recursions as recursions
 from fedtheory.bounds.power_of_choice import weighted as weighted
+from fedtheory.bounds.power_of_choice import whole_rounds as whole_rounds
+from fedtheory.bounds.power_of_choice import without_gradient_bounds as without_gradient_bounds
 from fedtheory.bounds.power_of_choice._words import PAPER as PAPER
 from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as decaying_step_sizes
 from fedtheory.bounds.power_of_choice.decaying_steps import decaying_steps_gap as decaying_steps_gap
 from fedtheory.bounds.power_of_choice.decaying_steps import refined_decaying_steps_gap as refined_decaying_steps_gap
+from fedtheory.bounds.power_of_choice.exact_lemmas import exact_client_drift as exact_client_drift
+from fedtheory.bounds.power_of_choice.exact_lemmas import loss_after_step as loss_after_step
 from fedtheory.bounds.power_of_choice.fixed_step import fixed_step_gap as fixed_step_gap
 from fedtheory.bounds.power_of_choice.fixed_step import refined_fixed_step_gap as refined_fixed_step_gap
 from fedtheory.bounds.power_of_choice.lemmas import averaged_distance as averaged_distance
@@ -19,3 +24,9 @@ from fedtheory.bounds.power_of_choice.recursions import weighted_one_step as wei
 from fedtheory.bounds.power_of_choice.weighted import derived_weighted_average_gap as derived_weighted_average_gap
 from fedtheory.bounds.power_of_choice.weighted import weighted_average_gap as weighted_average_gap
 from fedtheory.bounds.power_of_choice.weighted import weighted_step_sizes as weighted_step_sizes
+from fedtheory.bounds.power_of_choice.whole_rounds import RoundCoefficients as RoundCoefficients
+from fedtheory.bounds.power_of_choice.whole_rounds import one_round as one_round
+from fedtheory.bounds.power_of_choice.whole_rounds import round_coefficients as round_coefficients
+from fedtheory.bounds.power_of_choice.without_gradient_bounds import averaged_rounds_gap as averaged_rounds_gap
+from fedtheory.bounds.power_of_choice.without_gradient_bounds import decaying_steps_distance as decaying_steps_distance
+from fedtheory.bounds.power_of_choice.without_gradient_bounds import fixed_step_distance as fixed_step_distance

@@ -37,6 +37,7 @@ __all__ = [
     "WEIGHTED_FUNCTIONS",
     "WEIGHTED_PRINTED",
     "WEIGHTED_REPAIRED",
+    "WITHOUT_GRADIENTS",
     "short_steps",
 ]
 
@@ -59,7 +60,7 @@ _SKEW = Domain(finite, {"nonnegative": True})
 DOMAINS = {
     **dict.fromkeys(("rho_bar", "rho_tilde", "rho_diagonal"), _SKEW),
     **dict.fromkeys(("excess", "distances2", "elapsed_step_size"), Domain(nonnegative, {"nonnegative": True})),
-    "squared_weights": Domain(positive, {"positive": True}),
+    **dict.fromkeys(("squared_weights", "gamma"), Domain(positive, {"positive": True})),
 }
 
 # Relative rounding error of the two or three operations that made a step size out of L.
@@ -102,6 +103,7 @@ UNIT_SQUARES = Hypothesis("squared_weights <= 1", lambda squared_weights: (squar
 PRINTED = (*_CURVATURE, _NOISE, MARGINAL_GRADIENTS, _MARKOV_SELECTION, ORDERED_SKEWS)
 _SKEWS = (_NONNEGATIVE_DIAGONAL, ORDERED_DIAGONAL, _FEASIBLE_SKEW)
 REPAIRED = (*_CURVATURE, _MEAN_NOISE, MEAN_GRADIENTS, _MARKOV_SELECTION, *_SKEWS)
+WITHOUT_GRADIENTS = (*_CURVATURE, _MEAN_NOISE, _MARKOV_SELECTION, *_SKEWS)
 WEIGHTED_PRINTED = (*PRINTED, _SUM_TO_ONE)
 WEIGHTED_FUNCTIONS = (*_CURVATURE, _NOISE, _WEIGHTED_GRADIENTS, _MARKOV_SELECTION, _SUM_TO_ONE)
 WEIGHTED_REPAIRED = (*WEIGHTED_FUNCTIONS, *_SKEWS)
@@ -110,5 +112,7 @@ WEIGHTED_REPAIRED = (*WEIGHTED_FUNCTIONS, *_SKEWS)
 def short_steps(factor: int = 4) -> Hypothesis:
     """Make the hypothesis ``step_size <= 1/(factor L)``."""
     return Hypothesis(
-        f"step_size <= 1/({factor} L)", lambda step_size, L: (step_size, "<=", 1 / (factor * L)), rtol=ROUNDING
+        f"step_size <= 1/({factor} L)" if factor > 1 else "step_size <= 1/L",
+        lambda step_size, L: (step_size, "<=", 1 / (factor * L)),
+        rtol=ROUNDING,
     )

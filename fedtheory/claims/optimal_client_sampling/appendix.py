@@ -1,6 +1,7 @@
 """Optimal Client Sampling, Appendices C and D: the steps (34), (37) and (38) of the proofs, in their derived forms."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from fedtheory.bounds.optimal_client_sampling import PAPER, fedavg_strongly_conv
 from fedtheory.claims.optimal_client_sampling._checks import landing, standing
 from fedtheory.paper import Statement
 from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
+from fedtheory.rational.sampled_rounds import SampledRound
 from fedtheory.rational.vectors import combination, norm2
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, worst_of
@@ -49,6 +51,17 @@ def equation_37(rng: np.random.Generator) -> Finding:
     return worst_of([at_most(landing(drawn, fed), first, instance=instance), at_most(first, second, instance=instance)])
 
 
+def allowed_steps(drawn: SampledRound, L: Fraction, instance: dict[str, Any]) -> list[Finding]:
+    """Compare with their limits what the proof takes from the conditions on the step sizes."""
+    length, M = L * drawn.step_size, drawn.noise_factor**2 / drawn.local_steps
+    return [
+        at_most(length * (1 + max(drawn.weights) * M) / drawn.gamma, Fraction(1, 8), instance=instance),
+        at_most(4 * (1 + M) * length**2, Fraction(1, 64), instance=instance),
+        at_most(length, Fraction(1, 16), instance=instance),
+        at_most(1 / drawn.server_step_size**2, norm2(drawn.weights) / drawn.gamma, instance=instance),
+    ]
+
+
 @claim(
     "optimal-client-sampling:equation-38",
     "eta L (1 + W M/R)/gamma <= 1/8, 4 (1 + M/R) (L eta)^2 <= 1/64, L eta <= 1/16 and 1/eta_g^2 <= S2/gamma",
@@ -58,12 +71,4 @@ def equation_37(rng: np.random.Generator) -> Finding:
 )
 def equation_38(rng: np.random.Generator) -> Finding:
     drawn, fed, instance = draw_quadratic_round(rng, longest_round=3)
-    length, M = fed.smoothness * drawn.step_size, drawn.noise_factor**2 / drawn.local_steps
-    return worst_of(
-        [
-            at_most(length * (1 + max(fed.weights) * M) / drawn.gamma, Fraction(1, 8), instance=instance),
-            at_most(4 * (1 + M) * length**2, Fraction(1, 64), instance=instance),
-            at_most(length, Fraction(1, 16), instance=instance),
-            at_most(1 / drawn.server_step_size**2, norm2(fed.weights) / drawn.gamma, instance=instance),
-        ]
-    )
+    return worst_of(allowed_steps(drawn, fed.smoothness, instance))

@@ -37,7 +37,7 @@ def _draw(rng: np.random.Generator) -> tuple[Drawn, dict[str, Any]]:
     "Delta_{t+1} <= (1 - eta mu B) Delta_t + eta^2 C + eta D for a fixed step size",
     Statement(poc.PAPER, _APPENDIX_D, "eq. (68)"),
     hypotheses=tuple(known.text for known in poc.one_step.printed.hypotheses),
-    looseness=1.05,
+    looseness=1.01,
 )
 def equation_68(rng: np.random.Generator) -> Finding:
     drawn, known = _draw(rng)

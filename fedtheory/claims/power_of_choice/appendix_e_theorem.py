@@ -67,7 +67,7 @@ equation_80_refined = claim(
     "Eq. (80) as repaired: 4 for 2 (1 + m) in M, rho_diagonal, (s^2 + 3/4 eta rho s + 3/8 eta mu rho s^2) G2 as drift",
     Statement(poc.PAPER, _APPENDIX_E, "eqs. (79)-(80)", form="refined"),
     hypotheses=(*_ASSUMED, "the selection depends on the past only through the round's starting model"),
-    looseness=1.05,
+    looseness=1.01,
     remark="for every m; s is the sum of the round's step sizes so far",
 )(on_weighted_steps(a5_repaired))
 

@@ -1,0 +1,101 @@
+"""Lemmas of Power-of-Choice that some federation attains, so that nobody can improve them: not in the paper."""
+
+from fedtheory.arithmetic import geometric, short_of_one
+from fedtheory.assumptions import Convex, Hypothesis, Smooth, StronglyConvex
+from fedtheory.bounds.power_of_choice._words import ANY_MEAN, DOMAINS, PAPER, short_steps
+from fedtheory.paper import Summands, states
+
+__all__ = ["exact_client_drift", "loss_after_step"]
+
+_LOWEST = Hypothesis("F_k has a minimizer")
+_STARTING_GRADIENTS = Hypothesis("|grad F_k(u)|^2 <= G2 for every active client at the round's starting model u")
+_NO_NOISE = Hypothesis("gradients are exact")
+
+
+@states(
+    PAPER,
+    "Appendix C",
+    equation="the loss that a step leaves",
+    form="derived",
+    side="lower",
+    assumes=(Smooth(of="F_k"), Convex(of="F_k"), _LOWEST, short_steps(1)),
+    domains=DOMAINS,
+)
+def loss_after_step(excess, *, step_size, L) -> Summands:
+    r"""Lower bound on ``F_k(y - step_size grad F_k(y)) - F_k*``: a step leaves ``(1 - step_size L)^2`` of the excess.
+
+    Parameters
+    ----------
+    excess
+        ``F_k(y) - F_k*``, a number or an array.
+    step_size, L
+        Step size, at most 1/L, and smoothness of F_k.
+
+    Raises
+    ------
+    AssumptionViolated
+        If the step size is above 1/L.
+
+    Notes
+    -----
+    Let g and g+ be the gradients before and after, F_k* = 0 and x = step_size L. Smoothness and convexity say
+    ``F(y+) >= F(y) - step_size |g|^2 + |g+ - g|^2/(2 L)`` and ``F(y+) >= |g+|^2/(2 L)``. Take (1 - x) of the first and
+    x of the second: ``(1 - x)|g+ - g|^2 + x |g+|^2 >= x (1 - x)|g|^2``, so that
+    ``F(y+) >= (1 - x) F(y) - x (1 - x)|g|^2/(2 L)``, and ``|g|^2 <= 2 L F(y)``.
+
+    Examples
+    --------
+    F_k(w) = (L/2) w^2 attains it: with L = 2 and step_size = 1/4 the step leads from 4 to 2, and from 16 to 4.
+
+    >>> loss_after_step(16.0, step_size=1 / 4, L=2)
+    4.0
+    """
+    return {"left": short_of_one(step_size, L) ** 2 * excess}
+
+
+@states(
+    PAPER,
+    "Lemma B.2",
+    equation="for a fixed step size, without noise",
+    form="derived",
+    assumes=(Smooth(), StronglyConvex(), _STARTING_GRADIENTS, _NO_NOISE, short_steps(1)),
+    schemes=ANY_MEAN,
+    domains=DOMAINS,
+)
+def exact_client_drift(step_size, *, mu, L, local_steps, G2) -> Summands:
+    r"""Bound on ``1/m sum_k |w_bar_t - w_k_t|^2`` before the round closes, which halves of the clients attain.
+
+    .. math::
+        G^2\Big(\frac{1-(1-\eta\mu)^{\tau-1}}\mu\Big)^2
+
+    Parameters
+    ----------
+    step_size
+        eta, at most 1/L.
+    mu, L
+        Strong convexity and smoothness of every client.
+    local_steps
+        tau; the drift is that of the last step, after tau - 1 steps.
+    G2
+        Bound on the squared gradients at the round's start only.
+
+    Raises
+    ------
+    AssumptionViolated
+        If the step size is above 1/L.
+
+    Notes
+    -----
+    A step is a contraction by ``1 - eta mu``, so that gradients along a client's path shrink by this factor, and the
+    models stay within ``eta G sum (1 - eta mu)^i`` of the round's start, which is at least as far as their average. Two
+    clients of curvature mu whose gradients are opposite attain it.
+
+    Examples
+    --------
+    With mu = 1, eta = 1/2, tau = 3 and G2 = 16 the models go 4/2 + 4/4 to either side:
+
+    >>> exact_client_drift(1 / 2, mu=1, L=2, local_steps=3, G2=16)
+    9.0
+    """
+    _, gone = geometric(step_size * mu, local_steps - 1)
+    return {"drift": G2 * (gone / mu) ** 2}

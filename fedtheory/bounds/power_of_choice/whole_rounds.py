@@ -1,0 +1,128 @@
+"""Power-of-Choice without Assumption 3.4: the inequality of a whole round (notation of power_of_choice).
+
+It is not in the paper: the multipliers of a semidefinite program, the worst case of a round, have led to it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from fedtheory.bounds.power_of_choice._round_sums import of_a_round
+from fedtheory.bounds.power_of_choice._words import DOMAINS, MEAN, PAPER, WITHOUT_GRADIENTS, short_steps
+from fedtheory.paper import Summands, states
+
+__all__ = ["RoundCoefficients", "one_round", "round_coefficients"]
+
+
+class RoundCoefficients(NamedTuple):
+    """A round's inequality ``distance2 * E |u - w*|^2 + objective_gap * Gamma + sigma2 * sigma^2``."""
+
+    distance2: Any
+    objective_gap: Any
+    sigma2: Any
+
+
+def round_coefficients(
+    step_sizes: Sequence[Any], *, mu: Any, L: Any, num_selected: int, rho_diagonal: Any, rho_tilde: Any
+) -> RoundCoefficients:
+    r"""Coefficients of ``one_round`` for step sizes that change within the round, each at most 1/L.
+
+    .. math::
+        \Delta^+\le\Big(\prod_sc_s\Big)\Delta-2\rho\big(\tfrac\mu2\Delta+\Gamma\big)
+        \sum_s\eta_s(1-x_s)\prod_{i<s}(1-x_i)^2\prod_{i>s}c_i+2\tilde\rho\Gamma\sum_s\eta_s\prod_{i>s}c_i
+        +\sigma^2\Big[\sum_{s<\tau-1}\eta_s^2\prod_{i>s}c_i+\frac{\eta_{\tau-1}^2}m\Big]
+
+    Parameters
+    ----------
+    step_sizes
+        eta_s of the round's steps; numbers of any kind.
+    mu, L, num_selected, rho_diagonal, rho_tilde
+        As in ``one_round``.
+
+    Examples
+    --------
+    Two equal steps as in ``one_round``:
+
+    >>> round_coefficients([0.25, 0.25], mu=1, L=2, num_selected=2, rho_diagonal=1, rho_tilde=3)
+    RoundCoefficients(distance2=0.4375, objective_gap=2.375, sigma2=0.078125)
+    """
+    contraction, moved, kept, noise, loss = 1, 0, 0, 0, 1
+    for s, eta in enumerate(step_sizes):
+        c, x = 1 - eta * mu, eta * L
+        last = s == len(step_sizes) - 1
+        contraction, moved = c * contraction, c * moved + eta
+        kept = c * kept + eta * (1 - x) * loss
+        noise = c * noise + eta**2 / (num_selected if last else 1)
+        loss = loss * (1 - x) ** 2
+    rho = rho_diagonal
+    return RoundCoefficients(contraction - rho * mu * kept, 2 * (rho_tilde * moved - rho * kept), noise)
+
+
+@states(
+    PAPER,
+    "Appendix C",
+    equation="a whole round, without Assumption 3.4",
+    form="derived",
+    assumes=(*WITHOUT_GRADIENTS, short_steps(1)),
+    schemes=MEAN,
+    domains=DOMAINS,
+)
+def one_round(
+    distance2, *, step_size, mu, L, local_steps, num_selected, sigma2, objective_gap, rho_diagonal, rho_tilde
+) -> Summands:
+    r"""Bound on ``E |w_{t+tau} - w*|^2`` after a round from ``Delta = E |w_t - w*|^2``, without bounded gradients.
+
+    .. math::
+        [1-(1-c^\tau)(1+\rho\theta)]\Delta+2\eta A\Gamma(\tilde\rho-\rho\theta)
+        +\eta^2\sigma^2\big(A-1+\tfrac1m\big),\quad A=\sum_{j<\tau}c^j,\
+        \theta=\frac{1-x}A\sum_{s<\tau}c^{\tau-1-s}(1-x)^{2s}
+
+    with ``x = eta L`` and ``c = 1 - eta mu``: several local steps and their length cost the factor theta on rho.
+
+    Its worst case is ``worst_case.skew_class``, which attains it for one local step at
+    ``Delta = 2 Gamma (rho_tilde - rho) / (mu (1 + rho))``.
+
+    Parameters
+    ----------
+    distance2
+        Delta, the expected squared distance at the round's start.
+    step_size
+        eta, at most 1/L, the same for all steps of the round (``round_coefficients`` for others). At 1/L the value is
+        infinite if mu = L, where theta is 0/0.
+    mu, L
+        Strong convexity and smoothness of every client.
+    local_steps, num_selected
+        tau and m.
+    sigma2
+        Bound on the variance of a stochastic gradient.
+    objective_gap, rho_diagonal, rho_tilde
+        Gamma, and the skews; rho_diagonal may be 0 or any smaller number.
+
+    Raises
+    ------
+    AssumptionViolated
+        If the step size is above 1/L, or rho_diagonal is negative, above rho_tilde or above L/mu.
+
+    Notes
+    -----
+    With w* = 0 and ``E_k = F_k - F_k*``: strong convexity and ``|g|^2 <= 2 L E_k`` give for one active client
+    ``E |y_{s+1}|^2 <= c |y_s|^2 - 2 eta (1 - x) E_k(y_s) + 2 eta E_k(w*) + eta^2 sigma2``. By convexity noise can only
+    raise ``E E_k(y_{s+1})``, so that ``E E_k(y_s) >= (1 - x)^(2 s) E_k(u)`` (``loss_after_step``). Add the steps up;
+    average over the active clients, where in the last step independent noises average, then over the selection given u:
+    ``E 1/m sum E_k(u) >= rho (mu/2 |u|^2 + Gamma)`` and ``E 1/m sum E_k(w*) <= rho_tilde Gamma``.
+
+    Examples
+    --------
+    With mu = 1, L = 2, eta = 1/4, tau = 2: x = 1/2, c = 3/4, A = 7/4, theta A = (3/4 + 1/4)/2. With rho = 1,
+    rho_tilde = 3, m = 2 and Delta = 48: ``(9/16 - 1/8) 48 + (2/4) 5 (3 * 7/4 - 1/2) + (7/16) (7/4 - 1 + 1/2)``,
+    that is 21 + 95/8 + 35/64.
+
+    >>> one_round(48, step_size=1 / 4, mu=1, L=2, local_steps=2, num_selected=2, sigma2=7, objective_gap=5,
+    ...           rho_diagonal=1, rho_tilde=3)
+    33.421875
+    """
+    kept, _, moved, high = of_a_round(step_size, local_steps, mu=mu, L=L)
+    return {
+        "contraction": (kept - rho_diagonal * mu * step_size * high) * distance2,
+        "bias": 2 * step_size * objective_gap * (rho_tilde * moved - rho_diagonal * high),
+        "noise": step_size**2 * (sigma2 * (moved - 1) + sigma2 / num_selected),
+    }

@@ -1,0 +1,248 @@
+r"""Power-of-Choice without Assumption 3.4, whole rounds at once (notation of power_of_choice).
+
+Local steps keep a client's loss high if it was high at the round's start (``loss_after_step``), so that the diagonal
+skew there serves all steps of the round. With a fixed step size, ``x = eta L``, ``c = 1 - eta mu`` and
+
+.. math::
+    A=\sum_{j<\tau}c^j,\qquad\theta=\frac{1-x}A\sum_{s<\tau}c^{\tau-1-s}(1-x)^{2s}\in[0,1],
+
+several local steps and their length cost exactly the factor theta on rho. These theorems are not in the paper; their
+proofs are on the theory page about worst cases, where the dual of a semidefinite program has found the first of them.
+"""
+
+from fedtheory.arithmetic import geometric, maximum
+from fedtheory.assumptions import Hypothesis
+from fedtheory.bounds.power_of_choice._round_sums import of_a_round
+from fedtheory.bounds.power_of_choice._words import (
+    DOMAINS,
+    MEAN,
+    PAPER,
+    POSITIVE_DIAGONAL,
+    ROUNDING,
+    WITHOUT_GRADIENTS,
+    short_steps,
+)
+from fedtheory.paper import Summands, states
+
+__all__ = ["averaged_rounds_gap", "decaying_steps_distance", "fixed_step_distance"]
+
+_SHORTER_STEPS = Hypothesis(
+    "step_size < 1/L (at 1/L nothing is left of the skew)", lambda step_size, L: (step_size, "<", 1 / L)
+)
+_LATE = Hypothesis(
+    "gamma >= 2 local_steps L/mu",
+    lambda gamma, local_steps, L, mu: (gamma, ">=", 2 * local_steps * L / mu),
+    rtol=ROUNDING,
+)
+
+
+@states(
+    PAPER,
+    "Theorem A.1",
+    equation="without Assumption 3.4",
+    form="derived",
+    assumes=(*WITHOUT_GRADIENTS, short_steps(1)),
+    schemes=MEAN,
+    domains=DOMAINS,
+)
+def fixed_step_distance(
+    num_rounds,
+    *,
+    step_size,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
+) -> Summands:
+    r"""Bound on ``E |w_T - w*|^2`` after R rounds of a fixed step size up to 1/L, without bounded gradients.
+
+    .. math::
+        a^R\Delta_0+(1-a^R)\Big[\frac{2\Gamma}\mu\cdot\frac{\tilde\rho-\rho\theta}{1+\rho\theta}
+        +\frac{\eta\sigma^2(A-1+1/m)}{\mu A(1+\rho\theta)}\Big],\quad a=1-(1-c^\tau)(1+\rho\theta)
+
+    It is ``one_round`` applied R times; a is not negative, since rho <= L/mu and eta <= 1/L.
+
+    Parameters
+    ----------
+    num_rounds
+        R; ``T = tau R``.
+    step_size, mu, L, local_steps, num_selected, sigma2, objective_gap, rho_diagonal, rho_tilde
+        As in ``one_round``.
+    initial_distance2
+        Squared distance of the first model from w*.
+
+    Raises
+    ------
+    AssumptionViolated
+        As ``one_round``.
+
+    Examples
+    --------
+    The round of ``one_round`` twice from Delta_0 = 256: a = 7/16, its fixed point is (95/8 + 35/64) / (9/16), and
+    ``(49/256) 256 + (207/256) (190/9 + 35/36)``.
+
+    >>> fixed_step_distance(2, step_size=1 / 4, mu=1, L=2, local_steps=2, num_selected=2, sigma2=7, objective_gap=5,
+    ...                     rho_diagonal=1, rho_tilde=3, initial_distance2=256)
+    66.8564453125
+    """
+    _, lost, moved, high = of_a_round(step_size, local_steps, mu=mu, L=L)
+    rate = lost + rho_diagonal * mu * step_size * high
+    left, settled = geometric(rate, num_rounds)
+    bias = 2 * step_size * objective_gap * (rho_tilde * moved - rho_diagonal * high)
+    return {
+        "vanishing": left * initial_distance2,
+        "bias": settled * bias / rate,
+        "noise": settled * step_size**2 * (sigma2 * (moved - 1) + sigma2 / num_selected) / rate,
+    }
+
+
+@states(
+    PAPER,
+    "Theorem 3.1",
+    equation="without Assumption 3.4",
+    form="derived",
+    assumes=(*WITHOUT_GRADIENTS, POSITIVE_DIAGONAL, _LATE),
+    schemes=MEAN,
+    domains=DOMAINS,
+)
+def decaying_steps_distance(
+    num_rounds,
+    *,
+    gamma,
+    mu,
+    L,
+    local_steps,
+    num_selected,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
+) -> Summands:
+    r"""Bound on ``E |w_T - w*|^2`` for steps ``1 / (mu (t + gamma))`` and ``T = tau R``, without bounded gradients.
+
+    .. math::
+        \frac1{T+\gamma}\max\Big\{\gamma(\Delta_0-\delta),\ \frac{4\tau L\Gamma}{\mu^2}\cdot\frac{1+\tilde\rho}{1+\rho}
+        +\frac{2\sigma^2(\tau-1+1/m)}{\tau\rho\mu^2}\Big\}+\delta,\quad
+        \delta=\frac{2\Gamma(\tilde\rho-\rho)}{\mu(1+\rho)}
+
+    The bias delta cannot be improved: some federation with these skews stays at this distance for ever.
+
+    Parameters
+    ----------
+    num_rounds
+        R.
+    gamma
+        Of the step sizes, at least ``2 tau L/mu``.
+    mu, L, local_steps, num_selected, sigma2, objective_gap, rho_diagonal, rho_tilde
+        As in ``one_round``; rho_diagonal must be positive.
+    initial_distance2
+        Squared distance of the first model from w*.
+
+    Raises
+    ------
+    AssumptionViolated
+        If gamma is too small, or rho_diagonal is not positive, above rho_tilde or above L/mu.
+
+    Notes
+    -----
+    In the round from t_0, with ``s = t_0 + gamma`` and ``q = s + tau - 1``, products telescope: ``eta_i`` times the
+    later c is 1/(mu q) for every i, and theta is at least ``1 - tau kappa/s``. So ``e = Delta - delta`` obeys
+    ``e^+ <= (1 - tau (1 + rho theta)/q) e + tau K/(q s)`` with
+    ``K = 2 tau kappa rho Gamma (1 + rho_tilde)/(mu (1 + rho)) + sigma2 (tau - 1 + 1/m)/(tau mu^2)``, whose slope is not
+    negative, and ``e <= psi/s`` gives ``e^+ <= psi/(s + tau)`` whenever ``psi >= 2 K/rho``, since theta >= 1/2.
+
+    Examples
+    --------
+    With mu = 1, L = 2, tau = 2, gamma = 8, rho = 1, rho_tilde = 3, m = 2: delta = 10, the second number is
+    ``16 * 5 * 2 + 7 (1 + 1/2) = 341/2``, and after four rounds ``8 (48 - 10) / 16 + 10``; nearer, ``341/32 + 10``.
+
+    >>> decaying_steps_distance(4, gamma=8, mu=1, L=2, local_steps=2, num_selected=2, sigma2=7, objective_gap=5,
+    ...                         rho_diagonal=1, rho_tilde=3, initial_distance2=48)
+    29.0
+    >>> decaying_steps_distance(4, gamma=8, mu=1, L=2, local_steps=2, num_selected=2, sigma2=7, objective_gap=5,
+    ...                         rho_diagonal=1, rho_tilde=3, initial_distance2=12)
+    20.65625
+    """
+    rho, tau = rho_diagonal, local_steps
+    bias = 2 * objective_gap * (rho_tilde - rho) / (mu * (1 + rho))
+    steady = 4 * tau * L * objective_gap * (1 + rho_tilde) / (mu**2 * (1 + rho))
+    noise = 2 * (sigma2 * (tau - 1) + sigma2 / num_selected) / (tau * rho * mu**2)
+    return {
+        "vanishing": maximum(gamma * (initial_distance2 - bias), steady + noise) / (tau * num_rounds + gamma),
+        "bias": bias,
+    }
+
+
+@states(
+    PAPER,
+    "Theorem A.1",
+    equation="averaged models, without Assumption 3.4",
+    form="derived",
+    assumes=(*WITHOUT_GRADIENTS, POSITIVE_DIAGONAL, _SHORTER_STEPS),
+    schemes=MEAN,
+    domains=DOMAINS,
+)
+def averaged_rounds_gap(
+    num_rounds,
+    *,
+    step_size,
+    mu,
+    L,
+    num_selected,
+    local_steps,
+    sigma2,
+    objective_gap,
+    rho_diagonal,
+    rho_tilde,
+    initial_distance2,
+) -> Summands:
+    r"""Bound on ``E F(w~) - F*`` of the mean of R >= 1 rounds' starting models with weights ``c^(-tau r)``.
+
+    .. math::
+        \frac{\mu\Delta_0}{2\rho\theta}\cdot\frac{c^{\tau R}}{1-c^{\tau R}}
+        +\Gamma\Big(\frac{\tilde\rho}{\rho\theta}-1\Big)+\frac{\eta\sigma^2(1-(1-1/m)/A)}{2\rho\theta}
+
+    The bias has no factor L/mu.
+
+    Parameters
+    ----------
+    num_rounds
+        R; without a round there is no mean and no bound.
+    step_size
+        eta, below 1/L, where theta vanishes.
+    mu, L, local_steps, num_selected, sigma2, objective_gap, rho_diagonal, rho_tilde, initial_distance2
+        As in ``fixed_step_distance``; rho_diagonal must be positive.
+
+    Raises
+    ------
+    AssumptionViolated
+        If the step size is 1/L or more, or rho_diagonal is not positive, above rho_tilde or above L/mu.
+
+    Notes
+    -----
+    In the proof of ``one_round`` keep ``F(u) - F* + Gamma`` where it is replaced by its lower bound; multiply by
+    ``c^(-tau (r + 1))``, add up over the rounds, and use that F is convex.
+
+    Examples
+    --------
+    The round of ``one_round``: c^tau = 9/16, theta = 2/7. Two rounds from Delta_0 = 50 give
+    ``50 (7/4) (81/175) + 5 (3 * 7/2 - 1) + (7/4) (5/4)``, that is 81/2 + 95/2 + 35/16.
+
+    >>> averaged_rounds_gap(2, step_size=1 / 4, mu=1, L=2, local_steps=2, num_selected=2, sigma2=7, objective_gap=5,
+    ...                     rho_diagonal=1, rho_tilde=3, initial_distance2=50)
+    90.1875
+    """
+    _, lost, moved, high = of_a_round(step_size, local_steps, mu=mu, L=L)
+    left, gone = geometric(lost, num_rounds)
+    scale = 1 / (2 * rho_diagonal * high)
+    return {
+        "initial": scale * mu * moved * initial_distance2 * left / gone,
+        "bias": objective_gap * (2 * rho_tilde * moved * scale - 1),
+        "noise": scale * step_size * (sigma2 * (moved - 1) + sigma2 / num_selected),
+    }

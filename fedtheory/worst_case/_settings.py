@@ -1,0 +1,101 @@
+"""What all worst cases are told: checked, exact, and in units in which L and the largest constant are 1."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+from fedtheory import _validate
+from fedtheory._wording import shown
+
+__all__ = ["Setting", "check_block", "rational", "setting", "step_sizes"]
+
+# Powers of the unit of length and of L in each constant.
+_UNITS = {"distance2": (1, 0), "objective_gap": (1, 1), "G2": (1, 2), "gradient_noise": (1, 2)}
+
+
+@final
+@dataclass(frozen=True)
+class Setting:
+    """A problem class without units: ``L = 1``, so that step sizes are ``eta L`` and mu is ``mu/L``.
+
+    Attributes
+    ----------
+    mu
+        Inverse condition number.
+    steps
+        Step sizes times L.
+    constants
+        Bounds by name, in units.
+    length2, L
+        The unit of squared length, and L.
+    """
+
+    mu: Fraction
+    steps: tuple[Fraction, ...]
+    constants: Mapping[str, Fraction]
+    length2: Fraction
+    L: Fraction
+
+    def unit(self, name: str) -> Fraction:
+        """Return the unit of a constant, or of a ``distance`` or ``gap``."""
+        lengths, curvatures = {**_UNITS, "distance": (1, 0), "gap": (1, 1)}[name]
+        return self.length2**lengths * self.L**curvatures
+
+    def __getitem__(self, name: str) -> Fraction:
+        return self.constants[name]
+
+
+def rational(name: str, value: Any, check: Any = _validate.nonnegative) -> Fraction:
+    """Return a number as the exact rational that it is."""
+    number = _validate.one(name, check(name, value))
+    return Fraction(number) if isinstance(number, int | Fraction) else Fraction(float(number))
+
+
+def step_sizes(value: Any, num_steps: int) -> tuple[Fraction, ...]:
+    """Return one step size per step, from one number or a sequence of them."""
+    if not isinstance(value, Sequence) and getattr(value, "ndim", 0) == 0:
+        return (rational("step_size", value, _validate.positive),) * num_steps
+    sizes = tuple(rational("step_size", size, _validate.positive) for size in value)
+    if len(sizes) != num_steps:
+        message = f"step_size must be one number or {num_steps}, one per step, got {len(sizes)}"
+        raise ValueError(message)
+    return sizes
+
+
+def setting(num_steps: int, step_size: Any, *, mu: Any, L: Any, **constants: Any) -> Setting:
+    """Check what a class is made of, and take the units out; constants that are None are left out."""
+    low, high = rational("mu", mu, _validate.positive), rational("L", L, _validate.positive)
+    if low >= high:
+        message = f"mu must be below L, got mu={shown(mu)} and L={shown(L)} (with mu = L every client is a parabola)"
+        raise ValueError(message)
+    checks = {"distance2": _validate.positive}
+    given = {
+        name: rational(name, value, checks.get(name, _validate.nonnegative))
+        for name, value in constants.items()
+        if value is not None
+    }
+    lengths = [value / high ** _UNITS[name][1] for name, value in given.items() if name != "G2"]
+    if not any(lengths):
+        message = "objective_gap must be positive, got 0"
+        raise ValueError(message)
+    length2 = _power_of_two(max(lengths))
+    scaled = {name: value / (length2 * high ** _UNITS[name][1]) for name, value in given.items()}
+    sizes = tuple(size * high for size in step_sizes(step_size, num_steps))
+    return Setting(low / high, sizes, scaled, length2, high)
+
+
+def _power_of_two(number: Fraction) -> Fraction:
+    # A power of two as the unit keeps rationals as short as they are.
+    exponent = round(math.log2(number.numerator) - math.log2(number.denominator))
+    return Fraction(2) ** exponent
+
+
+def check_block(size: int, max_block: Any) -> int:
+    """Refuse a program whose largest block is larger than allowed, and return the limit."""
+    limit = _validate.count("max_block", max_block)
+    if size > limit:
+        message = f"the largest block must have at most {limit} rows (max_block= raises it), got {size}"
+        raise ValueError(message)
+    return limit

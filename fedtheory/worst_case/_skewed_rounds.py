@@ -1,0 +1,126 @@
+"""Rounds of the skewed class: its constants, its proofs, and the federation that attains several rounds."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._comparison import unmet
+from fedtheory._validate import Array
+from fedtheory.assumptions import BoundedGradients, StronglyConvex
+from fedtheory.consequences import consequences
+from fedtheory.errors import AssumptionViolated
+from fedtheory.worst_case._embedding import Embedding
+from fedtheory.worst_case._exchangeable import Scene
+from fedtheory.worst_case._settings import Setting, rational
+from fedtheory.worst_case.enclosures import Enclosure
+from fedtheory.worst_case.instances import ClientFunction, History, Instance, Interpolant, Outcome, Parabola
+from fedtheory.worst_case.worst_cases import Lemma, Proof, lemma_of
+
+__all__ = ["Round", "Skews", "attained", "skews"]
+
+
+class Skews(NamedTuple):
+    """Diagonal skew, largest skew at w*, and number of selected clients."""
+
+    rho: Fraction
+    rho_tilde: Fraction
+    num_selected: int
+
+
+def skews(given: Setting, rho_diagonal: Any, rho_tilde: Any, num_selected: int) -> Skews:
+    """Check the skews, and that there are federations with these constants."""
+    rho, tilde = rational("rho_diagonal", rho_diagonal), rational("rho_tilde", rho_tilde)
+    broken = [
+        unmet("rho_tilde >= rho_diagonal", tilde, ">=", rho),
+        unmet("rho_diagonal <= L/mu", rho, "<=", 1 / given.mu),
+    ]
+    if "G2" in given.constants:
+        names = ("mu", "G2", "objective_gap", "initial_distance2", "rho_diagonal")
+        bounds = {name: given[name] * given.unit(name) for name in ("G2", "objective_gap", "distance2")}
+        values = (given.mu * given.L, *bounds.values(), rho)
+        implied = consequences((StronglyConvex(), BoundedGradients()), names)
+        broken += [inequality.violation(dict(zip(names, values, strict=True))) for inequality in implied]
+    for sentence in filter(None, broken):
+        message = f"no federation has these constants: {sentence}"
+        raise AssumptionViolated(message)
+    return Skews(rho, tilde, _validate.count("num_selected", num_selected))
+
+
+class Round(NamedTuple):
+    """A round's class, its program, and the enclosure."""
+
+    given: Setting
+    scene: Scene
+    enclosure: Enclosure
+
+    @property
+    def proof(self) -> Proof:
+        """The program and its enclosure."""
+        return Proof(self.scene.program, self.enclosure)
+
+    @property
+    def lemma(self) -> Lemma:
+        """The inequality that the multipliers prove."""
+        return lemma_of([self.proof], self.given, "distance")
+
+
+def attained(rounds: Sequence[Round]) -> Instance:
+    """Return an instance that gives every round a client of its own, turned so that it starts where the last ended."""
+    if any(one.given.constants.get("gradient_noise") for one in rounds):
+        message = "a worst case with gradient noise is approached by noises of many outcomes, and has no instance"
+        raise ValueError(message)
+    places = {0: np.ones(1)}
+    spaces = [Embedding(one.scene.program, one.enclosure.point, one.given) for one in rounds]
+    starts = [space.place(one.scene.start, places) for space, one in zip(spaces, rounds, strict=True)]
+    dim = 1 + max(start.size for start in starts)
+    model = _padded(starts[0], dim)
+    start, clients, given = model, list[ClientFunction](), rounds[0].given
+    for space, one, begin in zip(spaces, rounds, starts, strict=True):
+        turned = _turned(space.client(one.scene.points[0], places), _padded(begin, dim), model)
+        clients.append(turned)
+        for eta in one.given.steps:
+            model = model - float(eta / given.L) * turned.gradient(model)
+    return Instance(
+        clients=(*_population(given, dim), *clients),
+        weights=np.array([0.5, 0.5, *(0.0 for _ in clients)]),
+        start=start,
+        step_sizes=tuple(float(eta / one.given.L) for one in rounds for eta in one.given.steps),
+        num_rounds=len(rounds),
+        selection=_one_after_the_other,
+    )
+
+
+def _population(given: Setting, dim: int) -> list[ClientFunction]:
+    """Return two parabolas of curvature mu that are the objective, apart in a direction that nobody else uses."""
+    mu = float(given.mu * given.L)
+    gap = float(given["objective_gap"] * given.unit("objective_gap"))
+    away = np.eye(dim)[-1] * np.sqrt(2 * gap / mu)
+    return [Parabola(mu * np.eye(dim), center) for center in (away, -away)]
+
+
+def _one_after_the_other(losses: Array, history: History) -> list[Outcome]:
+    return [Outcome(1.0, np.eye(losses.size)[2 + len(history)])]
+
+
+def _padded(vectors: Array, dim: int) -> Array:
+    """Append zeros to the last axis."""
+    missing = [(0, 0)] * (vectors.ndim - 1) + [(0, dim - vectors.shape[-1])]
+    found: Array = np.pad(vectors, missing)
+    return found
+
+
+def _turned(client: Interpolant, start: Array, goal: Array) -> Interpolant:
+    """Reflect a client's space so that one direction becomes another; the last coordinate stays."""
+    lengths = np.linalg.norm(start), np.linalg.norm(goal)
+    mirror = np.zeros_like(start)
+    if min(lengths) > 0:
+        mirror = start / lengths[0] - goal / lengths[1]
+    turn = np.eye(start.size)
+    if mirror @ mirror > 1e-24:
+        turn = turn - 2 * np.outer(mirror, mirror) / (mirror @ mirror)
+    points, gradients = (_padded(vectors, start.size) @ turn for vectors in (client.points, client.gradients))
+    return replace(client, points=points, gradients=gradients)

@@ -1,0 +1,209 @@
+"""Power-of-Choice, clients with the largest losses among random candidates: its exact worst cases."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import permutations, product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.worst_case._embedding import Embedding, Places, vertices
+from fedtheory.worst_case._exchangeable import Scene
+from fedtheory.worst_case._halves import top_clients
+from fedtheory.worst_case._settings import Setting, check_block, setting
+from fedtheory.worst_case._trees import Ranking, largest_block, ranked_subsets, tree
+from fedtheory.worst_case.certificates import FeasiblePoint
+from fedtheory.worst_case.enclosures import enclose
+from fedtheory.worst_case.function_classes import Point
+from fedtheory.worst_case.instances import History, Instance, Outcome
+from fedtheory.worst_case.worst_cases import Proof, WorstCase, worst_of
+
+__all__ = ["power_of_choice"]
+
+# So many programs may be solved for one number.
+_MOST_PROGRAMS = 1000
+
+
+# Losses that differ by less than this share of them are tied: the solver's digits.
+_TIED = 1e-4
+
+
+Cast = list[tuple[tuple[Point, ...], Places]]
+"""Each client's points, and its places."""
+
+
+class _Play(NamedTuple):
+    """A program, the orders of its losses node by node, whether its clients are in two classes, and may be shifted."""
+
+    scene: Scene
+    rankings: tuple[Ranking, ...]
+    halves: bool = False
+    shifts: bool = False
+
+
+class _Choice(NamedTuple):
+    num_clients: int
+    num_candidates: int
+    num_selected: int
+
+    @property
+    def num_branches(self) -> int:
+        return math.comb(self.num_clients - self.num_candidates + self.num_selected, self.num_selected)
+
+
+def power_of_choice(
+    num_clients: int,
+    num_candidates: int,
+    num_selected: int,
+    local_steps: int,
+    step_size: Any,
+    *,
+    mu: Any,
+    L: Any,
+    distance2: Any,
+    objective_gap: Any,
+    minima: str = "equal",
+    num_rounds: int = 1,
+    max_block: int = 50,
+) -> WorstCase:
+    r"""Exact worst case of pow-d over all federations of equally weighted clients with these constants.
+
+    The largest ``E |w_T - w*|^2`` over all L-smooth, mu-strongly convex clients with ``|w_0 - w*|^2 <= distance2`` and
+    ``F* - mean F_k* <= objective_gap``, where each round the ``num_selected`` clients with the largest losses among
+    ``num_candidates``, drawn uniformly without replacement, are averaged. Given the order of the losses the selected
+    ranks have a constant law, so that a round is one program, whatever breaks ties; several rounds take one program for
+    each order at each later node, and the largest value counts.
+
+    Parameters
+    ----------
+    num_clients, num_candidates, num_selected
+        K, d and m, ``m <= d <= K``. One round with ``d = K`` takes three small blocks for any K and m.
+    local_steps, step_size, mu, L, distance2, objective_gap, num_rounds, max_block
+        As in ``fedavg``.
+    minima
+        ``equal``: all clients have the same least loss. ``free``: they need not; then one round's order says nothing
+        about the clients, and pow-d is as bad as any fixed biased law.
+
+    Returns
+    -------
+    WorstCase
+        With several rounds, its lemma takes the largest multiplier over all orders, and may be looser than the value.
+
+    Raises
+    ------
+    ValueError
+        If an argument is unsuitable or the program too large.
+    OracleError
+        If no proof was found.
+
+    Examples
+    --------
+    The larger loss of two clients, whose minima may differ, is worse than when they may not:
+
+    >>> from fractions import Fraction as Q
+    >>> constants = dict(mu=Q(1, 10), L=1, distance2=1, objective_gap=Q(1, 2))
+    >>> [round(power_of_choice(2, 2, 1, 1, Q(1, 4), **constants, minima=m).value, 5) for m in ("equal", "free")]
+    [1.16156, 1.30354]
+    """
+    steps = _validate.count("local_steps", local_steps) * _validate.count("num_rounds", num_rounds)
+    given = setting(steps, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
+    clients = _validate.count("num_clients", num_clients, low=2)
+    candidates = _validate.count("num_candidates", num_candidates, high=clients)
+    choice = _Choice(clients, candidates, _validate.count("num_selected", num_selected, high=candidates))
+    _validate.choice("minima", minima, ("equal", "free"))
+    plays = _plays(given, choice, num_rounds, minima, max_block)
+    found = [(play, enclose(play.scene.program)) for play in plays]
+    worst, enclosure = max(found, key=lambda pair: pair[1].lower)
+    attain = partial(_instance, worst, enclosure.point, given, choice, num_rounds)
+    return worst_of([Proof(play.scene.program, proof) for play, proof in found], given, "distance", attain)
+
+
+def _plays(given: Setting, choice: _Choice, num_rounds: int, minima: str, max_block: int) -> Iterator[_Play]:
+    """Yield the programs, of which the largest value counts."""
+    K, d, m = choice
+    ranked = minima == "equal" or num_rounds > 1
+    halves = d == K and num_rounds == 1 and m < K
+    num_steps = len(given.steps)
+    size = largest_block(K, num_steps // num_rounds, num_rounds, choice.num_branches)
+    check_block(num_steps + 5 if halves else size, max_block)
+    if halves:
+        scene = top_clients(given, K, m, ranked=ranked)
+        return iter([_Play(scene, (tuple(range(K)),), halves=True, shifts=not ranked)])
+    return _ranked_trees(given, choice, num_rounds, minima, ranked=ranked)
+
+
+def _ranked_trees(given: Setting, choice: _Choice, num_rounds: int, minima: str, *, ranked: bool) -> Iterator[_Play]:
+    """Yield a program for every way in which losses can be ordered at the nodes after the first."""
+    first = tuple(range(choice.num_clients))
+    law = partial(ranked_subsets, *choice)
+    later = sum(choice.num_branches**depth for depth in range(1, num_rounds))
+    if math.factorial(choice.num_clients) ** later > _MOST_PROGRAMS:
+        message = (
+            f"the orders of the losses must be at most {_MOST_PROGRAMS}, got {choice.num_clients}!^{later}: "
+            "take fewer clients or rounds"
+        )
+        raise ValueError(message)
+    for orders in product(permutations(first), repeat=later):
+        rankings = (first, *orders)
+        scene = tree(
+            given,
+            choice.num_clients,
+            num_rounds,
+            law,
+            minima=minima if ranked else "equal",
+            rankings=rankings if ranked else None,
+        )
+        yield _Play(scene, rankings, shifts=not ranked)
+
+
+def _instance(play: _Play, point: FeasiblePoint, given: Setting, choice: _Choice, num_rounds: int) -> Instance:
+    space = Embedding(play.scene.program, point, given)
+    everywhere = {0: np.ones(1)}
+    cast = _both_classes(play.scene, choice) if play.halves else [(points, everywhere) for points in play.scene.points]
+    orders = dict(zip(_histories(num_rounds, choice.num_branches), play.rankings, strict=False))
+    start = space.place(play.scene.start, cast[0][1])
+    clients = [space.client(points, places) for points, places in cast]
+    highest = max(client.loss(start) for client in clients)
+    # Losses are tied in a worst case with a ranking, but for the solver's digits; free minima let them be.
+    tied = num_rounds == 1 and play.shifts
+    return Instance(
+        clients=tuple(replace(c, values=c.values + tied * (highest - c.loss(start))) for c in clients),
+        weights=np.full(choice.num_clients, 1 / choice.num_clients),
+        start=start,
+        step_sizes=tuple(float(eta / given.L) for eta in given.steps),
+        num_rounds=num_rounds,
+        selection=partial(_largest, choice, orders),
+    )
+
+
+def _both_classes(scene: Scene, choice: _Choice) -> Cast:
+    """Put the clients of each class on the vertices of a simplex of its own; a single one needs none."""
+    corners = [vertices(choice.num_selected), vertices(choice.num_clients - choice.num_selected)]
+    cast: Cast = []
+    for number, points in enumerate(scene.points):
+        for vertex in corners[number]:
+            own = [vertex if other == number else np.zeros(len(around) - 1) for other, around in enumerate(corners)]
+            blocks = [place for place, around in zip(own, corners, strict=True) if len(around) > 1]
+            cast.append((points, dict(enumerate([np.ones(1), *blocks]))))
+    return cast
+
+
+def _histories(num_rounds: int, num_branches: int, history: History = ()) -> Iterator[History]:
+    """Yield the nodes of a tree, parents first, in the order in which it is played."""
+    if len(history) < num_rounds:
+        yield history
+        for number in range(num_branches):
+            yield from _histories(num_rounds, num_branches, (*history, number))
+
+
+def _largest(choice: _Choice, orders: Mapping[History, Ranking], losses: Array, history: History) -> list[Outcome]:
+    """Rank the clients by their losses; ties, as they are in a worst case, are broken as in the program."""
+    order = orders[history]
+    coarse = np.round(losses / max(_TIED * float(np.abs(losses).max()), 1e-300))
+    ranking = tuple(sorted(order, key=lambda k: -coarse[k]))
+    branches = ranked_subsets(*choice, ranking)
+    return [Outcome(float(p), np.array(counts) / sum(counts)) for p, counts in branches]

@@ -1,0 +1,102 @@
+"""Where rounds with a fixed step size may stay: the largest error that a round need not decrease."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory.worst_case._embedding import Embedding, vertices
+from fedtheory.worst_case._exchangeable import Scene, fixed_round
+from fedtheory.worst_case._settings import Setting, check_block, setting
+from fedtheory.worst_case._skewed import skewed_floor
+from fedtheory.worst_case._skewed_rounds import Round, attained, skews
+from fedtheory.worst_case.certificates import FeasiblePoint
+from fedtheory.worst_case.enclosures import enclose
+from fedtheory.worst_case.instances import Instance, Outcome
+from fedtheory.worst_case.worst_cases import Proof, WorstCase, worst_of
+
+__all__ = ["error_floor"]
+
+
+def error_floor(
+    local_steps: int,
+    step_size: Any,
+    *,
+    mu: Any,
+    L: Any,
+    objective_gap: Any,
+    objective: str = "distance",
+    rho_diagonal: Any = None,
+    rho_tilde: Any = None,
+    max_block: int = 50,
+) -> WorstCase:
+    r"""Largest error at which rounds with a fixed step size may stay for ever.
+
+    Without skews: the largest ``|w - w*|^2``, or ``F(w) - F*``, of a model that a round of all clients does not change.
+    With skews: the largest squared distance that a round of biased selection need not decrease, which is the largest
+    limit of the distances of all federations and selection laws with these skews (``skew_class_horizon``).
+
+    Parameters
+    ----------
+    local_steps, step_size, mu, L, objective_gap, max_block
+        As in ``fedavg``; with all clients there must be two local steps or more, since one leaves no floor.
+    objective
+        ``distance`` or, without skews, ``gap``.
+    rho_diagonal, rho_tilde
+        As in ``skew_class``; both or neither.
+
+    Returns
+    -------
+    WorstCase
+        Its instance starts at the floor; ``run()`` takes one round from there.
+
+    Raises
+    ------
+    AssumptionViolated
+        If rho_diagonal is above rho_tilde or L/mu, or steps are so long that there is no limit.
+    ValueError
+        If an argument is unsuitable or the program too large.
+    OracleError
+        If no proof was found.
+
+    Examples
+    --------
+    For one local step and equal skews the floor shrinks with the step size:
+
+    >>> floors = [error_floor(1, eta, mu=1, L=4, objective_gap=0.5, rho_diagonal=1, rho_tilde=1) for eta in (0.1, 0.01)]
+    >>> [round(floor.value, 3) for floor in floors]
+    [0.234, 0.02]
+    """
+    given = setting(_validate.count("local_steps", local_steps), step_size, mu=mu, L=L, objective_gap=objective_gap)
+    _validate.choice("objective", objective, ("distance", "gap"))
+    check_block(len(given.steps) + 3, max_block)
+    if (rho_diagonal is None) != (rho_tilde is None) or (rho_tilde is not None and objective == "gap"):
+        message = "rho_diagonal and rho_tilde must be given both, and for the distance, or neither"
+        raise ValueError(message)
+    if rho_tilde is not None:
+        scene = skewed_floor(given, *skews(given, rho_diagonal, rho_tilde, 1)[:2])
+        found = enclose(scene.program)
+        return worst_of(
+            [Proof(scene.program, found)], given, objective, partial(attained, [Round(given, scene, found)])
+        )
+    _validate.count("local_steps", local_steps, low=2)
+    scene = fixed_round(given, objective)
+    found = enclose(scene.program)
+    attain = partial(_instance, scene, found.point, given, objective)
+    return worst_of([Proof(scene.program, found)], given, objective, attain)
+
+
+def _instance(scene: Scene, point: FeasiblePoint, given: Setting, objective: str) -> Instance:
+    space = Embedding(scene.program, point, given)
+    places = [{0: np.ones(1), 1: vertex} for vertex in vertices(2)]
+    everyone = [Outcome(1.0, np.full(2, 0.5))]
+    return Instance(
+        clients=tuple(space.client(scene.points[0], place) for place in places),
+        weights=np.full(2, 0.5),
+        start=space.place(scene.start, places[0]),
+        step_sizes=tuple(float(eta / given.L) for eta in given.steps),
+        num_rounds=1,
+        selection=lambda _losses, _history: everyone,
+        objective=objective,
+    )

@@ -1,0 +1,198 @@
+"""The exact worst case over the whole class of the theorems on biased selection, one round and many."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from fedtheory import _validate
+from fedtheory.errors import OracleError
+from fedtheory.worst_case._settings import check_block, rational, setting, step_sizes
+from fedtheory.worst_case._skewed import skewed_round
+from fedtheory.worst_case._skewed_rounds import Round, attained, skews
+from fedtheory.worst_case.enclosures import enclose
+from fedtheory.worst_case.worst_cases import Lemma, Proof, WorstCase, worst_of
+
+__all__ = ["skew_class", "skew_class_horizon"]
+
+# Distances between rounds are rounded outwards to so many binary digits.
+_DIGITS = 64
+
+
+def skew_class(
+    local_steps: int,
+    step_size: Any,
+    *,
+    mu: Any,
+    L: Any,
+    distance2: Any,
+    objective_gap: Any,
+    rho_diagonal: Any,
+    rho_tilde: Any,
+    gradient_noise: Any = 0,
+    num_selected: int = 1,
+    G2: Any = None,
+    max_block: int = 50,
+) -> WorstCase:
+    r"""Exact worst case of one round over all federations and selection laws with these skews.
+
+    The largest ``E |w_+ - w*|^2`` over any number of L-smooth, mu-strongly convex clients with any weights,
+    ``F* - sum p_k F_k* = objective_gap``, and any law that selects ``num_selected`` clients whose mean excess loss is
+    at least ``rho_diagonal (F(w) - F* + Gamma)`` at the round's start and at most ``rho_tilde Gamma`` at w*. This is
+    W(distance2), a concave function; rounds compose it, see ``skew_class_horizon``.
+
+    Parameters
+    ----------
+    local_steps, step_size, mu, L, max_block
+        As in ``fedavg``; one round.
+    distance2
+        Squared distance of the round's first model from w*, at most.
+    objective_gap
+        Gamma.
+    rho_diagonal, rho_tilde
+        The skews, ``0 <= rho_diagonal <= min(rho_tilde, L/mu)``.
+    gradient_noise, num_selected
+        Variance of a stochastic gradient, independent across the selected clients, and their number, by which the last
+        step's noise is divided.
+    G2
+        Bound on the squared gradients of the selected clients, none if left out.
+
+    Returns
+    -------
+    WorstCase
+        Its instance has two clients that are the whole population, and a third of vanishing weight that is selected.
+
+    Raises
+    ------
+    AssumptionViolated
+        If no federation has these constants: ``G2 >= max(1, rho_diagonal) (mu^2 distance2 + 2 mu objective_gap)``.
+    ValueError
+        If an argument is unsuitable or the program too large.
+    OracleError
+        If no proof was found, as for ``rho_diagonal = rho_tilde = L/mu``, where a class has no interior.
+
+    Examples
+    --------
+    >>> from fractions import Fraction as Q
+    >>> worst = skew_class(1, Q(1, 4), mu=Q(1, 10), L=1, distance2=1, objective_gap=Q(1, 2), rho_diagonal=Q(6, 5),
+    ...                    rho_tilde=2)
+    >>> worst.enclosure[0] <= Q(491, 400) <= worst.enclosure[1], round(worst.value, 5)
+    (True, 1.2275)
+    """
+    constants = {"distance2": distance2, "objective_gap": objective_gap, "gradient_noise": gradient_noise, "G2": G2}
+    given = setting(_validate.count("local_steps", local_steps), step_size, mu=mu, L=L, **constants)
+    check_block(len(given.steps) + 3, max_block)
+    scene = skewed_round(given, *skews(given, rho_diagonal, rho_tilde, num_selected))
+    found = enclose(scene.program)
+    attain = partial(attained, [Round(given, scene, found)])
+    return worst_of([Proof(scene.program, found)], given, "distance", attain)
+
+
+def skew_class_horizon(
+    num_steps: int,
+    local_steps: int,
+    step_size: Any,
+    *,
+    mu: Any,
+    L: Any,
+    distance2: Any,
+    objective_gap: Any,
+    rho_diagonal: Any,
+    rho_tilde: Any,
+    gradient_noise: Any = 0,
+    num_selected: int = 1,
+    max_block: int = 50,
+) -> WorstCase:
+    r"""Exact worst case after ``num_steps`` local steps over all federations and selection laws with these skews.
+
+    It is the composition of the rounds' worst cases, ``W_R(... W_1(distance2))``. For the upper side W is concave and
+    does not decrease, so that ``E W(|w|^2) <= W(E |w|^2)``. It is attained by a federation that has a client of
+    vanishing weight for every round. A bound G2 on gradients would speak about the clients that are not selected, too,
+    and is left out.
+
+    Parameters
+    ----------
+    num_steps
+        Local steps T, a multiple of ``local_steps``.
+    step_size
+        One number, or one for each of the ``num_steps`` steps (``power_of_choice.decaying_step_sizes``).
+    local_steps, mu, L, distance2, objective_gap, rho_diagonal, rho_tilde, gradient_noise, num_selected, max_block
+        As in ``skew_class``; distance2 is that of the first model.
+
+    Returns
+    -------
+    WorstCase
+        Every round is certified, and distances are rounded outwards between them.
+
+    Raises
+    ------
+    AssumptionViolated
+        If rho_diagonal is above rho_tilde or L/mu.
+    ValueError
+        If an argument is unsuitable or the program too large.
+    OracleError
+        If no proof was found.
+
+    Examples
+    --------
+    >>> from fractions import Fraction as Q
+    >>> constants = dict(mu=1, L=4, objective_gap=Q(1, 2), rho_diagonal=Q(6, 5), rho_tilde=2)
+    >>> two = skew_class_horizon(2, 1, Q(1, 8), distance2=25, **constants)
+    >>> one = skew_class(1, Q(1, 8), distance2=25, **constants)
+    >>> again = skew_class(1, Q(1, 8), distance2=one.value, **constants)
+    >>> abs(two.value - again.value) < 1e-4
+    True
+    """
+    steps, tau = _validate.count("num_steps", num_steps), _validate.count("local_steps", local_steps)
+    if steps % tau:
+        message = f"num_steps must be a multiple of local_steps, got {steps} and {tau}"
+        raise ValueError(message)
+    sizes, start = step_sizes(step_size, steps), rational("distance2", distance2)
+    check_block(tau + 3, max_block)
+    constants = {"objective_gap": objective_gap, "gradient_noise": gradient_noise}
+    lower, upper, rounds = start, start, list[Round]()
+    for first in range(0, steps, tau):
+        given = setting(tau, sizes[first : first + tau], mu=mu, L=L, distance2=lower, **constants)
+        scene = skewed_round(given, *skews(given, rho_diagonal, rho_tilde, num_selected))
+        rounds.append(Round(given, scene, enclose(scene.program)))
+        lower, upper = _next(rounds[-1], rounds[-1].enclosure.lower, rounds[-1].lemma, upper)
+    lemma = _composed([one.lemma for one in rounds])
+    size = rounds[0].proof.size._replace(num_programs=len(rounds))
+    return WorstCase((lower, upper), lemma, size, partial(_checked, rounds, start), partial(attained, rounds))
+
+
+def _next(one: Round, found: Fraction, lemma: Lemma, upper: Fraction) -> tuple[Fraction, Fraction]:
+    """Return the enclosure after a round; the lemma found at the lower end holds at the upper one."""
+    others = {name: one.given[name] * one.given.unit(name) for name in lemma if name != "distance2"}
+    above = lemma(**{**others, **({"distance2": upper} if "distance2" in lemma else {})})
+    return _rounded(found * one.given.unit("distance"), up=False), _rounded(Fraction(above), up=True)
+
+
+def _rounded(number: Fraction, *, up: bool) -> Fraction:
+    if number <= 0:
+        return Fraction(0)
+    shift = _DIGITS - (number.numerator.bit_length() - number.denominator.bit_length())
+    scaled = number * Fraction(2) ** shift
+    whole = -(-scaled.numerator // scaled.denominator) if up else scaled.numerator // scaled.denominator
+    return whole / Fraction(2) ** shift
+
+
+def _composed(lemmas: Sequence[Lemma]) -> Lemma:
+    """Insert each round's inequality into the next one."""
+    total: dict[str, Fraction] = {"distance2": Fraction(1)}
+    for lemma in lemmas:
+        contraction = lemma.get("distance2", Fraction(0))
+        rest = {name: c for name, c in lemma.items() if name != "distance2"}
+        total = {name: contraction * total.get(name, 0) + rest.get(name, 0) for name in {**total, **rest}}
+    return Lemma("distance", total)
+
+
+def _checked(rounds: Sequence[Round], start: Fraction) -> tuple[Fraction, Fraction]:
+    lower = upper = start
+    for one in rounds:
+        if one.given["distance2"] * one.given.unit("distance2") != lower:
+            message = "a round must start where the one before has ended"
+            raise OracleError(message)
+        found, _ = one.proof.checked()
+        lower, upper = _next(one, found, one.lemma, upper)
+    return lower, upper

@@ -1,0 +1,161 @@
+"""What the doors refuse, in one sentence; edges of their arguments; and laws that worst cases obey among each other."""
+
+from collections.abc import Callable
+from fractions import Fraction as Q
+from typing import Any
+
+import pytest
+
+from fedtheory.errors import AssumptionViolated, OracleError
+from fedtheory.worst_case import enclosures
+from fedtheory.worst_case.biased_selection import power_of_choice
+from fedtheory.worst_case.floors import error_floor
+from fedtheory.worst_case.full_or_uniform import fedavg
+from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
+from fedtheory.worst_case.skewed_selection import skew_class, skew_class_horizon
+from fedtheory.worst_case.worst_cases import WorstCase
+
+CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
+SKEWS: dict[str, Any] = {"rho_diagonal": Q(6, 5), "rho_tilde": 2}
+HALF = [Q(1, 2), Q(1, 2)]
+
+REFUSED: dict[str, tuple[Callable[[], WorstCase], type[Exception], str]] = {
+    "mu >= L": (lambda: fedavg(1, 0.25, **CLASS | {"mu": 1}), ValueError, "mu must be below L, got mu=1 and L=1"),
+    "negative gap": (lambda: fedavg(1, 0.25, **CLASS | {"objective_gap": -1}), ValueError, "objective_gap must be"),
+    "at w*": (lambda: fedavg(1, 0.25, **CLASS | {"distance2": 0}), ValueError, "distance2 must be finite and positive"),
+    "no floor": (lambda: error_floor(2, 0.25, mu=0.1, L=1, objective_gap=0), ValueError, "objective_gap must be pos"),
+    "step sizes": (lambda: fedavg(2, [0.1, 0.2, 0.3], **CLASS), ValueError, "one number or 2, one per step, got 3"),
+    "sampling": (lambda: fedavg(1, 0.25, **CLASS, sampling="some"), ValueError, "sampling must be one of 'all'"),
+    "who": (lambda: fedavg(1, 0.25, **CLASS, sampling="distinct"), ValueError, "num_clients must be given"),
+    "m > K": (
+        lambda: fedavg(1, 0.25, **CLASS, sampling="distinct", num_clients=3, num_selected=4),
+        ValueError,
+        r"num_selected must be in 1\.\.3, got 4",
+    ),
+    "noise in rounds": (
+        lambda: fedavg(1, 0.25, **CLASS, num_clients=3, gradient_noise=1, num_rounds=2),
+        ValueError,
+        "gradient_noise must be 0",
+    ),
+    "block": (lambda: fedavg(60, 0.25, **CLASS), ValueError, r"at most 50 rows \(max_block= raises it\), got 62"),
+    "tree": (
+        lambda: fedavg(3, 0.25, **CLASS, sampling="distinct", num_clients=5, num_selected=2, num_rounds=3),
+        ValueError,
+        "largest block",
+    ),
+    "d > K": (lambda: power_of_choice(3, 4, 1, 1, 0.25, **CLASS), ValueError, r"num_candidates must be in 1\.\.3"),
+    "m > d": (lambda: power_of_choice(3, 2, 3, 1, 0.25, **CLASS), ValueError, r"num_selected must be in 1\.\.2"),
+    "orders": (
+        lambda: power_of_choice(4, 2, 1, 1, 0.25, **CLASS, num_rounds=2, max_block=99),
+        ValueError,
+        r"orders of the losses must be at most 1000, got 4!\^3",
+    ),
+    "skews": (
+        lambda: skew_class(1, 0.25, **CLASS, rho_diagonal=2, rho_tilde=1),
+        AssumptionViolated,
+        "rho_tilde >= rho_diagonal: got 1 < 2",
+    ),
+    "skew above L/mu": (
+        lambda: skew_class(1, 0.25, **CLASS, rho_diagonal=11, rho_tilde=12),
+        AssumptionViolated,
+        "rho_diagonal <= L/mu: got 11 > 10",
+    ),
+    "G2": (
+        lambda: skew_class(1, Q(1, 16), mu=1, L=4, distance2=25, objective_gap=Q(1, 2), **SKEWS, G2=Q(311, 10)),
+        AssumptionViolated,
+        r"<= G2 .*: got 156/5 > 311/10",
+    ),
+    "rounds": (lambda: skew_class_horizon(3, 2, 0.25, **CLASS, **SKEWS), ValueError, "multiple of local_steps"),
+    "floor": (lambda: error_floor(1, 0.25, mu=0.1, L=1, objective_gap=1), ValueError, "local_steps must be at least 2"),
+    "endless": (
+        lambda: error_floor(3, 30, mu=0.1, L=1, objective_gap=1),
+        AssumptionViolated,
+        "worst case must be finite",
+    ),
+    "weights": (lambda: optimal_client_sampling([0.5, 0.4], 1, 0.25, **CLASS), ValueError, "sum to 1 exactly"),
+    "size": (lambda: optimal_client_sampling(HALF, 3, 0.25, **CLASS), ValueError, "expected_size must be at most"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_arguments_are_refused_in_one_sentence(name: str) -> None:
+    call, kind, sentence = REFUSED[name]
+    with pytest.raises(kind, match=sentence):
+        call()
+
+
+def test_a_bound_on_gradients_that_just_fits_is_taken() -> None:
+    worst = skew_class(1, Q(1, 16), mu=1, L=4, distance2=25, objective_gap=Q(1, 2), **SKEWS, G2=32)
+    free = skew_class(1, Q(1, 16), mu=1, L=4, distance2=25, objective_gap=Q(1, 2), **SKEWS)
+    assert worst.enclosure[0] < free.enclosure[1]
+    assert worst.multipliers["G2"] >= 0
+
+
+def test_a_solver_that_fails_gives_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        message = "the solver must end with a solution, got MaxIterations"
+        raise OracleError(message)
+
+    monkeypatch.setattr(enclosures, "solve", fail)
+    with pytest.raises(OracleError, match="MaxIterations"):
+        fedavg(1, 0.25, **CLASS)
+
+
+def test_an_objective_gap_of_zero_is_imposed() -> None:
+    given = CLASS | {"objective_gap": 0}
+    for worst in (
+        fedavg(2, 0.25, **given),
+        fedavg(2, 0.25, **given, sampling="independent", num_selected=2),
+        power_of_choice(3, 2, 1, 1, 0.25, **given),
+        power_of_choice(3, 3, 1, 1, 0.25, **given),
+        skew_class(2, 0.25, **given, **SKEWS),
+        optimal_client_sampling(HALF, 1, 0.25, **given),
+        fedavg(2, 0.25, **given, functions="quadratic"),
+    ):
+        assert "objective_gap" not in worst.multipliers
+        assert worst.instance().run() == pytest.approx(float(worst.enclosure[0]), rel=1e-6, abs=1e-9)
+        assert worst.relative_width < 1e-4
+
+
+def test_a_little_noise_leaves_little_room_but_enough() -> None:
+    worst = skew_class(
+        3, Q(10, 969), mu=Q(17, 10), L=Q(969, 50), distance2=Q(83, 10), objective_gap=Q(17, 10),
+        rho_diagonal=Q(114, 25), rho_tilde=Q(57, 5), gradient_noise=Q(3, 10), num_selected=2,
+    )  # fmt: skip
+    assert worst.relative_width < 1e-5
+
+
+def test_units_do_not_matter() -> None:
+    # Lengths times 7, losses times 3: curvatures times 3/49, squared distances times 49.
+    small, large = (
+        fedavg(2, 0.25, **CLASS),
+        fedavg(2, Q(1, 4) * Q(49, 3), mu=Q(3, 490), L=Q(3, 49), distance2=49, objective_gap=Q(3, 2)),
+    )
+    assert large.value == pytest.approx(49 * small.value, rel=1e-6)
+    assert float(large.multipliers["distance2"]) == pytest.approx(float(small.multipliers["distance2"]), abs=1e-4)
+
+
+def above(larger: WorstCase, smaller: WorstCase) -> bool:
+    return larger.enclosure[1] >= smaller.enclosure[0]
+
+
+def test_worst_cases_are_ordered_as_their_classes_are() -> None:
+    one: dict[str, Any] = {"sampling": "distinct", "num_clients": 2, "num_selected": 1}
+    assert above(fedavg(2, 1, **CLASS), fedavg(2, 1, **CLASS, functions="quadratic"))
+    # Composing rounds forgets that clients persist.
+    first = fedavg(1, 0.25, **CLASS, **one)
+    composed = fedavg(1, 0.25, **CLASS | {"distance2": first.enclosure[1]}, **one)
+    assert above(composed, fedavg(1, 0.25, **CLASS, **one, num_rounds=2))
+    # The class of all laws of skew 1 holds uniform sampling of one client.
+    skewed = skew_class(2, 0.25, **CLASS, rho_diagonal=1, rho_tilde=1)
+    assert above(skewed, fedavg(2, 0.25, **CLASS, sampling="independent", num_selected=1))
+
+
+def test_a_worst_case_reads_well() -> None:
+    worst = fedavg(2, 0.25, **CLASS)
+    assert repr(worst).startswith("WorstCase(0.9098")
+    assert "objective_gap" in worst.multipliers.text
+    assert "<table>" in worst._repr_html_()
+    assert worst.program.blocks == (4, 4)
+    with pytest.raises(TypeError, match="the lemma is about"):
+        worst.multipliers(distance2=1)

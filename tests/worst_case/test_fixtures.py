@@ -1,0 +1,114 @@
+"""Worst cases that were computed another way before lie in their enclosures; federations attain them."""
+
+from collections.abc import Callable
+from fractions import Fraction as Q
+from typing import Any
+
+import pytest
+
+from fedtheory.worst_case.biased_selection import power_of_choice
+from fedtheory.worst_case.floors import error_floor
+from fedtheory.worst_case.full_or_uniform import fedavg
+from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
+from fedtheory.worst_case.skewed_selection import skew_class, skew_class_horizon
+from fedtheory.worst_case.worst_cases import WorstCase
+
+CURVATURE: dict[str, Any] = {"mu": Q(1, 10), "L": 1}
+CLASS: dict[str, Any] = {**CURVATURE, "distance2": 1, "objective_gap": Q(1, 2)}
+SKEWS: dict[str, Any] = {"rho_diagonal": Q(6, 5), "rho_tilde": 2}
+ETA = Q(1, 4)
+ONE_OF_TWO: dict[str, Any] = {"sampling": "distinct", "num_clients": 2, "num_selected": 1}
+Call = Callable[[], WorstCase]
+
+
+def uniform(local_steps: int, **options: Any) -> Call:
+    return lambda: fedavg(local_steps, ETA, **CLASS, **options)
+
+
+def ranked(*sizes: int, **options: Any) -> Call:
+    return lambda: power_of_choice(*sizes, ETA, **CLASS, **options)
+
+
+def skewed(local_steps: int, distance2: Any, **options: Any) -> Call:
+    return lambda: skew_class(local_steps, ETA, **{**CLASS, "distance2": distance2}, **SKEWS, **options)
+
+
+# Nine digits of an independent prototype, or exact values.
+FIXTURES: dict[str, tuple[Call, Any]] = {
+    "all, 1 step": (uniform(1), (1 - Q(1, 40)) ** 2),
+    "all, 2 steps": (uniform(2), 0.909822963),
+    "all, 3 steps": (uniform(3), 0.882510257),
+    "all, 5 steps": (uniform(5), 0.871434362),
+    "all, 3 rounds of 2": (uniform(2, num_rounds=3), 0.754509746),
+    "all, gap": (uniform(2, objective="gap"), 0.247496962),
+    "all, 2 steps, quadratic": (uniform(2, functions="quadratic"), 0.9073886),
+    "all, 3 long steps, quadratic": (lambda: fedavg(3, 1, **CLASS, functions="quadratic"), 1.0574909),
+    "independent, 1 step": (uniform(1, sampling="independent", num_selected=1), 1.016400368),
+    "independent, 2 steps": (uniform(2, sampling="independent", num_selected=1), 1.116474213),
+    "independent, 3 steps": (uniform(3, sampling="independent", num_selected=1), 1.247061559),
+    "2 of 5": (uniform(2, sampling="distinct", num_clients=5, num_selected=2), 0.985551886),
+    "1 of 2, 2 rounds": (uniform(1, **ONE_OF_TWO, num_rounds=2), 1.009960828),
+    "1 of 2, 3 rounds": (uniform(1, **ONE_OF_TWO, num_rounds=3), 0.995735138),
+    "pow-d 2 2 1": (ranked(2, 2, 1, 1), 1.161560656),
+    "pow-d 3 2 1": (ranked(3, 2, 1, 1), 1.186530975),
+    "pow-d 3 3 1": (ranked(3, 3, 1, 1), 1.397376442),
+    "pow-d 3 3 2": (ranked(3, 3, 2, 1), 1.054270382),
+    "pow-d 5 3 2, 2 steps": (ranked(5, 3, 2, 2), 1.153899214),
+    "pow-d 2 2 1, free minima": (ranked(2, 2, 1, 1, minima="free"), 1.303544764),
+    "pow-d 2 2 1, 2 rounds": (ranked(2, 2, 1, 1, num_rounds=2), 1.298127233),
+    "top half": (ranked(8, 8, 4, 2), 1.340292225),
+    "skewed, near": (skewed(1, Q(1, 10)), 0.358311942),
+    "skewed, where the lemma is attained": (skewed(1, 1), Q(491, 400)),
+    "skewed, far": (skewed(1, 10), 9.781486855),
+    "skewed, 2 steps": (skewed(2, 1), 1.541348424),
+    "noise, all of 10": (uniform(2, num_clients=10, gradient_noise=1), 0.927386490),
+    "floor": (lambda: error_floor(2, ETA, **CURVATURE, objective_gap=Q(1, 2)), 0.049836065),
+    "floor, gap": (lambda: error_floor(2, ETA, **CURVATURE, objective_gap=Q(1, 2), objective="gap"), 0.004094088),
+    "optimal sampling": (lambda: optimal_client_sampling([Q(1, 2), Q(1, 4), Q(1, 4)], 1, ETA, **CLASS), 0.992737),
+}
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_the_known_value_lies_in_a_narrow_proved_enclosure(name: str) -> None:
+    worst, known = FIXTURES[name][0](), FIXTURES[name][1]
+    lower, upper = worst.enclosure
+    # The last digit printed may be off by one half.
+    slack = 0 if isinstance(known, Q) else 10.0 ** -(len(str(known)) - 2)
+    assert lower - slack <= known <= upper + slack
+    assert worst.relative_width <= 1e-5
+    assert worst.verify() == worst.enclosure
+    constants = {"distance2": Q(1), "objective_gap": Q(1, 2), "gradient_noise": Q(1)}
+    if name in ("skewed, near", "skewed, far"):
+        constants["distance2"] = Q(1, 10) if name.endswith("near") else Q(10)
+    assert worst.multipliers(**{constant: constants[constant] for constant in worst.multipliers}) >= upper
+
+
+@pytest.mark.parametrize("name", [name for name in FIXTURES if not name.startswith("noise")])
+def test_ordinary_training_of_the_instance_attains_the_worst_case(name: str) -> None:
+    worst = FIXTURES[name][0]()
+    found = worst.instance()
+    # The instance is that of the lower side, but for directions in which it hardly extends.
+    assert found.run() == pytest.approx(float(worst.enclosure[0]), rel=1e-7)
+    assert found.objective_gap() == pytest.approx(0.5, rel=1e-5)
+    if not name.startswith("floor"):
+        distance2 = {"skewed, near": 0.1, "skewed, far": 10.0}.get(name, 1.0)
+        assert found.start @ found.start == pytest.approx(distance2, rel=1e-6)
+
+
+PRINTED: dict[str, Any] = {"mu": 1, "L": 4, "distance2": 25, "objective_gap": Q(1, 2), **SKEWS}
+
+
+@pytest.mark.parametrize(
+    ("num_steps", "local_steps", "known"), [(3, 1, 16.923798), (6, 2, 12.392511), (100, 1, 0.692423)]
+)
+def test_rounds_of_the_skewed_class_compose(num_steps: int, local_steps: int, known: float) -> None:
+    sizes = [Q(1, t + 16) for t in range(num_steps)]
+    worst = skew_class_horizon(num_steps, local_steps, sizes, **PRINTED)
+    assert worst.value == pytest.approx(known, rel=2e-6)
+    assert worst.relative_width <= 1e-5
+    assert worst.verify() == worst.enclosure
+    assert worst.multipliers(distance2=Q(25), objective_gap=Q(1, 2)) >= worst.enclosure[1] * (1 - Q(1, 10**9))
+    if num_steps < 10:
+        found = worst.instance()
+        assert found.run() == pytest.approx(worst.value, rel=1e-6)
+        assert found.objective_gap() == pytest.approx(0.5)
