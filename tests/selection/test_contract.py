@@ -134,6 +134,10 @@ GREEDY: dict[str, Any] = {
     "LossMatching": ft.selection.LossMatching((True, *ALL), (1 / (K + 1),) * (K + 1)),
     "PowerOfChoice": ft.selection.PowerOfChoice(2, K + 1),
     "Uniform": ft.selection.Uniform(K + 1),
+    "GreedyShapley": ft.selection.GreedyShapley(K + 1),
+    "UpperConfidenceShapley": ft.selection.UpperConfidenceShapley(K + 1),
+    "SoftmaxShapley": ft.selection.SoftmaxShapley(K + 1),
+    "SizeWeighted": ft.selection.SizeWeighted(ft.selection.Uniform(K + 1)),
 }
 
 
