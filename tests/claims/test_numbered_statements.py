@@ -9,7 +9,7 @@ from fedtheory.verification.findings import FAILS, HOLDS
 from tests import statements
 from tests.statements import PAPERS, cited, claims_about, numbered, strained
 
-LAST_EQUATION = {"power-of-choice": 87, "optimal-client-sampling": 40, "fedalign": 60, "fedavg": 0}
+LAST_EQUATION = {"power-of-choice": 87, "optimal-client-sampling": 40, "fedalign": 60, "fedavg": 0, "greedyfed": 0}
 ALL = {(paper, at.number) for paper in PAPERS for at in numbered(paper)}
 
 
