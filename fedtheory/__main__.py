@@ -7,11 +7,14 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from fedtheory.commands.parsing import parser_of_commands
 from fedtheory.commands.refusals import refuse
 
-__all__ = ["main"]
+__all__ = ["main", "run"]
+
+_INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -24,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
-        return 130
+        return _INTERRUPTED
     except BrokenPipeError:
         # Whoever reads has enough, as in `fedtheory list | head`. What is still to be flushed at the exit goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -66,5 +69,15 @@ def _run_on_bound(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
     return confront_worst(arguments.name, rest, arguments.instance, force=arguments.force)
 
 
+def run() -> NoReturn:
+    """Run the command of this process and leave with its code."""
+    code = main()
+    if code == _INTERRUPTED:
+        # A check may still be computed in a thread, on which the interpreter's own end would wait.
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    run()
