@@ -60,7 +60,9 @@ def _run_on_bound(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
     from fedtheory.commands.evaluating import evaluate, evaluate_help
 
     if arguments.help:
-        return evaluate_help(arguments.command, arguments.name)
+        return evaluate_help(
+            arguments.command, arguments.name, printed=arguments.command == "bound" and arguments.printed
+        )
     if arguments.command == "bound":
         form = {"printed": arguments.printed, "loose": arguments.loose, "as_json": arguments.json}
         return evaluate(arguments.name, rest, **form)

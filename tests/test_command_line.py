@@ -393,10 +393,17 @@ def test_bound_help_lists_every_parameter_with_meaning_and_domain(capsys: pytest
 
 
 def test_every_parameter_of_every_bound_has_a_meaning() -> None:
-    known = catalogue.known_bounds()
-    assert {name: [entry.name for entry in parameters(name, known) if not entry.meaning] for name in known} == {
-        name: [] for name in known
-    }
+    bounds = catalogue.known_bounds()
+    known = bounds | {f"{name}.printed": bound.printed for name, bound in bounds.items() if bound.printed is not bound}
+    silent = {name: [entry.name for entry in parameters(name, known) if not entry.meaning] for name in known}
+    assert {name: names for name, names in silent.items() if names} == {}
+
+
+def test_the_help_of_the_printed_form_lists_its_own_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bound", "power_of_choice.decaying_steps_gap", "--printed", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "--rho-bar" in shown
+    assert "--rho-diagonal" not in shown
 
 
 @pytest.mark.parametrize("command", ["list", "show", "bound", "worst", "verify"])

@@ -53,6 +53,7 @@ def _value(name: str, text: str, *, is_count: bool) -> Any:
 def bound_help(command: str, name: str, known: Mapping[str, Bound]) -> int:
     """Write what a bound is, what its parameters mean and may be, and what it assumes."""
     bound, entries = known[name], parameters(name, known)
+    required = " ".join(f"{_option(entry.name)} ..." for entry in entries if entry.required)
     # The text up to the first empty line is the summary.
     summary = (inspect.getdoc(bound) or "").split("\n\n")[0]
     lines = [
@@ -60,7 +61,7 @@ def bound_help(command: str, name: str, known: Mapping[str, Bound]) -> int:
         "",
         f"source: {bound.statement}",
         "",
-        f"{program()} {command} {name} {' '.join(f'{_option(entry.name)} ...' for entry in entries if entry.required)}",
+        f"{program()} {command} {name.replace('.printed', ' --printed')} {required}",
     ]
     sys.stdout.writelines(f"{folded}\n" for line in lines for folded in textwrap.wrap(line, 80) or [""])
     sys.stdout.write("\nparameters:\n")

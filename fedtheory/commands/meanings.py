@@ -50,14 +50,23 @@ def _domain(domain: Domain) -> str:
 
 
 def _meaning(parameter: str, name: str, known: Mapping[str, Bound]) -> str:
-    """Return what the bound says of the parameter, else what the first bound of its paper says that knows it."""
-    paper = name.partition(".")[0]
-    siblings = [other for other in known if other.startswith(f"{paper}.") and other != name]
-    for other in [name, *siblings]:
-        text = _entries(known[other]).get(parameter)
-        if text is not None:
-            return _followed(text, parameter, other, known)
+    """Return what the bound says of the parameter, else what that bound of its paper says that is most like it."""
+    own = _entries(known[name]).get(parameter)
+    if own is not None:
+        return _followed(own, parameter, name, known)
+    siblings = [other for other in known if other.startswith(f"{name.partition('.')[0]}.")]
+    for other in sorted(siblings, key=lambda other: -_likeness(known[name], known[other])):
+        text = _entries(known[other]).get(parameter, "")
+        # A pointer may lead back to where we come from; what it points to is among the siblings, if it is of the paper.
+        if text and not _POINTER.fullmatch(text):
+            return text
     return ""
+
+
+def _likeness(bound: Bound, other: Bound) -> float:
+    """Return the share of the parameters of either that both have."""
+    own, others = set(bound.domains), set(other.domains)
+    return len(own & others) / len(own | others)
 
 
 def _followed(text: str, parameter: str, name: str, known: Mapping[str, Bound]) -> str:
