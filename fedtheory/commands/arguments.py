@@ -63,7 +63,9 @@ def bound_help(command: str, name: str, known: Mapping[str, Bound]) -> int:
         "",
         f"{program()} {command} {name.replace('.printed', ' --printed')} {required}",
     ]
-    sys.stdout.writelines(f"{folded}\n" for line in lines for folded in textwrap.wrap(line, 80) or [""])
+    sys.stdout.writelines(
+        f"{folded}\n" for line in lines for folded in textwrap.wrap(line, 80, break_on_hyphens=False) or [""]
+    )
     sys.stdout.write("\nparameters:\n")
     for _, group in groupby(entries, key=lambda entry: entry.meaning or entry.name):
         _write_parameters(list(group))
@@ -82,4 +84,5 @@ def _write_parameters(group: Sequence[Parameter]) -> None:
 
 
 def _indented(text: str, blanks: int) -> str:
-    return textwrap.fill(text, 80, initial_indent=" " * blanks, subsequent_indent=" " * (blanks + 2 * (blanks == 2)))
+    later = " " * (blanks + 2 * (blanks == 2))
+    return textwrap.fill(text, 80, initial_indent=" " * blanks, subsequent_indent=later, break_on_hyphens=False)

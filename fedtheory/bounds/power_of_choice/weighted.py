@@ -125,7 +125,7 @@ def derived_weighted_average_gap(
     Parameters
     ----------
     rho_bar, rho_tilde
-        The skews of eq. (6), with the weights q_k as in eq. (76).
+        The skews of eq. (6); with weights q_k, of eq. (76).
     num_steps, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, initial_distance2
         As in ``power_of_choice.decaying_steps_gap``.
 
