@@ -140,6 +140,9 @@ def test_a_wrong_simulation_or_bound_is_caught(quick_data) -> None:
     assert failing(found, wrong) == {"the simulation of rand agrees with its exact expectation"}
     loose = data.assign(bound=data["bound"].where(data["form"] != "recursion", 1e9))
     assert "unrolling never loses against the closed form" in failing(found, loose)
+    low, high = (data.assign(bound=data["bound"].where(data["form"] != "round lemma", value)) for value in (1e-9, 1e9))
+    assert failing(found, low) == {"the error stays below the unrolled round lemma"}
+    assert failing(found, high) == {"the round lemma never loses against the recursion"}
 
 
 @pytest.mark.parametrize("quick_data", ["power_of_choice_quadratic"], indirect=True)
