@@ -6,16 +6,8 @@ from typing import Any
 import numpy as np
 
 import fedtheory as ft
-from fedtheory.engine.heterogeneity import privacy_noise, straggler_steps
+from fedtheory import selection
 from fedtheory.federation.client_data import FederatedData
-from fedtheory.federation.perceptron import PerceptronFederation
-from fedtheory.selection.candidate_schedules import DecayingCandidates
-from fedtheory.selection.full import Full
-from fedtheory.selection.greedy_shapley import GreedyShapley, UpperConfidenceShapley
-from fedtheory.selection.power_of_choice import PowerOfChoice
-from fedtheory.selection.size_weighted import SizeWeighted
-from fedtheory.selection.softmax_shapley import SoftmaxShapley
-from fedtheory.selection.uniform import Uniform
 
 __all__ = ["ALGORITHMS", "SETTINGS", "Setting", "accuracies", "deal", "mixture_samples"]
 
@@ -77,13 +69,13 @@ def deal(x: Any, y: Any, num_server: int, num_clients: int, concentration: float
 def _strategy(name: str, num_selected: int) -> Any:
     m = num_selected
     return {
-        "GreedyFed": GreedyShapley(m),
-        "UCB": UpperConfidenceShapley(m),
-        "S-FedAvg": SoftmaxShapley(m),
-        "FedAvg": SizeWeighted(Uniform(m)),
-        "FedProx": SizeWeighted(Uniform(m)),
-        "Power-of-Choice": SizeWeighted(PowerOfChoice(m, DecayingCandidates(0.9))),
-        "Centralized": Full(),
+        "GreedyFed": selection.GreedyShapley(m),
+        "UCB": selection.UpperConfidenceShapley(m),
+        "S-FedAvg": selection.SoftmaxShapley(m),
+        "FedAvg": selection.SizeWeighted(selection.Uniform(m)),
+        "FedProx": selection.SizeWeighted(selection.Uniform(m)),
+        "Power-of-Choice": selection.SizeWeighted(selection.PowerOfChoice(m, selection.DecayingCandidates(0.9))),
+        "Centralized": selection.Full(),
     }[name]
 
 
@@ -92,10 +84,10 @@ def accuracies(config: Any, dealt: Dealt, setting: Setting, name: str, seed: int
     data, steps = dealt.clients, config.num_epochs * config.num_batches
     central = name == "Centralized"
     pooled = FederatedData(data.features, data.labels, np.array([0, data.num_samples]), data.num_classes)
-    fed = PerceptronFederation(pooled if central else data, config.hidden)
+    fed = ft.PerceptronFederation(pooled if central else data, config.hidden)
     # A central step sees as many samples as the chosen clients together see in one of theirs.
     central_batch = max(1, round(config.num_selected * data.num_samples / data.num_clients / config.num_batches))
-    slow = straggler_steps(
+    slow = ft.engine.straggler_steps(
         data.num_clients, setting.stragglers, config.num_epochs, num_batches=config.num_batches, rng=seed
     )
     run = ft.fedavg(
@@ -111,11 +103,11 @@ def accuracies(config: Any, dealt: Dealt, setting: Setting, name: str, seed: int
         batches="epoch",
         num_batches=None if central else config.num_batches,
         proximal_weight=config.proximal_weight if name == "FedProx" else 0.0,
-        returned_noise=0.0 if central else privacy_noise(data.num_clients, setting.sigma, seed),
-        validation=PerceptronFederation(dealt.validation, config.hidden),
+        returned_noise=0.0 if central else ft.engine.privacy_noise(data.num_clients, setting.sigma, seed),
+        validation=ft.PerceptronFederation(dealt.validation, config.hidden),
         record=("models",),
         record_every=config.record_every,
         num_threads=1,
     )
-    tested = PerceptronFederation(data, config.hidden)
+    tested = ft.PerceptronFederation(data, config.hidden)
     return 100 * tested.accuracy(run.models[0])

@@ -1,12 +1,12 @@
 """Interleaved timing of peers against ours, on one thread."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["has_avx512", "interleaved", "timed"]
+__all__ = ["has_avx512", "interleaved", "timed", "within"]
 
 Programs = Mapping[str, tuple[Callable[[], Any], int]]
 
@@ -40,12 +40,19 @@ def interleaved(
         seconds["ours"].append(timed(ours)[0] / size)
         for name, (program, units) in peers.items():
             seconds[name].append(timed(program)[0] / units)
-    records = []
-    for name in peers:
-        ratios = np.array(seconds[name]) / np.array(seconds["ours"])
-        summary = {"ratio": np.median(ratios), "lowest": ratios.min(), "highest": ratios.max()}
-        records.append(
-            {"workload": workload, "peer": name, "ours_us": 1e6 * float(np.median(seconds["ours"]))}
-            | {key: float(value) for key, value in summary.items()}
-        )
-    return records
+    return [
+        _record(workload, name, seconds["ours"], np.array(seconds[name]) / np.array(seconds["ours"])) for name in peers
+    ]
+
+
+def within(workload: str, ours: Callable[[], Any], limit: float, repetitions: Any) -> dict[str, Any]:
+    """Time ours against the seconds that a call may take, which stand in the place of a peer."""
+    seconds = [timed(ours)[0] for _ in repetitions]
+    return _record(workload, f"limit of {limit:g} s", seconds, limit / np.array(seconds))
+
+
+def _record(workload: str, peer: str, ours: Sequence[float], ratios: Any) -> dict[str, Any]:
+    summary = {"ratio": np.median(ratios), "lowest": ratios.min(), "highest": ratios.max()}
+    return {"workload": workload, "peer": peer, "ours_us": 1e6 * float(np.median(ours))} | {
+        key: float(value) for key, value in summary.items()
+    }

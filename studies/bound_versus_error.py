@@ -12,6 +12,7 @@ replaced by the end of its interval on the safe side. Five strategies run with b
 :math:`1/(\mu(t + 4L/\mu))` and fixed; t counts local steps. Against the mean gap over replicates, with its 95% band,
 stand
 
+* the *round lemma*: the inequality of a whole round without a bound on gradients, unrolled over the rounds,
 * the *recursion*: the repaired one-step inequality, unrolled over the step sizes actually used,
 * the *corrected* closed form, with the diagonal skew :math:`\inf_w \rho(S(w), w)`,
 * the *printed* closed form, with the skew :math:`\bar\rho = \inf_{w, w'} \rho(S(w), w')`.
@@ -31,12 +32,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _bounds_along_a_run import BOUNDS, bounds, safe_skews
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice import decaying_step_sizes
-from fedtheory.bounds.recursion import unrolled_gap
 from fedtheory.plotting.bound import bound_versus_error
 from fedtheory.plotting.style import appearance, legend_below, log_log, log_places
 from fedtheory.selection.candidate_schedules import HalvingCandidates
@@ -79,7 +79,12 @@ class Config:
 QUICK = Config(num_clients=8, num_selected=2, num_candidates=(4, 8), num_rounds=600, num_replicates=20)
 
 REGIMES = ("decaying", "fixed")
-BOUNDS = ("recursion", "corrected", "printed")
+_LABELS = {
+    "round lemma": "round lemma, unrolled",
+    "recursion": "one-step recursion, unrolled",
+    "corrected": "corrected bound",
+    "printed": "printed bound",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,12 +107,12 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     laws = {name: _laws(strategy, config) for name, strategy in strategies.items()}
     different = dict.fromkeys(law for by_round in laws.values() for law in by_round)
     least_ratios = ft.exact.subset_minima(setting.fed)
-    skews = {law: _safe_skews(setting.fed, law, least_ratios) for law in progress(different, "skews")}
+    skews = {law: safe_skews(setting.fed, law, least_ratios) for law in progress(different, "skews")}
     records = {
         name: [
             {
                 **_simulated(setting, strategies[name], laws[name][-1], regime),
-                **_bounds(setting, regime, [skews[law] for law in laws[name]]),
+                **bounds(setting, regime, [skews[law] for law in laws[name]]),
             }
             for regime in REGIMES
         ]
@@ -157,13 +162,6 @@ def _laws(strategy: Any, config: Config) -> list[Any]:
     return [ft.selection.PowerOfChoice(config.num_selected, int(count)) for count in counts]
 
 
-def _safe_skews(fed: Any, law: Any, least_ratios: "Array") -> tuple[float, float, float]:
-    """Return certified numbers: at most rho_bar and the diagonal skew, and at least rho_tilde."""
-    # The search sharpens the sides that are not needed here.
-    skew = ft.exact.selection_skew(fed, law, num_models=100, least_ratios=least_ratios)
-    return skew.rho_bar.lower, skew.rho_diagonal.lower, skew.rho_tilde.upper
-
-
 def _simulated(setting: _Setting, strategy: Any, last: Any, regime: str) -> dict[str, Any]:
     """Measured gap with its band, its exact expectation if selection ignores the model, and the last law's floor."""
     config, places = setting.config, setting.horizons // setting.config.local_steps
@@ -181,29 +179,6 @@ def _simulated(setting: _Setting, strategy: Any, last: Any, regime: str) -> dict
         exact = ft.exact.expected_gap(setting.fed, strategy, **run_of)[places]
     floor = ft.exact.error_floor(setting.fed, last).value
     return {"error": np.stack(trajectory.band("gap"))[:, places], "exact": exact, "floor": floor}
-
-
-def _bounds(setting: _Setting, regime: str, skews: list[tuple[float, float, float]]) -> dict[str, Any]:
-    """Recursion, corrected and printed bound at the horizons, and the largest summand of the corrected one."""
-    constants, horizons, tau = setting.constants[regime], setting.horizons, setting.config.local_steps
-    rho_bar, rho_diagonal, rho_tilde = np.repeat(np.array(skews), tau, axis=0).T
-    start: dict[str, Any] = {"initial_distance2": setting.distance2, "local_steps": tau}
-    stepwise = {**constants, **start, "rho_diagonal": rho_diagonal, "rho_tilde": rho_tilde}
-    recursion = unrolled_gap(poc.one_step, step_sizes=setting.step_sizes[regime], **stepwise)[horizons]
-    bound = poc.decaying_steps_gap
-    if regime == "fixed":
-        bound, gap = poc.fixed_step_gap, float(setting.fed.excess(setting.initial))
-        start = {"initial_gap": gap, "step_size": setting.config.fixed_step_size, "local_steps": tau}
-    # The closed forms hold with the worst skews over all rounds; a printed one is infinite where its skew is zero.
-    overall = {**constants, **start, "rho_tilde": rho_tilde.max()}
-    corrected = bound(horizons, rho_diagonal=rho_diagonal.min(), **overall)
-    printed, _ = bound.printed(horizons, rho_bar=rho_bar.min(), strict=False, **overall)
-    summands = bound.printed.terms(int(horizons[-1]), rho_bar=rho_diagonal.min(), **overall)
-    return {
-        "bound": np.stack([np.broadcast_to(values, horizons.shape) for values in (recursion, corrected, printed)]),
-        "dominating": max(summands, key=lambda name: summands[name]),
-        "skew": [rho_bar.min(), rho_diagonal.min(), rho_tilde.max()],
-    }
 
 
 def _assembled(setting: _Setting, records: dict[str, list[dict[str, Any]]]) -> "Dataset":
@@ -251,7 +226,7 @@ def table(data: "Dataset") -> study.Table:
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
     """Test what the figure is taken to show."""
-    recursion, corrected, printed = (data["bound"].sel(form=form) for form in BOUNDS)
+    rounds, recursion, corrected, printed = (data["bound"].sel(form=form) for form in BOUNDS)
     rand = data.sel(strategy="rand")
     mean, lower, upper = (rand["error"].sel(side=side) for side in ("mean", "lower", "upper"))
     # Half a band is about two standard errors; five of them leave room for the many correlated steps.
@@ -263,7 +238,9 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
         return study.Check(ratio >= 1 - 1e-9, f"smallest ratio {ratio:.4g}")
 
     return {
+        "the error stays below the unrolled round lemma": at_least(rounds, data["error"].sel(side="upper")),
         "the error stays below the unrolled recursion": at_least(recursion, data["error"].sel(side="upper")),
+        "the round lemma never loses against the recursion": at_least(recursion, rounds),
         "unrolling never loses against the closed form": at_least(corrected, recursion),
         "the printed form is never below the corrected one": at_least(printed, corrected),
         "the simulation of rand agrees with its exact expectation": agrees,
@@ -276,13 +253,12 @@ def bounds_figure(data: "Dataset") -> "Figure":
 
     names = data["strategy"].values
     later = data.isel(step=slice(1, None))
-    labels = {"recursion": "one-step recursion, unrolled", "corrected": "corrected bound", "printed": "printed bound"}
     with appearance():
         figure, panels = plt.subplots(2, len(names), figsize=(2.6 * len(names), 6), sharex=True, sharey=True)
         for row, regime in enumerate(REGIMES):
             for column, name in enumerate(names):
                 here = later.sel(strategy=name, regime=regime)
-                lines = {labels[form]: here["bound"].sel(form=form).values for form in BOUNDS}
+                lines = {_LABELS[form]: here["bound"].sel(form=form).values for form in BOUNDS}
                 axes = log_log(panels[row, column], xlabel="local steps T", ylabel=f"{regime} steps\ngap F(w) - F*")
                 exact = here["exact"].values
                 floor = float(here["floor"]) if np.isnan(exact).all() else None

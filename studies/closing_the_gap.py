@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _bounds_along_a_run import unrolled_rounds
 
 import fedtheory as ft
 from fedtheory import study
@@ -131,22 +132,14 @@ def _curves(config: Config, fed: Any, initial: "Array", skew: tuple[float, float
     start = {"initial_distance2": distance2}
     G2 = ft.federation.gradient_bound(fed, initial, sizes, 0.0).G2
     far = poc.decaying_steps_distance(rounds, gamma=2 * tau * L / mu, **shared, **start)
+    unrolled = unrolled_rounds(sizes, **shared, **start)
     return [
         poc.decaying_steps_gap(tau * rounds, **shared, **start, G2=G2),
         poc.refined_decaying_steps_gap(tau * rounds, **shared, **start, G2=G2),
         L / 2 * far,
-        L / 2 * _unrolled(sizes.reshape(-1, tau), distance2, fed.objective_gap, known)[rounds],
+        L / 2 * unrolled[rounds],
         L / 2 * _worst(sizes.reshape(-1, tau), distance2, fed.objective_gap, known)[rounds],
     ]
-
-
-def _unrolled(sizes: "Array", distance2: float, objective_gap: float, known: dict[str, Any]) -> "Array":
-
-    distances = [distance2]
-    for steps in sizes.tolist():
-        by = poc.round_coefficients(steps, **known)
-        distances.append(by.distance2 * distances[-1] + by.objective_gap * objective_gap)
-    return np.array(distances)
 
 
 def _worst(sizes: "Array", distance2: float, objective_gap: float, known: dict[str, Any]) -> "Array":

@@ -35,12 +35,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import fedtheory as ft
-from fedtheory import study
+from fedtheory import selection, study
 from fedtheory.plotting.style import COLORS, appearance, legend_below
-from fedtheory.selection.greedy_shapley import GreedyShapley, UpperConfidenceShapley
-from fedtheory.selection.size_weighted import SizeWeighted
-from fedtheory.selection.softmax_shapley import SoftmaxShapley
-from fedtheory.selection.uniform import Uniform
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,8 +103,8 @@ def _pair(config: Config, p: float, start: float) -> Any:
     """Last gap and first client, for every replicate: curvature 1, and one step of size 1 to the local minimizer."""
     fed = ft.QuadraticFederation([1.0, 1.0], [[p - 1], [p]], [p, 1 - p])
     found = ft.fedavg(
-        fed, GreedyShapley(1, valuation="exact"), num_rounds=config.pair_rounds, step_size=1.0, initial=[start],
-        num_replicates=config.num_replicates, rng=config.seed, record=("gap", "selected"),
+        fed, selection.GreedyShapley(1, valuation="exact"), num_rounds=config.pair_rounds, step_size=1.0,
+        initial=[start], num_replicates=config.num_replicates, rng=config.seed, record=("gap", "selected"),
     )  # fmt: skip
     return np.stack([found.gap[:, -1], found.recorded("selected")[:, 0, 0]], axis=-1)
 
@@ -124,8 +120,9 @@ def _federation(config: Config, index: int) -> tuple[Any, Any]:
     fed = ft.datasets.power_of_choice_quadratics(config.num_clients, 5, config.seed + index)
     eta, m = 0.1 / fed.smoothness, config.num_selected
     strategies = (
-        GreedyShapley(m, valuation="exact"), GreedyShapley(m, averaging=0.0, valuation="exact"),
-        UpperConfidenceShapley(m, valuation="exact"), SoftmaxShapley(m, valuation="exact"), SizeWeighted(Uniform(m)),
+        selection.GreedyShapley(m, valuation="exact"), selection.GreedyShapley(m, averaging=0.0, valuation="exact"),
+        selection.UpperConfidenceShapley(m, valuation="exact"),
+        selection.SoftmaxShapley(m, valuation="exact"), selection.SizeWeighted(selection.Uniform(m)),
     )  # fmt: skip
     runs = [
         ft.fedavg(

@@ -26,6 +26,9 @@ Workloads, each in a module beside this one:
 - a step of stochastic gradient descent on perceptrons, 784-200-10 with batches of 32 and 64-32-10 with batches of 10.
   Ours takes its own kernels for both, so that results do not depend on the threads of BLAS. Peers: NumPy with BLAS and,
   where they are installed, JAX (compiled, double precision, batches with replacement) and torch with autograd.
+- worst cases with their proofs in rationals: a round of 5 and of 20 local steps of all clients, 1,000 skewed steps in
+  rounds of two; and ten rounds of five steps written down as one program. In the place of a peer stands the time that a
+  call may take. Where PEPit is installed, it solves a round of four clients and three steps, without proofs.
 
 **Reading.** A ratio above the goal meets it. Goals were set on a machine with AVX-512; without it those of softmax
 regression are 0.7 of that. Machines differ by tens of percent, which is why speed is shown by this study and never
@@ -79,6 +82,12 @@ class Config:
     """Samples on which they are valued."""
     perceptron_steps: int = 300
     """Steps of a perceptron."""
+    long_round: int = 20
+    """Local steps of the long round whose worst case is computed."""
+    worst_case_steps: int = 1_000
+    """Local steps of the horizon whose worst case is computed, in rounds of two."""
+    assembled_rounds: int = 10
+    """Rounds of five local steps that are written down as one program."""
     seed: int = 0
     """Entropy of instances and selections."""
 
@@ -97,6 +106,9 @@ QUICK = Config(
     players=4,
     validation_samples=200,
     perceptron_steps=5,
+    long_round=6,
+    worst_case_steps=20,
+    assembled_rounds=2,
 )
 
 
@@ -107,10 +119,11 @@ def workloads() -> tuple[Any, ...]:
     import _performance_sampling
     import _performance_softmax
     import _performance_valuation
+    import _performance_worst_cases
 
     return (
         _performance_quadratic, _performance_softmax, _performance_sampling, _performance_valuation,
-        _performance_perceptron,
+        _performance_perceptron, _performance_worst_cases,
     )  # fmt: skip
 
 

@@ -29,11 +29,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import fedtheory as ft
-from fedtheory import study
+from fedtheory import selection, study
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
-from fedtheory.selection.size_weighted import SizeWeighted
-from fedtheory.selection.uniform import Uniform
 from fedtheory.valuation.games import Game
 from fedtheory.valuation.permutations import marginals, sweep
 
@@ -98,12 +96,22 @@ def _table(config: Config, skew: float, stage: int, num_players: int) -> Any:
     fed = ft.SoftmaxFederation(data)
     settings: Any = {"local_steps": 25, "step_size": 0.1, "num_batches": 5, "momentum": 0.5, "record": ("models",)}
     before = ft.fedavg(
-        fed, SizeWeighted(Uniform(5)), num_rounds=stage, record_every=stage, rng=config.seed, **settings
+        fed,
+        selection.SizeWeighted(selection.Uniform(5)),
+        num_rounds=stage,
+        record_every=stage,
+        rng=config.seed,
+        **settings,
     ).models[0, -1]
     chosen = np.random.default_rng([config.seed, stage]).permutation(data.num_clients)[:num_players]
     after = [
         ft.fedavg(
-            ft.SoftmaxFederation(data.take([k])), Uniform(1), num_rounds=1, initial=before, rng=config.seed, **settings
+            ft.SoftmaxFederation(data.take([k])),
+            selection.Uniform(1),
+            num_rounds=1,
+            initial=before,
+            rng=config.seed,
+            **settings,
         ).models[0, -1]
         for k in chosen
     ]

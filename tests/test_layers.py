@@ -54,7 +54,6 @@ LONGER = {
     "studies._proof_of_theorem_31._values": 38,
     "studies._sampling_runs._bound": 31,
     "studies._sampling_runs._simulated": 37,
-    "studies.bound_versus_error": 307,
     "studies.error_floor._size": 37,
     "studies.fedalign_quadratic._assembled": 26,
     "studies.fedalign_quadratic.checks": 33,

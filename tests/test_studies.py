@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from _bounds_along_a_run import unrolled_rounds
 
 from fedtheory import study
+from fedtheory.bounds import power_of_choice as poc
 from tests.environment import ROOT
 from tests.quick_studies import SCRIPTS, loaded, made_once, quick_result
 
@@ -140,6 +143,18 @@ def test_a_wrong_simulation_or_bound_is_caught(quick_data) -> None:
     assert failing(found, wrong) == {"the simulation of rand agrees with its exact expectation"}
     loose = data.assign(bound=data["bound"].where(data["form"] != "recursion", 1e9))
     assert "unrolling never loses against the closed form" in failing(found, loose)
+    low, high = (data.assign(bound=data["bound"].where(data["form"] != "round lemma", value)) for value in (1e-9, 1e9))
+    assert failing(found, low) == {"the error stays below the unrolled round lemma"}
+    assert failing(found, high) == {"the round lemma never loses against the recursion"}
+
+
+def test_the_unrolled_round_lemma_is_the_lemma_applied_round_by_round() -> None:
+    shared: dict[str, Any] = {"mu": 1, "L": 2, "num_selected": 2, "objective_gap": 5, "sigma2": 7, "local_steps": 2}
+    first = poc.one_round(48, step_size=1 / 4, rho_diagonal=1, rho_tilde=3, **shared)
+    second = poc.one_round(first, step_size=1 / 8, rho_diagonal=0.5, rho_tilde=2, **shared)
+    skews = {"rho_diagonal": np.array([1, 0.5]), "rho_tilde": np.array([3, 2])}
+    found = unrolled_rounds(np.array([1 / 4, 1 / 4, 1 / 8, 1 / 8]), initial_distance2=48.0, **skews, **shared)
+    assert found == pytest.approx([48, first, second], rel=1e-14)
 
 
 @pytest.mark.parametrize("quick_data", ["power_of_choice_quadratic"], indirect=True)

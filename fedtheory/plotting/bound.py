@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 __all__ = ["bound_versus_error", "measured", "theory"]
 
 # What each line of theory looks like, tightest first: (color, dashes). Measurements are solid and have markers.
-_THEORY = (("#D55E00", (0, (5, 1.5))), ("#009E73", (0, (4, 1.5, 1, 1.5))), ("#CC79A7", (0, (1, 1))))
+_THEORY = (
+    ("#D55E00", (0, (5, 1.5))),
+    ("#009E73", (0, (4, 1.5, 1, 1.5))),
+    ("#CC79A7", (0, (1, 1))),
+    ("#E69F00", (0, (3, 1, 1, 1, 1, 1))),
+)
 _MEASURED = "#0072B2"
 
 
@@ -78,7 +83,7 @@ def bound_versus_error(
     error
         Mean, lower and upper confidence limit, each of shape (n,).
     bounds
-        At most three bounds by label, tightest first, each of shape (n,). One that is infinite everywhere is named in
+        At most four bounds by label, tightest first, each of shape (n,). One that is infinite everywhere is named in
         the corner of the panel instead.
     exact
         The error without simulation, shape (n,), a thin black line; NaN where it is not known.

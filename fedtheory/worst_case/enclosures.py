@@ -28,6 +28,7 @@ _MULTIPLIER_BITS, _COORDINATE_BITS = 36, 44
 # shares of solutions with much room are mixed in; where it is too much for a small value, there is less.
 _LITTLE, _LESS = 2e-8, 2e-9
 _MIXTURES = (
+    (1e-6, 0.01),
     (1e-6, 0.03),
     (1e-7, 1.0),
     (1e-6, 0.1),

@@ -90,7 +90,8 @@ def exact_terms(bound, world):
 def exactly(value, number):
     if isinstance(value, list):
         return tuple(map(Q, value))
-    return value if isinstance(value, int) else number(value)
+    # Numbers of steps are exponents and lengths of arrays, unless they are beyond both.
+    return value if isinstance(value, int) and value < 2**53 else number(value)
 
 
 def digits(number):

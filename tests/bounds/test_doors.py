@@ -194,7 +194,7 @@ LEMMA_21 = {"distance2": 4.0, "displacement2": 1.0, "mu": 1.0, "L": 1.0}
 def test_the_lower_bounds_are_the_ones_that_say_so():
     lower = {name for name, form in FORMS.items() if (form.__doc__ or "").startswith("Lower bound")}
     assert lower == {name for name, form in FORMS.items() if form.statement.side == "lower"}
-    assert lower == {"optimal_client_sampling.perturbed_inner_product"}
+    assert lower == {"optimal_client_sampling.perturbed_inner_product", "power_of_choice.loss_after_step"}
 
 
 @pytest.mark.parametrize(

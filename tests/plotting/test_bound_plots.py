@@ -39,17 +39,17 @@ def test_mean_and_bounds_are_drawn_as_given(axes):
 
 
 def test_theory_is_dashed_and_measurement_is_solid_with_markers(axes):
-    bound_versus_error(axes, X, (MEAN, MEAN, MEAN), {"a": MEAN, "b": MEAN, "c": MEAN})
-    styles = [tuple(map(str, line(axes, label)._unscaled_dash_pattern)) for label in "abc"]
-    assert len(set(styles)) == 3
+    bound_versus_error(axes, X, (MEAN, MEAN, MEAN), dict.fromkeys("abcd", MEAN))
+    styles = [tuple(map(str, line(axes, label)._unscaled_dash_pattern)) for label in "abcd"]
+    assert len(set(styles)) == 4
     assert line(axes, "measured mean, 95% band").get_linestyle() == "-"
     assert line(axes, "measured mean, 95% band").get_marker() == "o"
-    assert {line(axes, label).get_marker() for label in "abc"} == {"None"}
-    assert len({line.get_color() for line in axes.lines}) == 4
+    assert {line(axes, label).get_marker() for label in "abcd"} == {"None"}
+    assert len({line.get_color() for line in axes.lines}) == 5
 
 
 def test_every_color_belongs_to_the_color_blind_safe_palette(axes):
-    bound_versus_error(axes, X, (MEAN, MEAN, MEAN), {"a": MEAN, "b": MEAN, "c": MEAN})
+    bound_versus_error(axes, X, (MEAN, MEAN, MEAN), dict.fromkeys("abcd", MEAN))
     assert {line.get_color() for line in axes.lines} <= set(COLORS)
 
 
@@ -78,8 +78,8 @@ def test_a_linear_axis_keeps_the_lower_limit(axes):
 
 
 def test_an_unknown_rank_is_refused(axes):
-    with pytest.raises(ValueError, match=r"rank must be in 0\.\.2, got 3"):
-        theory(axes, X, MEAN, label="fourth", rank=3)
+    with pytest.raises(ValueError, match=r"rank must be in 0\.\.3, got 4"):
+        theory(axes, X, MEAN, label="fifth", rank=4)
 
 
 def test_every_function_returns_the_axes(axes):

@@ -78,7 +78,10 @@ def test_same_seed_gives_the_same_cohorts(strategy):
     np.testing.assert_array_equal(selections(rules, 50, seed=4), selections(rules, 50, seed=4))
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
+LAWLESS = {"GreedyShapley", "SoftmaxShapley", "UpperConfidenceShapley"}  # what they remember decides
+
+
+@pytest.mark.parametrize("strategy", [each for each in STRATEGIES if type(each).__name__ not in LAWLESS], ids=repr)
 def test_frequencies_follow_the_known_law(strategy):
     count = 20_000
     drawn = selections(strategy.rules(WEIGHTS, count), count)

@@ -83,6 +83,12 @@ def test_the_known_value_lies_in_a_narrow_proved_enclosure(name: str) -> None:
     assert worst.multipliers(**{constant: constants[constant] for constant in worst.multipliers}) >= upper
 
 
+def test_a_long_round_is_enclosed_as_narrowly() -> None:
+    worst = fedavg(20, ETA, **CLASS)
+    assert worst.program.blocks == (22, 22)
+    assert worst.relative_width <= 1e-5
+
+
 @pytest.mark.parametrize("name", [name for name in FIXTURES if not name.startswith("noise")])
 def test_ordinary_training_of_the_instance_attains_the_worst_case(name: str) -> None:
     worst = FIXTURES[name][0]()

@@ -47,6 +47,7 @@ equation_73 = claim(
     Statement(poc.PAPER, _APPENDIX_E, "eq. (73)"),
     hypotheses=(_SUM_TO_ONE, _EVERYWHERE, "step sizes of eq. (85)"),
     looseness=64,
+    remark="m (m - 1) where (m - 1)/m is true, and 16 tau^2 for steps that halve: see the refined form",
 )(on_weighted_steps(_line_73))
 
 equation_73_refined = claim(
