@@ -103,7 +103,7 @@ def missing_extras(command: str) -> set[str]:
 
 def subcommands(page: str) -> set[str]:
     """What a page asks ``fedtheory`` or ``python -m fedtheory`` to do, inline or in a block."""
-    return set(re.findall(r"(?:python -m |`|^)fedtheory (\w+)", page, re.MULTILINE))
+    return set(re.findall(r"(?:python -m |`)fedtheory (\w+)", page))
 
 
 def understands(subcommand: str) -> bool:

@@ -62,7 +62,7 @@ _VERIFY = _Command(
     (
         "verify power-of-choice",
         "verify '*:lemma-*' --instances 1000 --seed 7",
-        "verify fedavg:lemma-1 --budget thorough --json -",
+        "verify fedavg:lemma-4 --budget thorough --json -",
     ),
 )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fedtheory.commands.documents import document, print_json
+from fedtheory.commands.letters import formula
 from fedtheory.commands.meanings import parameters
 from fedtheory.commands.refusals import refuse
 from fedtheory.paper import Bound
@@ -49,12 +50,10 @@ def write_pairs(pairs: Iterable[tuple[str, str]]) -> None:
 
 
 def _latex(bounds: dict[str, Bound | None]) -> int:
-    from sympy import latex
-
-    formulas = [latex(bound.symbolic()) for bound in bounds.values() if bound is not None]
+    formulas = [formula(bound) for bound in bounds.values() if bound is not None]
     if not formulas:
         refuse(f"{next(iter(bounds))} has no formula: it compares with no bound")
-    sys.stdout.writelines(f"{formula}\n" for formula in formulas)
+    sys.stdout.writelines(f"{text}\n" for text in formulas)
     return 0
 
 
@@ -105,8 +104,6 @@ def _of_bound(claim: Claim) -> dict[str, Any]:
 
 
 def _data(name: str, known: dict[str, Bound]) -> dict[str, Any]:
-    from sympy import latex
-
     bound = known[name]
     return {
         "name": name,
@@ -115,7 +112,7 @@ def _data(name: str, known: dict[str, Bound]) -> dict[str, Any]:
         "implies": [consequence.text for consequence in bound.consequences],
         "parameters": [parameter._asdict() for parameter in parameters(name, known)],
         "formula": str(bound.symbolic()),
-        "latex": latex(bound.symbolic()),
+        "latex": formula(bound),
         "printed_formula": None if bound.printed is bound else str(bound.printed.symbolic()),
         "checked_by": list(_checks(bound)),
     }
