@@ -51,6 +51,6 @@ def formula(bound: Bound) -> str:
 
     letters = _COMMON | _OF_PAPER.get(bound.statement.paper.key, {})
     value = bound.symbolic()
-    symbols = getattr(value, "free_symbols", set())
+    symbols = value.free_symbols
     upright = {symbol.name: rf"\mathrm{{{symbol.name.replace('_', chr(92) + '_')}}}" for symbol in symbols}
     return str(latex(value, symbol_names={symbol: (upright | letters)[symbol.name] for symbol in symbols}))

@@ -31,28 +31,31 @@ def verify_claims(arguments: argparse.Namespace) -> int:
         selected = select_claims(arguments.keys or None)
     except ValueError as error:
         refuse(str(error))
-    verdicts: list[Verdict] = []
-    interrupted = not _collect(verdicts, selected, arguments)
+    verdicts, interrupted = _collect(selected, arguments)
     if interrupted:
         sys.stderr.write(f"interrupted after {len(verdicts)} of {len(selected)} claims\n")
     _report(verdicts, arguments, target, interrupted=interrupted)
     return 130 if interrupted else 0 if all(verdict.as_expected for verdict in verdicts) else 1
 
 
-def _collect(verdicts: list[Verdict], selected: Sequence[Claim], arguments: argparse.Namespace) -> bool:
-    """Append verdicts one by one; False if Ctrl-C came before the last."""
+def _collect(selected: Sequence[Claim], arguments: argparse.Namespace) -> tuple[list[Verdict], bool]:
+    """Return the verdicts, and whether Ctrl-C came before the last of them."""
+    reached: list[Verdict] = []
     try:
         with live_progress() as wrap:
-            for verdict in wrap(in_background(_examined(selected, arguments)), "claims", len(selected)):
-                verdicts.append(verdict)
+            for _ in wrap(in_background(_examined(selected, arguments, reached)), "claims", len(selected)):
+                pass
     except KeyboardInterrupt:
-        return False
-    return True
+        return list(reached), True
+    return reached, False
 
 
-def _examined(selected: Sequence[Claim], arguments: argparse.Namespace) -> Iterator[Verdict]:
+def _examined(selected: Sequence[Claim], arguments: argparse.Namespace, reached: list[Verdict]) -> Iterator[Verdict]:
     for claim in selected:
-        yield examine(claim, arguments.instances or claim.num_instances(arguments.budget), arguments.seed)
+        verdict = examine(claim, arguments.instances or claim.num_instances(arguments.budget), arguments.seed)
+        # Kept here, where it is made: Ctrl-C may come while it is handed over.
+        reached.append(verdict)
+        yield verdict
 
 
 def _report(
