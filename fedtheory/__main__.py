@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from fedtheory.commands.parsing import parser_of_commands
-from fedtheory.commands.refusals import refuse
+from fedtheory._commands.parsing import parser_of_commands
+from fedtheory._commands.refusals import refuse
 
 __all__ = ["main", "run"]
 
@@ -39,14 +39,14 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
     if arguments.command in ("bound", "worst"):
         return _run_on_bound(arguments, rest)
     if arguments.command == "list":
-        from fedtheory.commands.listing import list_all
+        from fedtheory._commands.listing import list_all
 
         return list_all(arguments.pattern, as_json=arguments.json)
     if arguments.command == "show":
-        from fedtheory.commands.showing import show
+        from fedtheory._commands.showing import show
 
         return show(arguments.key, as_json=arguments.json, as_latex=arguments.latex)
-    from fedtheory.commands.verifying import verify_claims
+    from fedtheory._commands.verifying import verify_claims
 
     return verify_claims(arguments)
 
@@ -57,7 +57,7 @@ def _run_on_bound(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
         return 0
     if arguments.name is None:
         refuse("the following arguments are required: NAME")
-    from fedtheory.commands.evaluating import evaluate, evaluate_help
+    from fedtheory._commands.evaluating import evaluate, evaluate_help
 
     if arguments.help:
         return evaluate_help(
@@ -66,7 +66,7 @@ def _run_on_bound(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
     if arguments.command == "bound":
         form = {"printed": arguments.printed, "loose": arguments.loose, "as_json": arguments.json}
         return evaluate(arguments.name, rest, **form)
-    from fedtheory.commands.confronting import confront_worst
+    from fedtheory._commands.confronting import confront_worst
 
     return confront_worst(arguments.name, rest, arguments.instance, force=arguments.force)
 

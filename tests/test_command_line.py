@@ -23,11 +23,11 @@ import pytest
 
 import fedtheory
 from fedtheory.__main__ import main, run
+from fedtheory._commands.background import in_background
+from fedtheory._commands.meanings import parameters
+from fedtheory._commands.parsing import parser_of_commands
+from fedtheory._commands.refusals import program
 from fedtheory.claims.power_of_choice import lemmas
-from fedtheory.commands.background import in_background
-from fedtheory.commands.meanings import parameters
-from fedtheory.commands.parsing import parser_of_commands
-from fedtheory.commands.refusals import program
 from fedtheory.verification import catalogue
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, not_applicable

@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
-from fedtheory.commands.meanings import Parameter, parameters
-from fedtheory.commands.refusals import program, refuse
+from fedtheory._commands.meanings import Parameter, parameters
+from fedtheory._commands.refusals import program, refuse
 from fedtheory.paper import Bound
 from fedtheory.verification.catalogue import close_to
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from fedtheory._commands.arguments import bound_help, given
+from fedtheory._commands.documents import document, numbers, print_json
+from fedtheory._commands.refusals import one_of, refuse
+from fedtheory._commands.showing import write_pairs
 from fedtheory._console import show_table
-from fedtheory.commands.arguments import bound_help, given
-from fedtheory.commands.documents import document, numbers, print_json
-from fedtheory.commands.refusals import one_of, refuse
-from fedtheory.commands.showing import write_pairs
 from fedtheory.paper import Bound
 from fedtheory.verification import catalogue
 

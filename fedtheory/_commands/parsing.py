@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fedtheory import __version__
-from fedtheory.commands.refusals import program
+from fedtheory._commands.refusals import program
 
 __all__ = ["parser_of_commands"]
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from fedtheory._commands.arguments import given
+from fedtheory._commands.refusals import one_of, refuse, writable
+from fedtheory._commands.showing import write_pairs
 from fedtheory._console import show_table
 from fedtheory._files import json_writer
-from fedtheory.commands.arguments import given
-from fedtheory.commands.refusals import one_of, refuse, writable
-from fedtheory.commands.showing import write_pairs
 from fedtheory.verification import catalogue
 
 __all__ = ["confront_worst"]

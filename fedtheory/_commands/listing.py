@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from fedtheory._commands.documents import document, print_json
+from fedtheory._commands.refusals import refuse
 from fedtheory._console import show_table
-from fedtheory.commands.documents import document, print_json
-from fedtheory.commands.refusals import refuse
 from fedtheory.verification import catalogue
 
 __all__ = ["list_all"]

@@ -5,11 +5,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from fedtheory._commands.background import in_background
+from fedtheory._commands.documents import document, print_json
+from fedtheory._commands.refusals import refuse, writable
 from fedtheory._console import live_progress, show_table
 from fedtheory._files import json_writer
-from fedtheory.commands.background import in_background
-from fedtheory.commands.documents import document, print_json
-from fedtheory.commands.refusals import refuse, writable
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.renderings import console_rows, notes, numeric, rows, summary
