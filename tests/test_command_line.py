@@ -281,6 +281,13 @@ def test_a_narrow_terminal_keeps_the_keys_whole_and_names_what_it_leaves_out(
     assert all(name in shown for name in [*catalogue.known_claims(), *catalogue.known_bounds()])
     assert max(map(len, shown.splitlines())) <= 80
     assert "not shown at this width: title" in shown
+    # A long column folds to less than the keys are wide, and they are whole all the same.
+    monkeypatch.setenv("COLUMNS", "60")
+    assert main(["list", "*.*one_step"]) == 0
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert "power_of_choice.weighted_one_step" in shown
+    assert "source" in shown
+    assert max(map(len, shown.splitlines())) <= 60
 
 
 def test_show_takes_a_beginning_in_capitals_and_shows_all_it_names(capsys: pytest.CaptureFixture[str]) -> None:
