@@ -129,7 +129,7 @@ def _curves(config: Config, fed: Any, initial: "Array", skew: tuple[float, float
     known: dict[str, Any] = {"mu": mu, "L": L, "num_selected": config.num_selected}
     known |= {"rho_diagonal": skew[0], "rho_tilde": skew[1]}
     shared = {**known, "local_steps": tau, "sigma2": 0.0, "objective_gap": fed.objective_gap}
-    start = {"initial_distance2": distance2}
+    start: dict[str, Any] = {"initial_distance2": distance2}
     G2 = ft.federation.gradient_bound(fed, initial, sizes, 0.0).G2
     far = poc.decaying_steps_distance(rounds, gamma=2 * tau * L / mu, **shared, **start)
     unrolled = unrolled_rounds(sizes, **shared, **start)
