@@ -50,10 +50,10 @@ def bounds(setting: Any, regime: str, skews: list[tuple[float, float, float]]) -
     constants, horizons, tau = setting.constants[regime], setting.horizons, setting.config.local_steps
     rho_bar, rho_diagonal, rho_tilde = np.array(skews).T
     start: dict[str, Any] = {"initial_distance2": setting.distance2, "local_steps": tau}
-    in_steps = {"rho_diagonal": np.repeat(rho_diagonal, tau), "rho_tilde": np.repeat(rho_tilde, tau)}
+    in_steps: dict[str, Any] = {"rho_diagonal": np.repeat(rho_diagonal, tau), "rho_tilde": np.repeat(rho_tilde, tau)}
     sizes = setting.step_sizes[regime]
     recursion = unrolled_gap(poc.one_step, step_sizes=sizes, **constants, **start, **in_steps)[horizons]
-    in_rounds = {"rho_diagonal": rho_diagonal, "rho_tilde": rho_tilde}
+    in_rounds: dict[str, Any] = {"rho_diagonal": rho_diagonal, "rho_tilde": rho_tilde}
     without_bound = {name: value for name, value in constants.items() if name != "G2"}
     far = unrolled_rounds(sizes, **without_bound, **start, **in_rounds)[horizons // tau]
     bound = poc.decaying_steps_gap
