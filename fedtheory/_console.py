@@ -3,10 +3,14 @@
 import contextlib
 import itertools
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 __all__ = ["first_sentence", "live_progress", "show_table"]
+
+# A column of sentences folds down to this many characters; narrower it would be a tower of words.
+_NARROWEST = 24
 
 
 def first_sentence(panel: str) -> str:
@@ -23,7 +27,10 @@ def _is_rule(line: str) -> bool:
 
 @contextlib.contextmanager
 def live_progress() -> Iterator[Callable[..., Iterator[Any]]]:
-    """Show a bar for every wrapped loop on standard error while the context lasts; off a terminal, show nothing."""
+    """Show a bar for every wrapped loop on standard error while the context lasts; off a terminal, show nothing.
+
+    What is wrapped is counted by ``total``, or by its length.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
@@ -31,21 +38,77 @@ def live_progress() -> Iterator[Callable[..., Iterator[Any]]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
     with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        yield lambda items, description: iter(bars.track(list(items), description=description))
+        yield lambda items, description, total=None: iter(bars.track(items, total=total, description=description))
 
 
 def show_table(rows: Sequence[Mapping[str, Any]], title: str = "", caption: str = "") -> None:
-    """Print rows as one table: words to the left, numbers to the right with four digits."""
+    """Print rows as one table: words to the left, numbers to the right with four digits.
+
+    The first column says what a row is about and is never cut. On a terminal that is too narrow long columns fold, and
+    those that do not fit even so are left out and named below. In a pipe there are plain columns, two blanks or more
+    apart.
+    """
+    cells = [{name: _cell(value) for name, value in row.items()} for row in rows]
+    right = {name for name, value in rows[0].items() if not isinstance(value, str)}
+    if not sys.stdout.isatty():
+        sys.stdout.writelines(f"{line}\n" for line in _plain(cells, right, title, caption))
+        return
     from rich.console import Console
-    from rich.table import Table as Grid
+
+    console = Console()
+    names = _fitting(cells, console.width)
+    dropped = [name for name in cells[0] if name not in names]
+    hidden = f"not shown at this width: {', '.join(dropped)}" if dropped else ""
+    console.print(_grid(cells, names, right, title, "\n".join(filter(None, (caption, hidden)))))
+
+
+def _cell(value: Any) -> str:
+    """Write a value as a person would.
+
+    >>> [_cell(value) for value in (0.25, 1.5e-05, 3.0, 12, "x")]
+    ['0.25', '1.5e-5', '3', '12', 'x']
+    """
+    if isinstance(value, float):
+        return re.sub(r"e([+-])0*(\d)", lambda found: f"e{found[1].strip('+')}{found[2]}", f"{value:.4g}")
+    return str(value)
+
+
+def _plain(cells: Sequence[Mapping[str, str]], right: set[str], title: str, caption: str) -> Iterator[str]:
+    widths = {name: max(len(name), *(len(row[name]) for row in cells)) for name in cells[0]}
+    if title:
+        yield title
+    for row in ({name: name for name in widths}, *cells):
+        padded = (row[name].rjust(width) if name in right else row[name].ljust(width) for name, width in widths.items())
+        yield "  ".join(padded).rstrip()
+    if caption:
+        yield caption
+
+
+def _fitting(cells: Sequence[Mapping[str, str]], width: int) -> list[str]:
+    """Return the first column and those of the others that fit beside it, folded if they are long.
+
+    >>> _fitting([{"key": "a" * 30, "title": "many words", "sentence": "b" * 90, "n": "7"}], 50)
+    ['key', 'title', 'n']
+    """
+    widths = {name: max(len(name), *(len(row[name]) for row in cells)) for name in cells[0]}
+    first, *others = widths
+    needed, names = widths[first], [first]
+    for name in others:
+        if needed + 2 + min(widths[name], _NARROWEST) <= width:
+            needed += 2 + min(widths[name], _NARROWEST)
+            names.append(name)
+    return names
+
+
+def _grid(cells: Sequence[Mapping[str, str]], names: Sequence[str], right: set[str], title: str, caption: str) -> Any:
+    from rich import box
+    from rich.table import Table
     from rich.text import Text
 
-    grid = Grid(title=title or None, caption=caption or None, caption_justify="left")
-    for name, value in rows[0].items():
-        grid.add_column(Text(name), justify="left" if isinstance(value, str) else "right")
-    for row in rows:
-        grid.add_row(*(Text(f"{value:.4g}" if isinstance(value, float) else str(value)) for value in row.values()))
-    console = Console()
-    # A pipe has no width of its own: give it what the table needs instead of folding the cells at 80.
-    needed = console.measure(grid, options=console.options.update(max_width=1000)).maximum
-    Console(width=console.width if console.is_terminal else needed).print(grid)
+    grid = Table(title=title or None, caption=caption or None, caption_justify="left", box=box.SIMPLE_HEAD)
+    grid.pad_edge, grid.show_edge, grid.padding = False, False, (0, 1, 0, 0)
+    for index, name in enumerate(names):
+        grid.add_column(Text(name), justify="right" if name in right else "left", no_wrap=index == 0, overflow="fold")
+    for row in cells:
+        grid.add_row(*(Text(row[name]) for name in names))
+    return grid

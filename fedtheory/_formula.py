@@ -71,10 +71,11 @@ class Formula:
             value = self.honest(_total(self.evaluate(arguments)))
         return value if strict else (value, unmet)
 
-    def terms(self, *args: Any, **kwargs: Any) -> Numbers:
-        """Return the named summands, which add up to the value."""
+    def terms(self, *args: Any, strict: bool = True, **kwargs: Any) -> Numbers:
+        """Return the named summands, which add up to the value; unless strict, whatever the hypotheses say."""
         arguments = self.clean(args, kwargs)
-        self.refuse(self.unmet(arguments))
+        if strict:
+            self.refuse(self.unmet(arguments))
         with np.errstate(all="ignore"):
             return {name: self.honest(summand) for name, summand in self.evaluate(arguments).items()}
 

@@ -126,7 +126,7 @@ class Bound(Protocol):
     def __call__(self, *args: _Entry, **kwargs: _Entry) -> Array: ...
 
     def terms(self, *args: Any, **kwargs: Any) -> Summands:
-        """Return the named summands, which add up to the value."""
+        """Return the named summands, which add up to the value; with ``strict=False`` whatever the hypotheses say."""
 
     def symbolic(self) -> Any:
         """Return the SymPy expression of the value."""

@@ -1,20 +1,37 @@
 """The command line: what it shows, its exit codes, its one-line refusals, and how little it imports before it must."""
 
+import contextlib
+import importlib
 import json
+import math
+import os
 import re
+import shlex
+import signal
 import subprocess
 import sys
+import threading
+import time
+import tomllib
+from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from fedtheory.__main__ import main
+import fedtheory
+from fedtheory.__main__ import main, run
+from fedtheory._commands.background import in_background
+from fedtheory._commands.meanings import parameters
+from fedtheory._commands.parsing import parser_of_commands
+from fedtheory._commands.refusals import program
 from fedtheory.claims.power_of_choice import lemmas
 from fedtheory.verification import catalogue
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, not_applicable
+from tests.environment import ROOT
 
 GAP = [
     *("bound", "power_of_choice.decaying_steps_gap", "--num-steps", "12", "--mu", "1", "--L", "1"),
@@ -109,7 +126,10 @@ def test_a_check_that_raises_stops_neither_the_other_verdicts_nor_the_file(
     shown = capsys.readouterr().out
     assert f"{first}: error: LookupError: no such matrix (seed 0, instance 0)" in shown
     assert "2 claims: 0 hold, 1 fail, 1 undecided (error), 1 not as expected" in " ".join(shown.split())
-    rows = json.loads(file.read_text(encoding="utf-8"), parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    written = json.loads(
+        file.read_text(encoding="utf-8"), parse_constant=lambda name: pytest.fail(f"{name} is not JSON")
+    )
+    rows = written["verdicts"]
     assert [(row["verdict"], row["as_expected"]) for row in rows] == [("error", False), ("fails", True)]
     assert rows[0]["reason"] == "LookupError: no such matrix"
 
@@ -141,7 +161,9 @@ def test_verify_writes_the_verdicts_and_does_not_overwrite(
     file = tmp_path / "verdicts.json"
     assert main(["verify", "--seed", "3", "--json", str(file)]) == 0
     capsys.readouterr()
-    rows = json.loads(file.read_text(encoding="utf-8"))
+    written = json.loads(file.read_text(encoding="utf-8"))
+    rows = written["verdicts"]
+    assert (written["seed"], written["budget"], written["interrupted"]) == (3, "quick", False)
     assert [row["key"] for row in rows] == list(known)
     assert {row["entropy"] for row in rows} == {3}
     assert "--force overwrites" in refused(["verify", "--json", str(file)], capsys)
@@ -153,13 +175,136 @@ def test_a_thorough_budget_tries_more_instances(known: dict[str, Claim], tmp_pat
     file = tmp_path / "verdicts.json"
     key = lemmas.lemma_b1.key
     assert main(["verify", key, "--budget", "thorough", "--json", str(file)]) == 0
-    assert json.loads(file.read_text(encoding="utf-8"))[0]["num_instances"] == known[key].instances[1]
+    [row] = json.loads(file.read_text(encoding="utf-8"))["verdicts"]
+    assert row["num_instances"] == known[key].instances[1]
+
+
+def test_so_many_instances_are_tried_as_asked_for(known: dict[str, Claim], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", lemmas.lemma_b1.key, "--instances", "7"]) == 0
+    assert "7 of 7" in capsys.readouterr().out
+
+
+def test_a_dash_writes_the_verdicts_alone_with_numbers_as_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "power-of-choice:step-54-55", "--json", "-"]) == 0
+    written = json.loads(capsys.readouterr().out)
+    assert set(written) >= {"fedtheory", "date", "machine", "seed"}
+    [row] = written["verdicts"]
+    assert (row["measured"], row["predicted"]) == (9 / 32, 17 / 32)
+    assert row["exact"] == {"measured": "9/32", "predicted": "17/32", "worst_ratio": "9/17"}
+
+
+def test_interrupted_verification_shows_what_it_has_at_once_and_leaves_with_130(
+    known: dict[str, Claim], capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = lemmas.equation_38_printed.key
+    stopped, released = [], threading.Event()
+
+    def endless(rng: np.random.Generator) -> Finding:
+        stopped.append(time.monotonic())
+        signal.raise_signal(signal.SIGINT)
+        released.wait(timeout=30)
+        return not_applicable()
+
+    known[key] = replace(known[key], check=endless)
+    assert main(["verify"]) == 130
+    reaction = time.monotonic() - stopped[0]
+    released.set()
+    shown = capsys.readouterr()
+    assert lemmas.lemma_b1.key in shown.out
+    assert key not in shown.out
+    assert "interrupted after 1 of 2 claims" in shown.err
+    assert reaction < 0.5 * patience()
+
+
+def patience() -> int:
+    """Return by how much longer than on an idle machine something may take."""
+    return 1 + math.ceil(os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+def test_what_a_thread_raises_is_raised_where_it_is_waited_for() -> None:
+    def failing() -> Iterator[int]:
+        yield 1
+        message = "no second"
+        raise LookupError(message)
+
+    found = in_background(failing())
+    assert next(found) == 1
+    with pytest.raises(LookupError, match="no second"):
+        next(found)
 
 
 def test_list_names_every_claim_and_bound(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     shown = capsys.readouterr().out
     assert all(name in shown for name in [*catalogue.known_claims(), *catalogue.known_bounds()])
+
+
+def test_list_names_what_a_part_of_a_key_a_title_or_a_pattern_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    for pattern in ("gradient_norm", "GRADIENT_norm", "*.gradient_norm"):
+        assert main(["list", pattern]) == 0
+        shown = capsys.readouterr().out
+        assert "power_of_choice.gradient_norm" in shown
+        assert "one_step" not in shown
+    assert "PATTERN must name claims or bounds, got 'nothing-at-all'" in refused(["list", "nothing-at-all"], capsys)
+
+
+def test_list_as_json_has_a_header_and_the_same_names(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "--json"]) == 0
+    written = json.loads(capsys.readouterr().out)
+    assert set(written) == {"fedtheory", "date", "machine", "claims", "bounds"}
+    assert [row["claim"] for row in written["claims"]] == list(catalogue.known_claims())
+    assert [row["bound"] for row in written["bounds"]] == list(catalogue.known_bounds())
+    assert {type(row["printed form differs"]) for row in written["bounds"]} == {bool}
+
+
+def test_a_pipe_gets_plain_columns_and_may_be_closed_early() -> None:
+    command = [sys.executable, "-m", "fedtheory", "list"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert re.split(r"  +", running.stdout.readline().strip()) == ["claim", "kind", "expected", "title"]
+        running.stdout.close()
+        assert running.stderr.read() == ""
+    assert running.returncode == 0
+
+
+def test_a_narrow_terminal_keeps_the_keys_whole_and_names_what_it_leaves_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["list"]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in [*catalogue.known_claims(), *catalogue.known_bounds()])
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "not shown at this width: title" in shown
+
+
+def test_show_takes_a_beginning_in_capitals_and_shows_all_it_names(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "Power-of-Choice:Lemma-B2-Re"]) == 0
+    assert "power-of-choice:lemma-b2-refined" in capsys.readouterr().out
+    assert main(["show", "power_of_choice.weighted_"]) == 0
+    shown = capsys.readouterr().out
+    assert re.findall(r"^name +(\S+)", shown, re.MULTILINE) == [
+        "power_of_choice.weighted_average_gap",
+        "power_of_choice.weighted_one_step",
+    ]
+
+
+def test_show_writes_the_formula_in_latex_and_refuses_where_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "power_of_choice.client_drift", "--latex"]) == 0
+    assert capsys.readouterr().out == "4 G^2 \\eta^{2} \\left(\\tau - 1\\right)^{2}\n"
+    assert "has no formula" in refused(["show", "power-of-choice:step-54-55", "--latex"], capsys)
+
+
+def test_show_as_json_has_the_verdict_or_the_formula_with_its_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "power-of-choice:step-54-55", "--json"]) == 0
+    [claim] = json.loads(capsys.readouterr().out)["claims"]
+    assert (claim["verdict"], claim["measured"]) == ("fails", 9 / 32)
+    assert main(["show", "power_of_choice.gradient_norm", "--json"]) == 0
+    [bound] = json.loads(capsys.readouterr().out)["bounds"]
+    assert (bound["formula"], bound["latex"]) == ("2*L*excess", r"2 L \mathrm{excess}")
+    assert [entry["name"] for entry in bound["parameters"]] == ["excess", "L"]
 
 
 def test_show_prints_a_claim_with_its_counterexample(capsys: pytest.CaptureFixture[str]) -> None:
@@ -219,6 +364,95 @@ def test_bound_refuses_an_unmet_hypothesis_unless_it_may_be_loose(capsys: pytest
     assert "inf" in shown
 
 
+def test_bound_as_json_keeps_the_summands_of_a_loose_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    # step_size <= 1/L is unmet at 2; (1 - 2/2) * 3 would be the value were the hypothesis not there
+    command = ["bound", "power_of_choice.loss_after_step", "--excess", "1/3", "--step-size", "2/1", "--L", "1/1"]
+    strict = refused(command, capsys)
+    assert main([*command, "--loose", "--json"]) == 0
+    written = json.loads(capsys.readouterr().out)
+    [unmet] = written["unmet"]
+    assert unmet in strict
+    assert written["arguments"] == {"excess": 1 / 3, "step_size": 2.0, "L": 1.0}
+    assert sum(written["summands"].values()) == pytest.approx(written["total"], rel=1e-15)
+    bound = catalogue.known_bounds()["power_of_choice.loss_after_step"]
+    value, _ = bound(Fraction(1, 3), step_size=Fraction(2), L=Fraction(1), strict=False)
+    assert written["total"] == pytest.approx(float(value), rel=1e-15)
+
+
+def test_bound_help_lists_every_parameter_with_meaning_and_domain(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bound", "power_of_choice.weighted_one_step", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "--mu, --L (number > 0) Strong convexity and smoothness of every client." in shown
+    assert "--squared-weights (number > 0, optional) Largest" in shown
+    assert "assumes: every F_k is L-smooth" in shown
+    assert main(["bound", "--help"]) == 0
+    assert "examples:" in capsys.readouterr().out
+
+
+def test_every_parameter_of_every_bound_has_a_meaning() -> None:
+    bounds = catalogue.known_bounds()
+    known = bounds | {f"{name}.printed": bound.printed for name, bound in bounds.items() if bound.printed is not bound}
+    silent = {name: [entry.name for entry in parameters(name, known) if not entry.meaning] for name in known}
+    assert {name: names for name, names in silent.items() if names} == {}
+
+
+def test_the_help_of_the_printed_form_lists_its_own_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bound", "power_of_choice.decaying_steps_gap", "--printed", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "--rho-bar" in shown
+    assert "--rho-diagonal" not in shown
+
+
+@pytest.mark.parametrize("command", ["list", "show", "bound", "worst", "verify"])
+def test_the_examples_of_every_help_run(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with contextlib.suppress(SystemExit):
+        main([command, "--help"])
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    examples = shown.partition("examples:\n")[2].replace("\\\n", " ").splitlines()
+    lines = [shlex.split(line.partition("fedtheory ")[2]) for line in examples]
+    parser = parser_of_commands()
+    assert all(parser.parse_known_args(line)[0].command == command for line in lines)
+    known = [*catalogue.known_claims(), *catalogue.known_bounds()]
+    keys = [line[1] for line in lines if len(line) > 1 and command != "list"]
+    assert all(catalogue.matching(key, known) for key in keys)
+    assert len(lines) >= 2
+
+
+def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["--version"])
+    assert left.value.code == 0
+    assert capsys.readouterr().out == f"fedtheory {fedtheory.__version__}\n"
+
+
+def test_help_begins_with_what_this_is(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert capsys.readouterr().out.startswith("fedtheory: theorems of federated optimization")
+
+
+def test_the_script_is_the_module_under_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    module, function = scripts["fedtheory"].split(":")
+    assert getattr(importlib.import_module(module), function) is run
+    monkeypatch.setattr(sys, "argv", ["/usr/bin/fedtheory"])
+    assert program() == "fedtheory"
+
+
+def test_a_name_that_may_be_several_is_refused_with_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "which may be power_of_choice.weighted_average_gap, power_of_choice.weighted_one_step" in refused(
+        ["bound", "power_of_choice.weighted"], capsys
+    )
+
+
+def test_suggestions_do_not_name_what_is_not_close(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["bound", "power_of_choice.gradient_norm"]
+    assert "close" not in refused([*command, "--foo", "1"], capsys)
+    assert "(close: --L)" in refused([*command, "--l", "1"], capsys)
+    assert "power-of-choice:lemma-b1" in refused(["show", "lemma-b1"], capsys)
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -243,6 +477,9 @@ def test_bound_refuses_an_unmet_hypothesis_unless_it_may_be_loose(capsys: pytest
         (["verify", "--budget", "slow"], "invalid choice: 'slow'"),
         (["verify", "--seed", "-1"], "--seed must be at least 0"),
         (["verify", "--seed", "x"], "invalid int value: 'x'"),
+        (["verify", "--instances", "0"], "--instances must be at least 1, got 0"),
+        (["verify", "--instances", "3", "--budget", "thorough"], "not allowed with argument"),
+        (["bound"], "the following arguments are required: NAME"),
         (["verify", "power-of-choice:nothing"], "keys must name claims"),
     ],
 )

@@ -23,7 +23,7 @@ FLOORS = {
     **dict.fromkeys(("selection", "engine"), 3),
     **dict.fromkeys(("exact", "rational", "estimates", "worst_case"), 4),
     **dict.fromkeys(("claims", "verification", "sweep", "plotting"), 5),
-    **dict.fromkeys(("study", "__main__", "__init__"), 6),
+    **dict.fromkeys(("study", "_commands", "__main__", "__init__"), 6),
 }
 # The catalogue scans the claims, which are made of its words.
 SCANS = {("verification", "claims")}

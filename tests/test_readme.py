@@ -20,10 +20,12 @@ from tests.environment import ROOT
 PAGES = [
     "README.md",
     "docs/tutorial.md",
+    "docs/command_line.md",
     "docs/contributing.md",
     *(f"docs/theory/{page}.md" for page in ("index", "softmax", "worst_cases", "greedyfed")),
 ]
 PROGRAMS = {
+    "fedtheory",
     "git",
     "mypy",
     "pip",
@@ -100,8 +102,8 @@ def missing_extras(command: str) -> set[str]:
 
 
 def subcommands(page: str) -> set[str]:
-    """What a page asks ``python -m fedtheory`` to do, inline or in a block."""
-    return set(re.findall(r"python -m fedtheory (\w+)", page))
+    """What a page asks ``fedtheory`` or ``python -m fedtheory`` to do, inline or in a block."""
+    return set(re.findall(r"(?:python -m |`)fedtheory (\w+)", page))
 
 
 def understands(subcommand: str) -> bool:

@@ -14,6 +14,7 @@ from fedtheory.verification.catalogue import close_to as close_to
 from fedtheory.verification.catalogue import known_bounds as known_bounds
 from fedtheory.verification.catalogue import known_claims as known_claims
 from fedtheory.verification.catalogue import known_tapes as known_tapes
+from fedtheory.verification.catalogue import matching as matching
 from fedtheory.verification.catalogue import select_claims as select_claims
 from fedtheory.verification.claims import BUDGETS as BUDGETS
 from fedtheory.verification.claims import Check as Check
@@ -52,6 +53,7 @@ from fedtheory.verification.renderings import console_rows as console_rows
 from fedtheory.verification.renderings import description as description
 from fedtheory.verification.renderings import markdown_table as markdown_table
 from fedtheory.verification.renderings import notes as notes
+from fedtheory.verification.renderings import numeric as numeric
 from fedtheory.verification.renderings import rows as rows
 from fedtheory.verification.renderings import summary as summary
 from fedtheory.verification.verdicts import LEAST_SHARE as LEAST_SHARE

@@ -3,6 +3,7 @@
 import difflib
 import fnmatch
 import json
+import re
 from collections.abc import Iterable
 from importlib.resources import files
 
@@ -11,7 +12,7 @@ from fedtheory._discover import members
 from fedtheory.paper import Bound, is_bound
 from fedtheory.verification.claims import Claim
 
-__all__ = ["close_to", "known_bounds", "known_claims", "known_tapes", "select_claims"]
+__all__ = ["close_to", "known_bounds", "known_claims", "known_tapes", "matching", "select_claims"]
 
 
 def known_claims() -> dict[str, Claim]:
@@ -52,6 +53,8 @@ def known_bounds() -> dict[str, Bound]:
 def select_claims(keys: str | Iterable[str] | None = None) -> list[Claim]:
     """Claims that keys, prefixes or patterns name; all of them by default. A full key names that claim alone.
 
+    Capitals and small letters are the same.
+
     Raises
     ------
     ValueError
@@ -62,19 +65,43 @@ def select_claims(keys: str | Iterable[str] | None = None) -> list[Claim]:
         return list(known.values())
     chosen: dict[str, Claim] = {}
     for key in [keys] if isinstance(keys, str) else keys:
-        matching = [name for name in known if name.startswith(key) or fnmatch.fnmatchcase(name, key)]
-        if not matching:
+        named = matching(key, known)
+        if not named:
             message = f"keys must name claims, got {key!r}{close_to(key, known)}"
             raise ValueError(message)
-        chosen.update({name: known[name] for name in ([key] if key in known else matching)})
+        chosen.update({name: known[name] for name in named})
     return list(chosen.values())
 
 
-def close_to(name: str, known: Iterable[str]) -> str:
-    """Say which known names are close to one that is not.
+def matching(key: str, known: Iterable[str]) -> list[str]:
+    """Known names that a name, a prefix or a pattern stands for, without regard to case; a full name stands for itself.
 
-    >>> close_to("power-of-choice:lema-b1", ["power-of-choice:lemma-b1"])
-    ' (close: power-of-choice:lemma-b1)'
+    >>> matching("A:LEMMA-1", ["a:lemma-1", "a:lemma-12"]), matching("*12", ["a:lemma-1", "a:lemma-12"])
+    (['a:lemma-1'], ['a:lemma-12'])
     """
-    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
-    return f" (close: {', '.join(near)})" if near else ""
+    folded, wanted = {name: name.casefold() for name in known}, key.casefold()
+    same = [name for name, text in folded.items() if text == wanted]
+    return same or [
+        name for name, text in folded.items() if text.startswith(wanted) or fnmatch.fnmatchcase(text, wanted)
+    ]
+
+
+def close_to(name: str, known: Iterable[str]) -> str:
+    """Say which known names are close to one that is not: they contain it, or differ by a slip.
+
+    Only what tells names apart is compared: not the dashes of options, nor the paper where it is right.
+
+    >>> close_to("power-of-choice:lema-b1", ["power-of-choice:lemma-b1", "power-of-choice:theorem-31"])
+    ' (close: power-of-choice:lemma-b1)'
+    >>> close_to("lemma-b1", ["power-of-choice:lemma-b1"]), close_to("--l", ["--L"]), close_to("--foo", ["--L"])
+    (' (close: power-of-choice:lemma-b1)', ' (close: --L)', '')
+    """
+    wanted = name.lstrip("-").casefold()
+    plain = {other.lstrip("-").casefold(): other for other in known}
+    paper = re.match(r".*[:.]|", wanted)[0]  # type: ignore[index]
+    start = len(paper) if any(other.startswith(paper) for other in plain) else 0
+    tails = {text[start:]: other for text, other in plain.items() if text.startswith(paper[:start])}
+    holding = [other for text, other in tails.items() if len(wanted) > 2 and wanted[start:] in text]
+    near = [tails[text] for text in difflib.get_close_matches(wanted[start:], list(tails), n=3, cutoff=0.6)]
+    found = list(dict.fromkeys([*near, *holding]))[:3]
+    return f" (close: {', '.join(found)})" if found else ""

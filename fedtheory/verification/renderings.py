@@ -9,7 +9,7 @@ from typing import Any
 from fedtheory.verification.findings import ERROR, FAILS, HOLDS
 from fedtheory.verification.verdicts import STORED, Verdict
 
-__all__ = ["Row", "console_rows", "description", "markdown_table", "notes", "rows", "summary"]
+__all__ = ["Row", "console_rows", "description", "markdown_table", "notes", "numeric", "rows", "summary"]
 
 Row = Mapping[str, Any]
 
@@ -104,6 +104,24 @@ def _exact(value: int | Fraction) -> int | str:
     return int(value) if value.denominator == 1 else text
 
 
+def numeric(row: Row) -> dict[str, Any]:
+    """Return a row whose measured numbers are numbers throughout; what they are exactly stands in ``exact``, as text.
+
+    Infinities, and what is too large for a double, stay text.
+
+    >>> numeric({"key": "a:b", "measured": "9/32", "predicted": 1, "slack": 0, "worst_ratio": "inf"})
+    {'key': 'a:b', 'measured': 0.28125, 'predicted': 1, 'slack': 0, 'worst_ratio': 'inf', 'exact': {'measured': '9/32'}}
+    """
+    exact = {name: row[name] for name in ("measured", "predicted", "slack", "worst_ratio") if _is_fraction(row[name])}
+    doubles = {name: float(Fraction(text)) for name, text in exact.items()}
+    return {**row, **doubles, "exact": exact}
+
+
+def _is_fraction(value: Any) -> bool:
+    # Numerator and denominator within what a double holds, whatever they are.
+    return isinstance(value, str) and bool(re.fullmatch(r"-?\d{1,300}/\d{1,300}", value))
+
+
 def console_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
     """Rows of the table that the command line shows."""
     return [
@@ -111,13 +129,22 @@ def console_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
             "claim": row["key"],
             "verdict": row["verdict"],
             "expected": "as expected" if row["as_expected"] else f"UNEXPECTED, not {row['expected']}",
-            "applicable": _applicable(row),
             "worst ratio": "" if row["worst_ratio"] is None else row["worst_ratio"],
+            "applicable": _applicable(row),
             "certified side": row["side"],
-            "seconds": row["seconds"],
+            "seconds": _seconds(row["seconds"]),
         }
         for row in found
     ]
+
+
+def _seconds(seconds: float) -> str:
+    """Write a time as a person would.
+
+    >>> _seconds(0.0012), _seconds(2.345), _seconds(123.4)
+    ('< 0.1', '2.3', '123')
+    """
+    return "< 0.1" if seconds < 0.1 else f"{seconds:.1f}" if seconds < 10 else f"{seconds:.0f}"
 
 
 def _applicable(row: Row) -> str:

@@ -25,6 +25,13 @@ __all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_var
 def gradient_norm(excess, *, L) -> Summands:
     """Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
 
+    Parameters
+    ----------
+    excess, L
+        ``F_k(w) - F_k*``, a number or an array, and the smoothness of F_k.
+
+    Examples
+    --------
     For F_k(w) = (L/2) w^2 it is an equality: with L = 3 and w = 2 both sides are 36.
 
     >>> gradient_norm(6.0, L=3.0)

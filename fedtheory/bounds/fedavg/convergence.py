@@ -41,6 +41,11 @@ def decaying_steps_gap(
     This is Power-of-Choice's Theorem 3.1 at rho_bar = rho_tilde = 1, where its bias is 0; arguments and units are those
     of ``power_of_choice.decaying_steps_gap``.
 
+    Parameters
+    ----------
+    num_steps, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, initial_distance2
+        As in ``power_of_choice.decaying_steps_gap``.
+
     Examples
     --------
     With mu = 1, L = 3 (so gamma = 12), tau = 2, m = 5 and T = 20:

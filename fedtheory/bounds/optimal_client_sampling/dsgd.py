@@ -37,6 +37,29 @@ def dsgd_strongly_convex(
         (1-\mu\eta)\|r^k\|^2-2\eta\Big(1-\frac{\eta(1+WM)L}\gamma\Big)R^k+\eta^2\Big(\frac{\beta_1}\gamma-\beta_2\Big),
         \quad\beta_1=2L(1+M)W\bar Z+\sigma^2S_2,\ \beta_2=2LW\bar Z
 
+    Parameters
+    ----------
+    distance2
+        ``|x^k - x*|^2``.
+    gap
+        ``f(x^k) - f*``.
+    step_size
+        eta.
+    mu
+        Strong convexity of f.
+    L
+        Smoothness of every f_i.
+    gamma
+        Relative improvement factor of the sampling, in [m/n, 1].
+    max_weight, sum_squared_weights
+        W, the largest of the clients' weights, and S2, the sum of their squares.
+    relative_noise, sigma2
+        M and sigma^2: ``E |g_i - grad f_i|^2 <= M |grad f_i|^2 + sigma^2``.
+    objective_gap
+        ``sum_i w_i (f_i(x*) - f_i*)``.
+
+    Examples
+    --------
     Clients x^2/2 and (x-1)^2/2 with weights 2/3 and 1/3, x = 1/2, eta = 1/10, M = 1, sigma2 = 3, gamma = 1/2:
     ``9/360 - 2/10 (1 - 2/6) / 72 + (2 (8/27 + 5/3) - 4/27) / 100 = (135 - 10 + 204) / 5400``.
 
@@ -116,6 +139,15 @@ def dsgd_convex_clients(
         (1-\mu\eta)\|r^k\|^2-2\eta(1-\eta L(1+2Wc))R^k
         +\eta^2\Big(2c\sum_iw_i^2\|\nabla f_i(x^*)\|^2+\frac{\sigma^2S_2}\gamma\Big),\quad c=\frac{1+M}\gamma-1
 
+    Parameters
+    ----------
+    squared_weight_optimum_gradient2
+        ``sum_i w_i^2 |grad f_i(x*)|^2``.
+    distance2, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2
+        As in ``dsgd_strongly_convex``.
+
+    Examples
+    --------
     The clients of ``dsgd_strongly_convex`` have gradients 1/3 and -2/3 at x* = 1/3, so the weighted squares sum to
     8/81, and c = 3: ``9/360 - 2/10 (1 - 5/10) / 72 + (6 * 8/81 + 2 * 15/9) / 100 = (270 - 15 + 424) / 10800``.
 
@@ -154,6 +186,17 @@ def dsgd_nonconvex(
         +\frac{\eta^2L}2\Big(Wc\rho+\frac{\sigma^2S_2}\gamma\Big),
         \quad c=\frac{1+M}\gamma-1
 
+    Parameters
+    ----------
+    value, gradient2
+        ``f(x^k)`` and ``|grad f(x^k)|^2``.
+    dissimilarity
+        rho: ``sum_i w_i |grad f_i - grad f|^2`` is nowhere larger.
+    step_size, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2
+        As in ``dsgd_strongly_convex``.
+
+    Examples
+    --------
     With eta = 1/2, L = 1, gamma = 1/2, M = 1 (c = 3), W = S2 = 1/2, rho = 2 and sigma2 = 5:
     ``10 - 1/2 (1 - 5/8) 4 + 1/8 (3 + 5)``.
 

@@ -63,6 +63,17 @@ def fedavg_strongly_convex(
         +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma W\bar Z+\frac{3\sigma^2S_2}{2\gamma R}\Big]
         +\tfrac{77}8L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
+    Parameters
+    ----------
+    step_size, server_step_size
+        ``eta = R eta_l eta_g`` of a whole round, with the step size eta_l of a local step, and eta_g of the server.
+    local_steps
+        Local steps per round R.
+    distance2, gap, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, objective_gap
+        As in ``dsgd_strongly_convex``.
+
+    Examples
+    --------
     With eta = 1/64, eta_g = 2, R = M = 2, mu = 1, L = 2, gamma = 1/2 and the weights 1/2, 1/4, 1/4 (W = 1/2, S2 = 3/8):
     ``64 (1 - 1/128) - (23/16) 48/64 + (8 * 3 * 512 + 3 * 3072 / 2) / 4096 + (77/8) 4 * 2 * 1024 / (64^3 * 4)``.
 
@@ -114,6 +125,17 @@ def fedavg_strongly_convex_per_client(
         +\eta^2\Big[4L\frac{M/R+1-\gamma}\gamma\sum_iw_i^2Z_i+\frac{3\sigma^2S_2}{2\gamma R}\Big]
         +12L^2\Big(1+\frac MR\Big)\bar Z\frac{\eta^3}{\eta_g^2}
 
+    Parameters
+    ----------
+    per_client_gap
+        ``sum_i w_i^2 (f_i(x*) - f_i*)``.
+    distance2, gap, step_size, server_step_size, local_steps, mu, L, gamma, max_weight
+        As in ``fedavg_strongly_convex``.
+    sum_squared_weights, relative_noise, sigma2, objective_gap
+        As in ``fedavg_strongly_convex``.
+
+    Examples
+    --------
     The instance of ``fedavg_strongly_convex`` with 256 per client:
     ``63.5 - (5/8) 48/64 + (8 * 3 * 256 + 3 * 3072 / 2) / 4096 + 12 * 4 * 2 * 1024 / (64^3 * 4)``.
 
@@ -206,6 +228,15 @@ def fedavg_nonconvex(
         +L\eta^2\Big[\frac{M/R+1-\gamma}\gamma W\rho+\frac{3\sigma^2S_2}{4\gamma R}\Big]
         +\tfrac{49}{32}L^2\Big(1+\frac MR\Big)\rho\frac{\eta^3}{\eta_g^2}
 
+    Parameters
+    ----------
+    value, gradient2, dissimilarity
+        As in ``dsgd_nonconvex``.
+    step_size, server_step_size, local_steps, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2
+        As in ``fedavg_strongly_convex``.
+
+    Examples
+    --------
     With eta = 1/64, eta_g = 2, R = M = 2, L = 2, gamma = 1/2, W = 1/2, S2 = 3/8, rho = 1024 and sigma2 = 8192:
     ``20 - (23/64) 64/64 + 2 (3 * 512 + 3 * 3072 / 4) / 4096 + (49/32) 4 * 2 * 1024 / (64^3 * 4)``.
 

@@ -39,6 +39,13 @@ def estimator_error(*, sampling_error, update_error) -> Summands:
     .. math::
         E\|G-\nabla f\|^2=E\|G-\sum_iw_iU_i\|^2+E\|\sum_iw_iU_i-\nabla f\|^2
 
+    Parameters
+    ----------
+    sampling_error, update_error
+        ``E |G - sum_i w_i U_i|^2`` and ``E |sum_i w_i U_i - grad f|^2``.
+
+    Examples
+    --------
     >>> estimator_error(sampling_error=3, update_error=1)
     4.0
     """
@@ -60,7 +67,15 @@ def estimator_second_moment(*, squared_weight_update2, mean_update2, gamma) -> S
     .. math::
         E\|G\|^2=(1/\gamma-1)\sum_iw_i^2E\|\Delta_i\|^2+E\|\sum_iw_i\Delta_i\|^2
 
-    ``squared_weight_update2`` is the sum of ``w_i^2 E |Delta_i|^2``, ``mean_update2`` is ``E |sum_i w_i Delta_i|^2``.
+    Parameters
+    ----------
+    squared_weight_update2, mean_update2
+        ``sum_i w_i^2 E |Delta_i|^2`` and ``E |sum_i w_i Delta_i|^2``.
+    gamma
+        As in ``dsgd_strongly_convex``.
+
+    Examples
+    --------
     Two clients of weight 1/2 with updates 1 and 1, sampled with probability 1/2 each (gamma = 1/2): G is 0, 1 or 2
     with probabilities 1/4, 1/2, 1/4.
 
@@ -88,6 +103,15 @@ def dsgd_second_moment(
         E\|G\|^2\le\Big(\frac{1+M}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\|\nabla f\|^2
         +\frac{\sigma^2}\gamma\sum_iw_i^2
 
+    Parameters
+    ----------
+    squared_weight_gradient2, gradient2
+        ``sum_i w_i^2 |grad f_i|^2`` and ``|grad f|^2`` at the server's model.
+    gamma, max_weight, sum_squared_weights, relative_noise, sigma2
+        As in ``dsgd_strongly_convex``.
+
+    Examples
+    --------
     With M = 1, gamma = 1/2: c = 3; 3 * 2 + 4 + 2 * 5 / 4.
 
     >>> dsgd_second_moment(squared_weight_gradient2=2, gradient2=4, gamma=0.5, max_weight=0.5,
@@ -115,8 +139,18 @@ def perturbed_inner_product(value_difference, *, distance2, displacement2, mu, L
     .. math::
         \langle\nabla h(x),z-y\rangle\ge h(z)-h(y)+\tfrac\mu4\|y-z\|^2-L\|z-x\|^2
 
-    ``distance2`` is ``|y - z|^2`` and ``displacement2`` is ``|z - x|^2``. For h = x^2/2, y = 0, z = 2, x = 1 the left
-    side is 2, and so is the right: 2 + 1 - 1.
+    Parameters
+    ----------
+    value_difference
+        ``h(z) - h(y)``.
+    distance2, displacement2
+        ``|y - z|^2`` and ``|z - x|^2``.
+    mu, L
+        Strong convexity, which may be 0, and smoothness of h.
+
+    Examples
+    --------
+    For h = x^2/2, y = 0, z = 2, x = 1 the left side is 2, and so is the right: 2 + 1 - 1.
 
     >>> perturbed_inner_product(2, distance2=4, displacement2=1, mu=1, L=1)
     2.0
@@ -140,8 +174,16 @@ def client_drift(mean_gradient2, *, step_size, server_step_size, local_steps, L,
         \tfrac78\Big(1-\tfrac1R\Big)\frac{\eta^2}{\eta_g^2}
         \Big[2\big(1+\tfrac MR\big)\sum_iw_i\|\nabla f_i(x)\|^2+\frac{\sigma^2}R\Big]
 
-    ``mean_gradient2`` is ``sum_i w_i |grad f_i(x)|^2``. With R = 2, M = 2, eta = 1/32, eta_g = 1, L = 1:
-    ``7/16 / 1024 * (4 * 8 + 64 / 2) = 7/256``.
+    Parameters
+    ----------
+    mean_gradient2
+        ``sum_i w_i |grad f_i(x)|^2``.
+    step_size, server_step_size, local_steps, L, relative_noise, sigma2
+        As in ``fedavg_strongly_convex``.
+
+    Examples
+    --------
+    With R = 2, M = 2, eta = 1/32, eta_g = 1, L = 1: ``7/16 / 1024 * (4 * 8 + 64 / 2) = 7/256``.
 
     >>> client_drift(8, step_size=1 / 32, server_step_size=1, local_steps=2, L=1, relative_noise=2, sigma2=64) * 256
     7.0
@@ -182,6 +224,17 @@ def fedavg_second_moment(
         E\|G\|^2\le2\Big(\frac{1+M/R}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\tfrac32\|\nabla f\|^2
         +6L^2\frac{1+WM/R}\gamma\,\mathcal E+\frac{4\sigma^2}{3R\gamma}\sum_iw_i^2
 
+    Parameters
+    ----------
+    drift
+        ``(1/R) sum_i sum_{s<R} w_i E |y_{i,s} - x|^2``, see ``client_drift``.
+    squared_weight_gradient2, gradient2
+        As in ``dsgd_second_moment``.
+    gamma, local_steps, L, max_weight, sum_squared_weights, relative_noise, sigma2
+        As in ``fedavg_strongly_convex``.
+
+    Examples
+    --------
     With drift 1, M = 2 and R = 2 (so M/R = 1), gamma = 1/2, W = S2 = 1, L = 1:
     ``2 * 3 * 1 + 3/2 * 2 + 6 * 4 * 1 + 4 * 3 / (3 * 2 / 2) = 37``.
 

@@ -75,6 +75,15 @@ def dsgd_contraction(
     .. math::
         (1-\mu\eta)E\|r^k\|^2+\eta^2(\beta_1E[1/\gamma^k]-\beta_2)
 
+    Parameters
+    ----------
+    smallest_gamma, mean_inverse_gamma
+        A lower bound on gamma^k in every round, and E[1/gamma^k].
+    distance2, step_size, mu, L, max_weight, sum_squared_weights, relative_noise, sigma2, objective_gap
+        As in ``dsgd_strongly_convex``.
+
+    Examples
+    --------
     With eta = 1/4, mu = L = 1, M = 2, E[1/gamma] = 3/2 and the weights 1/2, 1/4, 1/4:
     ``8 (3/4) + ((2 * 3 * 5/2 + 8 * 3/8) 3/2 - 2 * 5/2) / 16 = 6 + (27 - 5)/16``.
 
@@ -120,7 +129,17 @@ def dsgd_average_gradient(
     .. math::
         \frac{2(f(x^0)-f_{\inf})}{K\eta}+\eta L\big(W((1+M)E[1/\gamma]-1)\rho+\sigma^2S_2E[1/\gamma]\big)
 
-    ``initial_gap`` is ``f(x^0) - f_inf``; ``mean_inverse_gamma`` is E[1/gamma^k] averaged over the rounds.
+    Parameters
+    ----------
+    num_rounds, initial_gap
+        Rounds K, and ``f(x^0) - f_inf``.
+    smallest_gamma, mean_inverse_gamma
+        A lower bound on gamma^k in every round, and the mean of E[1/gamma^k] over the rounds.
+    step_size, L, max_weight, sum_squared_weights, relative_noise, sigma2, dissimilarity
+        As in ``dsgd_nonconvex``.
+
+    Examples
+    --------
     With K = 8, eta = 1/2 and the constants of ``dsgd_nonconvex``: ``2 * 4 / 4 + 1/2 (3 + 5)``; M = 1 and W = 1/2 ask
     for steps of at most gamma / (3/2), so L is 1/2 and the second part is halved.
 
@@ -255,6 +274,15 @@ def full_participation_distance(
     .. math::
         (1-\mu\eta)^K\|r^0\|^2+\frac{\eta\sigma^2}\mu\sum_iw_i^2
 
+    Parameters
+    ----------
+    num_rounds, initial_distance2
+        Rounds K, and ``|x^0 - x*|^2``.
+    step_size, mu, L, sum_squared_weights, sigma2
+        As in ``dsgd_strongly_convex``.
+
+    Examples
+    --------
     With eta = 1/2, two equal weights and K = 2: 8/4 + 4/(2 * 2).
 
     >>> full_participation_distance(2, initial_distance2=8, step_size=0.5, mu=1, L=1, sum_squared_weights=0.5, sigma2=4)

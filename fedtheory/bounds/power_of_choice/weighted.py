@@ -122,6 +122,13 @@ def derived_weighted_average_gap(
     The printed bias has an extra factor 1/rho_bar. Arguments are those of ``weighted_average_gap.printed``; here G2
     bounds the mean of the active clients' squared gradients with the weights q_k.
 
+    Parameters
+    ----------
+    rho_bar, rho_tilde
+        The skews of eq. (6); with weights q_k, of eq. (76).
+    num_steps, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, initial_distance2
+        As in ``power_of_choice.decaying_steps_gap``.
+
     Raises
     ------
     AssumptionViolated

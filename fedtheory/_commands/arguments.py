@@ -1,0 +1,88 @@
+"""Arguments of a bound: what options of the command line say about them, and what their help says."""
+
+import inspect
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import groupby
+from typing import Any
+
+from fedtheory._commands.meanings import Parameter, parameters
+from fedtheory._commands.refusals import program, refuse
+from fedtheory.paper import Bound
+from fedtheory.verification.catalogue import close_to
+
+__all__ = ["bound_help", "given"]
+
+
+def given(bound: Bound, rest: Sequence[str]) -> dict[str, Any]:
+    """Return the arguments that options give; refuse what the bound does not have, and that something is missing."""
+    known = {name: value for name, value in inspect.signature(bound).parameters.items() if name != "strict"}
+    found: dict[str, Any] = {}
+    for option, text in _pairs(rest):
+        name = option.removeprefix("--").replace("-", "_")
+        if name not in known:
+            refuse(f"unknown parameter {option}{close_to(option, map(_option, known))}")
+        found[name] = _value(name, text, is_count=bound.domains[name].assumptions.get("integer", False))
+    missing = [_option(name) for name, value in known.items() if value.default is value.empty and name not in found]
+    if missing:
+        refuse(f"{bound.__name__} needs {' '.join(missing)}")
+    return found
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _pairs(rest: Sequence[str]) -> list[tuple[str, str]]:
+    words = [part for word in rest for part in (word.split("=", 1) if word.startswith("--") else [word])]
+    if len(words) % 2:
+        refuse(f"parameters must come in pairs --NAME VALUE, got {' '.join(rest)}")
+    return list(zip(words[::2], words[1::2], strict=True))
+
+
+def _value(name: str, text: str, *, is_count: bool) -> Any:
+    wanted = "a whole number" if is_count else "a number such as 0.5, 1e-3 or 2/3"
+    try:
+        return int(text) if is_count else Fraction(text) if "/" in text else float(text)
+    except (ValueError, ZeroDivisionError):
+        refuse(f"{_option(name)} must be {wanted}, got {text!r}")
+
+
+def bound_help(command: str, name: str, known: Mapping[str, Bound]) -> int:
+    """Write what a bound is, what its parameters mean and may be, and what it assumes."""
+    bound, entries = known[name], parameters(name, known)
+    required = " ".join(f"{_option(entry.name)} ..." for entry in entries if entry.required)
+    # The text up to the first empty line is the summary.
+    summary = (inspect.getdoc(bound) or "").split("\n\n")[0]
+    lines = [
+        f"{name}: {' '.join(summary.split())}",
+        "",
+        f"source: {bound.statement}",
+        "",
+        f"{program()} {command} {name.replace('.printed', ' --printed')} {required}",
+    ]
+    sys.stdout.writelines(
+        f"{folded}\n" for line in lines for folded in textwrap.wrap(line, 80, break_on_hyphens=False) or [""]
+    )
+    sys.stdout.write("\nparameters:\n")
+    for _, group in groupby(entries, key=lambda entry: entry.meaning or entry.name):
+        _write_parameters(list(group))
+    if bound.hypotheses:
+        sys.stdout.write("\nassumes:\n")
+        sys.stdout.writelines(f"{_indented(assumed.text, 2)}\n" for assumed in bound.hypotheses)
+    return 0
+
+
+def _write_parameters(group: Sequence[Parameter]) -> None:
+    for domain, alike in groupby(group, key=lambda entry: entry.domain + ("" if entry.required else ", optional")):
+        names = ", ".join(_option(entry.name) for entry in alike)
+        sys.stdout.write(f"  {names}  ({domain})\n")
+    if group[0].meaning:
+        sys.stdout.write(f"{_indented(group[0].meaning, 6)}\n")
+
+
+def _indented(text: str, blanks: int) -> str:
+    later = " " * (blanks + 2 * (blanks == 2))
+    return textwrap.fill(text, 80, initial_indent=" " * blanks, subsequent_indent=later, break_on_hyphens=False)

@@ -1,0 +1,60 @@
+"""What ``--json`` writes: the results of a command under a header that says where they come from."""
+
+import datetime as dt
+import json
+import math
+import os
+import platform
+import sys
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from fedtheory import __version__
+
+__all__ = ["document", "numbers", "print_json"]
+
+
+def document(**content: Any) -> dict[str, Any]:
+    """Put version, date and machine above the results of a command."""
+    return {
+        "fedtheory": __version__,
+        "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        "machine": {
+            "platform": platform.platform(),
+            "processor": platform.machine(),
+            "num_processors": os.cpu_count(),
+            "python": platform.python_version(),
+        },
+        **content,
+    }
+
+
+def print_json(content: Mapping[str, Any]) -> None:
+    """Write a document to standard output."""
+    sys.stdout.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
+
+
+def numbers(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return values as numbers, and beside them, as text, those fractions that no double is.
+
+    JSON has no infinities: they are text.
+
+    >>> numbers({"bias": Fraction(1, 3), "total": math.inf})
+    {'values': {'bias': 0.3333333333333333, 'total': 'inf'}, 'exact': {'bias': '1/3'}}
+    """
+    doubles = {name: _double(value) for name, value in values.items()}
+    exact = {
+        name: str(value) for name, value in values.items() if isinstance(value, Fraction) and value != doubles[name]
+    }
+    return {
+        "values": {name: value if math.isfinite(value) else str(value) for name, value in doubles.items()},
+        "exact": exact,
+    }
+
+
+def _double(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)

@@ -1,0 +1,144 @@
+"""What may stand on the command line, and its help. Only ``argparse`` is imported, so that help comes at once."""
+
+import argparse
+from pathlib import Path
+from typing import NamedTuple
+
+from fedtheory import __version__
+from fedtheory._commands.refusals import program
+
+__all__ = ["parser_of_commands"]
+
+_ABOUT = """\
+fedtheory: theorems of federated optimization as functions and checked claims.
+
+{program} COMMAND ...    (COMMAND --help says more, with examples)
+"""
+
+
+class _Command(NamedTuple):
+    """A command: its name, what it does, its usage, and examples."""
+
+    name: str
+    about: str
+    usage: str
+    examples: tuple[str, ...]
+
+
+_LIST = _Command(
+    "list", "list the claims and the bounds", "[PATTERN] [--json]", ("list", "list lemma", "list 'fedavg.*' --json")
+)
+_SHOW = _Command(
+    "show",
+    "show claims with their verdicts, or bounds with their formulas",
+    "KEY [--latex | --json]",
+    ("show power-of-choice:step-54-55", "show power_of_choice.client_drift --latex", "show fedavg:lemma"),
+)
+_BOUND = _Command(
+    "bound",
+    "evaluate a bound; bound NAME --help lists its parameters",
+    "NAME --PARAMETER VALUE ... \\\n    [--printed] [--loose] [--json]",
+    (
+        "bound power_of_choice.gradient_norm --help",
+        "bound power_of_choice.gradient_norm --excess 1/3 --L 3/2",
+        "bound fedavg.one_step --help",
+    ),
+)
+_WORST = _Command(
+    "worst",
+    "compare a bound's promise with the proved worst case",
+    "NAME --PARAMETER VALUE ... \\\n    [--instance FILE [--force]]",
+    (
+        "worst power_of_choice.one_round --help",
+        """worst power_of_choice.one_round --distance2 1 \\
+    --step-size 1/4 --mu 1/10 --L 1 --local-steps 1 --num-selected 1 \\
+    --sigma2 0 --objective-gap 1/2 --rho-diagonal 6/5 --rho-tilde 2""",
+    ),
+)
+_VERIFY = _Command(
+    "verify",
+    "reach verdicts; exit code 1 if one is unexpected",
+    "[KEY ...] [--budget quick | thorough] \\\n    [--instances N] [--seed SEED] [--json FILE [--force]]",
+    (
+        "verify power-of-choice",
+        "verify '*:lemma-*' --instances 1000 --seed 7",
+        "verify fedavg:lemma-4 --budget thorough --json -",
+    ),
+)
+
+
+def parser_of_commands() -> argparse.ArgumentParser:
+    """Return the parser; without a usage text argparse's complaints are one line, and the help says the usage."""
+    parser = argparse.ArgumentParser(
+        prog=program(),
+        usage=argparse.SUPPRESS,
+        description=_ABOUT.format(program=program()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"fedtheory {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
+    _list_options(_added(commands, _LIST))
+    _show_options(_added(commands, _SHOW))
+    _bound_options(_added(commands, _BOUND, with_help=False))
+    _worst_options(_added(commands, _WORST, with_help=False))
+    _verify_options(_added(commands, _VERIFY))
+    return parser
+
+
+def _added(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", command: _Command, *, with_help: bool = True
+) -> argparse.ArgumentParser:
+    examples = "\n".join(f"  {program()} {example}" for example in command.examples)
+    own: argparse.ArgumentParser = commands.add_parser(
+        command.name,
+        help=command.about,
+        description=f"{command.about}\n\n{program()} {command.name} {command.usage}",
+        epilog=f"examples:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage=argparse.SUPPRESS,
+        prog=program(),
+        allow_abbrev=False,
+        add_help=with_help,
+    )
+    if not with_help:  # the help of a bound tells its parameters, so its name is needed first
+        own.add_argument("-h", "--help", action="store_true", help="with NAME: the parameters of that bound")
+    own.set_defaults(own=own)
+    return own
+
+
+def _list_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "pattern", nargs="?", default="", metavar="PATTERN", help="part of a key or title, or a pattern with *"
+    )
+    command.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _show_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("key", metavar="KEY", help="key of a claim or name of a bound, its beginning, or a pattern")
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--latex", action="store_true", help="the formula only, in LaTeX")
+    form.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _bound_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("name", nargs="?", metavar="NAME", help="name of the bound, see list")
+    command.add_argument("--printed", action="store_true", help="the form printed in the paper, where it differs")
+    command.add_argument("--loose", action="store_true", help="evaluate even if hypotheses are unmet, and name these")
+    command.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _worst_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("name", nargs="?", metavar="NAME", help="name of the bound")
+    command.add_argument("--instance", type=Path, metavar="FILE", help="also write the federation that attains it")
+    command.add_argument("--force", action="store_true", help="overwrite the file")
+
+
+def _verify_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("keys", nargs="*", metavar="KEY", help="key, prefix or pattern; all claims by default")
+    size = command.add_mutually_exclusive_group()
+    size.add_argument("--budget", choices=("quick", "thorough"), default="quick", help="how many instances")
+    size.add_argument("--instances", type=int, metavar="N", help="so many instances of each claim instead")
+    command.add_argument("--seed", type=int, default=0, help="seed of the instances (default 0)")
+    command.add_argument("--json", type=Path, metavar="FILE", help="also write the verdicts; - writes only them, here")
+    command.add_argument("--force", action="store_true", help="overwrite the file")

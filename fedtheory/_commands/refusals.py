@@ -1,0 +1,38 @@
+"""How a command says no: one line on standard error, and exit code 2."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+__all__ = ["one_of", "program", "refuse", "writable"]
+
+
+def program() -> str:
+    """Return the name under which the program was called."""
+    return "fedtheory" if Path(sys.argv[0]).stem == "fedtheory" else "python -m fedtheory"
+
+
+def refuse(message: str) -> NoReturn:
+    """Leave with one line and exit code 2."""
+    sys.stderr.write(f"{program()}: error: {' '.join(message.split())}\n")
+    raise SystemExit(2)
+
+
+def one_of(name: str, known: Sequence[str], what: str) -> str:
+    """Return the one known name that a name or an unambiguous prefix stands for."""
+    from fedtheory.verification.catalogue import close_to, matching
+
+    found = matching(name, known)
+    if not found:
+        refuse(f"NAME must be {what}, got {name!r}{close_to(name, known)}")
+    if len(found) > 1:
+        others = f", ... {len(found)} in all" if len(found) > 3 else ""
+        refuse(f"NAME must be {what}, got {name!r}, which may be {', '.join(found[:3])}{others}")
+    return found[0]
+
+
+def writable(target: Path | None, option: str, *, force: bool) -> None:
+    """Refuse a file that exists, unless it may be overwritten, and one in a folder that does not exist."""
+    if target is not None and ((target.exists() and not force) or not target.absolute().parent.is_dir()):
+        refuse(f"{option} must name a new file in an existing folder (--force overwrites), got {target}")

@@ -1,0 +1,79 @@
+"""``verify``: verdicts on claims."""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from fedtheory._commands.background import in_background
+from fedtheory._commands.documents import document, print_json
+from fedtheory._commands.refusals import refuse, writable
+from fedtheory._console import live_progress, show_table
+from fedtheory._files import json_writer
+from fedtheory.verification.catalogue import select_claims
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.renderings import console_rows, notes, numeric, rows, summary
+from fedtheory.verification.verdicts import Verdict, examine
+
+__all__ = ["verify_claims"]
+
+_STANDARD_OUTPUT = Path("-")
+
+
+def verify_claims(arguments: argparse.Namespace) -> int:
+    """Show verdicts; 1 if one is not the expected one, 130 if interrupted, with the verdicts reached until then."""
+    target = arguments.json
+    writable(None if target == _STANDARD_OUTPUT else target, "--json", force=arguments.force)
+    for option, value, least in (("--seed", arguments.seed, 0), ("--instances", arguments.instances, 1)):
+        if value is not None and value < least:
+            refuse(f"{option} must be at least {least}, got {value}")
+    try:
+        selected = select_claims(arguments.keys or None)
+    except ValueError as error:
+        refuse(str(error))
+    verdicts, interrupted = _collect(selected, arguments)
+    if interrupted:
+        sys.stderr.write(f"interrupted after {len(verdicts)} of {len(selected)} claims\n")
+    _report(verdicts, arguments, target, interrupted=interrupted)
+    return 130 if interrupted else 0 if all(verdict.as_expected for verdict in verdicts) else 1
+
+
+def _collect(selected: Sequence[Claim], arguments: argparse.Namespace) -> tuple[list[Verdict], bool]:
+    """Return the verdicts, and whether Ctrl-C came before the last of them."""
+    reached: list[Verdict] = []
+    try:
+        with live_progress() as wrap:
+            for _ in wrap(in_background(_examined(selected, arguments, reached)), "claims", len(selected)):
+                pass
+    except KeyboardInterrupt:
+        return list(reached), True
+    return reached, False
+
+
+def _examined(selected: Sequence[Claim], arguments: argparse.Namespace, reached: list[Verdict]) -> Iterator[Verdict]:
+    for claim in selected:
+        verdict = examine(claim, arguments.instances or claim.num_instances(arguments.budget), arguments.seed)
+        # Kept here, where it is made: Ctrl-C may come while it is handed over.
+        reached.append(verdict)
+        yield verdict
+
+
+def _report(
+    verdicts: Sequence[Verdict], arguments: argparse.Namespace, target: Path | None, *, interrupted: bool
+) -> None:
+    found = rows(verdicts)
+    content = document(
+        seed=arguments.seed,
+        budget=arguments.budget,
+        instances=arguments.instances,
+        interrupted=interrupted,
+        verdicts=[numeric(row) for row in found],
+    )
+    if target == _STANDARD_OUTPUT:
+        print_json(content)
+        return
+    if found:
+        show_table(console_rows(found), caption=summary(found))
+    sys.stdout.writelines(f"{note}\n" for note in notes(found))
+    if target is not None:
+        json_writer(content)(target)
