@@ -53,7 +53,7 @@ def bounds(setting: Any, regime: str, skews: list[tuple[float, float, float]]) -
     in_steps: dict[str, Any] = {"rho_diagonal": np.repeat(rho_diagonal, tau), "rho_tilde": np.repeat(rho_tilde, tau)}
     sizes = setting.step_sizes[regime]
     recursion = unrolled_gap(poc.one_step, step_sizes=sizes, **constants, **start, **in_steps)[horizons]
-    in_rounds = {"rho_diagonal": rho_diagonal, "rho_tilde": rho_tilde}
+    in_rounds: dict[str, Any] = {"rho_diagonal": rho_diagonal, "rho_tilde": rho_tilde}
     without_bound = {name: value for name, value in constants.items() if name != "G2"}
     far = unrolled_rounds(sizes, **without_bound, **start, **in_rounds)[horizons // tau]
     bound = poc.decaying_steps_gap
