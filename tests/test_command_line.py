@@ -147,10 +147,10 @@ def test_a_claim_that_rarely_applies_is_unexpected_and_says_why(
     assert main(["verify", key]) == 1
     shown = capsys.readouterr().out
     found = re.search(
-        rf"{key}: inconclusive: the hypotheses hold on (\d) of 20 instances, at least 5 must count", shown
+        rf"{key}: inconclusive: the hypotheses hold on (\d) of 21 instances, at least 6 must count", shown
     )
     assert found is not None
-    assert f"{found[1]} of 20" in shown.split("inconclusive:")[0]
+    assert f"{found[1]} of 21" in shown.split("inconclusive:")[0]
     assert main(["show", key]) == 1
     assert "because           the hypotheses hold on" in capsys.readouterr().out
 
@@ -176,12 +176,12 @@ def test_a_thorough_budget_tries_more_instances(known: dict[str, Claim], tmp_pat
     key = lemmas.lemma_b1.key
     assert main(["verify", key, "--budget", "thorough", "--json", str(file)]) == 0
     [row] = json.loads(file.read_text(encoding="utf-8"))["verdicts"]
-    assert row["num_instances"] == known[key].instances[1]
+    assert row["num_instances"] == known[key].instances[1] + 1  # and the stored one
 
 
 def test_so_many_instances_are_tried_as_asked_for(known: dict[str, Claim], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", lemmas.lemma_b1.key, "--instances", "7"]) == 0
-    assert "7 of 7" in capsys.readouterr().out
+    assert "8 of 8" in capsys.readouterr().out  # and the stored one
 
 
 def test_a_dash_writes_the_verdicts_alone_with_numbers_as_numbers(capsys: pytest.CaptureFixture[str]) -> None:
@@ -339,7 +339,7 @@ def test_show_prints_a_claim_with_hypotheses_bound_and_worst_instance(capsys: py
         "worst instance",
     ):
         assert part in shown
-    assert "seed 0, instance" in shown
+    assert "the stored instance" in shown
 
 
 def test_show_prints_a_bound_with_its_formula_and_claims(capsys: pytest.CaptureFixture[str]) -> None:

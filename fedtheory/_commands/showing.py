@@ -27,7 +27,8 @@ def show(key: str, *, as_json: bool, as_latex: bool) -> int:
         refuse(f"KEY must be a claim or a bound, got {key!r}{catalogue.close_to(key, [*claims, *bounds])}")
     if as_latex:
         return _latex({name: bounds[name] if name in bounds else claims[name].bound for name in named})
-    verdicts = {name: examine(claims[name]) for name in named if name in claims}
+    tapes = catalogue.known_tapes()
+    verdicts = {name: examine(claims[name], tape=tapes.get(name)) for name in named if name in claims}
     if as_json:
         print_json(_document(verdicts, [name for name in named if name in bounds]))
     else:

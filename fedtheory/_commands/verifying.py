@@ -10,7 +10,7 @@ from fedtheory._commands.documents import document, print_json
 from fedtheory._commands.refusals import refuse, writable
 from fedtheory._console import live_progress, show_table
 from fedtheory._files import json_writer
-from fedtheory.verification.catalogue import select_claims
+from fedtheory.verification.catalogue import known_tapes, select_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.renderings import console_rows, notes, numeric, rows, summary
 from fedtheory.verification.verdicts import Verdict, examine
@@ -51,8 +51,10 @@ def _collect(selected: Sequence[Claim], arguments: argparse.Namespace) -> tuple[
 
 
 def _examined(selected: Sequence[Claim], arguments: argparse.Namespace, reached: list[Verdict]) -> Iterator[Verdict]:
+    tapes = known_tapes()
     for claim in selected:
-        verdict = examine(claim, arguments.instances or claim.num_instances(arguments.budget), arguments.seed)
+        count = arguments.instances or claim.num_instances(arguments.budget)
+        verdict = examine(claim, count, arguments.seed, tapes.get(claim.key))
         # Kept here, where it is made: Ctrl-C may come while it is handed over.
         reached.append(verdict)
         yield verdict
