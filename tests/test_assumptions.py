@@ -98,7 +98,7 @@ def test_a_value_prints_itself_compares_and_checks_its_numbers(
 ) -> None:
     assert value.text == text
     assert replace(value) == value  # type: ignore[type-var]
-    assert hash(value) is not None
+    assert hash(replace(value)) == hash(value)  # type: ignore[type-var]
     assert value.violation(numbers) == violation
 
 
