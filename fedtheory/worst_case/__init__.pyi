@@ -2,6 +2,7 @@
 
 from fedtheory.worst_case import biased_selection as biased_selection
 from fedtheory.worst_case import certificates as certificates
+from fedtheory.worst_case import closed_forms as closed_forms
 from fedtheory.worst_case import enclosures as enclosures
 from fedtheory.worst_case import floors as floors
 from fedtheory.worst_case import full_or_uniform as full_or_uniform
@@ -19,6 +20,10 @@ from fedtheory.worst_case.certificates import Multipliers as Multipliers
 from fedtheory.worst_case.certificates import value_balance as value_balance
 from fedtheory.worst_case.certificates import verify_lower as verify_lower
 from fedtheory.worst_case.certificates import verify_upper as verify_upper
+from fedtheory.worst_case.closed_forms import prove_gap_after_step as prove_gap_after_step
+from fedtheory.worst_case.closed_forms import prove_one_round as prove_one_round
+from fedtheory.worst_case.closed_forms import prove_sampled_step as prove_sampled_step
+from fedtheory.worst_case.closed_forms import prove_skewed_round as prove_skewed_round
 from fedtheory.worst_case.enclosures import Enclosure as Enclosure
 from fedtheory.worst_case.enclosures import enclose as enclose
 from fedtheory.worst_case.enclosures import prove_lower as prove_lower
