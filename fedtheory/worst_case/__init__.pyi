@@ -1,5 +1,6 @@
 """What fedtheory.worst_case offers; written by ``python -m tests.stubs``."""
 
+from fedtheory.worst_case import aligned_selection as aligned_selection
 from fedtheory.worst_case import biased_selection as biased_selection
 from fedtheory.worst_case import certificates as certificates
 from fedtheory.worst_case import closed_forms as closed_forms
@@ -14,6 +15,7 @@ from fedtheory.worst_case import promises as promises
 from fedtheory.worst_case import skewed_selection as skewed_selection
 from fedtheory.worst_case import solver as solver
 from fedtheory.worst_case import worst_cases as worst_cases
+from fedtheory.worst_case.aligned_selection import fedalign as fedalign
 from fedtheory.worst_case.biased_selection import power_of_choice as power_of_choice
 from fedtheory.worst_case.certificates import FeasiblePoint as FeasiblePoint
 from fedtheory.worst_case.certificates import Multipliers as Multipliers
