@@ -4,6 +4,7 @@ from fedtheory.worst_case import aligned_selection as aligned_selection
 from fedtheory.worst_case import biased_selection as biased_selection
 from fedtheory.worst_case import certificates as certificates
 from fedtheory.worst_case import closed_forms as closed_forms
+from fedtheory.worst_case import confrontations as confrontations
 from fedtheory.worst_case import enclosures as enclosures
 from fedtheory.worst_case import floors as floors
 from fedtheory.worst_case import full_or_uniform as full_or_uniform
@@ -26,6 +27,10 @@ from fedtheory.worst_case.closed_forms import prove_gap_after_step as prove_gap_
 from fedtheory.worst_case.closed_forms import prove_one_round as prove_one_round
 from fedtheory.worst_case.closed_forms import prove_sampled_step as prove_sampled_step
 from fedtheory.worst_case.closed_forms import prove_skewed_round as prove_skewed_round
+from fedtheory.worst_case.confrontations import Charge as Charge
+from fedtheory.worst_case.confrontations import Confrontation as Confrontation
+from fedtheory.worst_case.confrontations import Way as Way
+from fedtheory.worst_case.confrontations import worst_scene as worst_scene
 from fedtheory.worst_case.enclosures import Enclosure as Enclosure
 from fedtheory.worst_case.enclosures import enclose as enclose
 from fedtheory.worst_case.enclosures import prove_lower as prove_lower
@@ -50,7 +55,6 @@ from fedtheory.worst_case.instances import Outcome as Outcome
 from fedtheory.worst_case.instances import Parabola as Parabola
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling as optimal_client_sampling
 from fedtheory.worst_case.promises import CONFRONTED as CONFRONTED
-from fedtheory.worst_case.promises import Confrontation as Confrontation
 from fedtheory.worst_case.promises import confront as confront
 from fedtheory.worst_case.skewed_selection import skew_class as skew_class
 from fedtheory.worst_case.skewed_selection import skew_class_horizon as skew_class_horizon

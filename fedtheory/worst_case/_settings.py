@@ -13,10 +13,9 @@ __all__ = ["Setting", "check_block", "rational", "setting", "step_sizes"]
 
 # Powers of the unit of length and of L in each constant.
 _UNITS = {
-    "distance2": (1, 0),
-    "distance": (1, 0),
-    **dict.fromkeys(("objective_gap", "client_gap", "threshold", "gap"), (1, 1)),
-    **dict.fromkeys(("G2", "gradient_noise"), (1, 2)),
+    **dict.fromkeys(("distance2", "distance", "drift"), (1, 0)),
+    **dict.fromkeys(("objective_gap", "client_gap", "threshold", "excess", "gap", "descent"), (1, 1)),
+    **dict.fromkeys(("G2", "gradient_noise", "gradient"), (1, 2)),
 }
 # Constants that may be so large that they do not bind do not say what is large.
 _UNBOUND = ("G2", "threshold")
