@@ -51,11 +51,12 @@ def skews(given: Setting, rho_diagonal: Any, rho_tilde: Any, num_selected: int) 
 
 
 class Round(NamedTuple):
-    """A round's class, its program, and the enclosure."""
+    """A round's class, its program, the enclosure, and whether clients are quadratic."""
 
     given: Setting
     scene: Scene
     enclosure: Enclosure
+    quadratic: bool = False
 
     @property
     def proof(self) -> Proof:
@@ -73,14 +74,15 @@ def attained(rounds: Sequence[Round]) -> Instance:
     if any(one.given.constants.get("gradient_noise") for one in rounds):
         message = "a worst case with gradient noise is approached by noises of many outcomes, and has no instance"
         raise ValueError(message)
-    places = {0: np.ones(1)}
+    places = {0: np.ones(1), 1: np.zeros(0)}
     spaces = [Embedding(one.scene.program, one.enclosure.point, one.given) for one in rounds]
     starts = [space.place(one.scene.start, places) for space, one in zip(spaces, rounds, strict=True)]
     dim = 1 + max(start.size for start in starts)
     model = _padded(starts[0], dim)
     start, clients, given = model, list[ClientFunction](), rounds[0].given
     for space, one, begin in zip(spaces, rounds, starts, strict=True):
-        turned = _turned(space.client(one.scene.points[0], places), _padded(begin, dim), model)
+        own: Any = space.parabola if one.quadratic else space.client
+        turned = _turned(own(one.scene.points[0], places), _padded(begin, dim), model)
         clients.append(turned)
         for eta in one.given.steps:
             model = model - float(eta / given.L) * turned.gradient(model)
@@ -113,7 +115,7 @@ def _padded(vectors: Array, dim: int) -> Array:
     return found
 
 
-def _turned(client: Interpolant, start: Array, goal: Array) -> Interpolant:
+def _turned(client: Interpolant | Parabola, start: Array, goal: Array) -> ClientFunction:
     """Reflect a client's space so that one direction becomes another; the last coordinate stays."""
     lengths = np.linalg.norm(start), np.linalg.norm(goal)
     mirror = np.zeros_like(start)
@@ -122,5 +124,10 @@ def _turned(client: Interpolant, start: Array, goal: Array) -> Interpolant:
     turn = np.eye(start.size)
     if mirror @ mirror > 1e-24:
         turn = turn - 2 * np.outer(mirror, mirror) / (mirror @ mirror)
+    if isinstance(client, Parabola):
+        # In directions that the client does not know, any of its curvatures will do.
+        curvature = np.eye(start.size) * client.curvature[0, 0]
+        curvature[: len(client.center), : len(client.center)] = client.curvature
+        return Parabola(turn @ curvature @ turn, _padded(client.center, start.size) @ turn, client.minimum)
     points, gradients = (_padded(vectors, start.size) @ turn for vectors in (client.points, client.gradients))
     return replace(client, points=points, gradients=gradients)
