@@ -14,7 +14,7 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.paper import Bound
 from fedtheory.verification.catalogue import known_bounds
 from fedtheory.worst_case.confrontations import Confrontation
-from fedtheory.worst_case.promises import confront
+from fedtheory.worst_case.promises import CONFRONTED, confront
 from tests.environment import ROOT
 
 PAGE = ROOT / "docs" / "theory" / "looseness.md"
@@ -29,13 +29,13 @@ $m = 1$, gradients are exact unless $\sigma^2$ is given, and horizons of several
 hold two numbers for each constant: by how much the promise grows with it, and its multiplier in the lemma that proves
 the worst case. Where the first is much larger than the second, the proof pays too much for this constant. Errors are
 squared distances, and the gaps of Power-of-Choice's theorems are multiplied by $\frac2L$; the gaps of the others are
-compared as they are. What a bound says of its printed form, its looseness only, stands in the table at the end.
+compared as they are. Printed forms, where they differ, stand in the last table.
 
 | Bound | Case | Promise | Worst case | Looseness | $\Delta$ | $\Gamma$ | $G^2$ | $\sigma^2$ |
 | --- | --- | --: | --: | --: | --- | --- | --- | --- |
 """
 FOOT = """
-A star: the two classes differ, as the last table says.
+A star: the two classes differ, see below.
 
 ## Why the others have none
 
@@ -51,7 +51,7 @@ REMARKS = """
 PRINTED = """
 ## Printed forms
 
-The same constants, where they fulfill the printed hypotheses.
+The same constants, whether or not they fulfill the printed hypotheses; some of these forms are false.
 
 | Bound | Case | Promise | Looseness |
 | --- | --- | --: | --: |
@@ -256,15 +256,12 @@ def row(case: Case, found: Confrontation) -> str:
 
 def printed_row(case: Case, found: Confrontation) -> str:
     """Return the line of a printed form, whose promise is in the unit of the other's."""
-    words = {parameter: case.given.get(parameter) for parameter in case.bound.printed.domains}
-    words |= {name: case.given["rho_diagonal"] for name, value in words.items() if name == "rho_bar" and value is None}
-    words |= {name: Q(1, 20) for name, value in words.items() if name == "initial_gap" and value is None}
-    words = {name: value for name, value in words.items() if value is not None}
-    promise, _ = case.bound.printed(**words, strict=False)
+    others = {"rho_bar": case.given.get("rho_diagonal"), "initial_gap": Q(1, 20), "local_steps": 2, "num_selected": 1}
+    printed = case.bound.printed
+    given: dict[str, Any] = {name: (others | case.given)[name] for name in printed.domains}
+    promise = printed(**given, strict=False)[0]
     value = float(promise) * float(found.promise) / float(case.bound(**case.given))
-    return (
-        f"| {cited(case.bound.printed)} | {case.words} | {value:.4f} | {value / float(found.worst.enclosure[0]):.4f} |"
-    )
+    return f"| {cited(case.bound)} | {case.words} | {value:.4f} | {value / float(found.worst.enclosure[0]):.4f} |"
 
 
 def page() -> str:
@@ -272,7 +269,7 @@ def page() -> str:
     found = [(case, confront(case.bound, **case.given)) for case in CASES]
     reasons = [f"| {cited(bound)} | {REASONS[bound]} |" for bound in known_bounds().values() if bound in REASONS]
     remarks = dict.fromkeys(f"| {cited(case.bound)} | {one.remark} |" for case, one in found if one.remark)
-    printed = [printed_row(*pair) for pair in found if pair[0].bound.printed is not pair[0].bound]
+    printed = [printed_row(*pair) for pair in found if pair[0].bound.printed not in CONFRONTED]
     parts = (HEAD, [row(*pair) for pair in found], FOOT, reasons, REMARKS, remarks, PRINTED, printed)
     return "".join(part if isinstance(part, str) else "\n".join(part) + "\n" for part in parts)
 

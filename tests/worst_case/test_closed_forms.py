@@ -50,15 +50,15 @@ def test_smaller_coefficients_are_not_proved_by_the_multipliers_of_larger_ones(m
     ):
         assert prove() > 0
         with monkeypatch.context() as patched:
-            patched.setattr(closed_forms.li, name, smaller(getattr(li, name), summand))
+            patched.setattr(li, name, smaller(getattr(li, name), summand))
             with pytest.raises(OracleError, match="positive semidefinite"):
                 prove()
 
 
 def test_the_loss_after_a_step_has_no_smaller_coefficient(monkeypatch: pytest.MonkeyPatch) -> None:
     assert prove_gap_after_step(ETA, **CLASS) == li.gap_after_step(Q(1), step_size=ETA, mu=Q(1, 10), L=Q(1))
-    whole = li.gap_after_step
-    monkeypatch.setattr(closed_forms.li, "gap_after_step", lambda *given, **known: whole(*given, **known) * 999 / 1000)
+    whole: Any = li.gap_after_step
+    monkeypatch.setattr(li, "gap_after_step", lambda *given, **known: whole(*given, **known) * 999 / 1000)
     with pytest.raises(OracleError, match="positive semidefinite"):
         prove_gap_after_step(ETA, **CLASS)
 
