@@ -122,7 +122,10 @@ def fedavg(
     _validate.choice("objective", objective, _OBJECTIVES)
     _validate.choice("functions", functions, _FUNCTIONS)
     if given["gradient_noise"] and (num_rounds > 1 or functions == "quadratic" or objective == "gap"):
-        message = "gradient_noise must be 0 but for the distance after one round over all functions"
+        message = (
+            "gradient_noise must be 0 but for the distance after one round over all functions: later rounds mix a "
+            "client's own noise with the others' (skew_class_horizon has fresh clients in every round)"
+        )
         raise ValueError(message)
     as_one = sampling == "all" or (num_rounds == 1 and objective == "distance")
     if as_one:

@@ -41,7 +41,7 @@ REFUSED: dict[str, tuple[Callable[[], WorstCase], type[Exception], str]] = {
     "noise in rounds": (
         lambda: fedavg(1, 0.25, **CLASS, num_clients=3, gradient_noise=1, num_rounds=2),
         ValueError,
-        "gradient_noise must be 0",
+        "gradient_noise must be 0 .* later rounds mix a client's own noise",
     ),
     "block": (lambda: fedavg(60, 0.25, **CLASS), ValueError, r"at most 50 rows \(max_block= raises it\), got 62"),
     "tree": (
