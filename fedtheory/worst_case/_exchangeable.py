@@ -16,6 +16,7 @@ from fedtheory.worst_case.function_classes import Point, impose_quadratic, inter
 from fedtheory.worst_case.gram import Draft, Program, Value, Vector
 
 __all__ = [
+    "FIRST_NOISE",
     "MEAN",
     "Scene",
     "accelerated_round",
@@ -27,7 +28,7 @@ __all__ = [
     "start_of_round",
 ]
 
-MEAN, _DEVIATION, _FIRST_NOISE = 0, 1, 2
+MEAN, _DEVIATION, FIRST_NOISE = 0, 1, 2
 
 
 class Scene(NamedTuple):
@@ -112,7 +113,7 @@ def averaged_rounds(
     _impose(draft, points, path if noise else (), given.mu, functions)
     error = points[-1].value - home.value if objective == "gap" else w.square
     if objective == "distance":
-        apart, noisy = y.within((_DEVIATION,)), y.within(range(_FIRST_NOISE, draft.num_blocks))
+        apart, noisy = y.within((_DEVIATION,)), y.within(range(FIRST_NOISE, draft.num_blocks))
         for part, factor in zip((apart, noisy), sampling, strict=True):
             error = error + factor * part.square if factor and part.coordinates else error
     return Scene(draft.maximize(error), (tuple(points),), start)
@@ -123,7 +124,7 @@ def _impose(draft: Draft, points: Sequence[Point], noisy: Sequence[Point], mu: F
         impose_quadratic(draft, points[0], points[1:], mu, Fraction(1))
         return
     draft.interpolate(interpolation(points, mu, Fraction(1)))
-    draft.interpolate(interpolation_of_copies(noisy, _FIRST_NOISE, mu, Fraction(1)))
+    draft.interpolate(interpolation_of_copies(noisy, FIRST_NOISE, mu, Fraction(1)))
 
 
 def accelerated_round(given: Setting, server_step_size: Fraction, descent: Fraction) -> Scene:

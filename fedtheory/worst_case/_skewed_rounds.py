@@ -15,6 +15,7 @@ from fedtheory.consequences import consequences
 from fedtheory.errors import AssumptionViolated
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._exchangeable import Scene
+from fedtheory.worst_case._nested_noises import Noises
 from fedtheory.worst_case._settings import Setting, rational
 from fedtheory.worst_case.enclosures import Enclosure
 from fedtheory.worst_case.instances import ClientFunction, History, Instance, Interpolant, Outcome, Parabola
@@ -51,12 +52,13 @@ def skews(given: Setting, rho_diagonal: Any, rho_tilde: Any, num_selected: int) 
 
 
 class Round(NamedTuple):
-    """A round's class, its program, the enclosure, and whether clients are quadratic."""
+    """A round's class, its program, the enclosure, whether clients are quadratic, and how many are selected."""
 
     given: Setting
     scene: Scene
     enclosure: Enclosure
     quadratic: bool = False
+    num_selected: int = 1
 
     @property
     def proof(self) -> Proof:
@@ -72,8 +74,7 @@ class Round(NamedTuple):
 def attained(rounds: Sequence[Round]) -> Instance:
     """Return an instance that gives every round a client of its own, turned so that it starts where the last ended."""
     if any(one.given.constants.get("gradient_noise") for one in rounds):
-        message = "a worst case with gradient noise is approached by noises of many outcomes, and has no instance"
-        raise ValueError(message)
+        return _noisy_round(rounds)
     places = {0: np.ones(1), 1: np.zeros(0)}
     spaces = [Embedding(one.scene.program, one.enclosure.point, one.given) for one in rounds]
     starts = [space.place(one.scene.start, places) for space, one in zip(spaces, rounds, strict=True)]
@@ -93,6 +94,28 @@ def attained(rounds: Sequence[Round]) -> Instance:
         step_sizes=tuple(float(eta / one.given.L) for one in rounds for eta in one.given.steps),
         num_rounds=len(rounds),
         selection=_one_after_the_other,
+    )
+
+
+def _noisy_round(rounds: Sequence[Round]) -> Instance:
+    """Select copies of one client, whose noises are independent."""
+    if len(rounds) > 1:
+        message = f"a worst case with gradient noise has an instance for one round only, got {len(rounds)}"
+        raise ValueError(message)
+    [one], places, tree = rounds, {0: np.ones(1)}, Noises(1, len(rounds[0].given.steps))
+    space = Embedding(one.scene.program, one.enclosure.point, one.given)
+    selected = tree.client(space, one.scene.points[0], places)
+    start = space.place(one.scene.start, tree.along((), places))
+    dim, m = start.size + 1, one.num_selected
+    wider = replace(selected, points=_padded(selected.points, dim), gradients=_padded(selected.gradients, dim))
+    return Instance(
+        clients=(*_population(one.given, dim), *(wider for _ in range(m))),
+        weights=np.array([0.5, 0.5, *(0.0 for _ in range(m))]),
+        start=_padded(start, dim),
+        step_sizes=tuple(float(eta / one.given.L) for eta in one.given.steps),
+        num_rounds=1,
+        selection=lambda _losses, _history: [Outcome(1.0, np.array([0.0, 0.0, *(1 / m for _ in range(m))]))],
+        noises=tuple(_padded(noise, dim) for noise in tree.noises(space, places)),
     )
 
 

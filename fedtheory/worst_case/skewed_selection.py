@@ -99,7 +99,7 @@ def _round(given: Setting, ratios: Skews, functions: str) -> Round:
         raise ValueError(message)
     scene = skewed_round(given, *ratios, functions)
     rounding = partial(exact_parabolas, scene, given) if quadratic else None
-    return Round(given, scene, enclose(scene.program, rounding), quadratic)
+    return Round(given, scene, enclose(scene.program, rounding), quadratic, ratios.num_selected)
 
 
 def skew_class_horizon(

@@ -138,7 +138,7 @@ class WorstCase:
         Raises
         ------
         ValueError
-            If the worst case is approached by federations only, as with gradient noise.
+            If there is none: with gradient noise over several rounds, and for programs about lemmas.
         """
         return self._attain()
 

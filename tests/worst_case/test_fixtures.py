@@ -6,6 +6,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fedtheory.worst_case._settings import setting
@@ -114,7 +115,7 @@ def test_a_long_round_is_enclosed_as_narrowly() -> None:
     assert worst.relative_width <= 1e-5
 
 
-@pytest.mark.parametrize("name", [name for name in FIXTURES if not name.startswith("noise")])
+@pytest.mark.parametrize("name", FIXTURES)
 def test_ordinary_training_of_the_instance_attains_the_worst_case(name: str) -> None:
     worst = FIXTURES[name][0]()
     found = worst.instance()
@@ -195,3 +196,29 @@ def test_unequal_weights_are_no_worse_than_clients_that_cannot_be_told_apart() -
     half = (Q(1, 2), Q(1, 2))
     equal = enclose(two_weighted_clients(half, [(Q(1, 2), first), (Q(1, 2), second)]))
     assert float(equal.lower) == pytest.approx(1.116474213, rel=1e-6)
+
+
+NOISY: dict[str, Call] = {
+    "distinct": uniform(2, sampling="distinct", num_clients=3, num_selected=2, gradient_noise=2),
+    "independent": uniform(3, sampling="independent", num_clients=2, num_selected=2, gradient_noise=1),
+    "skewed": skewed(3, 1, gradient_noise=1, num_selected=2),
+}
+
+
+@pytest.mark.parametrize("name", NOISY)
+def test_noises_of_two_outcomes_attain_the_worst_case_of_any(name: str) -> None:
+    worst = NOISY[name]()
+    found = worst.instance()
+    assert found.run() == pytest.approx(float(worst.enclosure[0]), rel=1e-9)
+    sigma2 = {"distinct": 2}.get(name, 1)
+    for noise in found.noises:
+        # Unbiased given the outcomes before, and of the variance that is allowed, wherever they lead.
+        assert np.abs(noise.mean(axis=-2)).max() < 1e-12
+        assert (noise**2).sum(axis=-1) == pytest.approx(sigma2, rel=1e-6)
+    assert found.as_data()["noises"] == [noise.tolist() for noise in found.noises]
+
+
+def test_noise_over_several_rounds_has_a_proof_but_no_instance() -> None:
+    worst = skew_class_horizon(2, 1, ETA, **CLASS, **SKEWS, gradient_noise=1)
+    with pytest.raises(ValueError, match="an instance for one round only, got 2"):
+        worst.instance()
