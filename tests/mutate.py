@@ -20,29 +20,11 @@ from itertools import chain, groupby
 from pathlib import Path
 
 from tests.mutants import Mutant, mutants
+from tests.nearness import checks_of, unique
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("fedtheory", "studies", "tests", "docs", "README.md", "pyproject.toml")
-# Beside the tests of the package itself.
-ALSO = {"bounds": ("tests/claims",)}
 MOST_MEMORY = 2**33  # a mutant of a guard against large enumerations must not take the machine down
-QUICK_STUDY = "test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_it_stored"
-
-
-def checks_of(file: str, root: Path = ROOT) -> tuple[str, ...]:
-    """What to run against the mutants of a file, nearest first."""
-    path = Path(file)
-    name, package = path.stem.strip("_"), path.parts[1]
-    near = sorted((root / "tests").rglob(f"test_*{name}*.py"))
-    if path.parts[0] == "studies":
-        naming = [
-            test for test in sorted((root / "tests").glob("test_*.py")) if name in test.read_text(encoding="utf-8")
-        ]
-        return (f"tests/test_studies.py::{QUICK_STUDY}[{name}]", *(str(test.relative_to(root)) for test in naming))
-    if (root / "tests" / package).is_dir():
-        own = (str(test.relative_to(root)) for test in near if package in test.parts)
-        return (file, *own, f"tests/{package}", *ALSO.get(package, ()))
-    return (file, *(str(test.relative_to(root)) for test in near)) if near else (file, "tests")
 
 
 def of_file(file: str, root: Path = ROOT) -> list[Mutant]:
@@ -127,7 +109,7 @@ def judged(drawn: Iterable[Mutant], laboratory: Laboratory) -> Iterator[tuple[Mu
     for package, own in groupby(drawn, lambda mutant: mutant.package):
         checks = {mutant: checks_of(mutant.file, laboratory.folder) for mutant in own}
         before = processor_seconds()
-        report = laboratory.run(unique(chain.from_iterable(checks.values())), laboratory.kernels)
+        report = laboratory.run(unique([*chain.from_iterable(checks.values())]), laboratory.kernels)
         if report:
             raise SystemExit("\n".join([*report, f"the tests of {package} fail without any mutant"]))
         seconds = 30 + 3 * (processor_seconds() - before)
@@ -139,11 +121,6 @@ def processor_seconds() -> float:
     """Return the processor time of the processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def unique(names: Iterable[str]) -> list[str]:
-    """Keep the first of equals."""
-    return list(dict.fromkeys(names))
 
 
 def chosen(options: argparse.Namespace) -> list[str]:
