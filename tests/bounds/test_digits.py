@@ -132,6 +132,24 @@ def test_a_value_has_all_digits_or_errs_outward(bound):
             assert unmet or has_the_digits_of_its_summands(value, terms), world
 
 
+@by_name(FORMS)
+def test_a_bound_is_infinite_only_beyond_the_largest_double_however_far_doubles_overflow_on_the_way(bound):
+    rng = np.random.default_rng(23)
+    sign = {"upper": 1, "lower": -1}[bound.statement.side]
+    for name in (name for name, domain in bound.domains.items() if "integer" not in domain.assumptions):
+        for extreme in (1e300, 1.7e308, 1e-300):
+            world = {
+                key: 1 + value % 20 if isinstance(value, int) else value for key, value in draw(bound, rng).items()
+            }
+            world[name] = [extreme] * LONGEST_SEQUENCE if name in takes_sequences(bound) else extreme
+            try:
+                value, unmet = bound(**world, strict=False)
+            except ValueError:
+                continue  # mu above L
+            if np.isinf(value) and not unmet:
+                assert sign * mpmath.fsum(exact_terms(bound, world).values()) > LARGEST, world
+
+
 def takes_arrays(bound):
     # the average of an array's last axis is a single number
     return not takes_sequences(bound) and bound is not poc.averaged_distance
