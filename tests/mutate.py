@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 
 from tests.mutants import Mutant, mutants
@@ -24,7 +24,7 @@ from tests.nearness import checks_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("fedtheory", "studies", "tests", "docs", "README.md", "pyproject.toml")
-NEAREST, NEAR = 3, 7  # how many of the nearest tests are run first, and next
+STAGES = (0, 3, 8, 16, None)  # so many of the nearest tests are run first, then so many more
 PASSED = (0, 5)  # all tests have passed, or there is none: not every file has doctests
 MOST_MEMORY = 2**33  # a mutant of a guard against large enumerations must not take the machine down
 
@@ -93,11 +93,11 @@ class Laboratory:
         SystemExit
             If the tests fail without any mutant.
         """
-        for stage in filter(None, (tests[:NEAREST], tests[NEAREST:NEAR], tests[NEAR:])):
-            seconds = self.patience + 3 * self.honest_seconds(stage)
-            report = self.run_mutated(mutant, stage, seconds)
-            if report:
-                return report
+        for start, end in pairwise(STAGES):
+            if stage := tests[start:end]:
+                report = self.run_mutated(mutant, stage, self.patience + 3 * self.honest_seconds(stage))
+                if report:
+                    return report
         return []
 
     def honest_seconds(self, tests: Sequence[str]) -> float:
