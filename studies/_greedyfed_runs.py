@@ -87,8 +87,8 @@ def accuracies(config: Any, dealt: Dealt, setting: Setting, name: str, seed: int
     fed = ft.PerceptronFederation(pooled if central else data, config.hidden)
     # A central step sees as many samples as the chosen clients together see in one of theirs.
     central_batch = max(1, round(config.num_selected * data.num_samples / data.num_clients / config.num_batches))
-    slow = ft.engine.straggler_steps(
-        data.num_clients, setting.stragglers, config.num_epochs, num_batches=config.num_batches, rng=seed
+    slow = ft.engine.Stragglers(
+        setting.stragglers, config.num_epochs, config.num_batches, drawn=config.stragglers_drawn, seed=seed
     )
     run = ft.fedavg(
         fed,

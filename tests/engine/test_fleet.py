@@ -36,6 +36,17 @@ def test_those_who_stop_early_take_the_first_steps_of_the_round():
         np.testing.assert_allclose(w[t + 1], FED.weights @ np.array(one), rtol=1e-13)
 
 
+def test_a_client_may_take_another_number_of_steps_in_each_round():
+    steps = np.array([[4, 1, 2], [1, 3, 1]])
+    run = ft.fedavg(FED, Full(), num_rounds=2, local_steps=steps, step_size=0.1, record=("models",))
+    w = run.models[0]
+    for t in range(2):
+        stayed = (1 - 0.1 * FED.curvatures.ravel()) ** steps[t]
+        wanted = FED.weights @ (FED.centers + stayed[:, None] * (w[t] - FED.centers))
+        np.testing.assert_allclose(w[t + 1], wanted, rtol=1e-13)
+    assert run.config["local_steps"] == "given round by round"
+
+
 def test_equal_numbers_of_steps_give_the_bits_of_one_number():
     data = FederatedData.from_clients([(np.eye(4) * (k + 1), [0, 1, 1, 0]) for k in range(3)])
     for fed, batch in ((FED, None), (ft.SoftmaxFederation(data), 2)):
@@ -73,6 +84,7 @@ def test_noise_on_returns_of_nobody_is_no_noise():
     ("change", "error", "message"),
     [
         ({"local_steps": [1, 2]}, ValueError, r"local_steps must have shape \(3,\), got \(2,\)"),
+        ({"local_steps": [[1, 2, 3]] * 2}, ValueError, r"local_steps must have shape \(1, 3\), got \(2, 3\)"),
         ({"local_steps": [1, 0, 2]}, ValueError, "local_steps must be at least 1, got 0 at index 1"),
         ({"local_steps": [1.0, 2.0, 3.0]}, TypeError, "local_steps must hold whole numbers, got an array of float64"),
         ({"returned_noise": -1.0}, ValueError, "returned_noise must be finite and at least 0, got -1.0"),
