@@ -26,6 +26,11 @@ def tables() -> study.Study:
 
 
 @pytest.fixture(scope="module")
+def lead() -> study.Study:
+    return loaded("greedyfed_lead")
+
+
+@pytest.fixture(scope="module")
 def approximation() -> study.Study:
     return loaded("shapley_approximation")
 
@@ -187,8 +192,52 @@ def test_the_server_halves_its_samples_and_clients_get_the_others(tables) -> Non
     assert tables.config.num_server % 2 == 0
 
 
-def relative_error(values: Any, exact: Any) -> float:
-    return float(np.sqrt(np.mean(np.square(np.asarray(values) - exact)) / np.mean(np.square(exact))))
+def test_a_lead_is_paired_and_ends_where_its_mean_is_no_longer_positive(lead) -> None:
+    greedy = np.array([[10.0, 60.0, 70.0, 70.0, 70.0], [10.0, 40.0, 60.0, 62.0, 62.0]])
+    fedavg = np.array([[10.0, 20.0, 50.0, 71.0, 80.0], [10.0, 30.0, 56.0, 61.0, 70.0]])
+    names = ("variation", "seed", "algorithm")
+    data = xarray.Dataset(
+        {
+            "accuracy": ((*names, "round"), np.stack([greedy, fedavg], axis=1)[None]),
+            "found": ((*names, "number"), np.array([[[[2.0, 3.0], [8.0, 9.0]]] * 2])),
+        },
+        coords={
+            "variation": ["base"], "algorithm": ["GreedyFed", "FedAvg"], "round": [0, 10, 20, 30, 40],
+            "number": ["effective clients", "effective classes"],
+        },
+    )  # fmt: skip
+    [row] = lead.table(data).rows
+    # Leads 0 0, 40 10, 20 4, -1 1, -10 -8: they cancel at round 30.
+    assert (row["largest lead"], row["at round"], row["behind from round"]) == (25.0, 10, 30)
+    assert row["lead at the end"] == -9.0
+    # Student's quantile of 0.975 at one degree of freedom is tan(0.475 pi), and the standard error is 1.
+    half = np.tan(0.475 * np.pi)
+    assert (row["from"], row["to"]) == pytest.approx((-9 - half, -9 + half))
+    assert (row["effective clients, GreedyFed"], row["effective classes, FedAvg"]) == (2.0, 9.0)
+    assert failing(lead, data) == set()
+    assert failing(lead, data.assign(accuracy=-data["accuracy"])) == {"GreedyFed is ahead at some time"}
+    assert failing(lead, data.assign(found=1 / data["found"])) == {"GreedyFed trains on fewer clients"}
+
+
+def test_effective_clients_and_classes_are_those_that_updates_came_from(lead) -> None:
+    runs = sys.modules["_greedyfed_runs"]
+    x = np.zeros((3, 1))
+    clients = runs.FederatedData.from_clients([(x, [0, 0, 0]), (x, [1, 1, 1]), (x, [2, 2, 2])], num_classes=4)
+    spread = inside(lead)._spread
+    # Shares 1/2 and 1/2: two clients, and two classes; shares 2/3, 1/6, 1/6: 1 / (4/9 + 2/36).
+    assert spread(np.array([5, 5, 0]), runs.Dealt(clients, clients)) == pytest.approx((2, 2))
+    assert spread(np.array([4, 1, 1]), runs.Dealt(clients, clients))[0] == pytest.approx(2)
+    entropy = np.log(6) - 2 / 3 * np.log(4)
+    assert spread(np.array([4, 1, 1]), runs.Dealt(clients, clients))[1] == pytest.approx(np.exp(entropy))
+
+
+def test_one_number_is_changed_at_a_time(lead) -> None:
+    changed = inside(lead).changed
+    assert changed(lead.config, "num_clients=20") == dataclasses.replace(lead.config, num_clients=20)
+    assert changed(lead.config, "averaging=0.5").averaging == 0.5
+    with pytest.raises(ValueError, match=r"changes must be of step_size, num_clients, .*, got hidden=3"):
+        changed(lead.config, "hidden=3")
+    assert all(changed(lead.config, change) != lead.config for change in lead.config.changes)
 
 
 def test_estimates_are_asked_for_after_doubling_sweeps_and_count_coalitions_once(approximation) -> None:

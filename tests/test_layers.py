@@ -41,7 +41,7 @@ LONGER = {
     "fedtheory.selection.power_of_choice._propose_by_weight": 31,
     "fedtheory.study._parse": 27,
     "studies._aligned_quadratics.measurements": 30,
-    "studies._greedyfed_runs.accuracies": 30,
+    "studies._greedyfed_runs.train": 30,
     "studies._performance_perceptron.jax_steps": 26,
     "studies.greedyfed_quadratic.pair_figure": 26,
     "studies.shapley_approximation.error_figure": 30,

@@ -183,15 +183,21 @@ def _judge(fed: Federation, family: Family, validation: Federation | None, work:
     """Lay out the federation that values clients; it needs no batches."""
     if validation is None:
         return family
+    if type(validation) is not type(fed):
+        message = f"validation must be a {type(fed).__name__} as fed is, got a {type(validation).__name__}"
+        raise TypeError(message)
     found = layout(validation, work._replace(batch_size=0, num_batches=0))
-    # Kernels differ with the form of a problem; parameters could be as many by chance.
-    if found.excess is not family.excess or type(validation) is not type(fed) or validation.dim != fed.dim:
-        message = (
-            f"validation must be of the form of fed, a {type(fed).__name__} of {fed.dim} parameters, "
-            f"got a {type(validation).__name__} of {validation.dim}"
-        )
+    # As many parameters may be arranged otherwise.
+    wanted, got = _form(fed, family), _form(validation, found)
+    if found.excess is not family.excess or wanted != got:
+        message = f"validation must take the models of fed, {wanted}, got {got}"
         raise ValueError(message)
     return found
+
+
+def _form(fed: Federation, family: Family) -> str:
+    arranged = f" in matrices of shapes {family.shapes}" if family.shapes else ""
+    return f"{fed.dim} parameters{arranged}"
 
 
 def _collect(job: Job, replicates: list[Replicate], minimum: float, config: dict[str, Any]) -> Trajectory:
