@@ -44,7 +44,6 @@ LONGER = {
     "studies._greedyfed_runs.train": 30,
     "studies._performance_perceptron.jax_steps": 26,
     "studies.greedyfed_quadratic.pair_figure": 26,
-    "studies.shapley_approximation.error_figure": 30,
     "studies._performance_perceptron.records": 33,
     "studies._performance_quadratic.jax_scan": 26,
     "studies._performance_sampling.records": 29,
