@@ -87,7 +87,8 @@ def fedavg(
         with the server's samples; ``fed`` itself by default.
     record
         Any of ``gap``, ``loss``, ``models``, ``uplink``, ``broadcasts``, ``evaluations``, ``selected`` (who trains in
-        the round) and ``coefficients`` (of their updates); how often each was selected always.
+        the round), ``coefficients`` (of their updates), ``values`` (theirs in its game, if the strategy asks)
+        and ``coalitions`` (evaluated for that); how often each was selected always.
     record_every
         Record every so many rounds, round 0 included.
     num_threads
