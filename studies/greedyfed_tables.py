@@ -233,7 +233,8 @@ def difference_figure(data: "Dataset") -> "Figure":
     import matplotlib.pyplot as plt
 
     rows = [row for row in table(data).rows if row["entry"] not in ("x = 0", "sigma = 0")]  # these are the base
-    shown = [name for name in ALGORITHMS if name not in ("FedAvg", "Centralized") and name in data["algorithm"]]
+    others = [name for name in ALGORITHMS if name not in ("FedAvg", "Centralized") and name in data["algorithm"]]
+    shown = others or [str(name) for name in data["algorithm"].values]
     entries = list(dict.fromkeys(str(row["entry"]) for row in rows))
     with appearance():
         figure, panels = plt.subplots(
