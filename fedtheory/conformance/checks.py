@@ -1,0 +1,99 @@
+"""Named checks, and what comes of making them one after the other."""
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from fedtheory._wording import short
+from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance.results import Conformance, Failure
+
+__all__ = ["FALSE_ALARMS", "Check", "conformance", "excepting"]
+
+FALSE_ALARMS = 1e-6
+"""Probability at most with which a call refuses right code; its random checks share it equally."""
+
+
+@final
+@dataclass(frozen=True)
+class Check:
+    """One thing asked of somebody's code.
+
+    Calling it makes the check: None if it is passed, an AssertionError with one sentence if not.
+
+    Attributes
+    ----------
+    name
+        What is asked, in a few words.
+    work
+        Raises ``Broken`` if the code does not pass.
+    watch
+        Ends calls that do not return.
+    """
+
+    name: str
+    work: Callable[[], None]
+    watch: Watch
+
+    def failure(self) -> Failure | None:
+        """Make the check."""
+        try:
+            self.watch.over(self.work)
+        except Broken as broken:
+            return Failure(self.name, broken.sentence, broken.case)
+        return None
+
+    def __call__(self) -> None:
+        """Raise an AssertionError if the code does not pass."""
+        failure = self.failure()
+        if failure is not None:
+            raise AssertionError(str(failure))
+
+    def __repr__(self) -> str:
+        return f"<check {self.name!r}>"
+
+
+def excepting(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Check]:
+    """Leave out the checks that are excepted.
+
+    Raises
+    ------
+    ValueError
+        If an exception names no check, or gives no reason.
+    """
+    names = [check.name for check in checks]
+    for name, reason in exceptions.items():
+        if name not in names:
+            message = f"exceptions must name checks, {', '.join(names)}, got {name!r}"
+            raise ValueError(message)
+        if not str(reason).strip():
+            message = f"exceptions must give reasons, got {short(reason)} for {name!r}"
+            raise ValueError(message)
+    return [check for check in checks if check.name not in exceptions]
+
+
+def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, str]) -> Conformance:
+    """Make checks in their order; if the first one fails, code does not run at all, and no other is made."""
+    made, failures = [], []
+    for place, check in enumerate(excepting(checks, exceptions)):
+        made.append(check.name)
+        failure = check.failure()
+        if failure is not None:
+            failures.append(failure)
+            if place == 0:
+                break
+    return Conformance(subject, tuple(made), tuple(failures), dict(exceptions))
+
+
+def seeds_of(rng: np.random.SeedSequence, name: str) -> np.random.SeedSequence:
+    """Return seeds for one check, which do not depend on which others are made."""
+    return np.random.SeedSequence(rng.entropy, spawn_key=(*rng.spawn_key, zlib.crc32(name.encode())))
+
+
+def named(value: Any) -> str:
+    """Return the name of somebody's function, or how the value prints."""
+    name = getattr(value, "__qualname__", None)
+    return name.rpartition("<locals>.")[2] if isinstance(name, str) else short(value)
