@@ -1,6 +1,5 @@
 """Manners of a selection that no law is needed for: what it returns, what it leaves alone, what it depends on."""
 
-import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +9,7 @@ import numpy as np
 
 from fedtheory._validate import Array
 from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance._repeatable import children, other_randomness, same_generator
 from fedtheory.conformance._selecting import Case, Draw
 from fedtheory.sampling.selections import Selection
 
@@ -51,10 +51,9 @@ class Subject:
 def cases(num_clients: int, weights: Array | None = None) -> Cases:
     """Weights and losses in general position, equal, tied, extreme, and with a client of weight zero."""
     places = np.arange(num_clients, dtype=np.float64)
-    p = 1.0 / (places + 1.5) if weights is None else weights
-    p, equal = p / p.sum(), np.full(num_clients, 1 / num_clients)
-    # Multiples of the golden ratio leave no two losses equal, and are in no order.
-    losses = np.asarray(0.5 + 4 * ((places + 1) * 0.6180339887 % 1), dtype=np.float64)
+    p, equal = _shares(num_clients) if weights is None else weights, np.full(num_clients, 1 / num_clients)
+    # The order of multiples of the golden ratio is no order that anybody sorts by.
+    losses = np.argsort((places + 1) * 0.6180339887 % 1).astype(np.float64) + 1.0
     fixed = weights is not None
     without = np.where(places == num_clients // 2, 0.0, p)
     huge = np.resize([1e300, -1e300, 1e-300, 0.0, 5e-324, 1.0], num_clients)
@@ -69,6 +68,14 @@ def cases(num_clients: int, weights: Array | None = None) -> Cases:
         "negative": Case(p, -losses),
     }
     return {name: case for name, case in found.items() if not (fixed and name in ("all equal", "zero weight"))}
+
+
+def _shares(num_clients: int) -> Array:
+    """Weights that fall slowly, with few digits."""
+    rough = 1.0 / (np.arange(num_clients) + 1.5)
+    shares: Array = (rough / rough.sum()).round(1 + len(str(num_clients)))
+    shares[0] = 1.0 - shares[1:].sum()
+    return shares.round(1 + len(str(num_clients)))
 
 
 def checks(
@@ -108,12 +115,7 @@ def _runs(subject: Subject, case: Case, seeds: np.random.SeedSequence, count: in
 
 def _run(subject: Subject, case: Case, seeds: np.random.SeedSequence, count: int) -> list[Selection]:
     draw = subject.prepare(case)
-    return [draw(np.random.default_rng(seed)) for seed in _children(seeds, count)]
-
-
-def _children(seeds: np.random.SeedSequence, count: int) -> list[np.random.SeedSequence]:
-    """Return the same children again at every call, which spawning would not."""
-    return [np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, i)) for i in range(count)]
+    return [draw(np.random.default_rng(seed)) for seed in children(seeds, count)]
 
 
 def _sound(subject: Subject, some: list[Case], sizes: Sizes, seeds: np.random.SeedSequence, only: str = "") -> None:
@@ -128,7 +130,7 @@ def _sound(subject: Subject, some: list[Case], sizes: Sizes, seeds: np.random.Se
 
 def _inputs(subject: Subject, some: list[Case], seeds: np.random.SeedSequence) -> None:
     for case in some:
-        for seed in _children(seeds, 5):
+        for seed in children(seeds, 5):
             weights, losses = case.weights.copy(), case.losses.copy()
             subject.watch.call(subject.function, np.random.default_rng(seed), weights, losses, case=case.given)
             for name, now, before in (("weights", weights, case.weights), ("losses", losses, case.losses)):
@@ -139,7 +141,7 @@ def _inputs(subject: Subject, some: list[Case], seeds: np.random.SeedSequence) -
 def _own_answers(subject: Subject, case: Case, seeds: np.random.SeedSequence) -> None:
     """Keep answers, and see whether they change when the next ones are given."""
     answers = []
-    for seed in _children(seeds, 8):
+    for seed in children(seeds, 8):
         arguments = (np.random.default_rng(seed), case.weights.copy(), case.losses.copy())
         answer = subject.watch.call(subject.function, *arguments, case=case.given)
         answers.append((answer, np.array(answer)) if isinstance(answer, np.ndarray | list) else (0, np.array(0)))
@@ -150,40 +152,18 @@ def _own_answers(subject: Subject, case: Case, seeds: np.random.SeedSequence) ->
 
 def _same_generator(subject: Subject, some: list[Case], seeds: np.random.SeedSequence) -> None:
     for case in some:
-        draw = subject.prepare(case)
-        for seed in _children(seeds, 10):
-            one, two = (draw(np.random.default_rng(seed)) for _ in range(2))
-            if one != two:
-                sentence = f"generators in the same state must give the same clients, got {list(one)} and {list(two)}"
-                raise Broken(sentence, **case.given)
+        same_generator(subject.prepare(case), seeds, case.given)
 
 
 def _other_randomness(subject: Subject, case: Case, seeds: np.random.SeedSequence) -> None:
-    """NumPy's and Python's global generators must neither matter nor move."""
-    draw = subject.prepare(case)
-    for seed in _children(seeds, 10):
-        found = []
-        for state in (1, 2):
-            random.seed(state)
-            np.random.seed(state)  # noqa: NPY002 (the generator that must not be used)
-            before = _global_states()
-            found.append(draw(np.random.default_rng(seed)))
-            if _global_states() != before:
-                raise Broken("must draw from its generator only, and moved a global one", **case.given)
-        if found[0] != found[1]:
-            raise Broken("must draw from its generator only, got other clients with other global seeds", **case.given)
-
-
-def _global_states() -> tuple[Any, ...]:
-    name, keys, *rest = np.random.get_state()  # noqa: NPY002
-    return random.getstate(), name, np.asarray(keys).tobytes(), tuple(rest)
+    other_randomness(subject.prepare(case), seeds, case.given)
 
 
 def _history(subject: Subject, known: Cases, seeds: np.random.SeedSequence) -> None:
     """Ask about other weights and losses in between."""
     case, other = known["plain"], known["some tied"]
     draw, between = subject.prepare(case), subject.prepare(other)
-    for seed in _children(seeds, 10):
+    for seed in children(seeds, 10):
         first = draw(np.random.default_rng(seed))
         for _ in range(3):
             between(np.random.default_rng(seed))

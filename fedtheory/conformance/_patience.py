@@ -42,10 +42,16 @@ class Watch:
     ----------
     patience
         Seconds that one call may take.
+
+    Attributes
+    ----------
+    hung
+        Whether some call did not return in time.
     """
 
     def __init__(self, patience: float) -> None:
         self.patience = patience
+        self.hung = False
         self._since: float | None = None
         self._case: dict[str, Any] = {}
 
@@ -81,6 +87,7 @@ class Watch:
         random.setstate(global_states[0])
         np.random.set_state(global_states[1])  # noqa: NPY002
         if not outcome or isinstance(outcome[0][1], _OutOfPatience):
+            self.hung = True
             raise Broken(f"did not return within {self.patience:g} s", **self._case)
         returned, value = outcome[0]
         if returned:

@@ -22,6 +22,8 @@ __all__ = ["RandomCheck", "checks", "grown"]
 _SECONDS = 15.0
 """A random check stops drawing after so long: slow code is checked less sharply, at the same level."""
 
+_CASES = ("plain", "some tied", "all equal", "zero weight", "extreme")
+
 RandomCheck = Callable[[np.random.SeedSequence, float], None]
 
 
@@ -52,15 +54,11 @@ def _drawn(draw: Draw, rng: np.random.Generator, size: int) -> list[Selection]:
 def _relabeling(
     subject: Subject, some: Sequence[Case], num_draws: int, seeds: np.random.SeedSequence, level: float
 ) -> None:
-    """Compare draws with those among the same clients under other numbers: half of the draws for each."""
-    for case in some:
-        for order in _orders(case.num_clients):
-            _equal_under(subject, case, order, num_draws // 2, seeds, level / (2 * len(some)))
-
-
-def _orders(num_clients: int) -> list[Any]:
-    """Two ways to number the clients anew: backward, and the second half first."""
-    return [np.arange(num_clients)[::-1], np.roll(np.arange(num_clients), num_clients // 2)]
+    """Compare draws with those under other numbers, backward or with the second half first: half of them for each."""
+    clients = np.arange(some[0].num_clients)
+    orders = [clients[::-1], np.roll(clients, clients.size // 2)]
+    for case, order in zip(some, orders, strict=True):
+        _equal_under(subject, case, order, num_draws // 2, seeds, level / len(some))
 
 
 def _equal_under(
@@ -101,9 +99,10 @@ def _joint(
     subject: Subject, known: Cases, like: Any, num_draws: int, seeds: np.random.SeedSequence, level: float
 ) -> None:
     """Compare draws with the exact joint law in every case in which the strategy has one."""
-    laws = {name: law for name, case in known.items() if (law := _law_or_none(like, case)) is not None}
-    for name, law in laws.items():
-        _has_law(subject, known[name], law, num_draws, seeds, level / len(laws))
+    laws = [(known[name], _law_or_none(like, known[name])) for name in _CASES if name in known]
+    for case, law in laws:
+        if law is not None:
+            _has_law(subject, case, law, num_draws, seeds, level / len(laws))
 
 
 def _law_or_none(like: Any, case: Case) -> Law[Selection] | None:

@@ -76,14 +76,14 @@ def excepting(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Ch
 
 
 def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, str]) -> Conformance:
-    """Make checks in their order; if the first one fails, code does not run at all, and no other is made."""
+    """Make checks in their order; none after the first one if code does not run at all, or after one that hangs."""
     made, failures = [], []
     for place, check in enumerate(excepting(checks, exceptions)):
         made.append(check.name)
         failure = check.failure()
         if failure is not None:
             failures.append(failure)
-            if place == 0:
+            if place == 0 or check.watch.hung:
                 break
     return Conformance(subject, tuple(made), tuple(failures), dict(exceptions))
 

@@ -32,7 +32,7 @@ def check_strategy(
     weights: npt.ArrayLike | None = None,
     exceptions: Mapping[str, str] | None = None,
     num_draws: int = 2000,
-    patience: float = 10.0,
+    patience: float = 60.0,
 ) -> Conformance:
     r"""Check a client selection, a strategy of fedtheory or any function ``(rng, weights, losses) -> client numbers``.
 
@@ -109,7 +109,7 @@ def strategy_checks(
     num_clients: int = 6,
     weights: npt.ArrayLike | None = None,
     num_draws: int = 2000,
-    patience: float = 10.0,
+    patience: float = 60.0,
 ) -> list[Check]:
     """Return the checks that ``check_strategy`` makes, to be made one by one; the arguments are the same."""
     own = None if weights is None else _validate.probability_vector("weights", weights)
