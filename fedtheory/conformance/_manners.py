@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory._validate import Array
 from fedtheory.conformance._patience import Broken, Watch
-from fedtheory.conformance._repeatable import children, other_randomness, same_generator
+from fedtheory.conformance._repeatable import children, generator, other_randomness, same_generator
 from fedtheory.conformance._selecting import Case, Draw
 from fedtheory.sampling.selections import Selection
 
@@ -115,7 +115,7 @@ def _runs(subject: Subject, case: Case, seeds: np.random.SeedSequence, count: in
 
 def _run(subject: Subject, case: Case, seeds: np.random.SeedSequence, count: int) -> list[Selection]:
     draw = subject.prepare(case)
-    return [draw(np.random.default_rng(seed)) for seed in children(seeds, count)]
+    return [draw(generator(seed)) for seed in children(seeds, count)]
 
 
 def _sound(subject: Subject, some: list[Case], sizes: Sizes, seeds: np.random.SeedSequence, only: str = "") -> None:
@@ -132,7 +132,7 @@ def _inputs(subject: Subject, some: list[Case], seeds: np.random.SeedSequence) -
     for case in some:
         for seed in children(seeds, 5):
             weights, losses = case.weights.copy(), case.losses.copy()
-            subject.watch.call(subject.function, np.random.default_rng(seed), weights, losses, case=case.given)
+            subject.watch.call(subject.function, generator(seed), weights, losses, case=case.given)
             for name, now, before in (("weights", weights, case.weights), ("losses", losses, case.losses)):
                 if now.tobytes() != before.tobytes():
                     raise Broken(f"must leave {name} as they are, got {now.tolist()} back", **case.given)
@@ -142,7 +142,7 @@ def _own_answers(subject: Subject, case: Case, seeds: np.random.SeedSequence) ->
     """Keep answers, and see whether they change when the next ones are given."""
     answers = []
     for seed in children(seeds, 8):
-        arguments = (np.random.default_rng(seed), case.weights.copy(), case.losses.copy())
+        arguments = (generator(seed), case.weights.copy(), case.losses.copy())
         answer = subject.watch.call(subject.function, *arguments, case=case.given)
         answers.append((answer, np.array(answer)) if isinstance(answer, np.ndarray | list) else (0, np.array(0)))
     for answer, before in answers:
@@ -164,10 +164,10 @@ def _history(subject: Subject, known: Cases, seeds: np.random.SeedSequence) -> N
     case, other = known["plain"], known["some tied"]
     draw, between = subject.prepare(case), subject.prepare(other)
     for seed in children(seeds, 10):
-        first = draw(np.random.default_rng(seed))
+        first = draw(generator(seed))
         for _ in range(3):
-            between(np.random.default_rng(seed))
-        again = draw(np.random.default_rng(seed))
+            between(generator(seed))
+        again = draw(generator(seed))
         if first != again:
             sentence = f"earlier calls must not matter, got {list(first)} and, after other calls, {list(again)}"
             raise Broken(sentence, **case.given)

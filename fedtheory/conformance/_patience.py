@@ -60,6 +60,8 @@ class Watch:
         self._case, self._since = case, time.monotonic()
         try:
             return function(*args)
+        except Broken:  # what it was handed found something wrong
+            raise
         except Exception as error:
             raise Broken(f"raised {in_words(error)}", **case) from error
         except (SystemExit, KeyboardInterrupt) as error:

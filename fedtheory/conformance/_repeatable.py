@@ -9,7 +9,7 @@ import numpy as np
 from fedtheory._wording import short
 from fedtheory.conformance._patience import Broken
 
-__all__ = ["children", "other_randomness", "same_generator"]
+__all__ = ["children", "generator", "other_randomness", "same_generator"]
 
 Draw = Callable[[np.random.Generator], Any]
 
@@ -19,10 +19,15 @@ def children(seeds: np.random.SeedSequence, count: int) -> list[np.random.SeedSe
     return [np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, i)) for i in range(count)]
 
 
+def generator(seeds: np.random.SeedSequence) -> np.random.Generator:
+    """Return the same generator again at every call: also one from which other people's code spawns."""
+    return np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=seeds.spawn_key))
+
+
 def same_generator(draw: Draw, seeds: np.random.SeedSequence, given: dict[str, Any]) -> None:
     """Draw twice with generators in the same state."""
     for seed in children(seeds, 10):
-        one, two = (draw(np.random.default_rng(seed)) for _ in range(2))
+        one, two = (draw(generator(seed)) for _ in range(2))
         if not np.array_equal(one, two):
             raise Broken(f"generators in the same state must give the same, got {_text(one)} and {_text(two)}", **given)
 
@@ -35,7 +40,7 @@ def other_randomness(draw: Draw, seeds: np.random.SeedSequence, given: dict[str,
             random.seed(state)
             np.random.seed(state)  # noqa: NPY002 (the generator that must not be used)
             before = _global_states()
-            found.append(draw(np.random.default_rng(seed)))
+            found.append(draw(generator(seed)))
             if _global_states() != before:
                 raise Broken("must draw from its generator only, and moved a global one", **given)
         if not np.array_equal(*found):
