@@ -17,13 +17,13 @@ from tests.environment import ROOT
 FLOORS = {
     **dict.fromkeys(("_comparison", "_formula", "_rounding", "_validate", "_values", "_wording", "arithmetic"), 0),
     **dict.fromkeys(("_discover", "_compile", "_console", "_exponential", "_files", "_semidefinite"), 0),
-    **dict.fromkeys(("assumptions", "consequences", "errors", "interval", "law", "paper", "statistics"), 0),
+    **dict.fromkeys(("assumptions", "consequences", "errors", "evidence", "interval", "law", "paper", "statistics"), 0),
     **dict.fromkeys(("bounds", "sampling", "valuation"), 1),
     **dict.fromkeys(("datasets", "federation"), 2),
     **dict.fromkeys(("selection", "engine"), 3),
-    **dict.fromkeys(("exact", "rational", "estimates", "worst_case"), 4),
+    **dict.fromkeys(("conformance", "exact", "rational", "estimates", "worst_case"), 4),
     **dict.fromkeys(("claims", "verification", "sweep", "plotting"), 5),
-    **dict.fromkeys(("study", "_commands", "__main__", "__init__"), 6),
+    **dict.fromkeys(("study", "testing", "_commands", "__main__", "__init__"), 6),
 }
 # The catalogue scans the claims, which are made of its words.
 SCANS = {("verification", "claims")}

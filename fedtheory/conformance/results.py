@@ -109,7 +109,9 @@ class Conformance:
 
 
 def _wrapped(text: str, first: str, rest: str) -> list[str]:
-    return textwrap.wrap(" ".join(text.split()), _WIDTH, initial_indent=first, subsequent_indent=rest)
+    return textwrap.wrap(
+        " ".join(text.split()), _WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+    )
 
 
 def _plain(value: Any) -> str:
