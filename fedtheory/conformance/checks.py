@@ -1,8 +1,9 @@
 """Named checks, and what comes of making them one after the other."""
 
+import unittest
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -11,7 +12,7 @@ from fedtheory._wording import short
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance.results import Conformance, Failure
 
-__all__ = ["FALSE_ALARMS", "Check", "conformance", "excepting"]
+__all__ = ["FALSE_ALARMS", "Check", "conformance", "excused", "named", "seeds_of"]
 
 FALSE_ALARMS = 1e-6
 """Probability at most with which a call refuses right code; its random checks share it equally."""
@@ -32,11 +33,19 @@ class Check:
         Raises ``Broken`` if the code does not pass.
     watch
         Ends calls that do not return.
+    excuse
+        Why it is not asked; empty if it is.
     """
 
     name: str
-    work: Callable[[], None]
+    work: Callable[[], Any]
     watch: Watch
+    excuse: str = ""
+
+    @property
+    def __name__(self) -> str:
+        """The name, where functions have theirs: pytest makes ids of it."""
+        return self.name
 
     def failure(self) -> Failure | None:
         """Make the check."""
@@ -47,7 +56,9 @@ class Check:
         return None
 
     def __call__(self) -> None:
-        """Raise an AssertionError if the code does not pass."""
+        """Raise an AssertionError if the code does not pass, SkipTest if that is excused."""
+        if self.excuse:
+            raise unittest.SkipTest(self.excuse)
         failure = self.failure()
         if failure is not None:
             raise AssertionError(str(failure))
@@ -56,8 +67,8 @@ class Check:
         return f"<check {self.name!r}>"
 
 
-def excepting(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Check]:
-    """Leave out the checks that are excepted.
+def excused(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Check]:
+    """Excuse from the checks that are excepted.
 
     Raises
     ------
@@ -72,18 +83,20 @@ def excepting(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Ch
         if not str(reason).strip():
             message = f"exceptions must give reasons, got {short(reason)} for {name!r}"
             raise ValueError(message)
-    return [check for check in checks if check.name not in exceptions]
+    return [replace(check, excuse=exceptions.get(check.name, "")) for check in checks]
 
 
 def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, str]) -> Conformance:
     """Make checks in their order; none after the first one if code does not run at all, or after one that hangs."""
     made, failures = [], []
-    for place, check in enumerate(excepting(checks, exceptions)):
+    for check in excused(checks, exceptions):
+        if check.excuse:
+            continue
         made.append(check.name)
         failure = check.failure()
         if failure is not None:
             failures.append(failure)
-            if place == 0 or check.watch.hung:
+            if len(made) == 1 or check.watch.hung:
                 break
     return Conformance(subject, tuple(made), tuple(failures), dict(exceptions))
 

@@ -34,7 +34,7 @@ def check_bound(
     exceptions: Mapping[str, str] | None = None,
     patience: float = 60.0,
 ) -> Conformance:
-    """Check somebody's own right-hand side: does the claim hold if the function answers where its bound is asked?
+    """Check somebody's own right-hand side: a claim must hold when the function answers where its bound is asked.
 
     Parameters
     ----------
