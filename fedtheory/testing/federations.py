@@ -12,7 +12,7 @@ from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.rational.draws import draw_federation
 from fedtheory.testing._hypothesis import strategies
 
-__all__ = ["prioritized_federations", "quadratic_federations", "rational_federations", "seeds"]
+__all__ = ["draw_quadratics", "prioritized_federations", "quadratic_federations", "rational_federations", "seeds"]
 
 _FORMS = ("isotropic", "diagonal", "matrix")
 
@@ -38,10 +38,11 @@ def quadratic_federations(
     """
     st = strategies()
     forms = st.sampled_from(_FORMS) if form is None else st.just(form)
-    return st.builds(_quadratic, forms, seeds(), st.integers(min_clients, max_clients), st.integers(min_dim, max_dim))
+    return st.builds(draw_quadratics, forms, seeds(), st.integers(min_clients, max_clients), st.integers(min_dim, max_dim))
 
 
-def _quadratic(form: str, seed: int, num_clients: int, dim: int) -> QuadraticFederation:
+def draw_quadratics(form: str, seed: int, num_clients: int = 4, dim: int = 3) -> QuadraticFederation:
+    """Draw the quadratic federation that belongs to a seed."""
     rng = np.random.default_rng(seed)
     diagonals = rng.uniform(0.5, 5, (num_clients, dim))
     curvatures = diagonals[:, 0] if form == "isotropic" else diagonals

@@ -15,7 +15,7 @@ from fedtheory.testing._hypothesis import strategies
 __all__ = ["games", "laws", "norms", "norms_and_budgets", "rationals", "weights"]
 
 
-def rationals(low: Any = 0, high: Any = 10, max_denominator: int = 12) -> Any:
+def rationals(low: Any = 0, high: Any = 10, max_denominator: int = 20) -> Any:
     """Fractions between two limits, with denominators that stay readable when examples shrink."""
     return strategies().fractions(low, high, max_denominator=max_denominator)
 
