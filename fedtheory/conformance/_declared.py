@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,12 +15,12 @@ from fedtheory.engine.play import Played
 from fedtheory.engine.simulation import fedavg
 from fedtheory.evidence import against_mean, mixed, rejects
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.selection.laws import Moments, Scheduled
+from fedtheory.selection.laws import Moments, Ranked, Scheduled
 
 __all__ = ["checks", "contract"]
 
-_LARGEST = 16.0
-"""How many times ``E omega^2 / E omega`` a coefficient may be; those of two values 0 and c are c themselves."""
+_FIRST = 125
+"""Rounds that only show how large coefficients get."""
 
 _CASES = ("plain", "some tied", "zero weight")
 
@@ -56,20 +56,18 @@ def checks(subject: Subject, known: Cases, num_draws: int) -> dict[str, RandomCh
 
 
 def _inclusion(subject: Subject, some: list[Case], num_draws: int, seeds: np.random.SeedSequence, level: float) -> None:
+    ask = subject.strategy.inclusion_probabilities
     for case in some:
-        expected = _asked(
-            subject, subject.strategy.inclusion_probabilities, case, case.weights.copy(), case.losses.copy()
-        )
+        expected = _asked(subject, ask, case, case.weights.copy(), case.losses.copy())
         if expected is None:
             continue
         p = _numbers("inclusion_probabilities", expected, case)
-        most = float(case.num_clients if not subject.copies else max(p.sum().round(), p.max()))
-        upper = most if subject.copies else 1.0
+        most = max(1.0, float(p.sum().round())) if subject.copies else 1.0
 
         def copies(play: Played, size: int = case.num_clients) -> Array:
             return np.bincount(play.chosen, minlength=size).astype(np.float64)
 
-        found = _sampled(subject, case, copies, p, upper, num_draws, seeds, level / len(some))
+        found = _sampled(_Rounds(subject, case, copies), p, np.full(p.size, most), num_draws, seeds, level / len(some))
         if found is not None:
             k, mean, count = found
             sentence = f"declares that client {k} is taken {p[k]:.4g} times a round, and takes it {mean:.4g} times"
@@ -77,45 +75,59 @@ def _inclusion(subject: Subject, some: list[Case], num_draws: int, seeds: np.ran
 
 
 def _moments(subject: Subject, some: list[Case], num_draws: int, seeds: np.random.SeedSequence, level: float) -> None:
+    """Compare means of coefficients, of their products, and of the square of their sum, with what the law says.
+
+    No coefficient is taken to be more than twice the largest of 125 rounds that are drawn before.
+    """
     for case in some:
         law = _asked(subject, subject.strategy.law, case, case.weights.copy())
         if isinstance(law, Scheduled):
             law = law.over(1)[0]
         if law is None:
             continue
-        expected, second = _expected(law, case)
-        upper = _LARGEST * max(1.0, second)
-        size = case.num_clients
-        pairs = expected.size > size
-
-        def products(play: Played, size: int = size, pairs: bool = pairs) -> Array:
-            omega: Array = np.bincount(play.chosen, weights=play.coefficients, minlength=size).astype(np.float64)
-            return np.concatenate([omega, np.outer(omega, omega)[np.triu_indices(size)]]) if pairs else omega
-
-        found = _sampled(subject, case, products, expected, upper, num_draws, seeds, level / len(some))
+        names, expected = _expected(law, case)
+        rounds = _Rounds(subject, case, partial(_statistics, case.num_clients, len(names)))
+        seen = rounds.drawn(np.random.default_rng(seeds.spawn(1)[0]), _FIRST)
+        upper = np.maximum(_largest(seen, case.num_clients), expected)
+        found = _sampled(rounds, expected, upper, num_draws, seeds, level / len(some))
         if found is not None:
             i, mean, count = found
             raise Broken(
-                f"declares a {_moment(i, size)} of {expected[i]:.4g}, and {count} rounds have {mean:.4g}", **case.given
+                f"declares a {names[i]} of {expected[i]:.4g}, and {count} rounds have {mean:.4g}", **case.given
             )
 
 
-def _expected(law: Any, case: Case) -> tuple[Array, float]:
-    """Return the declared means, with second moments if they are declared, and the largest ``E omega^2 / E omega``."""
+def _statistics(num_clients: int, size: int, play: Played) -> Array:
+    """Coefficients, their products, and the square of their sum; the first ones of these, as many as are wanted."""
+    omega = np.bincount(play.chosen, weights=play.coefficients, minlength=num_clients)
+    products = np.outer(omega, omega)[np.triu_indices(num_clients)]
+    found: Array = np.concatenate([omega, products, [omega.sum() ** 2]])[:size]
+    return found
+
+
+def _largest(seen: Array, num_clients: int) -> Array:
+    """Twice the largest coefficient, four times the largest product and square."""
+    upper = np.empty(seen.shape[1])
+    upper[:num_clients] = 2 * seen[:, :num_clients].max()
+    upper[num_clients:-1] = 4 * seen[:, num_clients:-1].max(initial=0.0)
+    upper[-1] = (4 if upper.size > num_clients else 2) * seen[:, -1].max()
+    return upper
+
+
+def _expected(law: Any, case: Case) -> tuple[list[str], Array]:
+    """Return what is declared: means, and second moments where they are known, in words and numbers."""
+    clients = range(case.num_clients)
+    names = [f"mean coefficient of client {k}" for k in clients]
+    if isinstance(law, Ranked):
+        return names, _numbers("law", law.frequencies(case.losses.copy()), case)
+    mean = _numbers("law", law.mean, case)
     if not isinstance(law, Moments):
-        mean = law.mean if hasattr(law, "mean") else law.frequencies(case.losses.copy())
-        return _numbers("law", mean, case), 1.0
-    mean, delta = _numbers("law", law.mean, case), np.asarray(law.delta)
-    products = law.alpha * np.outer(mean, mean) + np.diag(delta)
-    ratio = float((np.diag(products)[mean > 0] / mean[mean > 0]).max(initial=0.0))
-    return np.concatenate([mean, products[np.triu_indices(mean.size)]]), max(ratio, ratio**2)
-
-
-def _moment(i: int, size: int) -> str:
-    if i < size:
-        return f"mean coefficient of client {i}"
-    rows, columns = np.triu_indices(size)
-    return f"mean product of the coefficients of clients {rows[i - size]} and {columns[i - size]}"
+        return names, mean
+    products = law.alpha * np.outer(mean, mean) + np.diag(np.asarray(law.delta))
+    rows, columns = np.triu_indices(mean.size)
+    names += [f"mean product of coefficients {k} and {j}" for k, j in zip(rows, columns, strict=True)]
+    names += ["mean square of the sum of coefficients"]
+    return names, np.concatenate([mean, products[rows, columns], [products.sum()]])
 
 
 def _asked(subject: Subject, method: Callable[..., Any], case: Case, *arguments: Any) -> Any:
@@ -137,28 +149,32 @@ def _numbers(name: str, value: Any, case: Case) -> Array:
     return given
 
 
+class _Rounds(NamedTuple):
+    """First rounds of a strategy, and what is measured of each."""
+
+    subject: Subject
+    case: Case
+    measure: Callable[[Played], Array]
+
+    def drawn(self, rng: np.random.Generator, size: int) -> Array:
+        """Measure some rounds, shape (size, statistics)."""
+        play = played(self.subject.strategy, self.subject.watch, self.case)
+        return np.array([self.measure(play(rng)) for _ in range(size)])
+
+
 def _sampled(
-    subject: Subject,
-    case: Case,
-    measure: Callable[[Played], Array],
-    expected: Array,
-    upper: float,
-    num_draws: int,
-    seeds: np.random.SeedSequence,
-    level: float,
+    rounds: _Rounds, expected: Array, upper: Array, num_draws: int, seeds: np.random.SeedSequence, level: float
 ) -> tuple[int, float, int] | None:
     """Compare means with what is expected: None, or which one differs most clearly, its mean, and after how many."""
-    play, rng = played(subject.strategy, subject.watch, case), np.random.default_rng(seeds.spawn(1)[0])
-    seen: list[Array] = []
+    rng = np.random.default_rng(seeds.spawn(1)[0])
+    seen = np.empty((0, expected.size))
     for size in grown(num_draws):
-        seen += [measure(play(rng)) for _ in range(size)]
-        samples = np.array(seen)
-        if samples.max() > upper * (1 + 1e-9) or expected.max() > upper:
-            worst = int(samples.max(axis=0).argmax())
-            return worst, float(samples[:, worst].mean()), len(seen)
-        clipped = np.clip(samples, 0.0, upper)
-        evidence = [against_mean(clipped[:, i], min(expected[i], upper), 0.0, upper) for i in range(expected.size)]
-        if rejects(mixed(evidence), level):
-            worst = int(np.argmax([row.max() for row in evidence]))
-            return worst, float(samples[:, worst].mean()), len(seen)
+        seen = np.concatenate([seen, rounds.drawn(rng, size)])
+        beyond = np.flatnonzero((seen.max(axis=0) > upper * (1 + 1e-9)) | (expected > upper * (1 + 1e-9)))
+        columns = zip(np.minimum(seen, upper).T, np.minimum(expected, upper), upper, strict=True)
+        evidence = [against_mean(x, mean, 0.0, limit) for x, mean, limit in columns if limit > 0]
+        if beyond.size or (evidence and rejects(mixed(evidence), level)):
+            gaps = np.abs(seen.mean(axis=0) - expected) / np.maximum(upper, 1e-300)
+            worst = int(beyond[0] if beyond.size else gaps.argmax())
+            return worst, float(seen[:, worst].mean()), len(seen)
     return None

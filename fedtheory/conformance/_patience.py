@@ -24,9 +24,17 @@ __all__ = ["Broken", "Watch", "in_words"]
 class Broken(Exception):
     """What a check has against the code under it: one sentence, and the case that shows it."""
 
+    check = ""
+    """What it breaks, where that is another check than the one that came upon it."""
+
     def __init__(self, sentence: str, **case: Any) -> None:
         super().__init__(sentence)
         self.sentence, self.case = sentence, case
+
+    def of(self, check: str) -> "Broken":
+        """Name the check that it breaks."""
+        self.check = check
+        return self
 
 
 @final

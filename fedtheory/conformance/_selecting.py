@@ -69,7 +69,7 @@ def clients_in(answer: Any, case: Case) -> Selection:
     chosen = tuple(sorted(clients.tolist()))
     if chosen[0] < 0 or chosen[-1] >= case.num_clients:
         wrong = chosen[0] if chosen[0] < 0 else chosen[-1]
-        raise Broken(f"clients must be in 0..{case.num_clients - 1}, got {wrong}", **case.given)
+        raise Broken(f"clients must be in 0..{case.num_clients - 1}, got {wrong}", **case.given).of("range")
     return chosen
 
 

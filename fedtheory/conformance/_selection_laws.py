@@ -9,19 +9,20 @@ from typing import Any
 import numpy as np
 
 from fedtheory._validate import Array
-from fedtheory.conformance._manners import Cases, Subject
+from fedtheory.conformance._manners import Cases, Subject, cases
 from fedtheory.conformance._patience import Broken
 from fedtheory.conformance._selecting import Case, Draw
 from fedtheory.conformance.joint_laws import joint_law
-from fedtheory.evidence import against_equality, against_law, mixed, rejects
+from fedtheory.evidence import against_equality, against_law, against_mean, mixed, rejects
 from fedtheory.law import Law
 from fedtheory.sampling.selections import Selection
 
 __all__ = ["RandomCheck", "checks", "grown"]
 
-_SECONDS = 15.0
-"""A random check stops drawing after so long: slow code is checked less sharply, at the same level."""
+_SECONDS = 5.0
+"""Drawing for one case stops after so long: slow code is checked less sharply, at the same level."""
 
+_MANY = 200
 _CASES = ("plain", "some tied", "all equal", "zero weight", "extreme")
 
 RandomCheck = Callable[[np.random.SeedSequence, float], None]
@@ -35,6 +36,8 @@ def checks(subject: Subject, known: Cases, like: Any, num_draws: int) -> dict[st
         made["fair ties"] = partial(_relabeling, subject, [known["all equal"], known["some tied"]], num_draws)
     if like is not None:
         made["joint law"] = partial(_joint, subject, known, like, num_draws)
+        if "all equal" in known and callable(getattr(like, "inclusion_probabilities", None)):
+            made["many clients"] = partial(_many, subject, like, num_draws // 4)
     return made
 
 
@@ -111,6 +114,26 @@ def _law_or_none(like: Any, case: Case) -> Law[Selection] | None:
         return joint_law(like, case.weights, case.losses)
     except ValueError:
         return None
+
+
+def _many(subject: Subject, like: Any, most: int, seeds: np.random.SeedSequence, level: float) -> None:
+    """Compare how often each of many clients is selected: what sorts few may only sort the ends of many."""
+    case = cases(_MANY)["plain"]
+    try:
+        expected = np.asarray(like.inclusion_probabilities(case.weights, case.losses), dtype=np.float64)
+    except ValueError:  # the strategy is for another number of clients
+        return
+    upper = np.maximum(1.0, np.full(_MANY, expected.sum().round() if subject.copies else 1.0))
+    draw, rng = subject.prepare(case), np.random.default_rng(seeds.spawn(1)[0])
+    copies = np.empty((0, _MANY))
+    for size in grown(most):
+        drawn = [np.bincount(clients, minlength=_MANY) for clients in map(list, _drawn(draw, rng, size))]
+        copies = np.concatenate([copies, np.minimum(drawn, upper)])
+        evidence = [against_mean(x, min(p, u), 0.0, u) for x, p, u in zip(copies.T, expected, upper, strict=True)]
+        if rejects(mixed(evidence), level):
+            k = int(np.argmax([found.max() for found in evidence]))
+            sentence = f"must select client {k} of {_MANY} {expected[k]:.4g} times a round"
+            raise Broken(f"{sentence}, and did {copies[:, k].sum():g} times in {len(copies)} rounds", **case.given)
 
 
 def _has_law(

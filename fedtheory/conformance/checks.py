@@ -52,7 +52,7 @@ class Check:
         try:
             self.watch.over(self.work)
         except Broken as broken:
-            return Failure(self.name, broken.sentence, broken.case)
+            return Failure(broken.check or self.name, broken.sentence, broken.case)
         return None
 
     def __call__(self) -> None:
@@ -88,14 +88,16 @@ def excused(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Chec
 
 def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, str]) -> Conformance:
     """Make checks in their order; none after the first one if code does not run at all, or after one that hangs."""
-    made, failures = [], []
+    made: list[str] = []
+    failures: list[Failure] = []
     for check in excused(checks, exceptions):
         if check.excuse:
             continue
         made.append(check.name)
         failure = check.failure()
         if failure is not None:
-            failures.append(failure)
+            # Out of range, say, is found by every check that draws.
+            failures += [failure] if failure.check not in [known.check for known in failures] else []
             if len(made) == 1 or check.watch.hung:
                 break
     return Conformance(subject, tuple(made), tuple(failures), dict(exceptions))

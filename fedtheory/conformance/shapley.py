@@ -32,8 +32,8 @@ def check_shapley(
     rng: Any = 0,
     *,
     exact: bool = True,
-    largest: float = 4.0,
-    num_draws: int = 1000,
+    largest: float = 2.0,
+    num_draws: int = 2000,
     exceptions: Mapping[str, str] | None = None,
     patience: float = 60.0,
 ) -> Conformance:
@@ -85,8 +85,8 @@ def shapley_checks(
     rng: Any = 0,
     *,
     exact: bool = True,
-    largest: float = 4.0,
-    num_draws: int = 1000,
+    largest: float = 2.0,
+    num_draws: int = 2000,
     patience: float = 60.0,
 ) -> list[Check]:
     """Return the checks that ``check_shapley`` makes, to be made one by one; the arguments are the same."""
@@ -94,7 +94,7 @@ def shapley_checks(
     valuer = _Valuer(watch, function, _validate.boolean("exact", exact))
     games = _games(np.random.default_rng(seeds_of(seeds, "games")))
     alone = [_Game("one player", (2, 5)), _Game("one player who loses", (1, -3))]
-    demands: dict[str, tuple[Demand, list[_Game]]] = {"runs": (_shaped, games[:1]), "shape": (_shaped, games)}
+    demands: dict[str, tuple[Demand, list[_Game]]] = {"runs": (_runs, games[:1]), "shape": (_shaped, games)}
     if exact:
         demands |= {"one player": (_values, alone), "efficiency": (_efficient, games), "symmetry": (_symmetric, games)}
         demands |= {"null player": (_null, games), "linearity": (_linear, games), "values": (_values, games)}
@@ -181,10 +181,14 @@ class _Valuer(NamedTuple):
     function: Callable[..., Any]
     exact: bool
 
+    def raw(self, game: _Game, rng: np.random.Generator) -> Any:
+        """Ask for values, whatever they are."""
+        arguments = (game.utility, game.num_players) if self.exact else (game.utility, game.num_players, rng)
+        return self.watch.call(self.function, *arguments, case=game.given)
+
     def estimate(self, game: _Game, rng: np.random.Generator) -> Array:
         """Ask for values, which must be as many finite numbers as there are players."""
-        arguments = (game.utility, game.num_players) if self.exact else (game.utility, game.num_players, rng)
-        answer = self.watch.call(self.function, *arguments, case=game.given)
+        answer = self.raw(game, rng)
         try:
             values = np.array([float(value) for value in answer])
         except (TypeError, ValueError) as error:
@@ -198,6 +202,10 @@ class _Valuer(NamedTuple):
     def values(self, game: _Game) -> Array:
         """Ask for values with a generator of our choice."""
         return self.estimate(game, np.random.default_rng(1))
+
+
+def _runs(valuer: _Valuer, game: _Game) -> None:
+    valuer.raw(game, np.random.default_rng(1))
 
 
 def _shaped(valuer: _Valuer, game: _Game) -> None:

@@ -38,7 +38,9 @@ def quadratic_federations(
     """
     st = strategies()
     forms = st.sampled_from(_FORMS) if form is None else st.just(form)
-    return st.builds(draw_quadratics, forms, seeds(), st.integers(min_clients, max_clients), st.integers(min_dim, max_dim))
+    return st.builds(
+        draw_quadratics, forms, seeds(), st.integers(min_clients, max_clients), st.integers(min_dim, max_dim)
+    )
 
 
 def draw_quadratics(form: str, seed: int, num_clients: int = 4, dim: int = 3) -> QuadraticFederation:
