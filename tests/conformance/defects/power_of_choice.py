@@ -33,7 +33,7 @@ def smallest_losses(rng, weights, losses):
 
 
 def last_of_argpartition(rng, weights, losses):
-    # Up to a few dozen entries argpartition may sort all of them.
+    # Up to 256 entries argpartition may sort all of them.
     drawn = rng.permutation(len(weights))
     return drawn[np.argpartition(losses[drawn], M)[-M:]]
 

@@ -1,6 +1,7 @@
 """Sampling probabilities as public code has them: off by one, capped without a second look, not for every norm."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -96,7 +97,7 @@ def one_buffer(norms, m):
     return buffer
 
 
-CAUGHT = [
+CAUGHT: list[Any] = [
     (off_by_one, check_probabilities, {}, "box"),
     (capped_only, check_probabilities, {}, "unused budget"),
     (uniform, check_probabilities, {}, "optimal"),
