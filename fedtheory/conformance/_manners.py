@@ -84,15 +84,16 @@ def checks(
     """Return the checks by name."""
     usual = [known["plain"], known["equal weights"]]
     ties = [known[name] for name in ("all tied", "some tied", "all equal") if name in known]
+    everywhere = [case for name, case in known.items() if name != "zero weight"]
     sound = partial(_sound, subject, sizes=sizes, seeds=seeds)
     made: dict[str, Callable[[], None]] = {
         "runs": partial(_runs, subject, known["plain"], seeds, 1),
         "range": partial(_runs, subject, known["plain"], seeds, _NUM_SEEDS),
         "count": partial(sound, usual, only="count"),
         "duplicates": partial(sound, usual, only="duplicates"),
-        "inputs": partial(_inputs, subject, list(known.values()), seeds),
+        "inputs": partial(_inputs, subject, everywhere, seeds),
         "own answers": partial(_own_answers, subject, known["plain"], seeds),
-        "same generator": partial(_same_generator, subject, list(known.values()), seeds),
+        "same generator": partial(_same_generator, subject, everywhere, seeds),
         "other randomness": partial(_other_randomness, subject, known["plain"], seeds),
         "history": partial(_history, subject, known, seeds),
         "ties": partial(sound, ties),

@@ -61,11 +61,12 @@ class Watch:
         self.patience = patience
         self.hung = False
         self._since: float | None = None
+        self._limit = patience
         self._case: dict[str, Any] = {}
 
-    def call(self, function: Callable[..., Any], *args: Any, case: dict[str, Any]) -> Any:
-        """Call the function; whatever it raises becomes ``Broken``, with the case."""
-        self._case, self._since = case, time.monotonic()
+    def call(self, function: Callable[..., Any], *args: Any, case: dict[str, Any], times: float = 1.0) -> Any:
+        """Call the function, so many times as patiently; whatever it raises becomes ``Broken``, with the case."""
+        self._case, self._since, self._limit = case, time.monotonic(), times * self.patience
         try:
             return function(*args)
         except Broken:  # what it was handed found something wrong
@@ -98,7 +99,7 @@ class Watch:
         np.random.set_state(global_states[1])  # noqa: NPY002
         if not outcome or isinstance(outcome[0][1], _OutOfPatience):
             self.hung = True
-            raise Broken(f"did not return within {self.patience:g} s", **self._case)
+            raise Broken(f"did not return within {self._limit:g} s", **self._case)
         returned, value = outcome[0]
         if returned:
             return value
@@ -109,7 +110,7 @@ class Watch:
             while thread.is_alive():
                 thread.join(timeout=min(0.25, self.patience / 2))
                 since = self._since
-                if since is not None and time.monotonic() - since > self.patience:
+                if since is not None and time.monotonic() - since > self._limit:
                     break
             else:
                 return

@@ -1,9 +1,11 @@
 """Every known defect of public code, and those that we could think of, is caught, by the check that is meant for it."""
 
+import html
 from typing import Any
 
 import pytest
 
+from fedtheory.testing import checks_of
 from tests.conformance.defects import (
     active_federated,
     aggregation,
@@ -28,9 +30,20 @@ def title(defect: Any) -> str:
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=title)
 def test_the_defect_is_caught_by_the_check_that_is_meant_for_it(defect: Any) -> None:
-    subject, check, options, expected = defect
-    found = check(subject, **options)
-    assert expected in [failure.check for failure in found.failures], found
+    subject, by, options, expected = defect
+    [check] = [check for check in checks_of(subject, by=by, **options) if check.name == expected]
+    failure = check.failure()
+    assert failure is not None
+    assert failure.check == expected
+    assert "\n" not in failure.sentence
+    with pytest.raises(AssertionError, match=f"^{expected}: "):
+        check()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__.rpartition(".")[2])
+def test_what_is_found_can_be_read_in_80_columns_and_stays_text_in_a_notebook(kind: Any) -> None:
+    subject, by, options, _ = kind.CAUGHT[-1]
+    found = by(subject, **options)
+    assert not found.holds
     assert max(map(len, repr(found).splitlines())) <= 80
-    sentences = [failure.sentence for failure in found.failures]
-    assert not any("\n" in sentence or "Traceback" in sentence or len(sentence) > 900 for sentence in sentences)
+    assert all(f"<td>{html.escape(failure.sentence)}</td>" in found._repr_html_() for failure in found.failures)
