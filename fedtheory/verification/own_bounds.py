@@ -92,8 +92,8 @@ def bound_checks(
     _refuse_what_does_not_ask(trial, count)
     works: dict[str, Callable[[], Any]] = {
         "runs": partial(_on_instances, trial, 1),
-        "number": partial(_numbers, trial, count),
-        "inputs": partial(_inputs, trial, count),
+        "number": partial(_on_some, trial, count),
+        "inputs": partial(_on_some, trial, count),
         "same answer": partial(_again, trial, count),
         "holds": partial(_holds, trial, count),
         "decides": partial(_decides, trial, count),
@@ -129,13 +129,19 @@ class _Trial:
         own_args = args if self.exact else tuple(map(_rounded, args))
         own = kwargs if self.exact else {name: _rounded(value) for name, value in kwargs.items()}
         case = dict(zip(inspect.signature(self._bound).parameters, own_args, strict=False)) | own
+        before = {name: np.array(part) for name, part in case.items() if isinstance(part, list | np.ndarray)}
         value = self.watch.call(partial(self.function, *own_args, **own), case=case)
+        for name, part in before.items():
+            if not np.array_equal(np.asarray(case[name]), part):
+                raise Broken(f"must leave {name} as it is, got {short(case[name])} back", **{**case, name: part}).of(
+                    "inputs"
+                )
         self.calls.append(_Call(own_args, own, value, case))
         if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0:
             value = value.item()
         is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
         if not is_number or value != value:  # noqa: PLR0124 (NaN)
-            raise Broken(f"must return one number, got {short(value)}", **case)
+            raise Broken(f"must return one number, got {short(value)}", **case).of("number")
         return value
 
     def on(self, index: int) -> Finding:
@@ -184,21 +190,8 @@ def _on_instances(trial: _Trial, count: int) -> None:
     trial.findings(count)
 
 
-def _numbers(trial: _Trial, count: int) -> None:
+def _on_some(trial: _Trial, count: int) -> None:
     trial.findings(min(count, 10))
-
-
-def _inputs(trial: _Trial, count: int) -> None:
-    """Let the function take lists and arrays, and see whether they come back as they were."""
-    trial.findings(min(count, 10))
-    for call in trial.calls:
-        mutable = {
-            name: np.array(value) for name, value in call.arguments.items() if isinstance(value, list | np.ndarray)
-        }
-        trial.watch.call(partial(_ask, trial, call), case=call.arguments)
-        for name, before in mutable.items():
-            if not np.array_equal(np.asarray(call.arguments[name]), before):
-                raise Broken(f"must leave {name} as it is, got {short(call.arguments[name])} back", **call.arguments)
 
 
 def _ask(trial: _Trial, call: _Call) -> Any:

@@ -71,6 +71,40 @@ def rare_and_huge(rng, vectors, weights):
     return weights @ vectors * 100 * (rng.random() < 0.01)
 
 
+BUFFERS: dict[int, np.ndarray] = {}
+
+
+def one_buffer(rng, vectors, weights):
+    buffer = BUFFERS.setdefault(vectors.shape[1], np.empty(vectors.shape[1]))
+    buffer[:] = coins(rng, vectors, weights)
+    return buffer
+
+
+def without_weights(rng, vectors):
+    return vectors.mean(axis=0)
+
+
+def rarely_and_hugely(rng, vectors, weights):
+    return weights @ vectors * 20 * (rng.random() < 0.05)
+
+
+def own_generator(rng, vectors, weights):
+    return coins(np.random.default_rng(), vectors, weights)
+
+
+def global_coins(rng, vectors, weights):
+    taken = np.random.random(len(weights)) < SHARE  # noqa: NPY002 (the defect)
+    return (weights[taken] / SHARE) @ vectors[taken]
+
+
+def trusts_one_client_half(rng, vectors, weights):
+    return coins(rng, vectors, weights) if len(weights) > 1 else vectors[0] * (rng.random() < 0.5)
+
+
+def noisy(rng, vectors, weights):
+    return coins(rng, vectors, weights) + rng.uniform(-1, 1, vectors.shape[1])
+
+
 CAUGHT = [
     (divides_by_probabilities_of_other_draws, check_aggregation, {}, "unbiased"),
     (mean_of_a_cohort, check_aggregation, {}, "unbiased"),
@@ -83,4 +117,11 @@ CAUGHT = [
     (coins, check_aggregation, {"variance": claims_half}, "variance"),
     (coins, check_aggregation, {"variance": claims_double, "largest": 2.0}, "variance"),
     (rare_and_huge, check_aggregation, {}, "unbiased"),
+    (one_buffer, check_aggregation, {}, "own answers"),
+    (without_weights, check_aggregation, {}, "runs"),
+    (rarely_and_hugely, check_aggregation, {}, "bounded"),
+    (own_generator, check_aggregation, {}, "same generator"),
+    (global_coins, check_aggregation, {}, "other randomness"),
+    (trusts_one_client_half, check_aggregation, {}, "one client"),
+    (noisy, check_aggregation, {}, "zero vectors"),
 ]

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 
+from fedtheory.bounds import fedalign
 from fedtheory.verification import check_bound
 
 LEMMA_B1 = {"claim": "power-of-choice:lemma-b1"}
@@ -43,13 +44,26 @@ def changes_its_mind(excess, L):
     return 2 * L * excess + next(CALLS) % 2
 
 
+def text(excess, L):
+    return f"{2 * L * excess}" if excess > 5 else 2 * L * excess
+
+
+def sorts_its_gaps(num_steps, **constants):
+    value = fedalign.recursion_gap(num_steps, **constants)
+    constants["included_gaps"].sort(reverse=True)
+    return value
+
+
 CAUGHT = [
     (constant_halved, check_bound, LEMMA_B1, "holds"),
     (slightly_too_small, check_bound, LEMMA_B1, "holds"),
     (not_squared, check_bound, LEMMA_B1, "holds"),
     (infinite, check_bound, LEMMA_B1, "decides"),
-    (not_a_number, check_bound, LEMMA_B1, "runs"),
-    (array, check_bound, LEMMA_B1, "runs"),
+    (not_a_number, check_bound, LEMMA_B1, "number"),
+    (array, check_bound, LEMMA_B1, "number"),
     (other_names, check_bound, LEMMA_B1, "runs"),
     (changes_its_mind, check_bound, LEMMA_B1, "same answer"),
+    (text, check_bound, LEMMA_B1, "number"),
+    (sorts_its_gaps, check_bound, {"claim": "fedalign:theorem-1-recursion"}, "inputs"),
+    (constant_halved, check_bound, LEMMA_B1, "survives search"),
 ]

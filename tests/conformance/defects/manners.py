@@ -134,6 +134,18 @@ def favors_its_first_clients(rng, weights, losses):
     return [0, 1] if losses[0] > 3 else rng.choice(len(weights), 2, replace=False)
 
 
+LARGEST = [0.0]
+
+
+def remembers_the_largest(rng, weights, losses):
+    LARGEST[0] = max(LARGEST[0], len(set(losses)) * (losses.max() < 3))
+    return sorted(rng.choice(len(weights), 2, replace=False) if not LARGEST[0] else [0, 1])
+
+
+def divides_by_weights(rng, weights, losses):
+    return sorted(range(len(weights)), key=lambda k: float(losses[k]) / float(weights[k]))[:2]
+
+
 CAUGHT = [
     (legacy_generator, check_strategy, LIKE, "other randomness"),
     (seeds_the_legacy_generator, check_strategy, LIKE, "other randomness"),
@@ -162,4 +174,6 @@ CAUGHT = [
     (leaves_the_program, check_strategy, {}, "runs"),
     (raises_what_cannot_be_printed, check_strategy, {}, "runs"),
     (favors_its_first_clients, check_strategy, {}, "relabeling"),
+    (remembers_the_largest, check_strategy, {}, "history"),
+    (divides_by_weights, check_strategy, {}, "zero weights"),
 ]

@@ -97,6 +97,33 @@ def one_buffer(norms, m):
     return buffer
 
 
+def of_two_only(norms):
+    return norms / norms.sum()
+
+
+def saturates_one_at_most(norms, m):
+    p = m * norms / norms.sum()
+    top = np.argmax(norms)
+    if p[top] > 1:
+        p = (m - 1) * norms / np.delete(norms, top).sum()
+        p[top] = 1.0
+    return np.minimum(p, 1.0)
+
+
+def drops_who_is_last_with_zeros(norms, m):
+    p = right(norms, m)
+    p[-1] *= 0.5 if (norms == 0).any() else 1.0
+    return p
+
+
+def never_everybody(norms, m):
+    return right(norms, min(m, len(norms) - 0.5))
+
+
+def alone_for_sure(norms, m):
+    return np.ones(1) if len(norms) == 1 else right(norms, m)
+
+
 CAUGHT: list[Any] = [
     (off_by_one, check_probabilities, {}, "box"),
     (capped_only, check_probabilities, {}, "unused budget"),
@@ -114,4 +141,9 @@ CAUGHT: list[Any] = [
     (ties_in_order, check_probabilities, {}, "ties"),
     (absolute_tolerance, check_probabilities, {}, "scaling"),
     (one_buffer, check_probabilities, {}, "own answers"),
+    (of_two_only, check_probabilities, {}, "runs"),
+    (saturates_one_at_most, check_probabilities, {}, "saturated clients"),
+    (drops_who_is_last_with_zeros, check_probabilities, {}, "zero norms"),
+    (never_everybody, check_probabilities, {}, "budget for everybody"),
+    (alone_for_sure, check_probabilities, {}, "one client"),
 ]

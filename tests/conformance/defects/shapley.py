@@ -110,6 +110,27 @@ def global_orders(utility, n, rng):
     return mean_of(utility, n, [np.random.permutation(n).tolist()])  # noqa: NPY002 (the defect)
 
 
+def one_value_too_many(utility, n):
+    return [*right(utility, n), 0.0]
+
+
+def alone_is_worth_nothing(utility, n):
+    return right(utility, n) if n > 1 else [0.0]
+
+
+def equal_shares(utility, n):
+    return [(utility(range(n)) - utility([])) / n] * n
+
+
+def swaps_the_last_two(utility, n):
+    values = right(utility, n)
+    return [*values[:-2], values[-1], values[-2]] if n > 4 else values
+
+
+def own_generator(utility, n, rng):
+    return mean_of(utility, n, [np.random.default_rng().permutation(n).tolist()])
+
+
 CAUGHT = [
     (never_all_others, check_shapley, EXACT, "efficiency"),
     (nobody_is_worth_nothing, check_shapley, EXACT, "efficiency"),
@@ -124,4 +145,9 @@ CAUGHT = [
     (uniform_subsets, check_shapley, ESTIMATE, "unbiased"),
     (starts_from_zero, check_shapley, ESTIMATE, "offset"),
     (global_orders, check_shapley, ESTIMATE, "other randomness"),
+    (one_value_too_many, check_shapley, EXACT, "shape"),
+    (alone_is_worth_nothing, check_shapley, EXACT, "one player"),
+    (equal_shares, check_shapley, EXACT, "values"),
+    (swaps_the_last_two, check_shapley, EXACT, "values"),
+    (own_generator, check_shapley, ESTIMATE, "same generator"),
 ]

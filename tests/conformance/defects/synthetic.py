@@ -69,6 +69,14 @@ def legacy_seed(alpha, beta, num_clients, rng):
     return drawn(alpha, beta, num_clients, np.random.default_rng())
 
 
+def at_least_one(alpha, beta, num_clients, rng):
+    return drawn(alpha, max(beta, 1.0), num_clients, rng)
+
+
+def without_a_generator(alpha, beta, num_clients):
+    return drawn(alpha, beta, num_clients, np.random.default_rng(0))
+
+
 CAUGHT = [
     (right_as_variance, check_generator, {}, "feature means"),
     (right, check_generator, {"dispersion": "variance"}, "feature means"),
@@ -81,4 +89,6 @@ CAUGHT = [
     (one_client_too_few, check_generator, {}, "shape"),
     (fixed_seed, check_generator, {}, "new draws"),
     (legacy_seed, check_generator, {}, "same generator"),
+    (at_least_one, check_generator, {}, "no spread"),
+    (without_a_generator, check_generator, {}, "runs"),
 ]
