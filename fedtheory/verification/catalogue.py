@@ -12,7 +12,7 @@ from fedtheory._discover import members
 from fedtheory.paper import Bound, is_bound
 from fedtheory.verification.claims import Claim
 
-__all__ = ["close_to", "known_bounds", "known_claims", "known_tapes", "matching", "select_claims"]
+__all__ = ["close_to", "known_bounds", "known_claims", "known_tapes", "matching", "one_claim", "select_claims"]
 
 
 def known_claims() -> dict[str, Claim]:
@@ -71,6 +71,21 @@ def select_claims(keys: str | Iterable[str] | None = None) -> list[Claim]:
             raise ValueError(message)
         chosen.update({name: known[name] for name in named})
     return list(chosen.values())
+
+
+def one_claim(key: str) -> Claim:
+    """Return the one claim that a key, its beginning or a pattern names.
+
+    Raises
+    ------
+    ValueError
+        If it names none, or several.
+    """
+    named = select_claims(key)
+    if len(named) > 1:
+        message = f"key must name one claim, got {key!r}, which may be {', '.join(claim.key for claim in named[:3])}"
+        raise ValueError(message)
+    return named[0]
 
 
 def matching(key: str, known: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory.verification.catalogue import known_tapes, select_claims
 from fedtheory.verification.claims import BUDGETS, Claim
-from fedtheory.verification.counterexamples import replay
+from fedtheory.verification.tapes import replay
 from fedtheory.verification.findings import (
     ERROR,
     FAILS,

@@ -8,7 +8,7 @@ import pytest
 
 from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.counterexamples import replay
+from fedtheory.verification.tapes import replay
 from fedtheory.verification.findings import HOLDS
 from fedtheory.verification.looseness import LADDER, least_refuted_factor, tightened
 

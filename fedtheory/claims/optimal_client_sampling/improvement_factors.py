@@ -124,6 +124,23 @@ def approximate_unrescaled(_: np.random.Generator) -> Finding:
     return at_most(spread(norms, start), spread(norms, uniform(norms, budget)), instance=norms_in_words(norms, budget))
 
 
+@claim(
+    "optimal-client-sampling:approximate-unrescaled-as-stated",
+    "without rescaling, the approximate sampling has at most the variance of the uniform one, for any norms and m",
+    _ALGORITHM_2,
+    "erratum",
+    hypotheses=(_PROBLEM, "no rescaling is made"),
+    remark="what the cut at 1 takes away is missing where norms are just below",
+)
+def approximate_unrescaled_as_stated(rng: np.random.Generator) -> Finding:
+    norms = draw_norms(rng)
+    budget = draw_budget(rng, len(norms))
+    start = [Fraction(p) for p in approximation_path(np.array(norms, dtype=object), budget, 0)[0]]
+    if not any(norms):
+        return not_applicable("no sampling has a variance", **norms_in_words(norms, budget))
+    return at_most(spread(norms, start), spread(norms, uniform(norms, budget)), instance=norms_in_words(norms, budget))
+
+
 def improvement(norms: Vector, budget: Fraction) -> Fraction:
     """Improvement factor alpha, exactly; 0 where nothing can be improved."""
     most = spread(norms, uniform(norms, budget))
