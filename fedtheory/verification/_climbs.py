@@ -10,7 +10,7 @@ from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.tapes import Read, on_tape
 
-__all__ = ["Step", "climb"]
+__all__ = ["Held", "Step", "climb"]
 
 _SCATTERED, _STALE = 15, 300
 _SHARE_AFRESH, _SHARE_DRIFTED = 0.08, 0.4
@@ -28,21 +28,36 @@ class Step(NamedTuple):
     num_instances: int
 
 
-def climb(claim: Claim, seeds: np.random.SeedSequence, start: Sequence[float] = ()) -> Iterator[Step]:
+class Held(NamedTuple):
+    """A number that all tapes of a climb have at a place."""
+
+    place: int
+    number: float
+
+    def on(self, numbers: Sequence[float], rng: np.random.Generator) -> list[float]:
+        """Return the numbers with this one at its place, and random ones before it if there are too few."""
+        missing = [float(rng.random()) for _ in range(len(numbers), self.place + 1)]
+        return [*numbers[: self.place], *missing[:-1], self.number, *numbers[self.place + 1 :]]
+
+
+def climb(
+    claim: Claim, seeds: np.random.SeedSequence, start: Sequence[float] = (), held: Held | None = None
+) -> Iterator[Step]:
     """Yield the worst instance so far after each one tried; end where the claim breaks, or where nothing improves.
 
     Without a start it begins with the worst of a few random instances. Whole numbers change by coordinates and blocks;
     numbers that are used as they are drift by steps of adapted length.
     """
     rng = np.random.default_rng(seeds)
-    at, reach, stale = Step(*on_tape(claim, start, rng), 1), _FARTHEST, 0
+    hold = (lambda numbers, _: numbers) if held is None else held.on
+    at, reach, stale = Step(*on_tape(claim, hold(start, rng), rng), 1), _FARTHEST, 0
     tried: set[tuple[float, ...]] = set()
     yield at
     while at.reads and at.worst.holds is not False and stale < _STALE:
         afresh = rng.random() < _SHARE_AFRESH or (not start and at.num_instances < _SCATTERED)
         drifts = not afresh and rng.random() < _SHARE_DRIFTED and not all(read.levels for read in at.reads)
         numbers = [] if afresh else drifted(at.reads, reach, rng) if drifts else _untried(at.reads, tried, rng)
-        found = Step(*on_tape(claim, numbers, rng), at.num_instances + 1)
+        found = Step(*on_tape(claim, hold(numbers, rng), rng), at.num_instances + 1)
         better = found.worst.holds is False or found.worst.strain > at.worst.strain
         if drifts:
             reach = min(max(reach * (_LONGER if better else _SHORTER), _NEAREST), _FARTHEST)

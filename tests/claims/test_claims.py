@@ -12,7 +12,8 @@ from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.rounds import gap
 from fedtheory.rational.run_draws import draw_run
 from fedtheory.verification.catalogue import known_claims, known_tapes
-from fedtheory.verification.counterexamples import replay, search
+from fedtheory.verification.hunts import hunt
+from fedtheory.verification.tapes import replay
 from fedtheory.verification.verdicts import examine
 
 CLAIMS = known_claims()
@@ -68,7 +69,7 @@ def test_no_seed_breaks_a_true_claim(key: str, seed: int) -> None:
 
 @pytest.mark.parametrize("key", sorted(set(TAPES) & set(TRUE)))
 def test_no_neighbor_of_the_worst_known_instance_breaks_a_claim(key: str) -> None:
-    assert search(CLAIMS[key], 10, rng=2, start=TAPES[key]).worst.holds is not False
+    assert hunt(CLAIMS[key], evaluations=10, rng=2, start=TAPES[key]).worst.holds is not False
 
 
 @pytest.mark.slow
@@ -76,14 +77,15 @@ def test_no_neighbor_of_the_worst_known_instance_breaks_a_claim(key: str) -> Non
 def test_no_search_breaks_a_true_claim(key: str) -> None:
     claim = CLAIMS[key]  # one that simulates says itself how many instances are worth their time
     start = TAPES.get(key, ())
-    assert search(claim, min(100 if start else 300, claim.instances[1]), rng=2, start=start).worst.holds is not False
+    most = min(100 if start else 300, claim.instances[1])
+    assert hunt(claim, evaluations=most, rng=2, start=start).worst.holds is not False
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", TAPES)
 def test_a_stored_tape_strains_its_claim_more_than_a_search_from_nothing(key: str) -> None:
     """Where it does not, the claim draws in another way than it did: ``python -m tests.claims.worst_tapes KEY``."""
-    found = search(CLAIMS[key], 20, rng=3).worst
+    found = hunt(CLAIMS[key], evaluations=20, rng=3).worst
     assert replay(CLAIMS[key], TAPES[key]).strain >= found.strain * (1 - 1e-9)
 
 
