@@ -12,9 +12,8 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory.verification._climbs import Step, climb
-from fedtheory.verification._jobs import in_order
+from fedtheory.verification._jobs import arrived, in_order, shipped
 from fedtheory.verification._shrinking import shrink
-from fedtheory.verification.catalogue import known_claims, one_claim
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.tapes import written
@@ -114,21 +113,24 @@ def hunting(
     small: bool = True,
 ) -> Iterator[Hunt]:
     """Yield what ``hunt`` has found so far, after each instance tried; with several jobs, after each climb."""
-    quarry = one_claim(claim) if isinstance(claim, str) else claim
+    quarry = arrived(claim)
     budget = _budget(seconds, evaluations)
     seeds, jobs = _validate.seed_sequence(rng), _validate.count("jobs", jobs)
     best: Step | None = None
+    told: Hunt | None = None
     with closing(_steps(quarry, seeds, tuple(start), budget, jobs)) as steps:
         for step in steps:
             best = _worse(best, step)
-            yield _told(quarry, best)
+            told = _told(quarry, best, told)
+            yield told
             if best.worst.holds is False or not best.reads or budget.is_spent(best.num_instances):
                 break
     if small and best is not None and best.worst.holds is False:
         tried = best.num_instances
         rest = _budget(seconds / 2, None if evaluations is None else tried + evaluations)
         for step in shrink(quarry, best, _child(seeds, _SHRINKING)):
-            yield _told(quarry, step)
+            told = _told(quarry, step, told)
+            yield told
             if rest.is_spent(step.num_instances):
                 break
 
@@ -153,7 +155,9 @@ def _worse(best: Step | None, step: Step) -> Step:
     return best._replace(num_instances=step.num_instances)
 
 
-def _told(claim: Claim, step: Step) -> Hunt:
+def _told(claim: Claim, step: Step, told: Hunt | None) -> Hunt:
+    if told is not None and told.worst is step.worst:
+        return told._replace(num_instances=step.num_instances)
     return Hunt(claim.key, step.worst, written(step.reads), step.num_instances)
 
 
@@ -184,18 +188,15 @@ def _trails(
     if jobs == 1:
         yield from (climb(claim, seeds, start) for seeds in climbs)
         return
-    known = known_claims().get(claim.key) is claim
-    with closing(in_order(partial(_trail, claim.key if known else claim, start, budget), climbs, jobs)) as trails:
+    with closing(in_order(partial(_trail, shipped(claim, jobs), start, budget), climbs, jobs)) as trails:
         for trail in trails:  # noqa: UP028
             yield trail
 
 
-def _trail(
-    claim: Claim | str, start: tuple[float, ...], budget: _Budget, seeds: np.random.SeedSequence
-) -> list[Step]:
+def _trail(claim: Claim | str, start: tuple[float, ...], budget: _Budget, seeds: np.random.SeedSequence) -> list[Step]:
     """Return the steps of a climb that went up, and its last one."""
     trail: list[Step] = []
-    for step in climb(one_claim(claim) if isinstance(claim, str) else claim, seeds, start):
+    for step in climb(arrived(claim), seeds, start):
         # The last but one went up, or it is overwritten by one that only counts more instances.
         if len(trail) > 1 and trail[-1].worst is trail[-2].worst:
             trail.pop()

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.verification.findings import ERROR, FAILS, HOLDS
-from fedtheory.verification.verdicts import STORED, Verdict
+from fedtheory.verification.trials import STORED
+from fedtheory.verification.verdicts import Verdict
 
 __all__ = ["Row", "console_rows", "description", "markdown_table", "notes", "numeric", "rows", "summary"]
 
