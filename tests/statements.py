@@ -14,9 +14,9 @@ from typing import NamedTuple
 from fedtheory.paper import Statement
 from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.tapes import replay
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.renderings import _escaped
+from fedtheory.verification.tapes import replay
 from fedtheory.verification.verdicts import examine
 from tests.environment import ROOT
 

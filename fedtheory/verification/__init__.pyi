@@ -42,7 +42,6 @@ from fedtheory.verification.findings import worst_of as worst_of
 from fedtheory.verification.hunts import Hunt as Hunt
 from fedtheory.verification.hunts import hunt as hunt
 from fedtheory.verification.hunts import hunting as hunting
-from fedtheory.verification.hunts import replay_command as replay_command
 from fedtheory.verification.looseness import LADDER as LADDER
 from fedtheory.verification.looseness import least_refuted_factor as least_refuted_factor
 from fedtheory.verification.looseness import tightened as tightened
@@ -55,9 +54,12 @@ from fedtheory.verification.rates import order_equal_to as order_equal_to
 from fedtheory.verification.renderings import Row as Row
 from fedtheory.verification.renderings import console_rows as console_rows
 from fedtheory.verification.renderings import description as description
+from fedtheory.verification.renderings import false_alarms as false_alarms
+from fedtheory.verification.renderings import finding_pairs as finding_pairs
 from fedtheory.verification.renderings import markdown_table as markdown_table
 from fedtheory.verification.renderings import notes as notes
 from fedtheory.verification.renderings import numeric as numeric
+from fedtheory.verification.renderings import of_finding as of_finding
 from fedtheory.verification.renderings import rows as rows
 from fedtheory.verification.renderings import summary as summary
 from fedtheory.verification.tapes import Read as Read
@@ -67,6 +69,7 @@ from fedtheory.verification.tapes import replay as replay
 from fedtheory.verification.tapes import written as written
 from fedtheory.verification.trials import STORED as STORED
 from fedtheory.verification.trials import Trials as Trials
+from fedtheory.verification.trials import replay_command as replay_command
 from fedtheory.verification.trials import reproduce as reproduce
 from fedtheory.verification.trials import tried as tried
 from fedtheory.verification.verdicts import LEAST_SHARE as LEAST_SHARE

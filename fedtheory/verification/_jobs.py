@@ -32,7 +32,7 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -
         results = Parallel(n_jobs=jobs, return_as="generator", pre_dispatch=jobs)(delayed(work)(item) for item in items)
         try:
             # Not `yield from`, which would hand the end on to joblib before the warning is silenced.
-            for result in results:  # noqa: UP028
+            for result in results:
                 yield result
         finally:
             with warnings.catch_warnings():

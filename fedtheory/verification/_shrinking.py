@@ -46,7 +46,8 @@ def _fewer(claim: Claim, found: Step, seeds: np.random.SeedSequence) -> Iterator
     """
     at = found
     for place in range(min(_FIRST_CHOICES, len(found.reads))):
-        for level in range(at.reads[place].level if place < len(at.reads) else 0):
+        present = at.reads[place].level if place < len(at.reads) else 0
+        for level in sorted({0, present - 1} if present else ()):
             held, before = Held(place, (level + 0.5) / at.reads[place].levels), at
             for step in islice(climb(claim, seeds, held=held), _MOST_CLIMBED):
                 kept = step if _smaller(step, at) else at

@@ -59,8 +59,8 @@ def spent(
 ) -> Generator[tuple[Claim, Trials], None, None]:
     """Yield each claim with its trials, again when there are more of them, until the seconds are over.
 
-    A few instances of each claim are tried whatever that takes. Then the claim that is least certain is tried twice as often as
-    before, or as often as the time that is left allows; with several jobs, so many claims at once.
+    A few instances of each claim are tried whatever that takes. Then the claim that is least certain is tried twice as
+    often as before, or as often as the time that is left allows; with several jobs, so many claims at once.
     """
     deadline, work = time.monotonic() + seconds, partial(on_batch, seeds)
     reached: list[Trials] = []

@@ -59,8 +59,8 @@ def sequential_mean_at_most(
     predicted
         The bound on their mean.
     interval
-        Limits that are valid at every sample size, called with the samples and the confidence: ``bounded_mean`` with its
-        range, say.
+        Limits that are valid at every sample size, called with the samples and the confidence: ``bounded_mean`` with
+        its range, say.
     confidence
         Probability that the limits cover the mean at all sizes.
     batch, most

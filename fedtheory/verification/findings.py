@@ -220,6 +220,6 @@ def worst_of(findings: Iterable[Finding]) -> Finding:
 
 
 def severity(finding: Finding) -> tuple[bool, bool, bool, float]:
-    """What orders findings, the worst one last."""
+    """Return what orders findings, the worst one last."""
     undecided = finding.applicable and finding.holds is None
     return finding.holds is False, undecided, finding.applicable, finding.strain

@@ -1,6 +1,5 @@
 """Hunts for counterexamples: steer a claim's check towards the instances that strain it most."""
 
-import shlex
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -17,8 +16,9 @@ from fedtheory.verification._shrinking import shrink
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.tapes import written
+from fedtheory.verification.trials import replay_command
 
-__all__ = ["Hunt", "hunt", "hunting", "replay_command"]
+__all__ = ["Hunt", "hunt", "hunting"]
 
 # Climbs have the numbers 0, 1, ... as children of the seed; what makes a counterexample small has this one.
 _SHRINKING = 2**32 - 1
@@ -47,16 +47,7 @@ class Hunt(NamedTuple):
     @property
     def command(self) -> str:
         """The line for a shell that checks the instance again."""
-        return replay_command(self.key, self.tape)
-
-
-def replay_command(key: str, tape: Iterable[float]) -> str:
-    """Return the line for a shell that checks the instance of a tape again.
-
-    >>> replay_command("a:b", [0.0, 0.5])
-    'python -m fedtheory replay a:b --tape 0.0,0.5'
-    """
-    return f"python -m fedtheory replay {shlex.quote(key)} --tape {','.join(map(repr, tape)) or 'empty'}"
+        return replay_command(self.key, tape=self.tape)
 
 
 def hunt(
@@ -71,9 +62,9 @@ def hunt(
 ) -> Hunt:
     """Look for the instance that strains a claim most: measured over predicted is maximized over its random numbers.
 
-    Climbs from random instances, one after the other, go uphill by changes of single numbers and of blocks; the numbers
-    that are used as they are by an evolution strategy. The first instance that breaks the claim ends the hunt, and is made small:
-    few numbers (clients, dimensions), short ones, small ones. Exact checks are exact here, too.
+    Climbs from random instances, one after the other, go uphill by changes of single numbers and of blocks, and where
+    numbers are used as they are, by an evolution strategy. The first instance that breaks the claim ends the hunt, and
+    is made small: few numbers (clients, dimensions), short ones, small ones. Exact checks are exact here, too.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ def written(reads: Iterable[Read]) -> tuple[float, ...]:
 def _shortest(read: Read) -> float:
     for decimals in range(17):
         scale = 10**decimals
-        number = math.ceil(read.level * scale / read.levels) / scale
+        number: float = math.ceil(read.level * scale / read.levels) / scale
         if number < 1 and math.floor(number * read.levels) == read.level:
             return number
     return read.number

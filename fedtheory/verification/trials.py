@@ -15,7 +15,7 @@ from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, not_applicable
 from fedtheory.verification.tapes import replay
 
-__all__ = ["STORED", "Trials", "reproduce", "tried"]
+__all__ = ["STORED", "Trials", "replay_command", "reproduce", "tried"]
 
 STORED = -1
 """Number of the worst known instance, which is stored with the package."""
@@ -52,6 +52,25 @@ def reproduce(claim: Claim, rng: Any, index: int) -> Finding:
     seeds = _validate.seed_sequence(rng)
     own = (*seeds.spawn_key, zlib.crc32(claim.key.encode()), _validate.horizon("index", index))
     return _found(claim.check(np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=own))))
+
+
+def replay_command(key: str, *, tape: Iterable[float] | None = None, number: int = STORED, seed: Any = None) -> str:
+    """Return the line for a shell that checks an instance again: that of a tape, or a numbered one of a seed.
+
+    >>> replay_command("a:b", tape=[0.0, 0.5])
+    'python -m fedtheory replay a:b --tape 0.0,0.5'
+    >>> replay_command("a:b", number=7, seed=np.random.SeedSequence(3, spawn_key=(1, 2)))
+    'python -m fedtheory replay a:b --seed 3 --spawn-key 1,2 --instance 7'
+    >>> replay_command("a:b")
+    'python -m fedtheory replay a:b'
+    """
+    words = [f"python -m fedtheory replay {key}"]
+    if tape is not None:
+        words.append(f"--tape {','.join(map(repr, tape)) or 'none'}")
+    elif number != STORED:
+        spawned = f" --spawn-key {','.join(map(str, seed.spawn_key))}" if seed.spawn_key else ""
+        words.append(f"--seed {seed.entropy}{spawned} --instance {number}")
+    return " ".join(words)
 
 
 def _stored(claim: Claim) -> tuple[float, ...]:

@@ -111,8 +111,8 @@ def verify(
     keys
         Full keys, prefixes of keys or patterns with ``*``; all claims by default.
     budget
-        ``quick`` or ``thorough``: how many instances each claim gets. Or seconds: after three instances of each claim the time
-        goes where a verdict is least certain.
+        ``quick`` or ``thorough``: how many instances each claim gets. Or seconds: after three instances of each claim
+        the time goes where a verdict is least certain.
     rng
         Seed, SeedSequence or Generator. A claim's instances depend on the seed and its key only, not on which other
         claims are examined.
@@ -133,7 +133,7 @@ def verify(
 def verdicts_of(
     selected: Iterable[Claim], budget: str | float = "quick", rng: Any = 0, jobs: int = 1
 ) -> Generator[Verdict, None, None]:
-    """Yield the verdicts one by one, as they are reached; with a budget in seconds again as they become more certain."""
+    """Yield the verdicts one by one, as they are reached; with a budget in seconds again, when they rest on more."""
     seeds, tapes = _validate.seed_sequence(rng), known_tapes()
     _entropy(seeds)
     claims, jobs = list(selected), _validate.count("jobs", jobs)

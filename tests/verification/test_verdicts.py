@@ -14,9 +14,9 @@ from fedtheory.interval import Interval
 from fedtheory.paper import Paper, Statement
 from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.tapes import replay
 from fedtheory.verification.expectation import mean_at_most
 from fedtheory.verification.findings import Finding, at_most, not_applicable
+from fedtheory.verification.tapes import replay
 from fedtheory.verification.trials import STORED, reproduce
 from fedtheory.verification.verdicts import examine, verdicts_of, verify
 
