@@ -105,9 +105,9 @@ def claims_about() -> dict[tuple[str, str], list[Claim]]:
 def strained(key: str) -> Finding | None:
     """Return what the worst known instance of an inequality shows, or the counterexample of an erratum."""
     claim, tapes = known_claims()[key], known_tapes()
-    if claim.kind == "erratum":
-        return examine(claim).worst
-    return replay(claim, tapes[key]) if key in tapes else None
+    if key in tapes:
+        return replay(claim, tapes[key])
+    return examine(claim).worst if claim.kind == "erratum" else None
 
 
 def ratio(claim: Claim) -> str:
