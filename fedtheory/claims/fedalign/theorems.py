@@ -202,6 +202,7 @@ theorem_a9 = claim(
     "E F(w_T) - F* against the corrected theorem with drawn priority clients, every number of local steps",
     fa.partial_participation_gap,
     looseness=1.2,
+    remark="the recursion is attained (theorem-1-recursion); its closed form lets the first error fall more slowly",
 )(against_theorem(fa.partial_participation_gap, most_draws=2))
 
 theorem_a9_printed = claim(
