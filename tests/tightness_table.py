@@ -18,8 +18,9 @@ HEAD = """# How tight are the inequalities?
 An inequality whose instances stay far below its bound is hardly tested: a wrong constant would go unnoticed. Written by
 `python -m tests.tightness_table`, this page lists every inequality that the instances of the quick budget strain to
 less than half. *Quick* is the largest ratio of measured to predicted among those, *hunted* what
-[hunts](index.md#hunts) have reached; the instance is stored, and every verdict replays it. *Inherent* is what hunts left,
-the largest share of the bound that no instance may need, with the reason. A bound that is attained gives nothing away.
+[hunts](index.md#hunts) have reached; the instance is stored, and every verdict replays it. *Inherent* is what hunts
+left, the largest share of the bound that no instance may need, with the reason. A bound that is attained gives nothing
+away.
 
 Hunts see the instances that claims draw, small ones. What **every** federation of a class leaves, with proofs, stands
 among the [loosenesses](looseness.md), for the bounds whose worst case is known.

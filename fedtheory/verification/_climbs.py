@@ -13,7 +13,7 @@ from fedtheory.verification.tapes import Read, on_tape
 __all__ = ["Held", "Step", "climb"]
 
 _SCATTERED, _STALE = 15, 200
-_SHARE_AFRESH, _SHARE_DRIFTED = 0.25, 0.4
+_SHARE_AFRESH, _SHARE_DRIFTED = 0.25, 0.5
 _FARTHEST, _NEAREST = 0.3, 1e-12
 # Reach grows and shrinks so that one move in five succeeds: Rechenberg's rule for the (1+1) evolution strategy.
 _LONGER, _SHORTER = 1.5, 1.5**-0.25

@@ -206,4 +206,4 @@ def test_a_summary_counts_every_kind_of_verdict() -> None:
         "5 claims: 1 hold, 2 fail, 2 undecided (error, not applicable), 3 not as expected; "
         "false alarms to expect: 0, no verdict rests on a confidence limit; ratio = measured/predicted"
     )
-    assert summary(found[:1]) == "1 claims: 1 hold, 0 fail, 0 not as expected; ratio = measured/predicted"
+    assert summary(found[:1]).startswith("1 claims: 1 hold, 0 fail, 0 not as expected; false alarms to expect: 0")
