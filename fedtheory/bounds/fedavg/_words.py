@@ -3,7 +3,8 @@
 from fedtheory._validate import Domain, nonnegative
 from fedtheory.arithmetic import maximum
 from fedtheory.assumptions import BoundedGradients, HalvingSteps, Hypothesis, Noise, Smooth, StronglyConvex
-from fedtheory.paper import Paper, Scheme
+from fedtheory.paper import Paper
+from fedtheory.scheme import Scheme
 
 __all__ = [
     "BALANCED",
