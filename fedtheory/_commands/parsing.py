@@ -59,7 +59,7 @@ _VERIFY = _Command(
     "verify",
     "reach verdicts; exit code 1 if one is unexpected",
     "[KEY ...] [--paper PAPER] [--kind KIND] [--jobs N] \\\n    [--budget quick | thorough | SECONDS | --instances N] "
-    "[--seed SEED] \\\n    [--json FILE [--force]]",
+    "[--seed SEED] \\\n    [--json FILE] [--report FILE.html] [--force]",
     (
         "verify --paper power-of-choice --kind erratum",
         "verify --budget 300 --jobs 2",
@@ -168,7 +168,8 @@ def _verify_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--seed", type=int, default=0, help="seed of the instances (default 0)")
     command.add_argument("--json", type=Path, metavar="FILE", help="also write the verdicts; - writes only them, here")
-    command.add_argument("--force", action="store_true", help="overwrite the file")
+    command.add_argument("--report", type=Path, metavar="FILE.html", help="also write a page to read in a browser")
+    command.add_argument("--force", action="store_true", help="overwrite the files")
 
 
 def _hunt_options(command: argparse.ArgumentParser) -> None:

@@ -22,6 +22,7 @@ __all__ = [
     "notes",
     "numeric",
     "of_finding",
+    "replay_line",
     "rows",
     "summary",
 ]
@@ -183,14 +184,15 @@ def notes(found: Sequence[Row]) -> list[str]:
 
 def _note(row: Row) -> list[str]:
     if row["reason"]:
-        return [f"{row['key']}: {row['verdict']}: {row['reason']} ({_replay(row)})"]
+        return [f"{row['key']}: {row['verdict']}: {row['reason']} ({replay_line(row)})"]
     if row["verdict"] != FAILS or row["as_expected"]:
         return []
     told = [f"  {name:<15} {text}".rstrip() for name, text in finding_pairs(row)]
-    return [f"{row['key']}: fails: {row['title']}", *told, f"  {_replay(row)}"]
+    return [f"{row['key']}: fails: {row['title']}", *told, f"  {replay_line(row)}"]
 
 
-def _replay(row: Row) -> str:
+def replay_line(row: Row) -> str:
+    """Return the command that draws the worst instance of a row again."""
     seed = np.random.SeedSequence(row["entropy"], spawn_key=row["spawn_key"])
     return replay_command(row["key"], number=row["worst_index"], seed=seed)
 
@@ -234,7 +236,7 @@ def description(row: Row) -> list[tuple[str, str]]:
     if row["relation"] is not None:
         pairs += finding_pairs(row)
     if row["relation"] is not None or row["verdict"] == ERROR:
-        pairs.append(("reproduce", _replay(row)))
+        pairs.append(("reproduce", replay_line(row)))
     return pairs
 
 
