@@ -4,9 +4,11 @@ A bound is written as a function of scalars that returns its named summands; ``s
 checks its arguments and the theorem's hypotheses and returns their sum.
 """
 
+import contextlib
 import functools
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, Protocol, cast, overload
@@ -24,6 +26,7 @@ __all__ = [
     "Paper",
     "Statement",
     "is_bound",
+    "standing_in",
     "states",
 ]
 
@@ -160,8 +163,8 @@ def states(
     def attach(summands: Callable[..., Summands]) -> Bound:
         formula = Formula(number, summands, {**DOMAINS, **(domains or {})}, assumes, side)
 
-        def evaluate(*args: Any, strict: bool = True, **kwargs: Any) -> Any:
-            return formula.value(args, kwargs, strict=strict)
+        def evaluate(*args: Any, strict: bool = True, _answer: Any = _answer, **kwargs: Any) -> Any:
+            return _answer(bound, formula.value(args, kwargs, strict=strict), args, kwargs, strict=strict)
 
         bound = functools.update_wrapper(_at_home(evaluate, summands), summands)
         vars(bound).update(
@@ -179,6 +182,42 @@ def states(
         return bound  # type: ignore[return-value]
 
     return attach
+
+
+_STAND_INS: ContextVar[Mapping[Any, Callable[..., Any]]] = ContextVar("stand-ins", default=types.MappingProxyType({}))
+
+
+@contextlib.contextmanager
+def standing_in(bound: Bound, function: Callable[..., Any]) -> Iterator[None]:
+    """Let a function answer where a bound is asked, in this context only: checks of claims then judge the function.
+
+    The bound still checks arguments and hypotheses. Its summands, its symbols and its printed form stay its own.
+
+    >>> from fedtheory.bounds.power_of_choice import gradient_norm
+    >>> with standing_in(gradient_norm, lambda excess, L: 3 * L * excess):
+    ...     gradient_norm(2.0, L=5.0)
+    30.0
+    >>> gradient_norm(2.0, L=5.0)
+    20.0
+    """
+    token = _STAND_INS.set({**_STAND_INS.get(), bound: function})
+    try:
+        yield
+    finally:
+        _STAND_INS.reset(token)
+
+
+def _answer(bound: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, strict: bool) -> Any:
+    known = _STAND_INS.get()
+    if bound not in known:
+        return value
+    # The function may ask the bound itself.
+    token = _STAND_INS.set({other: function for other, function in known.items() if other is not bound})
+    try:
+        answer = known[bound](*args, **kwargs)
+    finally:
+        _STAND_INS.reset(token)
+    return answer if strict else (answer, value[1])
 
 
 def _for_run(bound: Bound, fed: Any, strategy: Any, **run: Any) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from fedtheory.verification.tapes import Read, on_tape
 
 __all__ = ["Held", "Step", "climb"]
 
-_SCATTERED, _STALE = 15, 200
+_SCATTERED, _STALE = 15, 100
+# Where a bound is attained there is nothing above but what breaks the claim, and that may be anywhere.
+_ATTAINED, _STALE_THERE = 1 - 1e-9, 15
 _SHARE_AFRESH, _SHARE_DRIFTED = 0.25, 0.5
 _FARTHEST, _NEAREST = 0.3, 1e-12
 # Reach grows and shrinks so that one move in five succeeds: Rechenberg's rule for the (1+1) evolution strategy.
@@ -53,7 +55,7 @@ def climb(
     at, reach, stale = Step(*on_tape(claim, hold(start, rng), rng), 1), _FARTHEST, 0
     tried: set[tuple[float, ...]] = set()
     yield at
-    while at.reads and at.worst.holds is not False and stale < _STALE:
+    while at.reads and at.worst.holds is not False and stale < (_STALE_THERE if _is_attained(at.worst) else _STALE):
         afresh = rng.random() < _SHARE_AFRESH or (not start and at.num_instances < _SCATTERED)
         drifts = not afresh and rng.random() < _SHARE_DRIFTED and not all(read.levels for read in at.reads)
         numbers = [] if afresh else drifted(at.reads, reach, rng) if drifts else _untried(at.reads, tried, rng)
@@ -67,6 +69,10 @@ def climb(
         else:
             at = at._replace(num_instances=found.num_instances)
         yield at
+
+
+def _is_attained(finding: Finding) -> bool:
+    return finding.relation != "==" and finding.strain >= _ATTAINED
 
 
 def _untried(reads: Sequence[Read], tried: set[tuple[float, ...]], rng: np.random.Generator) -> list[float]:

@@ -78,7 +78,7 @@ def hunt(
         Most instances to try, in the place of the time: with them the same seed finds the same instance, whatever the
         number of jobs. As many may be added for making a counterexample small.
     start
-        Tape that the climbs begin with: of the worst instance of an earlier hunt, say.
+        Tape that every second climb begins with: of the worst instance of an earlier hunt, say.
     jobs
         Number of processes.
     small
@@ -126,6 +126,9 @@ def hunting(
                 break
 
 
+_Begin = tuple[np.random.SeedSequence, tuple[float, ...]]
+
+
 class _Budget(NamedTuple):
     deadline: float
     evaluations: int | None
@@ -160,34 +163,36 @@ def _steps(
     claim: Claim, seeds: np.random.SeedSequence, start: tuple[float, ...], budget: _Budget, jobs: int
 ) -> Generator[Step, None, None]:
     """Yield the steps of one climb after the other, with all instances counted; climbs do not know of each other."""
-    climbs = (_child(seeds, number) for number in count())
-    before = 0
-    with closing(_trails(claim, climbs, start, budget, jobs)) as trails:
+    # Every second climb begins with the tape: what breaks the claim may be far from where it is strained most.
+    begins = ((_child(seeds, number), () if number % 2 else start) for number in count())
+    limit, last = budget.evaluations, None
+    with closing(_trails(claim, begins, budget, jobs)) as trails:
         for trail in trails:
-            tried = before
+            before = last.num_instances if last else 0
             for step in trail:
                 tried = before + step.num_instances
-                if budget.evaluations is not None and tried > budget.evaluations:
+                if last and limit is not None and tried > limit:
+                    # A trail leaves steps out, and another process does not know what was tried before it.
+                    yield last._replace(num_instances=limit)
                     return
-                yield step._replace(num_instances=tried)
-            before = tried
+                last = step._replace(num_instances=tried)
+                yield last
 
 
 def _trails(
-    claim: Claim, climbs: Iterator[np.random.SeedSequence], start: tuple[float, ...], budget: _Budget, jobs: int
+    claim: Claim, begins: Iterator[_Begin], budget: _Budget, jobs: int
 ) -> Generator[Iterable[Step], None, None]:
     if jobs == 1:
-        yield from (climb(claim, seeds, start) for seeds in climbs)
+        yield from (climb(claim, seeds, begin) for seeds, begin in begins)
         return
-    with closing(in_order(partial(_trail, shipped(claim, jobs), start, budget), climbs, jobs)) as trails:
-        for trail in trails:  # noqa: UP028
-            yield trail
+    with closing(in_order(partial(_trail, shipped(claim, jobs), budget), begins, jobs)) as trails:
+        yield from trails
 
 
-def _trail(claim: Claim | str, start: tuple[float, ...], budget: _Budget, seeds: np.random.SeedSequence) -> list[Step]:
+def _trail(claim: Claim | str, budget: _Budget, begin: _Begin) -> list[Step]:
     """Return the steps of a climb that went up, and its last one."""
     trail: list[Step] = []
-    for step in climb(arrived(claim), seeds, start):
+    for step in climb(arrived(claim), *begin):
         # The last but one went up, or it is overwritten by one that only counts more instances.
         if len(trail) > 1 and trail[-1].worst is trail[-2].worst:
             trail.pop()

@@ -140,6 +140,11 @@ def test_several_jobs_find_what_one_finds() -> None:
     for evaluations, seed in ((40, 0), (700, 1), (2000, 7)):
         alone = hunt(MEDIAN, evaluations=evaluations, rng=seed)
         assert hunt(MEDIAN, evaluations=evaluations, rng=seed, jobs=2) == alone
+    for evaluations in (150, 700, 701):  # ends inside of a climb, the first one or another
+        endless = replace(RARE, check=lambda rng: at_most(float(rng.random(3).sum()), 3.0))
+        alone = hunt(endless, evaluations=evaluations)
+        assert alone.num_instances == evaluations
+        assert hunt(endless, evaluations=evaluations, jobs=2) == alone
     key = "power-of-choice:equation-62"
     assert hunt(key, evaluations=400, jobs=2) == hunt(key, evaluations=400)
 
