@@ -8,6 +8,7 @@ from typing import Any
 
 from fedtheory._commands.background import in_background
 from fedtheory._commands.documents import document, print_json
+from fedtheory._commands.origins import own_claims
 from fedtheory._commands.refusals import refuse, writable
 from fedtheory._console import live_progress, show_table
 from fedtheory._files import json_writer
@@ -34,7 +35,8 @@ def verify_claims(arguments: argparse.Namespace) -> int:
         if value is not None and value < least:
             refuse(f"{option} must be at least {least}, got {value}")
     try:
-        selected = select_claims(arguments.keys or None, arguments.paper, arguments.kind)
+        own = own_claims(arguments)
+        selected = select_claims(arguments.keys or None, arguments.paper, arguments.kind, own)
     except ValueError as error:
         refuse(str(error))
     verdicts, interrupted = _collect(selected, arguments)

@@ -40,9 +40,9 @@ def rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        For each verdict ``key``, ``title``, ``paper``, ``source``, ``kind``, ``hypotheses``, ``remark``; ``verdict``,
-        ``expected``, ``as_expected``, ``reason``; ``num_instances``, ``num_applicable``; ``worst_ratio``, ``measured``,
-        ``relation``, ``predicted``, ``side``, ``slack``, ``instance`` of the worst instance; ``worst_index``,
+        For each verdict ``key``, ``title``, ``paper``, ``source``, ``kind``, ``hypotheses``, ``remark``, ``home``;
+        ``verdict``, ``expected``, ``as_expected``, ``reason``; ``num_instances``, ``num_applicable``; ``worst_ratio``,
+        ``measured``, ``relation``, ``predicted``, ``side``, ``slack``, ``instance`` of the worst instance; ``worst_index``,
         ``entropy``, ``spawn_key``, which draw it again; ``risk``, ``seconds``.
     """
     return [{**_of_claim(verdict), **_of_instances(verdict), **_of_worst(verdict)} for verdict in verdicts]
@@ -58,6 +58,7 @@ def _of_claim(verdict: Verdict) -> dict[str, Any]:
         "kind": claim.kind,
         "hypotheses": list(claim.hypotheses),
         "remark": claim.remark,
+        "home": claim.home,
     }
 
 
@@ -194,7 +195,7 @@ def _note(row: Row) -> list[str]:
 def replay_line(row: Row) -> str:
     """Return the command that draws the worst instance of a row again."""
     seed = np.random.SeedSequence(row["entropy"], spawn_key=row["spawn_key"])
-    return replay_command(row["key"], number=row["worst_index"], seed=seed)
+    return replay_command(row["key"], home=row["home"], number=row["worst_index"], seed=seed)
 
 
 def summary(found: Sequence[Row]) -> str:
