@@ -226,7 +226,7 @@ def _answer(bound: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _in_latex(bound: Any) -> str:
-    """What a notebook shows of a bound."""
+    """Write a bound as notebooks show it."""
     return f"$\\displaystyle {formula(bound)}$"
 
 

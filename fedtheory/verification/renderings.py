@@ -41,9 +41,9 @@ def rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
     -------
     list of dict
         For each verdict ``key``, ``title``, ``paper``, ``source``, ``kind``, ``hypotheses``, ``remark``, ``home``;
-        ``verdict``, ``expected``, ``as_expected``, ``reason``; ``num_instances``, ``num_applicable``; ``worst_ratio``,
-        ``measured``, ``relation``, ``predicted``, ``side``, ``slack``, ``instance`` of the worst instance; ``worst_index``,
-        ``entropy``, ``spawn_key``, which draw it again; ``risk``, ``seconds``.
+        ``verdict``, ``expected``, ``as_expected``, ``reason``; ``num_instances``, ``num_applicable``; of the worst
+        instance ``worst_ratio``, ``measured``, ``relation``, ``predicted``, ``side``, ``slack``, ``instance``;
+        ``worst_index``, ``entropy``, ``spawn_key``, which draw it again; ``risk``, ``seconds``.
     """
     return [{**_of_claim(verdict), **_of_instances(verdict), **_of_worst(verdict)} for verdict in verdicts]
 
