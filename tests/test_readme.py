@@ -22,6 +22,7 @@ PAGES = [
     "docs/tutorial.md",
     "docs/command_line.md",
     "docs/contributing.md",
+    "docs/api/conformance.md",
     *(f"docs/theory/{page}.md" for page in ("index", "softmax", "worst_cases", "greedyfed")),
 ]
 PROGRAMS = {

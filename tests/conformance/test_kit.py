@@ -76,7 +76,7 @@ def test_a_check_can_be_excepted_with_a_reason_and_pytest_is_told() -> None:
 
 def test_a_check_that_fails_says_so_by_an_assertion_error() -> None:
     [check] = [check for check in checks_of(hostile) if check.name == "ties"]
-    with pytest.raises(AssertionError, match="^ties: raised ValueError: <script>"):
+    with pytest.raises(AssertionError, match=r"^ties: raised ValueError: <script>"):
         check()
     assert repr(check) == "<check 'ties'>"
 
