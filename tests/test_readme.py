@@ -22,11 +22,8 @@ PAGES = [
     "docs/tutorial.md",
     "docs/command_line.md",
     "docs/contributing.md",
-<<<<<<< HEAD
     "docs/own_theorem.md",
-=======
     "docs/api/conformance.md",
->>>>>>> kit
     *(f"docs/theory/{page}.md" for page in ("index", "softmax", "worst_cases", "greedyfed")),
 ]
 PROGRAMS = {
