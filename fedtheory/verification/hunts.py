@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory import _validate
-from fedtheory.verification._climbs import Step, climb
+from fedtheory.verification._climbs import Step, climb, height
 from fedtheory.verification._jobs import arrived, in_order, shipped
 from fedtheory.verification._shrinking import shrink
 from fedtheory.verification.claims import Claim
@@ -147,7 +147,7 @@ def _budget(seconds: float, evaluations: int | None) -> _Budget:
 
 def _worse(best: Step | None, step: Step) -> Step:
     """Return the one that strains the claim more, with all instances counted."""
-    if best is None or step.worst.holds is False or step.worst.strain > best.worst.strain:
+    if best is None or step.worst.holds is False or height(step.worst) > height(best.worst):
         return step
     return best._replace(num_instances=step.num_instances)
 
