@@ -11,20 +11,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, Protocol, cast, overload
+from typing import Any, Literal, Protocol, cast, overload
 
 import numpy.typing as npt
 
 from fedtheory._formula import Formula
 from fedtheory._validate import DOMAINS, Array, Domain, choice
 from fedtheory.assumptions import Assumption, Hypothesis
+from fedtheory.scheme import ANY_SCHEME, Scheme
 
 __all__ = [
-    "ANY_SCHEME",
     "Bound",
     "Hypothesis",
     "Paper",
-    "Scheme",
     "Statement",
     "is_bound",
     "standing_in",
@@ -43,24 +42,6 @@ class Paper:
     authors: str
     year: int
     url: str = ""
-
-
-class Scheme(NamedTuple):
-    """The pair (selection law, aggregation weights) that a theorem assumes or a strategy has.
-
-    ``memoryless``: whether a round's selection depends on the past only through the model that the round starts from.
-    """
-
-    selection: str
-    aggregation: str
-    memoryless: bool = True
-
-    def __str__(self) -> str:
-        memory = "" if self.memoryless else ", with a memory"
-        return f"selection {self.selection!r} with aggregation {self.aggregation!r}{memory}"
-
-
-ANY_SCHEME = Scheme("any", "any", memoryless=False)
 
 
 @dataclass(frozen=True)
@@ -240,7 +221,7 @@ def _answer(bound: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _for_run(bound: Bound, fed: Any, strategy: Any, **run: Any) -> dict[str, Any]:
-    # A door: what it opens stands floors above, and is loaded when somebody walks through.
+    # Loaded when somebody walks through: most bounds are evaluated without a federation.
     from fedtheory.exact.runs import for_run
 
     return for_run(bound, fed, strategy, **run)

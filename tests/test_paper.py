@@ -9,7 +9,8 @@ import sympy
 
 from fedtheory.arithmetic import maximum
 from fedtheory.errors import AssumptionViolated
-from fedtheory.paper import ANY_SCHEME, Hypothesis, Paper, Scheme, Statement, is_bound, states
+from fedtheory.paper import Hypothesis, Paper, Statement, is_bound, states
+from fedtheory.scheme import ANY_SCHEME, Scheme
 
 PAPER = Paper("example", "An Example", "Author", 2020)
 SMALL_STEP = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)))

@@ -74,16 +74,16 @@ class Claim:
             message = f"key must look like 'paper:statement' in lower case, got {self.key!r}"
             raise ValueError(message)
         if self.kind not in KINDS:
-            message = f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}"
+            message = f"{self.key}: kind must be one of {', '.join(KINDS)}, got {self.kind!r}"
             raise ValueError(message)
         if self.expected not in (HOLDS, FAILS):
-            message = f"expected must be {HOLDS!r} or {FAILS!r}, got {self.expected!r}"
+            message = f"{self.key}: expected must be {HOLDS!r} or {FAILS!r}, got {self.expected!r}"
             raise ValueError(message)
         if min(self.instances) < 1:
-            message = f"instances must be at least 1 at every budget, got {self.instances}"
+            message = f"{self.key}: instances must be at least 1 at every budget, got {self.instances}"
             raise ValueError(message)
         if self.looseness is not None and not self.looseness > 1:
-            message = f"looseness must be greater than 1, got {self.looseness}"
+            message = f"{self.key}: looseness must be greater than 1, got {self.looseness}"
             raise ValueError(message)
         if self.bound is not None and not self.hypotheses:
             object.__setattr__(self, "hypotheses", tuple(hypothesis.text for hypothesis in self.bound.hypotheses))

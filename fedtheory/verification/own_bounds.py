@@ -17,9 +17,10 @@ from fedtheory.conformance.results import Conformance
 from fedtheory.paper import standing_in
 from fedtheory.verification.catalogue import known_tapes, select_claims
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.counterexamples import replay, search
 from fedtheory.verification.findings import Finding
-from fedtheory.verification.verdicts import reproduce
+from fedtheory.verification.hunts import hunt
+from fedtheory.verification.tapes import replay
+from fedtheory.verification.trials import reproduce
 
 __all__ = ["bound_checks", "check_bound"]
 
@@ -47,7 +48,7 @@ def check_bound(
     exact
         Whether the function is handed rationals (``Fraction``) as the check has them; otherwise floats.
     num_instances
-        Instances drawn, and instances of the search for a counterexample.
+        Instances drawn, and instances of the hunt for a counterexample.
     exceptions
         Names of checks to leave out, each with its reason.
     patience
@@ -61,7 +62,7 @@ def check_bound(
     Notes
     -----
     The checks: ``runs``, ``number``, ``inputs``, ``same answer``, ``holds`` (on instances drawn, and the worst known
-    one), ``decides`` (an infinite bound says nothing), ``survives search``. A claim that fails tells the arguments, and
+    one), ``decides`` (an infinite bound says nothing), ``survives a hunt``. A claim that fails tells the arguments, and
     the shortest instance found. Comparisons are those of the check: exact ones without tolerance.
 
     Examples
@@ -97,7 +98,7 @@ def bound_checks(
         "same answer": partial(_again, trial, count),
         "holds": partial(_holds, trial, count),
         "decides": partial(_decides, trial, count),
-        "survives search": partial(_searched, trial, count),
+        "survives a hunt": partial(_hunted, trial, count),
     }
     return [Check(name, work, watch) for name, work in works.items()]
 
@@ -222,13 +223,13 @@ def _decides(trial: _Trial, count: int) -> None:
         )
 
 
-def _searched(trial: _Trial, count: int) -> None:
+def _hunted(trial: _Trial, count: int) -> None:
     trial.calls.clear()
     start = known_tapes().get(trial.claim.key, ())
     with standing_in(trial.claim.bound, trial.answer):  # type: ignore[arg-type]
-        worst = search(trial.claim, count, trial.seeds, start).worst
+        worst = hunt(trial.claim, rng=trial.seeds, evaluations=count, start=start).worst
     if worst.holds is False:
-        raise _refutation(trial, worst, "a search for counterexamples finds one: ")
+        raise _refutation(trial, worst, "a hunt finds a counterexample: ")
 
 
 def _refutation(trial: _Trial, finding: Finding, how: str) -> Broken:

@@ -15,7 +15,7 @@ from fedtheory.bounds import fedalign as fa
 from fedtheory.bounds import power_of_choice
 from fedtheory.bounds.recursion import unroll, unrolled_gap
 from fedtheory.errors import AssumptionViolated
-from fedtheory.paper import Scheme
+from fedtheory.scheme import Scheme
 from fedtheory.testing import rationals
 
 THEOREMS = [

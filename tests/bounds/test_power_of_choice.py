@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.errors import AssumptionViolated
-from fedtheory.paper import Scheme
+from fedtheory.scheme import Scheme
 from fedtheory.testing import rationals
 
 DECAYING = [poc.decaying_steps_gap, poc.decaying_steps_gap.printed, poc.refined_decaying_steps_gap]

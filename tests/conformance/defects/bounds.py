@@ -65,5 +65,5 @@ CAUGHT = [
     (changes_its_mind, check_bound, LEMMA_B1, "same answer"),
     (text, check_bound, LEMMA_B1, "number"),
     (sorts_its_gaps, check_bound, {"claim": "fedalign:theorem-1-recursion"}, "inputs"),
-    (constant_halved, check_bound, LEMMA_B1, "survives search"),
+    (constant_halved, check_bound, LEMMA_B1, "survives a hunt"),
 ]

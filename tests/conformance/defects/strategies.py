@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedtheory.paper import Scheme
+from fedtheory.scheme import Scheme
 from fedtheory.selection.laws import Fixed, Moments
 from fedtheory.selection.rules import Rules
 from fedtheory.selection.uniform import Uniform
