@@ -87,8 +87,7 @@ def checks(
     everywhere = [case for name, case in known.items() if name != "zero weight"]
     sound = partial(_sound, subject, sizes=sizes, seeds=seeds)
     made: dict[str, Callable[[], None]] = {
-        "runs": partial(_runs, subject, known["plain"], seeds, 1),
-        "range": partial(_runs, subject, known["plain"], seeds, _NUM_SEEDS),
+        **{name: partial(_runs, subject, known["plain"], seeds, n) for name, n in (("runs", 1), ("range", _NUM_SEEDS))},
         "count": partial(sound, usual, only="count"),
         "duplicates": partial(sound, usual, only="duplicates"),
         "inputs": partial(_inputs, subject, everywhere, seeds),

@@ -133,9 +133,10 @@ def _many(subject: Subject, like: Any, most: int, seeds: np.random.SeedSequence,
         copies = np.concatenate([copies, np.minimum(drawn, upper)])
         evidence = [against_mean(x, min(p, u), 0.0, u) for x, p, u in zip(copies.T, expected, upper, strict=True)]
         if rejects(mixed(evidence), level):
-            k = int(np.argmax([found.max() for found in evidence]))
+            k = int(np.argmax([logs.max() for logs in evidence]))
             sentence = f"must select client {k} of {_MANY} {expected[k]:.4g} times a round"
-            raise Broken(f"{sentence}, and did {copies[:, k].sum():g} times in {len(copies)} rounds", **case.given)
+            found = f"{copies[:, k].sum():g} times in {len(copies)} rounds"
+            raise Broken(f"{sentence}, and did {found}", num_clients=_MANY, weight=case.weights[k], loss=case.losses[k])
 
 
 def _has_law(

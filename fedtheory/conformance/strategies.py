@@ -124,7 +124,7 @@ def strategy_checks(
     if subject.strategy is not None:
         plain = _declared.contract(subject, cases) | plain
         random |= _declared.checks(subject, cases, draws)
-    level = FALSE_ALARMS / len(random)
+    level = FALSE_ALARMS / max(len(random), 1)
     return [Check(name, work, subject.watch) for name, work in plain.items()] + [
         Check(name, partial(_at_random, work, name, seeds, level), subject.watch) for name, work in random.items()
     ]

@@ -85,24 +85,18 @@ def power_of_choice(rng: Random, *, local_steps: Any = None, num_selected: Any =
     # PL inequality: the mean of |grad F_k|^2 is at least 2 mu (F - F* + Gamma), and rho times it over the selected.
     G2 = max(Q(1), rho_tilde) * 2 * mu * (gap + Gamma) * (1 + positive(rng, 1))
     eta = share(rng) / (4 * (1 + m) * L)
+    skews = {"rho_bar": rho, "rho_diagonal": rho, "rho_tilde": rho_tilde}
+    start = {"initial_distance2": distance2, "initial_gap": gap, "distance2": distance2}
+    world = {"mu": mu, "L": L, "local_steps": tau, "num_selected": m, "G2": G2, "objective_gap": Gamma}
+    return {**world, **skews, **start, "step_size": eta, **_of_a_run(rng, tau, m, kappa, G2, eta)}
+
+
+def _of_a_run(rng: Random, tau: int, m: int, kappa: Q, G2: Q, eta: Q) -> World:
     return {
         "num_steps": rng.randint(1, 12),
         "num_rounds": rng.randint(1, 12),
         "gamma": 2 * tau * kappa * (1 + positive(rng, 1)),
-        "mu": mu,
-        "L": L,
-        "local_steps": tau,
-        "num_selected": m,
-        "G2": G2,
         "sigma2": G2 * share(rng),
-        "objective_gap": Gamma,
-        "rho_bar": rho,
-        "rho_diagonal": rho,
-        "rho_tilde": rho_tilde,
-        "initial_distance2": distance2,
-        "initial_gap": gap,
-        "distance2": distance2,
-        "step_size": eta,
         "elapsed_step_size": eta * (1 + share(rng)) * rng.randint(1, max(1, tau - 1)),
         "squared_weights": Q(1, m) + (1 - Q(1, m)) * share(rng),
         "excess": positive(rng),
@@ -153,52 +147,69 @@ def optimal_client_sampling(rng: Random, *, local_steps: Any = None, num_selecte
     m = n if num_selected == "all" else num_selected or rng.randint(1, n - 1)
     parts = [rng.randint(1, 9) for _ in range(n)]
     weights = [Q(part, sum(parts)) for part in parts]
-    W, S2 = max(weights), sum(w**2 for w in weights)
-    local = local_steps or rng.randint(2, 6)
-    mu, kappa, M = positive(rng, 4), 1 + positive(rng, 6), positive(rng, 3)
-    L, smallest_gamma = mu * kappa, Q(m, n)
-    gamma = smallest_gamma + (1 - smallest_gamma) * share(rng)
-    distance2 = positive(rng)
-    gap = distance2 / 2 * (mu + (L - mu) * share(rng))
+    world = _of_the_problem(rng, local_steps or rng.randint(2, 6), Q(m, n))
     Z = [positive(rng, 3) for _ in weights]
     gradients = [positive(rng, 3) * rng.choice((-1, 1)) for _ in weights]
     at_optimum = [positive(rng, 2) * rng.choice((-1, 1)) for _ in weights[1:]]
     at_optimum.append(-sum(w * g for w, g in zip(weights, at_optimum, strict=False)) / weights[-1])
-    mean_g2, g = mean(weights, [g**2 for g in gradients]), mean(weights, gradients)
-    limit = min(1 / (8 * L * (2 + M / local)), smallest_gamma / (8 * L * (1 + W * M)))
+    world |= _of_the_steps(rng, world, n, max(weights), sum((w**2 for w in weights), Q(0)))
+    world |= _of_the_clients(rng, weights, Z, gradients, at_optimum)
+    return world | {
+        "sampling_error": positive(rng),
+        "update_error": positive(rng),
+        "drift": positive(rng, 1),
+        "value_difference": world["L"] / 2 * positive(rng) * rng.choice((-1, 1)),
+        "displacement2": positive(rng),
+    }
+
+
+def _of_the_problem(rng: Random, local_steps: int, smallest_gamma: Q) -> World:
+    mu, kappa, M = positive(rng, 4), 1 + positive(rng, 6), positive(rng, 3)
+    L, gamma = mu * kappa, smallest_gamma + (1 - smallest_gamma) * share(rng)
+    distance2 = positive(rng)
+    gap = distance2 / 2 * (mu + (L - mu) * share(rng))
     return {
-        "num_rounds": rng.randint(1, 12),
         "mu": mu,
         "L": L,
-        "local_steps": local,
+        "relative_noise": M,
+        "local_steps": local_steps,
+        "smallest_gamma": smallest_gamma,
+        "gamma": gamma,
         "distance2": distance2,
         "initial_distance2": distance2,
         "gap": gap,
         "initial_gap": gap,
-        "value": gap + positive(rng),
+    }
+
+
+def _of_the_steps(rng: Random, world: World, num_clients: int, max_weight: Q, sum_squared_weights: Q) -> World:
+    L, M, smallest_gamma = world["L"], world["relative_noise"], world["smallest_gamma"]
+    limit = min(1 / (8 * L * (2 + M / world["local_steps"])), smallest_gamma / (8 * L * (1 + max_weight * M)))
+    return {
+        "num_rounds": rng.randint(1, 12),
+        "value": world["gap"] + positive(rng),
         "step_size": limit * share(rng),
-        "server_step_size": n * (1 + positive(rng, 1)),
-        "gamma": gamma,
-        "smallest_gamma": smallest_gamma,
+        "server_step_size": num_clients * (1 + positive(rng, 1)),
         "mean_inverse_gamma": 1 + (1 / smallest_gamma - 1) * share(rng),
-        "max_weight": W,
-        "sum_squared_weights": S2,
-        "relative_noise": M,
+        "max_weight": max_weight,
+        "sum_squared_weights": sum_squared_weights,
         "sigma2": positive(rng),
+    }
+
+
+def _of_the_clients(rng: Random, weights: list[Q], Z: list[Q], gradients: list[Q], at_optimum: list[Q]) -> World:
+    squares, w2 = [g**2 for g in gradients], [w**2 for w in weights]
+    mean_g2, g = mean(weights, squares), mean(weights, gradients)
+    return {
         "objective_gap": mean(weights, Z),
-        "per_client_gap": mean([w**2 for w in weights], Z),
+        "per_client_gap": mean(w2, Z),
         "dissimilarity": mean_g2 - g**2 + positive(rng, 1),
         "gradient2": g**2 or Q(1, 9),
         "mean_gradient2": mean_g2,
-        "squared_weight_gradient2": mean([w**2 for w in weights], [g**2 for g in gradients]),
-        "squared_weight_optimum_gradient2": mean([w**2 for w in weights], [g**2 for g in at_optimum]),
-        "squared_weight_update2": mean([w**2 for w in weights], [g**2 for g in gradients]),
+        "squared_weight_gradient2": mean(w2, squares),
+        "squared_weight_optimum_gradient2": mean(w2, [g**2 for g in at_optimum]),
+        "squared_weight_update2": mean(w2, squares),
         "mean_update2": g**2 or Q(1, 9),
-        "sampling_error": positive(rng),
-        "update_error": positive(rng),
-        "drift": positive(rng, 1),
-        "value_difference": L / 2 * positive(rng) * rng.choice((-1, 1)),
-        "displacement2": positive(rng),
     }
 
 

@@ -20,7 +20,7 @@ from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.tapes import replay
-from fedtheory.verification.verdicts import reproduce
+from fedtheory.verification.trials import reproduce
 
 __all__ = ["bound_checks", "check_bound"]
 
