@@ -124,7 +124,10 @@ def test_a_check_that_raises_stops_neither_the_other_verdicts_nor_the_file(
     file = tmp_path / "verdicts.json"
     assert main(["verify", "--json", str(file)]) == 1
     shown = capsys.readouterr().out
-    assert f"{first}: error: LookupError: no such matrix (seed 0, instance 0)" in shown
+    assert (
+        f"{first}: error: LookupError: no such matrix (python -m fedtheory replay {first} --seed 0 --instance 0)"
+        in shown
+    )
     assert "2 claims: 0 hold, 1 fail, 1 undecided (error), 1 not as expected" in " ".join(shown.split())
     written = json.loads(
         file.read_text(encoding="utf-8"), parse_constant=lambda name: pytest.fail(f"{name} is not JSON")
@@ -339,7 +342,7 @@ def test_show_prints_a_claim_with_hypotheses_bound_and_worst_instance(capsys: py
         "worst instance",
     ):
         assert part in shown
-    assert "the stored instance" in shown
+    assert "python -m fedtheory replay power-of-choice:lemma-b2-refined\n" in shown
 
 
 def test_show_prints_a_bound_with_its_formula_and_claims(capsys: pytest.CaptureFixture[str]) -> None:

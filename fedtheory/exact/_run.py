@@ -1,9 +1,10 @@
 """A run with what theorems ask about it: a property for each argument of a bound that can be read off."""
 
 import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,11 +15,24 @@ from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.federation.constants import gradient_bound
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.paper import Bound, Scheme
+from fedtheory.scheme import Scheme
 
-__all__ = ["Run"]
+__all__ = ["Run", "Theorem"]
 
 _OPTIONS = ("num_rounds", "local_steps", "relative_noise", "server_step_size")
+
+
+class Theorem(Protocol):
+    """What a bound says of itself, to be asked what it promises a run."""
+
+    __name__: str
+    statement: Any
+    hypotheses: tuple[Any, ...]
+    domains: Mapping[str, Any]
+    step_sizes: Callable[..., Array] | None
+
+    def terms(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Return the named summands, or refuse arguments that the hypotheses exclude."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +48,7 @@ class Run:
     gradient_noise: float
     relative_noise: float
     server_step_size: float
-    bound: Bound
+    bound: Theorem
 
     def read(self, name: str) -> Any:
         """Return the argument of that name."""
@@ -67,7 +81,7 @@ class Run:
     def scheme(self) -> Scheme:
         scheme = getattr(self.strategy, "scheme", None)
         if not isinstance(scheme, Scheme):
-            message = f"strategy must say its scheme, a fedtheory.paper.Scheme, got {self.strategy!r}"
+            message = f"strategy must say its scheme, a fedtheory.scheme.Scheme, got {self.strategy!r}"
             raise TypeError(message)
         return scheme
 

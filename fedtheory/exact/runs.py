@@ -7,8 +7,7 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory.assumptions import Hypothesis
 from fedtheory.errors import AssumptionViolated
-from fedtheory.exact._run import Run
-from fedtheory.paper import Bound
+from fedtheory.exact._run import Run, Theorem
 
 __all__ = ["for_run"]
 
@@ -17,7 +16,7 @@ _SAME_STEPS = 1e-12
 
 
 def for_run(
-    bound: Bound,
+    bound: Theorem,
     fed: Any,
     strategy: Any,
     *,
@@ -94,7 +93,7 @@ def for_run(
     return arguments
 
 
-def _speaks_about(bound: Bound, run: Run) -> None:
+def _speaks_about(bound: Theorem, run: Run) -> None:
     """Raise unless the theorem covers the scheme, the options, the weights and the step sizes of the run."""
     if not bound.statement.accepts(run.scheme):
         mine = " or ".join(map(str, bound.statement.schemes))
@@ -113,7 +112,7 @@ def _speaks_about(bound: Bound, run: Run) -> None:
         _same_steps(bound, run)
 
 
-def _plain_options(bound: Bound) -> dict[str, float]:
+def _plain_options(bound: Theorem) -> dict[str, float]:
     """Return what a theorem without such an argument takes for granted; a lemma about no steps takes nothing."""
     has = set(bound.domains)
     if not has & {"step_size", "num_steps", "num_rounds"}:
@@ -124,7 +123,7 @@ def _plain_options(bound: Bound) -> dict[str, float]:
     return {name: value for name, value in plain.items() if name not in has}
 
 
-def _same_steps(bound: Bound, run: Run) -> None:
+def _same_steps(bound: Theorem, run: Run) -> None:
     wrong = np.flatnonzero(abs(run.taken_steps / run.prescribed_steps - 1) > _SAME_STEPS)
     if wrong.size:
         t = wrong[0]

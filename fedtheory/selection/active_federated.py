@@ -13,7 +13,7 @@ from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 from fedtheory._values import listed
-from fedtheory.paper import Scheme
+from fedtheory.scheme import Scheme
 from fedtheory.selection._draw import keep_largest
 from fedtheory.selection._layout import pack
 from fedtheory.selection.rules import Rules

@@ -5,7 +5,7 @@ from typing import final
 
 from fedtheory import _validate
 from fedtheory._validate import Array
-from fedtheory.paper import Scheme
+from fedtheory.scheme import Scheme
 from fedtheory.selection.availability import Availability
 from fedtheory.selection.rules import Rules, Strategy, rules_of
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory._compile import compiled
 from fedtheory._validate import Array
-from fedtheory.paper import Scheme
+from fedtheory.scheme import Scheme
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules
 

@@ -11,9 +11,9 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
-from fedtheory.paper import Scheme
 from fedtheory.sampling._arguments import checked_budget
 from fedtheory.sampling._newton import write_approximate, write_optimal
+from fedtheory.scheme import Scheme
 from fedtheory.selection._layout import pack
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules

@@ -11,8 +11,8 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
-from fedtheory.paper import Scheme
 from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_inclusion
+from fedtheory.scheme import Scheme
 from fedtheory.selection._draw import alias_table, client_at, draw_by_weight, keep_largest, scan_for_the_rest
 from fedtheory.selection._layout import pack
 from fedtheory.selection.candidate_schedules import CandidateSchedule, scheduled

@@ -11,7 +11,7 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
-from fedtheory.paper import Scheme
+from fedtheory.scheme import Scheme
 from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection._layout import pack
 from fedtheory.selection.laws import Moments

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from fedtheory._validate import Array
-from fedtheory.paper import Scheme
+from fedtheory.scheme import Scheme
 from fedtheory.selection._valued import weigh_by_size
 from fedtheory.selection.rules import Rules, Strategy, rules_of
 

@@ -11,7 +11,7 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory._compile import compiled
 from fedtheory._validate import Array
-from fedtheory.paper import Scheme
+from fedtheory.scheme import Scheme
 from fedtheory.selection._draw import keep_largest
 from fedtheory.selection._layout import pack
 from fedtheory.selection._valued import (

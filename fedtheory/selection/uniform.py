@@ -11,7 +11,7 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory._compile import compiled
 from fedtheory._validate import Array
-from fedtheory.paper import Scheme
+from fedtheory.scheme import Scheme
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules
 

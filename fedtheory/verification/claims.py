@@ -50,6 +50,8 @@ class Claim:
         What a reader of the verdict should know.
     looseness
         By how much an inequality can be tightened at most before instances refute it: how sharply its check tests it.
+    home
+        The file that the claim was read from, if it is none of the package's.
 
     Raises
     ------
@@ -68,22 +70,23 @@ class Claim:
     bound: Bound | None = None
     remark: str = ""
     looseness: float | None = None
+    home: str = ""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9-]+:[a-z0-9.-]+", self.key):
             message = f"key must look like 'paper:statement' in lower case, got {self.key!r}"
             raise ValueError(message)
         if self.kind not in KINDS:
-            message = f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}"
+            message = f"{self.key}: kind must be one of {', '.join(KINDS)}, got {self.kind!r}"
             raise ValueError(message)
         if self.expected not in (HOLDS, FAILS):
-            message = f"expected must be {HOLDS!r} or {FAILS!r}, got {self.expected!r}"
+            message = f"{self.key}: expected must be {HOLDS!r} or {FAILS!r}, got {self.expected!r}"
             raise ValueError(message)
         if min(self.instances) < 1:
-            message = f"instances must be at least 1 at every budget, got {self.instances}"
+            message = f"{self.key}: instances must be at least 1 at every budget, got {self.instances}"
             raise ValueError(message)
         if self.looseness is not None and not self.looseness > 1:
-            message = f"looseness must be greater than 1, got {self.looseness}"
+            message = f"{self.key}: looseness must be greater than 1, got {self.looseness}"
             raise ValueError(message)
         if self.bound is not None and not self.hypotheses:
             object.__setattr__(self, "hypotheses", tuple(hypothesis.text for hypothesis in self.bound.hypotheses))

@@ -10,7 +10,7 @@ import pytest
 
 from fedtheory.paper import is_bound
 from tests.bounds import worlds
-from tests.bounds.test_transcriptions import forms
+from tests.bounds.test_transcriptions import PAPERS, forms
 
 FORMS = [pytest.param(param.values[2], id=param.id) for param in forms()]
 
@@ -49,7 +49,7 @@ def test_some_federation_could_have_the_constants_of_the_computation(bound):
         assert worlds.contradictions(worlds.named(called, first, rest)) == []
 
 
-@pytest.mark.parametrize("paper", ["fedalign", "fedavg", "optimal_client_sampling", "power_of_choice"])
+@pytest.mark.parametrize("paper", PAPERS)
 def test_some_federation_could_have_the_constants_of_the_random_worlds(paper):
     rng = random.Random(paper)
     for _ in range(100):

@@ -13,7 +13,7 @@ from fedtheory.estimates.skews import estimated_selection_skew, sampled_models, 
 from fedtheory.exact.frequencies import selection_frequencies
 from fedtheory.exact.skews import skew
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.paper import Scheme
+from fedtheory.scheme import Scheme
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional

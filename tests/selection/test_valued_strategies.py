@@ -128,6 +128,11 @@ def server_samples() -> Any:
     return FederatedData.from_clients([(rng.normal(1, 1, size=(25, 2)), rng.integers(3, size=25))], num_classes=3)
 
 
+def of_classes(number: int) -> Any:
+    """Server's samples with labels of another number of classes."""
+    return ft.SoftmaxFederation(FederatedData.from_clients([(np.ones((number, 2)), np.arange(number))]))
+
+
 FAMILIES: dict[str, Any] = {
     "softmax": ft.SoftmaxFederation,
     "perceptron": lambda data: ft.PerceptronFederation(data, hidden=(4,)),
@@ -235,8 +240,23 @@ def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads() -> None:
         (lambda: Valuation(num_permutations=0), ValueError, "num_permutations must be at least 1"),
         (
             lambda: run("softmax", GreedyShapley(3), validation=FAMILIES["perceptron"](server_samples())),
+            TypeError,
+            "validation must be a SoftmaxFederation as fed is, got a PerceptronFederation",
+        ),
+        (
+            lambda: run("softmax", GreedyShapley(3), validation=server_samples()),
+            TypeError,
+            "validation must be a SoftmaxFederation as fed is, got a FederatedData",
+        ),
+        (
+            lambda: run("softmax", GreedyShapley(3), validation=of_classes(4)),
             ValueError,
-            "validation must be of the form of fed, a SoftmaxFederation of 9 parameters, got a PerceptronFederation",
+            r"validation must take the models of fed, 9 parameters in matrices of shapes \(\(3, 3\),\), got 12",
+        ),
+        (  # as many parameters, arranged otherwise: 4 * 3 + 3 * 5 = 5 * 3 + 1 * 6 + 3 * 2
+            lambda: run("perceptron", GreedyShapley(3), validation=ft.PerceptronFederation(server_samples(), (5, 1))),
+            ValueError,
+            r"27 parameters in matrices of shapes \(\(4, 3\), \(3, 5\)\), got 27 parameters in .* \(\(5, 3\), \(1, 6\)",
         ),
         (lambda: run("softmax", GreedyShapley(3), batch_size=2), ValueError, "batch_size must be None with"),
     ],

@@ -241,9 +241,9 @@ def test_a_finding_stays_as_it_was_made() -> None:
     ("changes", "message"),
     [
         ({"key": "No Key"}, "key must look like"),
-        ({"kind": "guess"}, "kind must be one of"),
-        ({"expected": "inconclusive"}, "expected must be"),
-        ({"instances": (0, 1)}, "instances must be at least 1"),
+        ({"kind": "guess"}, r"^\S+:\S+: kind must be one of"),
+        ({"expected": "inconclusive"}, r"^\S+:\S+: expected must be"),
+        ({"instances": (0, 1)}, r"^\S+:\S+: instances must be at least 1"),
     ],
 )
 def test_a_malformed_claim_is_refused(changes: dict[str, object], message: str) -> None:

@@ -17,7 +17,8 @@ from fedtheory.assumptions import (
     StronglyConvex,
 )
 from fedtheory.bounds.fedavg._words import delay
-from fedtheory.paper import Paper, Scheme
+from fedtheory.paper import Paper
+from fedtheory.scheme import Scheme
 
 __all__ = [
     "ALIGNMENT",

@@ -4,7 +4,8 @@ import numpy as np
 
 from fedtheory._validate import Domain, finite, nonnegative, positive
 from fedtheory.assumptions import Convex, Hypothesis, Noise, Smooth, StronglyConvex
-from fedtheory.paper import Paper, Scheme
+from fedtheory.paper import Paper
+from fedtheory.scheme import Scheme
 
 __all__ = [
     "BOUNDED_BELOW",

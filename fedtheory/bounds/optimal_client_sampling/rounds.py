@@ -25,7 +25,8 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     STRONGLY_CONVEX,
     WEIGHTS,
 )
-from fedtheory.paper import Scheme, Summands, states
+from fedtheory.paper import Summands, states
+from fedtheory.scheme import Scheme
 
 __all__ = [
     "dsgd_average_gradient",

@@ -12,7 +12,8 @@ from fedtheory.assumptions import (
     Smooth,
     StronglyConvex,
 )
-from fedtheory.paper import Paper, Scheme
+from fedtheory.paper import Paper
+from fedtheory.scheme import Scheme
 
 __all__ = [
     "ANY_MEAN",
