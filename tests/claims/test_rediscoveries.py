@@ -38,7 +38,7 @@ def test_a_hunt_breaks_what_is_false_as_printed(key: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("key", sorted(set(DRAWN) - set(QUICK)))
 def test_a_longer_hunt_breaks_what_is_false_as_printed(key: str) -> None:
-    """Ten seconds of processor time; seeds 0, 1 and 2 were run once."""
+    """Ten seconds of processor time."""
     assert hunt(key, evaluations=BUDGETS[key], small=False).worst.holds is False
 
 
