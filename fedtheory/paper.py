@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol, cast, overload
 import numpy.typing as npt
 
 from fedtheory._formula import Formula
+from fedtheory._letters import formula
 from fedtheory._validate import DOMAINS, Array, Domain, choice
 from fedtheory.assumptions import Assumption, Hypothesis
 from fedtheory.scheme import ANY_SCHEME, Scheme
@@ -115,6 +116,9 @@ class Bound(Protocol):
     def symbolic(self) -> Any:
         """Return the SymPy expression of the value."""
 
+    def _repr_latex_(self) -> str:
+        """Return the formula for a notebook, in the letters of the paper."""
+
     def for_run(self, fed: Any, strategy: Any, **run: Any) -> dict[str, Any]:
         """Return the arguments for a run of ``fedavg``, as ``fedtheory.exact.for_run`` does."""
 
@@ -177,6 +181,7 @@ def states(
             printed=printed or bound,
             step_sizes=step_sizes,
             for_run=functools.partial(_for_run, cast("Bound", bound)),
+            _repr_latex_=functools.partial(_in_latex, bound),
             __signature__=formula.public_signature(),
         )
         return bound  # type: ignore[return-value]
@@ -218,6 +223,11 @@ def _answer(bound: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any
     finally:
         _STAND_INS.reset(token)
     return answer if strict else (answer, value[1])
+
+
+def _in_latex(bound: Any) -> str:
+    """Write a bound as notebooks show it."""
+    return f"$\\displaystyle {formula(bound)}$"
 
 
 def _for_run(bound: Bound, fed: Any, strategy: Any, **run: Any) -> dict[str, Any]:

@@ -42,12 +42,16 @@ class Dealt:
     validation: FederatedData
 
 
-def mixture_samples(num_samples: int, num_features: int, seed: int) -> tuple[Any, Any]:
-    """Ten classes, each a mixture of four bumpy prototypes in [0, 1] with noise: images in kind, not in content."""
+def mixture_samples(num_samples: int, num_features: int, contrast: float, seed: int) -> tuple[Any, Any]:
+    """Ten classes, each a mixture of four bumpy prototypes in [0, 1] with noise: images in kind, not in content.
+
+    Prototypes differ from what all have in common by a share ``contrast``; at 1 they can hardly be confused.
+    """
     rng = np.random.default_rng([seed, 1])
     prototypes = rng.random((40, num_features)) ** 4
     labels, styles = rng.integers(10, size=num_samples), rng.integers(4, size=num_samples)
-    features = prototypes[4 * labels + styles] + 0.35 * rng.standard_normal((num_samples, num_features))
+    means = contrast * prototypes + (1 - contrast) * prototypes.mean(axis=0)
+    features = means[4 * labels + styles] + 0.35 * rng.standard_normal((num_samples, num_features))
     return np.clip(features, 0.0, 1.0), labels
 
 

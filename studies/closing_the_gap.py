@@ -19,9 +19,11 @@ nothing but its constants?
 * the mean over replicates of the *measured* gap.
 
 **Reading.** From the top: the drift :math:`32\tau^2G^2` costs the promise its first powers of ten. Lemma W lies on the
-worst case but for some percent, so that no theorem about these constants can be much better: what is left below is the
-instance, which is kinder than the worst one. For biased selection both flatten out at the bias that some federation
-with these skews keeps for ever; the measured floor lies below it.
+worst case but for some percent, so that no theorem about these constants can be much better. The worst quadratic lies
+on the worst case, too: that clients are quadratic is no help. What is left below is the instance, which is kinder than
+the worst one, and the strategy, of which the class knows nothing but two skews: the most for full participation. For
+biased selection both flatten out at the bias that some federation with these skews keeps for ever; the measured floor
+lies below it.
 """
 
 from dataclasses import dataclass

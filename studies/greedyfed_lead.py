@@ -77,7 +77,7 @@ class Config:
     """When stragglers are drawn; there are none."""
 
 
-QUICK = Config(num_clients=12, changes=("step_size=0.01",), num_rounds=40, num_seeds=2, num_server=1200, record_every=5)
+QUICK = Config(num_clients=12, changes=("step_size=0.01",), num_rounds=40, num_seeds=4, num_server=1200, record_every=5)
 ALGORITHMS = ("GreedyFed", "FedAvg")
 FOUND = ("effective clients", "effective classes")
 

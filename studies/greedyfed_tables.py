@@ -52,6 +52,8 @@ class Config:
     """Samples of a mixture, the server's among them."""
     num_features: int = 784
     """Features of a mixture."""
+    contrast: float = 0.4
+    """How far apart a mixture's classes are: at 1 they can hardly be confused."""
     num_server: int = 600
     """Samples of the server, half for validation and half for the test."""
     num_clients: int = 60
@@ -145,7 +147,7 @@ def _samples(config: Config) -> tuple[Any, Any]:
         message = "images and labels must be given together, got one of them"
         raise ValueError(message)
     if config.source == "mixture":
-        return mixture_samples(config.num_samples, config.num_features, config.seed)
+        return mixture_samples(config.num_samples, config.num_features, config.contrast, config.seed)
     from sklearn.datasets import load_digits
 
     x, y = load_digits(return_X_y=True)

@@ -190,6 +190,20 @@ def test_wrong_words_and_sizes_end_the_study_with_one_sentence(arguments, senten
     assert sentence in complaint
 
 
+def test_a_mixture_of_higher_contrast_is_easier_and_lies_between_zero_and_one(tables) -> None:
+    runs, rights = sys.modules["_greedyfed_runs"], []
+    for contrast in (0.1, 0.4, 1.0):
+        x, y = runs.mixture_samples(1200, 100, contrast, seed=1)
+        assert x.min() >= 0
+        assert x.max() <= 1
+        # The nearest of the class means of the first half, on the second half.
+        means = np.array([x[:600][y[:600] == c].mean(axis=0) for c in range(10)])
+        nearest = ((x[600:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+        rights.append((nearest == y[600:]).mean())
+    assert rights[0] < rights[1] < rights[2]
+    assert tables.config.contrast == 0.4
+
+
 def test_the_server_halves_its_samples_and_clients_get_the_others(tables) -> None:
     runs = sys.modules["_greedyfed_runs"]
     x = np.arange(200.0)[:, None]

@@ -10,7 +10,7 @@ from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.tapes import Read, on_tape
 
-__all__ = ["Held", "Step", "climb"]
+__all__ = ["Held", "Step", "climb", "height"]
 
 _SCATTERED, _STALE = 15, 100
 # Where a bound is attained there is nothing above but what breaks the claim, and that may be anywhere.
@@ -60,15 +60,25 @@ def climb(
         drifts = not afresh and rng.random() < _SHARE_DRIFTED and not all(read.levels for read in at.reads)
         numbers = [] if afresh else drifted(at.reads, reach, rng) if drifts else _untried(at.reads, tried, rng)
         found = Step(*on_tape(claim, hold(numbers, rng), rng), at.num_instances + 1)
-        better = found.worst.holds is False or found.worst.strain > at.worst.strain
+        better = found.worst.holds is False or height(found.worst) > height(at.worst)
         if drifts:
             reach = min(max(reach * (_LONGER if better else _SHORTER), _NEAREST), _FARTHEST)
         stale = 0 if better else stale + 1
-        if better or found.worst.strain == at.worst.strain:
+        if better or height(found.worst) == height(at.worst):
             at, tried = found, set()
         else:
             at = at._replace(num_instances=found.num_instances)
         yield at
+
+
+def height(finding: Finding) -> float:
+    """How near a finding is to breaking the claim: its strain, or for rounded sides of an identity their distance.
+
+    The ratio of two sides that cancel says little; the slack knows the size of what they are made of.
+    """
+    if finding.relation == "==" and finding.slack and finding.is_finite:
+        return float(abs(finding.measured - finding.predicted) / finding.slack)
+    return finding.strain
 
 
 def _is_attained(finding: Finding) -> bool:

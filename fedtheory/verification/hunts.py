@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory import _validate
-from fedtheory.verification._climbs import Step, climb
+from fedtheory.verification._climbs import Step, climb, height
 from fedtheory.verification._jobs import arrived, in_order, shipped
 from fedtheory.verification._shrinking import shrink
 from fedtheory.verification.claims import Claim
@@ -37,17 +37,20 @@ class Hunt(NamedTuple):
         The numbers behind its instance: ``replay(claim, tape)`` gives it again.
     num_instances
         How many instances were tried.
+    home
+        The file that the claim was read from, if it is none of the package's.
     """
 
     key: str
     worst: Finding
     tape: tuple[float, ...]
     num_instances: int
+    home: str = ""
 
     @property
     def command(self) -> str:
         """The line for a shell that checks the instance again."""
-        return replay_command(self.key, tape=self.tape)
+        return replay_command(self.key, home=self.home, tape=self.tape)
 
 
 def hunt(
@@ -144,7 +147,7 @@ def _budget(seconds: float, evaluations: int | None) -> _Budget:
 
 def _worse(best: Step | None, step: Step) -> Step:
     """Return the one that strains the claim more, with all instances counted."""
-    if best is None or step.worst.holds is False or step.worst.strain > best.worst.strain:
+    if best is None or step.worst.holds is False or height(step.worst) > height(best.worst):
         return step
     return best._replace(num_instances=step.num_instances)
 
@@ -152,7 +155,7 @@ def _worse(best: Step | None, step: Step) -> Step:
 def _told(claim: Claim, step: Step, told: Hunt | None) -> Hunt:
     if told is not None and told.worst is step.worst:
         return told._replace(num_instances=step.num_instances)
-    return Hunt(claim.key, step.worst, written(step.reads), step.num_instances)
+    return Hunt(claim.key, step.worst, written(step.reads), step.num_instances, claim.home)
 
 
 def _child(seeds: np.random.SeedSequence, number: int) -> np.random.SeedSequence:

@@ -145,7 +145,7 @@ def _instance(play: _Play, given: Setting, rule: _Rule, objective: str) -> Insta
     start, threshold = space.place(play.scene.start, places), float(rule.threshold * given.unit("gap"))
     mean = (first.loss(start) + second.loss(start)) / 2
     if not rule.ruled:
-        goal = mean if play.cell == "included" else mean + 2 * threshold
+        goal = mean + {"included": 0, "above": 2, "below": -2}[play.cell] * threshold
         third = replace(third, values=third.values + goal - third.loss(start))
     clients: tuple[ClientFunction, ...] = (first, second, third)
     return Instance(

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction as Q
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fedtheory.errors import AssumptionViolated, OracleError
@@ -123,7 +124,12 @@ def test_a_larger_block_is_taken_where_that_is_asked_for() -> None:
 def test_every_outcome_of_the_comparison_has_a_federation_that_attains_it(cell: str) -> None:
     for options in ({}, {"minima": "free"}, {"objective": "gap"}, {"client_gap": 0, "objective_gap": Q(1, 3)}):
         worst = aligned(cells=[cell], **options)
-        assert worst.instance().run() == pytest.approx(float(worst.enclosure[0]), rel=1e-6)
+        found = worst.instance()
+        assert found.run() == pytest.approx(float(worst.enclosure[0]), rel=1e-6)
+        first, second, third = (client.loss(found.start) for client in found.clients)
+        apart = third - (first + second) / 2
+        low, high = {"included": (-0.2, 0.2), "above": (0.2, np.inf), "below": (-np.inf, -0.2)}[cell]
+        assert low - 1e-6 <= apart <= high + 1e-6
         assert worst.verify() == worst.enclosure
 
 

@@ -148,6 +148,14 @@ def test_rounds_of_the_skewed_class_compose(num_steps: int, local_steps: int, kn
         assert found.objective_gap() == pytest.approx(0.5)
 
 
+def test_a_horizon_of_one_round_is_that_round_rounded_outwards() -> None:
+    one = skew_class(2, Q(1, 8), **PRINTED)
+    horizon = skew_class_horizon(2, 2, Q(1, 8), **PRINTED)
+    # The certified end has more binary digits than the 64 that are kept.
+    assert one.enclosure[0] * (1 - Q(1, 2**60)) < horizon.enclosure[0] < one.enclosure[0]
+    assert one.enclosure[1] < horizon.enclosure[1] < one.enclosure[1] * (1 + Q(1, 2**60))
+
+
 def test_the_printed_example_with_noise_is_far_below_its_promise() -> None:
     sizes, known = [Q(1, t + 16) for t in range(10)], PRINTED | {"gradient_noise": 1, "num_selected": 3}
     assert 2 * skew_class_horizon(10, 2, sizes, **known).value == pytest.approx(17.374, abs=5e-4)

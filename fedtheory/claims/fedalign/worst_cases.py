@@ -70,7 +70,7 @@ recursion_gap = confronted(
     "No federation exceeds the solved recursion after a round that includes a third client",
     align.recursion_gap,
     _recursion,
-    looseness=2,
+    looseness=1.2,
     remark=_G2,
 )
 full_participation_gap = confronted(
@@ -78,7 +78,7 @@ full_participation_gap = confronted(
     "No federation exceeds the corrected Theorem 1 after a round that includes a third client",
     align.full_participation_gap,
     _theorem,
-    looseness=2,
+    looseness=1.5,
     remark=_G2,
 )
 gradient_norm = confronted(

@@ -115,7 +115,7 @@ with_replacement = confronted(
     "No federation of two clients exceeds Theorem 2",
     li.with_replacement_gap,
     _drawn,
-    looseness=2,
+    looseness=4,
     remark=_G2,
 )
 without_replacement = confronted(
@@ -131,6 +131,6 @@ decaying_steps = confronted(
     "No federation of two clients exceeds Power-of-Choice's theorem at skew 1",
     li.decaying_steps_gap,
     _drawn_from_power_of_choice,
-    looseness=2,
+    looseness=64,
     remark=_G2,
 )

@@ -158,21 +158,21 @@ decaying_steps_distance = confronted(
     "No federation at all exceeds the bound for decaying step sizes without bounded gradients",
     poc.decaying_steps_distance,
     _decaying_rounds,
-    looseness=1.01,
+    looseness=1.05,
 )
 averaged_rounds_gap = confronted(
     "power-of-choice:averaged-rounds-gap-worst-case",
     _THEOREM + "averaged models without bounded gradients",
     poc.averaged_rounds_gap,
     _averaged_rounds,
-    looseness=1.01,
+    looseness=1.05,
 )
 decaying_steps_gap = confronted(
     "power-of-choice:theorem-r-worst-case",
     _THEOREM + "decaying step sizes",
     poc.decaying_steps_gap,
     _horizon,
-    looseness=2,
+    looseness=1.2,
     remark=_G2,
 )
 refined_decaying_steps_gap = confronted(
@@ -180,7 +180,7 @@ refined_decaying_steps_gap = confronted(
     _THEOREM + "decaying step sizes in its refined form",
     poc.refined_decaying_steps_gap,
     _horizon,
-    looseness=2,
+    looseness=1.05,
     remark=_G2,
 )
 fixed_step_gap = confronted(
@@ -188,7 +188,7 @@ fixed_step_gap = confronted(
     _THEOREM + "a fixed step size with bounded gradients",
     poc.fixed_step_gap,
     _fixed_horizon_from_gap,
-    looseness=2,
+    looseness=1.01,
     remark=_G2,
 )
 refined_fixed_step_gap = confronted(
@@ -196,7 +196,7 @@ refined_fixed_step_gap = confronted(
     _THEOREM + "a fixed step size with bounded gradients in its refined form",
     poc.refined_fixed_step_gap,
     _fixed_horizon,
-    looseness=2,
+    looseness=1.01,
     remark=_G2,
 )
 weighted_average_gap = confronted(
@@ -204,7 +204,7 @@ weighted_average_gap = confronted(
     _THEOREM + "weights of sum one",
     poc.weighted_average_gap,
     _weighted_horizon,
-    looseness=2,
+    looseness=1.01,
     remark=_G2,
 )
 derived_weighted_average_gap = confronted(
@@ -212,7 +212,7 @@ derived_weighted_average_gap = confronted(
     _THEOREM + "weights of sum one from the recursion of the paper",
     poc.derived_weighted_average_gap,
     _derived_horizon,
-    looseness=2,
+    looseness=4,
     remark=_G2,
 )
 gradient_norm = confronted(
