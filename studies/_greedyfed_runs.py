@@ -9,7 +9,7 @@ import fedtheory as ft
 from fedtheory import selection
 from fedtheory.federation.client_data import FederatedData
 
-__all__ = ["ALGORITHMS", "SETTINGS", "Setting", "accuracies", "deal", "mixture_samples"]
+__all__ = ["ALGORITHMS", "SETTINGS", "Setting", "accuracies", "deal", "mixture_samples", "train"]
 
 ALGORITHMS = ("GreedyFed", "UCB", "S-FedAvg", "FedAvg", "FedProx", "Power-of-Choice", "Centralized")
 
@@ -42,12 +42,16 @@ class Dealt:
     validation: FederatedData
 
 
-def mixture_samples(num_samples: int, num_features: int, seed: int) -> tuple[Any, Any]:
-    """Ten classes, each a mixture of four bumpy prototypes in [0, 1] with noise: images in kind, not in content."""
+def mixture_samples(num_samples: int, num_features: int, contrast: float, seed: int) -> tuple[Any, Any]:
+    """Ten classes, each a mixture of four bumpy prototypes in [0, 1] with noise: images in kind, not in content.
+
+    Prototypes differ from what all have in common by a share ``contrast``; at 1 they can hardly be confused.
+    """
     rng = np.random.default_rng([seed, 1])
     prototypes = rng.random((40, num_features)) ** 4
     labels, styles = rng.integers(10, size=num_samples), rng.integers(4, size=num_samples)
-    features = prototypes[4 * labels + styles] + 0.35 * rng.standard_normal((num_samples, num_features))
+    means = contrast * prototypes + (1 - contrast) * prototypes.mean(axis=0)
+    features = means[4 * labels + styles] + 0.35 * rng.standard_normal((num_samples, num_features))
     return np.clip(features, 0.0, 1.0), labels
 
 
@@ -66,10 +70,10 @@ def deal(x: Any, y: Any, num_server: int, num_clients: int, concentration: float
     return Dealt(clients, FederatedData.from_clients([(x[validation], y[validation])], num_classes=num_classes))
 
 
-def _strategy(name: str, num_selected: int) -> Any:
-    m = num_selected
+def _strategy(name: str, config: Any) -> Any:
+    m = config.num_selected
     return {
-        "GreedyFed": selection.GreedyShapley(m),
+        "GreedyFed": selection.GreedyShapley(m, averaging=config.averaging),
         "UCB": selection.UpperConfidenceShapley(m),
         "S-FedAvg": selection.SoftmaxShapley(m),
         "FedAvg": selection.SizeWeighted(selection.Uniform(m)),
@@ -79,20 +83,20 @@ def _strategy(name: str, num_selected: int) -> Any:
     }[name]
 
 
-def accuracies(config: Any, dealt: Dealt, setting: Setting, name: str, seed: int) -> Any:
-    """Test accuracy at the recorded rounds, percent."""
+def train(config: Any, dealt: Dealt, setting: Setting, name: str, seed: int) -> ft.engine.Trajectory:
+    """Run an algorithm; its models are recorded."""
     data, steps = dealt.clients, config.num_epochs * config.num_batches
     central = name == "Centralized"
     pooled = FederatedData(data.features, data.labels, np.array([0, data.num_samples]), data.num_classes)
     fed = ft.PerceptronFederation(pooled if central else data, config.hidden)
     # A central step sees as many samples as the chosen clients together see in one of theirs.
     central_batch = max(1, round(config.num_selected * data.num_samples / data.num_clients / config.num_batches))
-    slow = ft.engine.straggler_steps(
-        data.num_clients, setting.stragglers, config.num_epochs, num_batches=config.num_batches, rng=seed
+    slow = ft.engine.Stragglers(
+        setting.stragglers, config.num_epochs, config.num_batches, drawn=config.stragglers_drawn, seed=seed
     )
-    run = ft.fedavg(
+    return ft.fedavg(
         fed,
-        _strategy(name, config.num_selected),
+        _strategy(name, config),
         num_rounds=config.num_rounds,
         local_steps=steps if central else slow,
         step_size=config.step_size,
@@ -109,5 +113,8 @@ def accuracies(config: Any, dealt: Dealt, setting: Setting, name: str, seed: int
         record_every=config.record_every,
         num_threads=1,
     )
-    tested = ft.PerceptronFederation(data, config.hidden)
-    return 100 * tested.accuracy(run.models[0])
+
+
+def accuracies(run: ft.engine.Trajectory, dealt: Dealt, hidden: tuple[int, ...]) -> Any:
+    """Test accuracy at the recorded rounds, percent."""
+    return 100 * ft.PerceptronFederation(dealt.clients, hidden).accuracy(run.models[0])

@@ -36,7 +36,7 @@ import numpy as np
 
 import fedtheory as ft
 from fedtheory import selection, study
-from fedtheory.plotting.style import COLORS, appearance, legend_below
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -221,14 +221,17 @@ def gap_figure(data: "Dataset") -> "Figure":
     """Gap against rounds, geometric mean over federations; dotted, the gap of the mean model."""
     import matplotlib.pyplot as plt
 
+    half, last = float(data["round"][-1]) / 2, float(data["round"][-1])
     with appearance():
         figure, axes = plt.subplots(figsize=(5.5, 3.8), layout="constrained")
         for place, name in enumerate(STRATEGIES):
             mean = np.exp(np.log(np.maximum(data["gap"].values[:, place], 1e-300)).mean(axis=0))
-            axes.plot(data["round"].values + 1, mean, color=COLORS[place], label=name, linewidth=1.2)
+            look: Any = {"color": COLORS[place], "marker": MARKERS[place], "markersize": 4}
+            every = (3 * place, 15)  # so that markers do not hide each other
+            axes.plot(data["round"].values + 1, mean, label=name, linewidth=1.2, markevery=every, **look)
             bias = float(np.exp(np.log(data["late"].values[:, place, 1]).mean()))
-            last = float(data["round"][-1])
-            axes.plot([last / 2, last], [bias, bias], color=COLORS[place], linestyle=":", linewidth=2.5)
+            axes.plot([half, last], [bias, bias], linestyle=":", linewidth=2.5, **look)
+        axes.plot([], [], color="black", linestyle=":", linewidth=2.5, label="mean model, second half")
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlabel("rounds + 1")

@@ -208,28 +208,35 @@ def error_figure(data: "Dataset") -> "Figure":
     with appearance():
         figure, grid = plt.subplots(
             len(settings), len(players), figsize=(3 * len(players), 2.5 * len(settings) + 0.6), layout="constrained",
-            squeeze=False,
+            squeeze=False, sharey=True, sharex="col",
         )  # fmt: skip
         for row, (skew, stage) in enumerate(settings):
             for column, m in enumerate(players):
-                axes = grid[row, column]
-                for place, name in enumerate(ESTIMATORS):
-                    costs, errors = _curve(data, (skew, stage, m), name)
-                    line = "none" if name == "GTG" else "-"
-                    size = 9 if name == "GTG" else 4
-                    axes.plot(
-                        costs, np.maximum(errors, 1e-4), color=COLORS[place], marker=MARKERS[place], linestyle=line,
-                        markersize=size, label=name,
-                    )  # fmt: skip
-                axes.axvline(2**m, color="black", linewidth=0.8, linestyle=":")
-                axes.set_xscale("log")
-                axes.set_yscale("log")
-                axes.set_title(f"M = {m}, skew {skew:g}, after {stage} rounds", fontsize=8)
+                _draw_errors(grid[row, column], data, (skew, stage, m))
         for axes in grid[-1]:
             axes.set_xlabel("coalitions evaluated")
         for axes in grid[:, 0]:
             axes.set_ylabel("relative error")
-        return legend_below(figure, num_columns=4)
+        return legend_below(figure, num_columns=5)
+
+
+def _draw_errors(axes: Any, data: "Dataset", game: tuple[float, int, int]) -> None:
+    skew, stage, m = game
+    for place, name in enumerate(ESTIMATORS):
+        costs, errors = _curve(data, game, name)
+        line, size = ("none", 9) if name == "GTG" else ("-", 4)
+        axes.plot(
+            costs, np.maximum(errors, 1e-4), color=COLORS[place], marker=MARKERS[place], linestyle=line,
+            markersize=size, label=name,
+        )  # fmt: skip
+    axes.axvline(2**m, color="black", linewidth=1.0, linestyle=":", label="all coalitions")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    step = 2 if m < 8 else 4
+    ticks = [2**m // step**power for power in range(4) if 2**m // step**power > m]
+    axes.set_xticks(ticks, [str(tick) for tick in ticks])
+    axes.set_xticks([], minor=True)
+    axes.set_title(f"M = {m}, skew {skew:g}, after {stage} rounds", fontsize=8)
 
 
 STUDY = study.Study(

@@ -9,6 +9,7 @@ import numpy as np
 
 from fedtheory._commands.background import in_background
 from fedtheory._commands.documents import document, print_json
+from fedtheory._commands.origins import own_claims
 from fedtheory._commands.refusals import refuse
 from fedtheory._commands.showing import write_pairs
 from fedtheory._console import live_progress
@@ -25,7 +26,7 @@ __all__ = ["hunt_claim", "replay_instance"]
 
 def hunt_claim(arguments: argparse.Namespace) -> int:
     """Show the worst instance that a hunt finds; 1 if it breaks a claim that should hold, 130 if interrupted."""
-    claim = _claim(arguments.key)
+    claim = _claim(arguments)
     for option, value in (
         ("seconds", arguments.seconds),
         ("evaluations", arguments.evaluations),
@@ -66,9 +67,9 @@ def _complain(error: Exception) -> int:
     return 1
 
 
-def _claim(key: str) -> Claim:
+def _claim(arguments: argparse.Namespace) -> Claim:
     try:
-        return one_claim(key)
+        return one_claim(arguments.key, own_claims(arguments))
     except ValueError as error:
         refuse(str(error))
 
@@ -102,7 +103,7 @@ def _pairs(claim: Claim, finding: Finding) -> list[tuple[str, str]]:
 
 def replay_instance(arguments: argparse.Namespace) -> int:
     """Show one instance again; 1 if it breaks a claim that should hold."""
-    claim = _claim(arguments.key)
+    claim = _claim(arguments)
     try:
         finding = _replayed(claim, arguments)
     except Exception as error:  # a check may raise anything, and that is what is to be seen again

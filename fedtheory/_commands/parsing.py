@@ -61,8 +61,9 @@ _WORST = _Command(
 _VERIFY = _Command(
     "verify",
     "reach verdicts; exit code 1 if one is unexpected",
-    "[KEY ...] [--paper PAPER] [--kind KIND] [--jobs N] \\\n    [--budget quick | thorough | SECONDS | --instances N] "
-    "[--seed SEED] \\\n    [--json FILE [--force]]",
+    "[KEY ...] [--from FILE.py] [--paper PAPER] [--kind KIND] \\\n"
+    "    [--budget quick | thorough | SECONDS | --instances N] [--seed SEED] \\\n"
+    "    [--jobs N] [--json FILE] [--report FILE.html] [--force]",
     (
         "verify --paper power-of-choice --kind erratum",
         "verify --budget 300 --jobs 2",
@@ -73,13 +74,13 @@ _VERIFY = _Command(
 _HUNT = _Command(
     "hunt",
     "look for a counterexample, and make it small",
-    "KEY [--seconds S | --evaluations N] [--seed SEED] \\\n    [--jobs N] [--json]",
+    "KEY [--from FILE.py] [--seconds S | --evaluations N] \\\n    [--seed SEED] [--jobs N] [--json]",
     ("hunt power-of-choice:theorem-3.1-refined --seconds 60", "hunt fedalign:theorem-1-as-printed --evaluations 2000"),
 )
 _REPLAY = _Command(
     "replay",
     "check one instance again; by default the worst known one",
-    "KEY [--tape NUMBERS | --instance N] [--seed SEED] \\\n    [--json]",
+    "KEY [--from FILE.py] [--tape NUMBERS | --instance N] \\\n    [--seed SEED] [--json]",
     ("replay power-of-choice:lemma-b2", "replay power-of-choice:lemma-b2 --seed 3 --instance 7"),
 )
 
@@ -169,15 +170,22 @@ def _verify_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="so many processes; the verdicts are the same"
     )
+    _from_option(command)
     command.add_argument("--seed", type=int, default=0, help="seed of the instances (default 0)")
     command.add_argument("--json", type=Path, metavar="FILE", help="also write the verdicts; - writes only them, here")
-    command.add_argument("--force", action="store_true", help="overwrite the file")
+    command.add_argument("--report", type=Path, metavar="FILE.html", help="also write a page to read in a browser")
+    command.add_argument("--force", action="store_true", help="overwrite the files")
+
+
+def _from_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--from", dest="file", type=Path, metavar="FILE.py", help="claims of your own instead")
 
 
 def _hunt_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("key", metavar="KEY", help="key of a claim")
     command.add_argument("--seconds", type=float, default=30.0, metavar="S", help="time to hunt (default 30)")
     command.add_argument("--evaluations", type=int, metavar="N", help="most instances to try, in the place of the time")
+    _from_option(command)
     command.add_argument("--seed", type=int, default=0, help="seed of the hunt (default 0)")
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="so many processes")
     command.add_argument("--json", action="store_true", help="as JSON")
@@ -190,6 +198,7 @@ def _replay_options(command: argparse.ArgumentParser) -> None:
         "--tape", type=_numbers, metavar="NUMBERS", help="the random numbers of the instance, with commas"
     )
     which.add_argument("--instance", type=int, metavar="N", help="number of the instance that the seed draws")
+    _from_option(command)
     command.add_argument("--seed", type=int, default=0, help="seed of the instances (default 0)")
     command.add_argument("--spawn-key", type=_counts, default=(), metavar="KEY", help="which child of the seed")
     command.add_argument("--json", action="store_true", help="as JSON")

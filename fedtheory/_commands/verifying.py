@@ -2,11 +2,13 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from fedtheory._commands.background import in_background
 from fedtheory._commands.documents import document, print_json
+from fedtheory._commands.origins import own_claims
 from fedtheory._commands.refusals import refuse, writable
 from fedtheory._console import live_progress, show_table
 from fedtheory._files import json_writer
@@ -24,6 +26,7 @@ def verify_claims(arguments: argparse.Namespace) -> int:
     """Show verdicts; 1 if one is not the expected one, 130 if interrupted, with the verdicts reached until then."""
     target = arguments.json
     writable(None if target == _STANDARD_OUTPUT else target, "--json", force=arguments.force)
+    writable(arguments.report, "--report", force=arguments.force)
     for option, value, least in (
         ("--seed", arguments.seed, 0),
         ("--instances", arguments.instances, 1),
@@ -32,7 +35,8 @@ def verify_claims(arguments: argparse.Namespace) -> int:
         if value is not None and value < least:
             refuse(f"{option} must be at least {least}, got {value}")
     try:
-        selected = select_claims(arguments.keys or None, arguments.paper, arguments.kind)
+        own = own_claims(arguments)
+        selected = select_claims(arguments.keys or None, arguments.paper, arguments.kind, own)
     except ValueError as error:
         refuse(str(error))
     verdicts, interrupted = _collect(selected, arguments)
@@ -81,6 +85,8 @@ def _report(
         expected_false_alarms=sum(verdict.risk for verdict in verdicts),
         verdicts=[numeric(row) for row in found],
     )
+    if arguments.report is not None:
+        _write_page(verdicts, content, arguments.report)
     if target == _STANDARD_OUTPUT:
         print_json(content)
         return
@@ -89,3 +95,18 @@ def _report(
     sys.stdout.writelines(f"{note}\n" for note in notes(found))
     if target is not None:
         json_writer(content)(target)
+
+
+def _write_page(verdicts: Sequence[Verdict], content: Mapping[str, Any], target: Path) -> None:
+    from fedtheory.verification.report import html_report
+
+    header = {
+        name: value
+        for name, value in content.items()
+        if name not in ("machine", "verdicts") and value not in (None, False)
+    }
+    told = {name.replace("_", " "): value for name, value in {**header, **content["machine"]}.items()}
+    page = html_report(verdicts, told)
+    waiting = target.with_name(f".{target.name}.partial")
+    waiting.write_text(page, encoding="utf-8")
+    waiting.replace(target)

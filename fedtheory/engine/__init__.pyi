@@ -17,8 +17,8 @@ from fedtheory.engine.contract import LocalWork as LocalWork
 from fedtheory.engine.contract import RECORDS as RECORDS
 from fedtheory.engine.contract import Record as Record
 from fedtheory.engine.families import layout as layout
+from fedtheory.engine.heterogeneity import Stragglers as Stragglers
 from fedtheory.engine.heterogeneity import privacy_noise as privacy_noise
-from fedtheory.engine.heterogeneity import straggler_steps as straggler_steps
 from fedtheory.engine.inclusion import Inclusions as Inclusions
 from fedtheory.engine.inclusion import inclusions as inclusions
 from fedtheory.engine.local_steps import begin as begin

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
+from fedtheory.engine.heterogeneity import Stragglers
 
 __all__ = ["Fleet", "keep_present", "noise_variances", "own_steps", "train_cohort", "update_presence"]
 
@@ -21,8 +22,8 @@ class Fleet(NamedTuple):
 
     Where anybody can be absent, ``present`` is overwritten in every round, by a rule with a table and a memory of its
     own, and a round with fewer than ``min_present`` clients ends the run. ``objective`` holds the objective weights.
-    ``local_steps`` are taken of those of the round, the first ones; ``returned_noise`` is the variance of Gaussian
-    noise on each parameter of a returned model.
+    Of the round's steps a client takes the first ``local_steps``, which have a row for each round, or one for all;
+    ``returned_noise`` is the variance of Gaussian noise on each parameter of a returned model.
     """
 
     table: Array
@@ -34,14 +35,21 @@ class Fleet(NamedTuple):
     returned_noise: Array
 
 
-def own_steps(local_steps: Any, num_clients: int) -> Whole:
-    """Local steps of each client, shape (K,), or an empty array when one number holds for all."""
+def own_steps(local_steps: Any, num_clients: int, num_rounds: int) -> tuple[int, Whole]:
+    """Local steps tau of a round, and those of each client, a row for each round, or for all, or none if all take tau.
+
+    >>> own_steps([3, 5], num_clients=2, num_rounds=7)
+    (5, array([[3, 5]]))
+    """
+    if isinstance(local_steps, Stragglers):
+        all_epochs = local_steps.num_epochs * local_steps.num_batches
+        return all_epochs, np.atleast_2d(local_steps.local_steps(num_clients, num_rounds))
     if np.ndim(local_steps) == 0:
-        _validate.count("local_steps", local_steps)
-        return np.empty(0, dtype=np.int64)
+        return _validate.count("local_steps", local_steps), np.empty((0, num_clients), dtype=np.int64)
     counts: Whole = _validate.counts("local_steps", np.asarray(local_steps))
-    _validate.array("local_steps", counts, shape=(num_clients,))
-    return counts
+    _validate.array("local_steps", counts, shape=(num_clients,) if counts.ndim == 1 else (num_rounds, num_clients))
+    # the loop is compiled for arrays that can be written, though it does not write into this one
+    return int(counts.max(initial=1)), np.array(np.atleast_2d(counts), order="C")
 
 
 def noise_variances(variance: Any, num_clients: int) -> Array:
@@ -79,16 +87,17 @@ def keep_present(clients, size, fleet):
 
 
 @inlined
-def train_cohort(problem, train, space, size, step_sizes, work, fleet, rng):
+def train_cohort(problem, train, space, size, t, step_sizes, work, fleet, rng):
     """Let the chosen clients train, each its own number of steps, and blur what they return."""
-    if fleet.local_steps.size == 0:
+    num_rows = fleet.local_steps.shape[0]
+    if num_rows == 0:
         train(
             problem, space.chosen[:size], space.model, step_sizes, work, rng, space.velocity, space.slope,
             space.updates, space.mean_losses,
         )  # fmt: skip
     else:
         for i in range(size):
-            own, one = step_sizes[: fleet.local_steps[space.chosen[i]]], slice(i, i + 1)
+            own, one = step_sizes[: fleet.local_steps[t % num_rows, space.chosen[i]]], slice(i, i + 1)
             train(
                 problem, space.chosen[one], space.model, own, work, rng, space.velocity, space.slope,
                 space.updates[one], space.mean_losses[one],

@@ -72,7 +72,7 @@ def perceptron_family(
         raise ValueError(message)
     slots: tuple[Any, Any, Any] = (_losses, _train, _excess)
     private = ("order", "known_losses", "known_model", "padded", "blocks", "hidden", "batch")
-    return Family(_arrays(fed, shapes), *slots, reference=0.0, private=private)
+    return Family(_arrays(fed, shapes), *slots, reference=0.0, private=private, shapes=tuple(shapes))
 
 
 def _arrays(fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tuple[int, int]]) -> PerceptronArrays:

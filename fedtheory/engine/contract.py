@@ -41,7 +41,8 @@ class LocalWork(NamedTuple):
 class Family:
     """A problem laid out for the loop: a NamedTuple of arrays, three kernels, and the value excess is measured from.
 
-    ``private`` names the arrays that the kernels write: each replicate gets its own copy.
+    ``private`` names the arrays that the kernels write: each replicate gets its own copy. ``shapes`` are those of the
+    matrices that a model is made of, where federations of one dimension can differ in them.
     """
 
     arrays: Any
@@ -50,6 +51,7 @@ class Family:
     excess: Callable[..., Any]
     reference: float
     private: tuple[str, ...] = ()
+    shapes: tuple[tuple[int, int], ...] = ()
 
     def own_arrays(self) -> Any:
         """Return the arrays for one replicate."""

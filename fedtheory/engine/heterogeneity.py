@@ -1,6 +1,7 @@
-"""Clients that differ in speed and in their need for privacy, as ``fedavg`` takes them: one number per client."""
+"""Clients that differ in speed and in their need for privacy, as ``fedavg`` takes them."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -8,41 +9,65 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._validate import Array
 
-__all__ = ["privacy_noise", "straggler_steps"]
+__all__ = ["Stragglers", "privacy_noise"]
 
 
-def straggler_steps(
-    num_clients: int, fraction: float, num_epochs: int, *, num_batches: int = 1, rng: Any = 0
-) -> npt.NDArray[np.int64]:
-    """Local steps of each client, shape (K,), of whom a random fraction has no time for all epochs.
+@final
+@dataclass(frozen=True)
+class Stragglers:
+    """Local steps of clients of whom a random fraction has no time for all epochs, for ``fedavg(local_steps=...)``.
 
-    ``round(fraction K)`` clients, a uniform subset, take a number of epochs that is uniform on 1..E, drawn once for the
-    whole run; the others take E. For ``fedavg(local_steps=...)``.
+    ``round(fraction K)`` clients, a uniform subset, take a number of epochs that is uniform on 1..E; the others take E.
 
     Parameters
     ----------
-    num_clients, fraction
-        K, and the fraction x of stragglers.
+    fraction
+        x, the fraction of stragglers.
     num_epochs, num_batches
         E, and steps per epoch.
-    rng
-        Seed, SeedSequence or Generator.
+    drawn
+        ``once``: who is slow, and how slow, is the same in all rounds. ``each round``: both are drawn anew in each.
+    seed
+        Of the draws, which are the same for all replicates.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the fraction is not in [0, 1], a count or the seed makes no sense, or ``drawn`` is another word.
 
     Notes
     -----
-    GreedyFed (2024), Section IV, after FedProx, which draws stragglers anew in each round.
+    GreedyFed (2024), Section IV, which sets ``E_k`` "similar to" FedProx and leaves open when; FedProx draws anew.
 
     Examples
     --------
-    >>> straggler_steps(5, 0.4, 3, num_batches=5)
+    >>> Stragglers(0.4, 3, num_batches=5).local_steps(num_clients=5, num_rounds=2)
     array([15, 15,  5, 15,  5])
     """
-    num_clients, num_epochs = _validate.count("num_clients", num_clients), _validate.count("num_epochs", num_epochs)
-    share, draw = _validate.fraction("fraction", fraction), _validate.generator(rng)
-    epochs = np.full(num_clients, num_epochs, dtype=np.int64)
-    slow = draw.permutation(num_clients)[: round(share * num_clients)]
-    epochs[slow] = draw.integers(1, num_epochs + 1, size=slow.size)
-    return epochs * _validate.count("num_batches", num_batches)
+
+    fraction: float
+    num_epochs: int
+    num_batches: int = 1
+    drawn: str = "once"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _validate.fraction("fraction", self.fraction)
+        _validate.count("num_epochs", self.num_epochs)
+        _validate.count("num_batches", self.num_batches)
+        _validate.choice("drawn", self.drawn, ("once", "each round"))
+        _validate.count("seed", self.seed, 0)
+
+    def local_steps(self, num_clients: int, num_rounds: int) -> npt.NDArray[np.int64]:
+        """Return the local steps of each client, shape (K,), or of each in each round, shape (T, K)."""
+        draw, num_slow = np.random.default_rng(self.seed), round(self.fraction * num_clients)
+        once = self.drawn == "once"
+        epochs = np.full((1 if once else num_rounds, num_clients), self.num_epochs, dtype=np.int64)
+        for row in epochs:
+            slow = draw.permutation(num_clients)[:num_slow]
+            row[slow] = draw.integers(1, self.num_epochs + 1, size=num_slow)
+        steps = self.num_batches * epochs
+        return steps[0] if once else steps
 
 
 def privacy_noise(num_clients: int, sigma: float, rng: Any = 0) -> Array:

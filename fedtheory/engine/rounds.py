@@ -60,7 +60,7 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
         if size < 0:
             return FAULT
         steps = plan.step_sizes[t * plan.local_steps : (t + 1) * plan.local_steps]
-        train_cohort(problem, slots.train, space, size, steps, work, fleet, training_rng)
+        train_cohort(problem, slots.train, space, size, t, steps, work, fleet, training_rng)
         extra = _weigh(slots, server, space, size, t, addresses.weigh != 0, selection_rng)
         if extra < 0.0:
             return FAULT

@@ -12,6 +12,7 @@ from fedtheory.engine._fleet import noise_variances, own_steps
 from fedtheory.engine._replicates import Job, Replicate, run_all
 from fedtheory.engine.contract import RECORDS, Family, LocalWork
 from fedtheory.engine.families import layout
+from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.federation.protocol import Federation
@@ -25,7 +26,7 @@ def fedavg(
     strategy: Strategy,
     *,
     num_rounds: int,
-    local_steps: int | npt.ArrayLike = 1,
+    local_steps: int | npt.ArrayLike | Stragglers = 1,
     step_size: float | npt.ArrayLike | Schedule,
     initial: npt.ArrayLike | None = None,
     num_replicates: int = 1,
@@ -56,8 +57,9 @@ def fedavg(
     fed, strategy
         The problem, and who takes part.
     num_rounds, local_steps
-        Communication rounds (0 is allowed), and local steps tau in each: one number, or one per client, shape (K,), of
-        which the largest is tau (a client that takes fewer takes the first of the round's).
+        Communication rounds (0 is allowed), and local steps tau in each: one number, or one per client, shape (K,), or
+        per round and client, shape (T, K), of which the largest is tau (a client that takes fewer takes the first of
+        the round's), or ``Stragglers``, which are drawn once or in each round.
     step_size
         A number, one number per local step, shape (num_rounds * tau,), or a schedule of ``fedtheory.engine.schedule``.
     initial
@@ -85,7 +87,8 @@ def fedavg(
         with the server's samples; ``fed`` itself by default.
     record
         Any of ``gap``, ``loss``, ``models``, ``uplink``, ``broadcasts``, ``evaluations``, ``selected`` (who trains in
-        the round) and ``coefficients`` (of their updates); how often each was selected always.
+        the round), ``coefficients`` (of their updates), ``values`` (theirs in its game, if the strategy asks)
+        and ``coalitions`` (evaluated for that); how often each was selected always.
     record_every
         Record every so many rounds, round 0 included.
     num_threads
@@ -113,8 +116,7 @@ def fedavg(
     array([[0.5  , 0.125]])
     """
     num_rounds = _validate.count("num_rounds", num_rounds, 0)
-    steps_of_clients = own_steps(local_steps, fed.num_clients)
-    local_steps = int(np.max(local_steps))
+    tau, steps_of_clients = own_steps(local_steps, fed.num_clients, num_rounds)
     model = np.zeros(fed.dim) if initial is None else _validate.array("initial", initial, shape=(fed.dim,))
     rules = rules_of(strategy, fed.weights, num_rounds)
     work = LocalWork(
@@ -140,8 +142,8 @@ def fedavg(
         weights=np.array(fed.weights),
         work=work,
         initial=model,
-        step_sizes=step_sizes(step_size, num_rounds, local_steps),
-        local_steps=local_steps,
+        step_sizes=step_sizes(step_size, num_rounds, tau),
+        local_steps=tau,
         own_steps=steps_of_clients,
         returned_noise=noise_variances(returned_noise, fed.num_clients),
         server_step_size=float(_validate.positive("server_step_size", server_step_size)),
@@ -153,7 +155,7 @@ def fedavg(
     config = {
         "strategy": job.strategy,
         "num_rounds": num_rounds,
-        "local_steps": steps_of_clients.tolist() or local_steps,
+        "local_steps": _in_config(local_steps),
         "returned_noise": job.returned_noise.tolist(),
         "step_size": "given one by one" if isinstance(step_size, np.ndarray | list | tuple) else repr(step_size),
         "num_replicates": len(seeds),
@@ -166,6 +168,12 @@ def fedavg(
     return _collect(job, run_all(job, seeds, num_threads, progress), minimum, config)
 
 
+def _in_config(local_steps: Any) -> Any:
+    if isinstance(local_steps, Stragglers):
+        return repr(local_steps)
+    return "given round by round" if np.ndim(local_steps) == 2 else np.asarray(local_steps).tolist()
+
+
 def _check_batch(rules: Rules, work: LocalWork, strategy: Strategy) -> None:
     if rules.candidate_loss == "minibatch" and not work.batch_size:
         message = f"batch_size must be given for losses estimated on mini-batches, got None with {strategy}"
@@ -176,15 +184,21 @@ def _judge(fed: Federation, family: Family, validation: Federation | None, work:
     """Lay out the federation that values clients; it needs no batches."""
     if validation is None:
         return family
+    if type(validation) is not type(fed):
+        message = f"validation must be a {type(fed).__name__} as fed is, got a {type(validation).__name__}"
+        raise TypeError(message)
     found = layout(validation, work._replace(batch_size=0, num_batches=0))
-    # Kernels differ with the form of a problem; parameters could be as many by chance.
-    if found.excess is not family.excess or type(validation) is not type(fed) or validation.dim != fed.dim:
-        message = (
-            f"validation must be of the form of fed, a {type(fed).__name__} of {fed.dim} parameters, "
-            f"got a {type(validation).__name__} of {validation.dim}"
-        )
+    # As many parameters may be arranged otherwise.
+    wanted, got = _form(fed, family), _form(validation, found)
+    if found.excess is not family.excess or wanted != got:
+        message = f"validation must take the models of fed, {wanted}, got {got}"
         raise ValueError(message)
     return found
+
+
+def _form(fed: Federation, family: Family) -> str:
+    arranged = f" in matrices of shapes {family.shapes}" if family.shapes else ""
+    return f"{fed.dim} parameters{arranged}"
 
 
 def _collect(job: Job, replicates: list[Replicate], minimum: float, config: dict[str, Any]) -> Trajectory:

@@ -38,9 +38,9 @@ class Trajectory:
     records
         What was recorded, by name: ``gap`` (F(w) - F*), ``loss`` (F(w)), ``uplink`` (floats sent to the server so far),
         ``broadcasts`` (models sent to clients so far), ``evaluations`` (client losses evaluated so far), each of shape
-        (R, n), ``models``, shape (R, n, v), and of the round that begins ``selected`` (who trains, then -1) and
-        ``coefficients`` (of their updates, then NaN), shape (R, n, m). A diverged replicate is NaN from the round in
-        which it diverged.
+        (R, n), ``coalitions`` (evaluated so far), too, ``models``, shape (R, n, v), and of the round that begins
+        ``selected`` (who trains, then -1), ``coefficients`` (of their updates, then NaN) and ``values`` (in its game,
+        then NaN), shape (R, n, m). A diverged replicate is NaN from the round in which it diverged.
     counts
         How often each client's update entered the model, shape (R, K).
     diverged_at

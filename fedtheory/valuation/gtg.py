@@ -58,7 +58,7 @@ def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng
     (array([ 5., -3.,  2.]), 21, 'converged')
     """
     n = _validate.count("num_players", num_players)
-    eps = float(_validate.nonnegative("tolerance", tolerance))
+    eps = _validate.double("tolerance", _validate.nonnegative("tolerance", tolerance))
     generator, game = _validate.generator(rng), Game(utility)
     if abs(game(range(n)) - game(())) < eps:
         return Estimate(np.zeros(n), np.zeros(n), game.num_evaluations, 0, "between-round truncation")

@@ -2,13 +2,17 @@
 
 from fedtheory.verification import catalogue as catalogue
 from fedtheory.verification import claims as claims
+from fedtheory.verification import conformance as conformance
 from fedtheory.verification import expectation as expectation
 from fedtheory.verification import findings as findings
 from fedtheory.verification import hunts as hunts
 from fedtheory.verification import looseness as looseness
 from fedtheory.verification import measured_alignment as measured_alignment
+from fedtheory.verification import own_bounds as own_bounds
+from fedtheory.verification import own_claims as own_claims
 from fedtheory.verification import rates as rates
 from fedtheory.verification import renderings as renderings
+from fedtheory.verification import report as report
 from fedtheory.verification import tapes as tapes
 from fedtheory.verification import trials as trials
 from fedtheory.verification import verdicts as verdicts
@@ -24,6 +28,13 @@ from fedtheory.verification.claims import Check as Check
 from fedtheory.verification.claims import Claim as Claim
 from fedtheory.verification.claims import KINDS as KINDS
 from fedtheory.verification.claims import claim as claim
+from fedtheory.verification.conformance import Conformance as Conformance
+from fedtheory.verification.conformance import Failure as Failure
+from fedtheory.verification.conformance import check_aggregation as check_aggregation
+from fedtheory.verification.conformance import check_generator as check_generator
+from fedtheory.verification.conformance import check_probabilities as check_probabilities
+from fedtheory.verification.conformance import check_shapley as check_shapley
+from fedtheory.verification.conformance import check_strategy as check_strategy
 from fedtheory.verification.expectation import mean_at_most as mean_at_most
 from fedtheory.verification.expectation import sequential_mean_at_most as sequential_mean_at_most
 from fedtheory.verification.findings import ERROR as ERROR
@@ -47,6 +58,9 @@ from fedtheory.verification.looseness import least_refuted_factor as least_refut
 from fedtheory.verification.looseness import tightened as tightened
 from fedtheory.verification.measured_alignment import AlignmentTerms as AlignmentTerms
 from fedtheory.verification.measured_alignment import alignment_terms as alignment_terms
+from fedtheory.verification.own_bounds import bound_checks as bound_checks
+from fedtheory.verification.own_bounds import check_bound as check_bound
+from fedtheory.verification.own_claims import claims_of as claims_of
 from fedtheory.verification.rates import Fit as Fit
 from fedtheory.verification.rates import fitted_order as fitted_order
 from fedtheory.verification.rates import order_at_least as order_at_least
@@ -60,8 +74,10 @@ from fedtheory.verification.renderings import markdown_table as markdown_table
 from fedtheory.verification.renderings import notes as notes
 from fedtheory.verification.renderings import numeric as numeric
 from fedtheory.verification.renderings import of_finding as of_finding
+from fedtheory.verification.renderings import replay_line as replay_line
 from fedtheory.verification.renderings import rows as rows
 from fedtheory.verification.renderings import summary as summary
+from fedtheory.verification.report import html_report as html_report
 from fedtheory.verification.tapes import Read as Read
 from fedtheory.verification.tapes import Tape as Tape
 from fedtheory.verification.tapes import on_tape as on_tape

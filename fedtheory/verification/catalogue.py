@@ -51,18 +51,22 @@ def known_bounds() -> dict[str, Bound]:
 
 
 def select_claims(
-    keys: str | Iterable[str] | None = None, paper: str | None = None, kind: str | None = None
+    keys: str | Iterable[str] | None = None,
+    paper: str | None = None,
+    kind: str | None = None,
+    among: dict[str, Claim] | None = None,
 ) -> list[Claim]:
     """Claims that keys, prefixes or patterns name; all of them by default. A full key names that claim alone.
 
-    Capitals and small letters are the same. A paper, by its key, and a kind leave only their claims.
+    Capitals and small letters are the same. A paper, by its key, and a kind leave only their claims. The package's
+    claims are meant, unless others are given by key to choose ``among``.
 
     Raises
     ------
     ValueError
         If a key names no claim, there is no such paper or kind, or no claim is left.
     """
-    known = known_claims()
+    known = known_claims() if among is None else among
     named = _named(known, keys)
     if paper is not None:
         _validate.choice("paper", paper, tuple(sorted({claim.statement.paper.key for claim in known.values()})))
@@ -88,15 +92,15 @@ def _named(known: dict[str, Claim], keys: str | Iterable[str] | None) -> list[Cl
     return list(chosen.values())
 
 
-def one_claim(key: str) -> Claim:
-    """Return the one claim that a key, its beginning or a pattern names.
+def one_claim(key: str, among: dict[str, Claim] | None = None) -> Claim:
+    """Return the one claim that a key, its beginning or a pattern names, ``among`` the package's or those given.
 
     Raises
     ------
     ValueError
         If it names none, or several.
     """
-    named = select_claims(key)
+    named = select_claims(key, among=among)
     if len(named) > 1:
         message = f"key must name one claim, got {key!r}, which may be {', '.join(claim.key for claim in named[:3])}"
         raise ValueError(message)

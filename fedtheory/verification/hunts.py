@@ -37,17 +37,20 @@ class Hunt(NamedTuple):
         The numbers behind its instance: ``replay(claim, tape)`` gives it again.
     num_instances
         How many instances were tried.
+    home
+        The file that the claim was read from, if it is none of the package's.
     """
 
     key: str
     worst: Finding
     tape: tuple[float, ...]
     num_instances: int
+    home: str = ""
 
     @property
     def command(self) -> str:
         """The line for a shell that checks the instance again."""
-        return replay_command(self.key, tape=self.tape)
+        return replay_command(self.key, home=self.home, tape=self.tape)
 
 
 def hunt(
@@ -152,7 +155,7 @@ def _worse(best: Step | None, step: Step) -> Step:
 def _told(claim: Claim, step: Step, told: Hunt | None) -> Hunt:
     if told is not None and told.worst is step.worst:
         return told._replace(num_instances=step.num_instances)
-    return Hunt(claim.key, step.worst, written(step.reads), step.num_instances)
+    return Hunt(claim.key, step.worst, written(step.reads), step.num_instances, claim.home)
 
 
 def _child(seeds: np.random.SeedSequence, number: int) -> np.random.SeedSequence:

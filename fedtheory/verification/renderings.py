@@ -22,6 +22,7 @@ __all__ = [
     "notes",
     "numeric",
     "of_finding",
+    "replay_line",
     "rows",
     "summary",
 ]
@@ -39,10 +40,10 @@ def rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        For each verdict ``key``, ``title``, ``paper``, ``source``, ``kind``, ``hypotheses``, ``remark``; ``verdict``,
-        ``expected``, ``as_expected``, ``reason``; ``num_instances``, ``num_applicable``; ``worst_ratio``, ``measured``,
-        ``relation``, ``predicted``, ``side``, ``slack``, ``instance`` of the worst instance; ``worst_index``,
-        ``entropy``, ``spawn_key``, which draw it again; ``risk``, ``seconds``.
+        For each verdict ``key``, ``title``, ``paper``, ``source``, ``kind``, ``hypotheses``, ``remark``, ``home``;
+        ``verdict``, ``expected``, ``as_expected``, ``reason``; ``num_instances``, ``num_applicable``; of the worst
+        instance ``worst_ratio``, ``measured``, ``relation``, ``predicted``, ``side``, ``slack``, ``instance``;
+        ``worst_index``, ``entropy``, ``spawn_key``, which draw it again; ``risk``, ``seconds``.
     """
     return [{**_of_claim(verdict), **_of_instances(verdict), **_of_worst(verdict)} for verdict in verdicts]
 
@@ -57,6 +58,7 @@ def _of_claim(verdict: Verdict) -> dict[str, Any]:
         "kind": claim.kind,
         "hypotheses": list(claim.hypotheses),
         "remark": claim.remark,
+        "home": claim.home,
     }
 
 
@@ -183,16 +185,17 @@ def notes(found: Sequence[Row]) -> list[str]:
 
 def _note(row: Row) -> list[str]:
     if row["reason"]:
-        return [f"{row['key']}: {row['verdict']}: {row['reason']} ({_replay(row)})"]
+        return [f"{row['key']}: {row['verdict']}: {row['reason']} ({replay_line(row)})"]
     if row["verdict"] != FAILS or row["as_expected"]:
         return []
     told = [f"  {name:<15} {text}".rstrip() for name, text in finding_pairs(row)]
-    return [f"{row['key']}: fails: {row['title']}", *told, f"  {_replay(row)}"]
+    return [f"{row['key']}: fails: {row['title']}", *told, f"  {replay_line(row)}"]
 
 
-def _replay(row: Row) -> str:
+def replay_line(row: Row) -> str:
+    """Return the command that draws the worst instance of a row again."""
     seed = np.random.SeedSequence(row["entropy"], spawn_key=row["spawn_key"])
-    return replay_command(row["key"], number=row["worst_index"], seed=seed)
+    return replay_command(row["key"], home=row["home"], number=row["worst_index"], seed=seed)
 
 
 def summary(found: Sequence[Row]) -> str:
@@ -234,7 +237,7 @@ def description(row: Row) -> list[tuple[str, str]]:
     if row["relation"] is not None:
         pairs += finding_pairs(row)
     if row["relation"] is not None or row["verdict"] == ERROR:
-        pairs.append(("reproduce", _replay(row)))
+        pairs.append(("reproduce", replay_line(row)))
     return pairs
 
 

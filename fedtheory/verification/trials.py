@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from shlex import quote
 from typing import Any, final
 
 import numpy as np
@@ -54,17 +55,19 @@ def reproduce(claim: Claim, rng: Any, index: int) -> Finding:
     return _found(claim.check(np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=own))))
 
 
-def replay_command(key: str, *, tape: Iterable[float] | None = None, number: int = STORED, seed: Any = None) -> str:
+def replay_command(
+    key: str, *, home: str = "", tape: Iterable[float] | None = None, number: int = STORED, seed: Any = None
+) -> str:
     """Return the line for a shell that checks an instance again: that of a tape, or a numbered one of a seed.
 
     >>> replay_command("a:b", tape=[0.0, 0.5])
     'python -m fedtheory replay a:b --tape 0.0,0.5'
     >>> replay_command("a:b", number=7, seed=np.random.SeedSequence(3, spawn_key=(1, 2)))
     'python -m fedtheory replay a:b --seed 3 --spawn-key 1,2 --instance 7'
-    >>> replay_command("a:b")
-    'python -m fedtheory replay a:b'
+    >>> replay_command("a:b", home="my claims.py")
+    "python -m fedtheory replay a:b --from 'my claims.py'"
     """
-    words = [f"python -m fedtheory replay {key}"]
+    words = [f"python -m fedtheory replay {key}", *([f"--from {quote(home)}"] if home else [])]
     if tape is not None:
         words.append(f"--tape {','.join(map(repr, tape)) or 'none'}")
     elif number != STORED:

@@ -6,10 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.claims.greedyfed import estimates, values
+from fedtheory.claims.greedyfed import estimates, turns, values
 from fedtheory.claims.greedyfed._games import draw_game
+from fedtheory.selection.uniform import Uniform
+from fedtheory.valuation import gtg
 from fedtheory.valuation.axioms import efficiency
 from fedtheory.valuation.exact import shapley
+from fedtheory.valuation.games import utility_table
+from fedtheory.valuation.softmax import softmax_utilities
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.findings import at_most, equal_to
 from tests.claims.refutation import refuted
@@ -43,6 +47,107 @@ def test_sizes_of_coalitions_must_go_up_to_all_others() -> None:
         wrong.append(np.mean([gains[sizes[without] == size].mean() for size in range(n - 1)]))
     assert abs(efficiency(table, wrong)) > 0.1
     assert abs(efficiency(table, shapley(table, n))) < 1e-13
+
+
+def signed(added: Any) -> bool:
+    """Stop as a public implementation does: deviations are divided by the mean itself, not by its absolute value."""
+    if len(added) < 20:
+        return False
+    means = np.cumsum(added, axis=0) / np.arange(1, len(added) + 1)[:, None]
+    return bool((np.abs(means[-10:] - means[-1]).mean(axis=0) / means[-1] < 0.01).all())
+
+
+def test_the_convergence_test_is_on_absolute_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where everybody does harm, a signed quotient is negative: the first sweep that may end the walk does."""
+    table = -np.abs(np.random.default_rng(3).normal(size=16)).cumsum()
+
+    def utility(players: frozenset[int]) -> float:
+        return float(table[sum(1 << k for k in players)])
+
+    exact = shapley(table, 4)
+    honest = gtg.gtg_shapley(utility, 4, rng=1)
+    monkeypatch.setattr(gtg, "_converged", signed)
+    hasty = gtg.gtg_shapley(utility, 4, rng=1)
+    assert (exact < 0).all()
+    assert (hasty.num_permutations, hasty.stopped) == (20, "converged")
+    assert honest.num_permutations > 40
+    assert np.abs(hasty.values / exact - 1).max() > 0.05
+
+
+def as_printed(table: Any, orders: Any, tau: int) -> list[Fraction]:
+    """Algorithm 2 as printed, without truncation: one tau for the orders of a sweep, from which its averages come."""
+    values = [Fraction(0)] * len(orders[0])
+    for order in orders:
+        for player, gain in estimates.gains(table, order).items():
+            values[player] = Fraction(tau - 1, tau) * values[player] + Fraction(1, tau) * gain
+    return values
+
+
+def test_the_printed_counter_divides_by_zero_and_then_forgets() -> None:
+    sweep = [(0, 1, 2), (1, 0, 2), (2, 1, 0)]
+    with pytest.raises(ZeroDivisionError):
+        as_printed(GLOVES, sweep, tau=0)
+    # From 1 on each order replaces the one before. In the last one player 0 completes the first pair.
+    assert as_printed(GLOVES, sweep, tau=1) == [1, 0, 0]
+    means = [sum(estimates.gains(GLOVES, order)[k] for order in sweep) / 3 for k in range(3)]
+    assert means == [Fraction(2, 3), Fraction(1, 3), 0]
+
+
+def test_clients_of_different_sizes_are_not_symmetric() -> None:
+    def check(rng: Any) -> Any:
+        drawn = draw_game(rng, most=4)
+        game = drawn._replace(models=(*drawn.models, drawn.models[0]), sizes=(*drawn.sizes, 2 * drawn.sizes[0]))
+        found = shapley(game.utility, len(game.models))
+        return equal_to(found[0], found[-1])
+
+    assert refuted(values.symmetry, check)
+
+
+def in_equal_parts(utility: Any, num_players: int) -> Any:
+    """Values that are efficient, symmetric and linear, and no Shapley values: everybody gets the same."""
+    table = utility_table(utility, num_players)
+    return np.full(num_players, (table[-1] - table[0]) / num_players, dtype=object)
+
+
+def rectified(utility: Any, num_players: int) -> Any:
+    return np.maximum(shapley(utility, num_players), 0)
+
+
+@pytest.mark.parametrize(
+    ("claim", "wrong"),
+    [(values.null_player, in_equal_parts), (values.linearity, rectified), (values.efficiency, rectified)],
+    ids=["null player", "linearity", "efficiency"],
+)
+def test_values_that_break_an_axiom_are_caught(claim: Any, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "shapley", wrong)
+    assert refuted(claim)
+
+
+def test_values_do_not_vanish_where_the_model_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "_standing_still", lambda game: game)
+    assert refuted(values.vanishing_sum)
+
+
+def test_random_groups_are_no_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "GreedyShapley", Uniform)
+    assert refuted(turns.turns, num_instances=20)
+
+
+@pytest.mark.parametrize("wrong", ["plain means", "nobody at zero"])
+def test_a_wrong_table_of_softmax_utilities_is_caught(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def table(before: Any, models: Any, sizes: Any, x: Any, y: Any) -> Any:
+        if wrong == "plain means":
+            return softmax_utilities(before, models, np.ones(len(models)), x, y)
+        return softmax_utilities(0 * before, models, sizes, x, y)
+
+    monkeypatch.setattr(values, "softmax_utilities", table)
+    assert refuted(values.linear_logits, num_instances=20)
+
+
+def test_truncation_at_twice_the_tolerance_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = gtg.gtg_shapley
+    monkeypatch.setattr(estimates, "gtg_shapley", lambda utility, n, eps, rng: honest(utility, n, 2 * eps, rng=rng))
+    assert refuted(estimates.truncated_sum)
 
 
 def test_weights_of_coalitions_matter() -> None:

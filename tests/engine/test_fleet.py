@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory.engine._fleet import Fleet, update_presence
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -34,6 +35,17 @@ def test_those_who_stop_early_take_the_first_steps_of_the_round():
         one = [w[t] - first * FED.curvatures[k] * (w[t] - FED.centers[k]) for k in range(3)]
         one[0] = one[0] - second * FED.curvatures[0] * (one[0] - FED.centers[0])
         np.testing.assert_allclose(w[t + 1], FED.weights @ np.array(one), rtol=1e-13)
+
+
+def test_a_client_may_take_another_number_of_steps_in_each_round():
+    steps = np.array([[4, 1, 2], [1, 3, 1]])
+    run = ft.fedavg(FED, Full(), num_rounds=2, local_steps=steps, step_size=0.1, record=("models",))
+    w = run.models[0]
+    for t in range(2):
+        stayed = (1 - 0.1 * FED.curvatures.ravel()) ** steps[t]
+        wanted = FED.weights @ (FED.centers + stayed[:, None] * (w[t] - FED.centers))
+        np.testing.assert_allclose(w[t + 1], wanted, rtol=1e-13)
+    assert run.config["local_steps"] == "given round by round"
 
 
 def test_equal_numbers_of_steps_give_the_bits_of_one_number():
@@ -70,9 +82,22 @@ def test_noise_on_returns_of_nobody_is_no_noise():
 
 
 @pytest.mark.parametrize(
+    ("present", "wanted"),
+    [([True, True, True], [0.5, 0.3, 0.2]), ([True, False, True], [5 / 7, -1, 2 / 7]), ([False] * 3, [-1, -1, -1])],
+)
+def test_weights_of_a_round_are_shared_among_the_present_and_those_of_the_absent_are_minus_one(present, wanted):
+    nothing, weights = np.empty(0), np.zeros(3)
+    fleet = Fleet(nothing, nothing, np.array(present), np.array([0.5, 0.3, 0.2]), 1, np.empty((0, 3), int), nothing)
+    plain = getattr(update_presence, "py_func", update_presence)
+    assert plain(fleet, weights) == sum(present)
+    np.testing.assert_allclose(weights, wanted, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
     ("change", "error", "message"),
     [
         ({"local_steps": [1, 2]}, ValueError, r"local_steps must have shape \(3,\), got \(2,\)"),
+        ({"local_steps": [[1, 2, 3]] * 2}, ValueError, r"local_steps must have shape \(1, 3\), got \(2, 3\)"),
         ({"local_steps": [1, 0, 2]}, ValueError, "local_steps must be at least 1, got 0 at index 1"),
         ({"local_steps": [1.0, 2.0, 3.0]}, TypeError, "local_steps must hold whole numbers, got an array of float64"),
         ({"returned_noise": -1.0}, ValueError, "returned_noise must be finite and at least 0, got -1.0"),

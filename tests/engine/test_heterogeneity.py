@@ -4,16 +4,50 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.engine.heterogeneity import privacy_noise, straggler_steps
+from fedtheory.engine.heterogeneity import Stragglers, privacy_noise
 
 
+@pytest.mark.parametrize("drawn", ["once", "each round"])
 @pytest.mark.parametrize(("fraction", "slow"), [(0.0, 0), (0.5, 150), (0.9, 270), (1.0, 300)])
-def test_at_most_the_given_fraction_is_slow_and_its_epochs_are_uniform(fraction: float, slow: int) -> None:
-    steps = straggler_steps(300, fraction, 5, num_batches=5, rng=1)
-    assert set(steps) <= {5, 10, 15, 20, 25}
+def test_at_most_the_given_fraction_is_slow_and_its_epochs_are_uniform(drawn: str, fraction: float, slow: int) -> None:
+    rows = Stragglers(fraction, 5, num_batches=5, drawn=drawn, seed=1).local_steps(300, 20)
+    assert set(rows.ravel()) <= {5, 10, 15, 20, 25}
     # a straggler draws all five epochs with probability 1/5
-    short = int((steps < 25).sum())
-    assert abs(short - 0.8 * slow) <= 5 * np.sqrt(0.16 * slow)
+    short = (np.atleast_2d(rows) < 25).sum(axis=1)
+    assert (short <= slow).all()
+    assert (abs(short - 0.8 * slow) <= 5 * np.sqrt(0.16 * slow)).all()
+
+
+def test_stragglers_drawn_in_each_round_are_others_than_in_the_rounds_before() -> None:
+    num_clients, num_rounds, epochs = 40, 600, 4
+    rows = Stragglers(0.5, epochs, drawn="each round", seed=2).local_steps(num_clients, num_rounds)
+    assert rows.shape == (num_rounds, num_clients)
+    short = rows < epochs
+    # Slow with probability x (1 - 1/E) in a round, and as often where it was slow in the round before.
+    p = 0.5 * (1 - 1 / epochs)
+    assert (abs(short.mean(axis=0) - p) < 5 * np.sqrt(p * (1 - p) / num_rounds)).all()
+    again = short[1:][short[:-1]].mean()
+    assert abs(again - p) < 5 * np.sqrt(p * (1 - p) / short[:-1].sum())
+
+
+def steps_seen(drawn: str, num_rounds: int) -> tuple[ft.engine.Trajectory, list[int]]:
+    """A run of one straggler, whom each local step takes half of the way to 0, and its steps in every round."""
+    fed = ft.QuadraticFederation([1.0], [[0.0]], [1.0])
+    run = ft.fedavg(
+        fed, ft.selection.Full(), num_rounds=num_rounds, local_steps=Stragglers(1.0, 3, drawn=drawn, seed=3),
+        step_size=0.5, initial=[1.0], record=("models",),
+    )  # fmt: skip
+    return run, np.rint(-np.diff(np.log2(run.models[0, :, 0]))).astype(int).tolist()
+
+
+def test_a_straggler_is_as_slow_in_every_round_or_draws_anew_in_each() -> None:
+    run, steps = steps_seen("once", 300)
+    assert len(set(steps)) == 1
+    assert run.config["local_steps"] == "Stragglers(fraction=1.0, num_epochs=3, num_batches=1, drawn='once', seed=3)"
+    run, steps = steps_seen("each round", 300)
+    for epochs in (1, 2, 3):
+        assert abs(steps.count(epochs) / 300 - 1 / 3) < 5 * np.sqrt(2 / 9 / 300)
+    assert "drawn='each round'" in run.config["local_steps"]
 
 
 def test_privacy_levels_are_equally_spaced_in_random_order() -> None:
@@ -37,8 +71,11 @@ def test_a_client_returns_its_model_with_noise_of_its_own_level() -> None:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: straggler_steps(3, 1.5, 2), r"fraction must be in \[0, 1\]"),
-        (lambda: straggler_steps(3, 0.5, 0), "num_epochs must be at least 1"),
+        (lambda: Stragglers(1.5, 2), r"fraction must be in \[0, 1\], got 1.5"),
+        (lambda: Stragglers(0.5, 0), "num_epochs must be at least 1, got 0"),
+        (lambda: Stragglers(0.5, 2, num_batches=0), "num_batches must be at least 1, got 0"),
+        (lambda: Stragglers(0.5, 2, drawn="twice"), "drawn must be one of 'once', 'each round', got 'twice'"),
+        (lambda: Stragglers(0.5, 2, seed=-1), "seed must be at least 0, got -1"),
         (lambda: privacy_noise(3, -1.0), "sigma must be finite and at least 0"),
     ],
 )

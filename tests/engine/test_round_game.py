@@ -70,10 +70,11 @@ def test_truncated_values_draw_truncate_and_stop_as_the_plain_ones(n, tolerance,
 
 
 @pytest.mark.parametrize("n", [1, 4])
-def test_values_of_random_orders_are_the_plain_ones(n):
+@pytest.mark.parametrize("num_orders", [1, 11])
+def test_values_of_random_orders_are_the_plain_ones(n, num_orders):
     a_round = Round(n, seed=7)
-    values, asked = a_round.values(game.PERMUTATION, num_orders=11, seed=5)
-    found = permutation_shapley(a_round.utility, n, num_permutations=11, rng=5)
+    values, asked = a_round.values(game.PERMUTATION, num_orders=num_orders, seed=5)
+    found = permutation_shapley(a_round.utility, n, num_permutations=num_orders, rng=5)
     np.testing.assert_allclose(values, found.values, atol=1e-13)
     assert asked == found.num_evaluations
 

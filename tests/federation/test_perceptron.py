@@ -58,6 +58,53 @@ def test_losses_and_gradients_are_those_of_the_definition(hidden: tuple[int, ...
         np.testing.assert_allclose(fed.gradients(w)[k], np.array(slopes, dtype=float), atol=1e-9)
 
 
+def by_jax(matrices: list[Any], x: Any, y: Any) -> tuple[float, list[Any]]:
+    jax = pytest.importorskip("jax", reason="JAX is no dependency: a second road to gradients where it is installed")
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+
+    def loss(weights: list[Any]) -> Any:
+        inputs = x
+        for matrix in weights[:-1]:
+            inputs = jax.nn.relu(inputs @ matrix[:, :-1].T + matrix[:, -1])
+        logits = inputs @ weights[-1][:, :-1].T + weights[-1][:, -1]
+        return -jax.nn.log_softmax(logits)[np.arange(len(y)), y].mean()
+
+    try:
+        value, slopes = jax.value_and_grad(loss)([jax.numpy.asarray(matrix) for matrix in matrices])
+        return float(value), [np.asarray(slope) for slope in slopes]
+    finally:
+        jax.config.update("jax_enable_x64", before)
+
+
+def by_torch(matrices: list[Any], x: Any, y: Any) -> tuple[float, list[Any]]:
+    torch = pytest.importorskip("torch", reason="torch is no dependency: a second road to gradients where installed")
+    weights = [torch.from_numpy(matrix).requires_grad_(True) for matrix in matrices]
+    inputs = torch.from_numpy(x)
+    for matrix in weights[:-1]:
+        inputs = torch.nn.functional.linear(inputs, matrix[:, :-1], matrix[:, -1]).relu()
+    logits = torch.nn.functional.linear(inputs, weights[-1][:, :-1], weights[-1][:, -1])
+    value = torch.nn.functional.cross_entropy(logits, torch.from_numpy(y))
+    value.backward()
+    return float(value.detach()), [matrix.grad.numpy() for matrix in weights]
+
+
+@pytest.mark.parametrize("by", [by_jax, by_torch])
+@pytest.mark.parametrize("hidden", [(4,), (5, 3), (70, 3)], ids=str)
+def test_gradients_are_those_of_automatic_differentiation(by: Any, hidden: tuple[int, ...]) -> None:
+    fed = federation(hidden)
+    w = 0.7 * np.random.default_rng(4).normal(size=fed.dim)
+    cuts = np.cumsum([rows * columns for rows, columns in fed.shapes])[:-1]
+    matrices = [part.reshape(shape).copy() for part, shape in zip(np.split(w, cuts), fed.shapes, strict=True)]
+    for k in range(fed.num_clients):
+        x, y = (np.array(part) for part in fed.data.client(k))
+        value, slopes = by(matrices, x, y)
+        assert value == pytest.approx(fed.losses(w)[k], rel=40 * EPS)
+        flat = np.concatenate([slope.ravel() for slope in slopes])
+        # Sums of at most 70 products in another order.
+        np.testing.assert_allclose(fed.gradients(w)[k], flat, rtol=0, atol=70 * EPS * max(1.0, np.abs(flat).max()))
+
+
 def test_the_whole_is_the_weighted_mean_of_its_clients_at_many_models_at_once() -> None:
     fed = federation((3, 2), l2=0.5)
     w = np.random.default_rng(1).normal(size=(2, 3, fed.dim))

@@ -109,6 +109,15 @@ def test_s_fedavg_draws_successively_by_the_softmax_of_its_averages() -> None:
         assert abs(pairs[i, j] / count - p) < 5 * np.sqrt(p * (1 - p) / count)
 
 
+@pytest.mark.parametrize("strategy", [GreedyShapley(2), UpperConfidenceShapley(2), SoftmaxShapley(2)], ids=repr)
+def test_a_client_without_weight_is_there_and_one_of_negative_weight_is_not(strategy: Any) -> None:
+    weights = np.array([0.5, 0.0, 0.5, -1.0])  # the round loop writes -1 for the absent
+    cohorts, _ = play(strategy, lambda t: [0.0, 1.0, 0.5, 9.0], 12, weights=weights)
+    assert set().union(*cohorts) == {0, 1, 2}
+    if not isinstance(strategy, SoftmaxShapley):
+        assert cohorts[2:] == [[1, 2]] * 10
+
+
 def test_s_fedavg_averages_from_one_over_n() -> None:
     _, memory = play(SoftmaxShapley(3, averaging=0.75), lambda t: np.full(7, 5.0), 1)
     seen = memory[7:] > 0
@@ -126,6 +135,11 @@ def federation(num_clients: int = 7, seed: int = 0) -> Any:
 def server_samples() -> Any:
     rng = np.random.default_rng(9)
     return FederatedData.from_clients([(rng.normal(1, 1, size=(25, 2)), rng.integers(3, size=25))], num_classes=3)
+
+
+def of_classes(number: int) -> Any:
+    """Server's samples with labels of another number of classes."""
+    return ft.SoftmaxFederation(FederatedData.from_clients([(np.ones((number, 2)), np.arange(number))]))
 
 
 FAMILIES: dict[str, Any] = {
@@ -224,6 +238,8 @@ def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads() -> None:
     ("make", "error", "sentence"),
     [
         (lambda: GreedyShapley(0), ValueError, "num_selected must be at least 1"),
+        (lambda: UpperConfidenceShapley(0), ValueError, "num_selected must be at least 1"),
+        (lambda: SoftmaxShapley(0), ValueError, "num_selected must be at least 1"),
         (lambda: GreedyShapley(8).rules(WEIGHTS, 1), ValueError, r"num_selected must be in 1..7, got 8"),
         (lambda: GreedyShapley(21).rules(np.full(25, 0.04), 1), ValueError, "num_players must be at most 20"),
         (lambda: GreedyShapley(2, averaging=1.0), ValueError, r"averaging must be 'mean' or a number in \[0, 1\)"),
@@ -235,8 +251,23 @@ def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads() -> None:
         (lambda: Valuation(num_permutations=0), ValueError, "num_permutations must be at least 1"),
         (
             lambda: run("softmax", GreedyShapley(3), validation=FAMILIES["perceptron"](server_samples())),
+            TypeError,
+            "validation must be a SoftmaxFederation as fed is, got a PerceptronFederation",
+        ),
+        (
+            lambda: run("softmax", GreedyShapley(3), validation=server_samples()),
+            TypeError,
+            "validation must be a SoftmaxFederation as fed is, got a FederatedData",
+        ),
+        (
+            lambda: run("softmax", GreedyShapley(3), validation=of_classes(4)),
             ValueError,
-            "validation must be of the form of fed, a SoftmaxFederation of 9 parameters, got a PerceptronFederation",
+            r"validation must take the models of fed, 9 parameters in matrices of shapes \(\(3, 3\),\), got 12",
+        ),
+        (  # as many parameters, arranged otherwise: 4 * 3 + 3 * 5 = 5 * 3 + 1 * 6 + 3 * 2
+            lambda: run("perceptron", GreedyShapley(3), validation=ft.PerceptronFederation(server_samples(), (5, 1))),
+            ValueError,
+            r"27 parameters in matrices of shapes \(\(4, 3\), \(3, 5\)\), got 27 parameters in .* \(\(5, 3\), \(1, 6\)",
         ),
         (lambda: run("softmax", GreedyShapley(3), batch_size=2), ValueError, "batch_size must be None with"),
     ],

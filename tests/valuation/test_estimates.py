@@ -135,6 +135,46 @@ def test_the_same_seed_gives_the_same_bits() -> None:
     assert other.values.tobytes() != permutation_shapley(random_game(4, 0), 4, num_permutations=5).values.tobytes()
 
 
+@pytest.mark.parametrize("estimate", [gtg_shapley, permutation_shapley])
+@pytest.mark.parametrize(
+    ("utility", "error", "sentence"),
+    [
+        (lambda players: np.nan, ValueError, "utility must be finite, got nan for the coalition"),
+        (lambda players: np.inf if len(players) == 1 else 0.5 * len(players), ValueError, "utility must be finite"),
+        (lambda players: np.ones(2), TypeError, r"one real number, got an array of shape \(2,\)"),
+        (lambda players: float("x"), ValueError, "could not convert string to float"),
+        ([0.0, 1.0], TypeError, "utility must be a function of a coalition, got list"),
+    ],
+)
+def test_a_utility_that_is_no_number_is_refused_by_estimates_too(
+    estimate: Any, utility: Any, error: type, sentence: str
+) -> None:
+    with pytest.raises(error, match=sentence):
+        estimate(utility, 3)
+
+
+@pytest.mark.parametrize("n", [21, 40])
+def test_estimates_take_more_players_than_exact_values(n: int) -> None:
+    found = gtg_shapley(lambda players: float(sum(players)), n)
+    np.testing.assert_allclose(found.values, np.arange(n), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "sentence"),
+    [
+        ({"tolerance": -1.0}, ValueError, "tolerance must be finite and at least 0, got -1.0"),
+        ({"tolerance": np.nan}, ValueError, "tolerance must be finite, got nan"),
+        ({"tolerance": [0.1, 0.2]}, ValueError, r"tolerance must be one number, got an array of shape \(2,\)"),
+        ({"num_players": 0}, ValueError, "num_players must be at least 1, got 0"),
+        ({"num_players": 3.0}, TypeError, "num_players must be a whole number, got 3.0"),
+        ({"rng": "x"}, TypeError, "rng must be a whole number"),
+    ],
+)
+def test_impossible_estimates_are_refused(arguments: dict[str, Any], error: type, sentence: str) -> None:
+    with pytest.raises(error, match=sentence):
+        gtg_shapley(**{"utility": len, "num_players": 3, **arguments})
+
+
 def test_running_means_are_means() -> None:
     rng = np.random.default_rng(0)
     rounds = rng.normal(size=(6, 3))

@@ -56,6 +56,7 @@ def test_a_row_says_everything_that_can_be_shown() -> None:
         "kind": "inequality",
         "hypotheses": ["x is small"],
         "remark": "a remark",
+        "home": "",
         "verdict": "holds",
         "expected": "holds",
         "as_expected": True,

@@ -59,7 +59,7 @@ def _words(table: Sequence[Fraction]) -> dict[str, Any]:
     instances=(10, 60),
 )
 def unbiased_sweeps(rng: np.random.Generator) -> Finding:
-    n = whole(rng, 1, 5)
+    n = whole(rng, 1, 6)
     table = draw_table(rng, n)
     exact = shapley(table, n)
     return worst_of(

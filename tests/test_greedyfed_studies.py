@@ -1,0 +1,370 @@
+"""What the studies of GreedyFed compute by themselves, by second roads, and wrong results that they notice."""
+
+# mypy: allow-untyped-calls
+
+import dataclasses
+import gzip
+import struct
+import subprocess
+import sys
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray
+
+from fedtheory import study
+from tests.environment import ROOT
+from tests.quick_studies import loaded, quick_result
+from tests.test_studies import failing
+
+
+@pytest.fixture(scope="module")
+def tables() -> study.Study:
+    return loaded("greedyfed_tables")
+
+
+@pytest.fixture(scope="module")
+def lead() -> study.Study:
+    return loaded("greedyfed_lead")
+
+
+@pytest.fixture(scope="module")
+def approximation() -> study.Study:
+    return loaded("shapley_approximation")
+
+
+@pytest.fixture(scope="module")
+def quadratic() -> study.Study:
+    return loaded("greedyfed_quadratic")
+
+
+def inside(found: study.Study) -> Any:
+    """The script as a module."""
+    return sys.modules[found.run.__module__]
+
+
+ROUNDS = np.arange(0, 81, 10)
+
+
+def accuracies(**last: tuple[float, ...]) -> xarray.Dataset:
+    """Curves that rise linearly from 0 to the accuracies that each algorithm has at the end, a seed each."""
+    curves = np.array(list(last.values()))[None, :, :, None] * (ROUNDS / ROUNDS[-1])
+    names = ("setting", "algorithm", "seed", "round")
+    coords = {"setting": ["base"], "algorithm": list(last), "round": ROUNDS}
+    return xarray.Dataset({"accuracy": (names, curves)}, coords=coords)
+
+
+def test_differences_are_paired_by_seed_and_their_intervals_are_students(tables) -> None:
+    # Seeds differ by 40, algorithms by 2 +- 1: by seed the differences are 1, 2, 3, with the standard error
+    # 1 / sqrt 3; Student's quantile of 0.975 at two degrees of freedom is sqrt(2 (1 - 1/20)^2 / (1 - (1 - 1/20)^2)).
+    data = accuracies(FedAvg=(80.0, 40.0, 60.0), GreedyFed=(81.0, 42.0, 63.0))
+    rows = {(row["entry"], row["algorithm"]): row for row in tables.table(data).rows}
+    own, half = rows["alpha = 0.0001", "GreedyFed"], np.sqrt(2 * 0.95**2 / (1 - 0.95**2)) / np.sqrt(3)
+    assert own["mean [%]"] == pytest.approx(62.0)
+    assert own["std"] == pytest.approx(np.sqrt((19**2 + 20**2 + 1) / 2))
+    assert (own["to FedAvg, from"], own["to"]) == pytest.approx((2 - half, 2 + half))
+    same = rows["alpha = 0.0001", "FedAvg"]
+    assert (same["to FedAvg, from"], same["to"]) == (0.0, 0.0)
+
+
+def test_entries_are_read_at_their_share_of_the_rounds_and_stand_beside_the_papers(tables) -> None:
+    data = accuracies(FedAvg=(80.0, 80.0), GreedyFed=(40.0, 40.0))
+    rows = {(row["entry"], row["algorithm"]): row for row in tables.table(data).rows}
+    for eighths in (3, 5, 7):
+        row = rows[f"{eighths}/8 of the rounds", "FedAvg"]
+        assert row["mean [%]"] == pytest.approx(10.0 * eighths)
+    # Table II of the paper: T = 150 of 400; Table I, first row.
+    assert rows["3/8 of the rounds", "GreedyFed"]["paper, MNIST [%]"] == 91.12
+    assert rows["alpha = 0.0001", "FedAvg"]["paper, MNIST [%]"] == 92.19
+    # Settings that were not run have no rows: those of label skew, stragglers and noise share the first one.
+    assert {row["entry"] for row in tables.table(data).rows} == {
+        "alpha = 0.0001", "x = 0", "sigma = 0", *(f"{i}/8 of the rounds" for i in (3, 5, 7)),
+    }  # fmt: skip
+
+
+def test_one_seed_has_neither_a_spread_nor_an_interval(tables) -> None:
+    rows = tables.table(accuracies(FedAvg=(80.0,), GreedyFed=(81.0,))).rows
+    assert all(np.isnan([row["std"], row["to FedAvg, from"], row["to"]]).all() for row in rows)
+
+
+@pytest.mark.parametrize("last", [{"FedAvg": (80.0,)}, {"UCB": (80.0, 70.0)}, {"FedAvg": (9.0,), "UCB": (8.0,)}])
+def test_figures_are_drawn_of_any_part_of_the_algorithms(last, tables) -> None:
+    import matplotlib.pyplot as plt
+
+    for draw in tables.figures.values():
+        figure = draw(accuracies(**last))
+        figure.canvas.draw()
+        assert figure.axes
+        plt.close(figure)
+
+
+def test_algorithms_that_learn_nothing_or_diverge_are_caught(tables) -> None:
+    good = accuracies(FedAvg=(80.0, 70.0), GreedyFed=(81.0, 71.0))
+    assert failing(tables, good) == set()
+    flat = good.assign(accuracy=good["accuracy"].where(good["algorithm"] != "GreedyFed", 10.0))
+    assert failing(tables, flat) == {"every algorithm learns"}
+    lost = good.assign(accuracy=good["accuracy"].where(good["round"] < 80))
+    assert failing(tables, lost) == {"every algorithm learns", "no run diverged"}
+
+
+def packed(array: Any) -> bytes:
+    """Bytes in the layout of MNIST's files."""
+    return struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape) + array.astype("u1").tobytes()
+
+
+def pictures() -> tuple[Any, Any]:
+    """Ninety pictures of 2 x 3 pixels in three classes, each of which lights up a column."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=90)
+    return 200 * (np.arange(3) == labels[:, None, None]) + rng.integers(50, size=(90, 2, 3)), labels
+
+
+IMAGES, LABELS = map(packed, pictures())
+SMALL = (
+    "--num-server", "30", "--num-clients", "4", "--num-selected", "2", "--num-rounds", "4", "--record-every", "2",
+    "--num-seeds", "2", "--hidden", "8", "--step-size", "0.3", "--settings", "base", "--algorithms", "FedAvg",
+)  # fmt: skip
+
+
+def command(tables: study.Study, folder: Any, *arguments: str, capsys: Any) -> tuple[int, str]:
+    """Exit code and complaint of the study's command line, in this process, which has the kernels."""
+    try:
+        study.main(tables, [*SMALL, "--output", str(folder / "results"), *arguments])
+    except SystemExit as stop:
+        return int(stop.code or 0), capsys.readouterr().err
+    return 0, ""
+
+
+@pytest.mark.parametrize("wrap", [bytes, gzip.compress], ids=["raw", "gzip"])
+def test_images_of_ones_own_are_studied_from_the_command_line(wrap, tables, tmp_path, capsys) -> None:
+    for name, array in zip(("images", "labels"), pictures(), strict=True):
+        (tmp_path / name).write_bytes(wrap(packed(array)))
+    files = ("--images", str(tmp_path / "images"), "--labels", str(tmp_path / "labels"))
+    assert command(tables, tmp_path, *files, capsys=capsys) == (0, "")
+    data = study.load(tmp_path / "results").data
+    # Three classes: guessing has a third right.
+    assert float(data["accuracy"].isel(round=-1).mean()) > 80
+
+
+@pytest.mark.parametrize(
+    ("images", "labels", "sentence"),
+    [
+        (IMAGES[1:], LABELS, "images must begin with an IDX magic number at byte 0, got 00 08 03 00"),
+        (IMAGES[:-1], LABELS, "images must hold the 540 bytes that its header declares"),
+        (IMAGES, packed(pictures()[1][1:]), "images must hold 89 images of bytes, one per label, got uint8"),
+        (IMAGES, None, "images and labels must be given together, got one of them"),
+        (IMAGES, b"absent", "No such file or directory"),
+    ],
+    ids=["magic", "truncated", "count", "alone", "absent"],
+)  # fmt: skip
+def test_images_that_are_none_end_the_study_with_one_sentence(
+    images, labels, sentence, tables, tmp_path, capsys
+) -> None:
+    (tmp_path / "images").write_bytes(images)
+    files = ["--images", str(tmp_path / "images")]
+    if labels is not None:
+        files += ["--labels", str(tmp_path / "labels")]
+        if labels != b"absent":
+            (tmp_path / "labels").write_bytes(labels)
+    code, complaint = command(tables, tmp_path, *files, capsys=capsys)
+    assert code == 2
+    assert sentence in complaint
+    assert complaint.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--settings", "none"), "settings must be among base, alpha = 0.1"),
+        (("--algorithms", "FedSGD"), "algorithms must be among GreedyFed, UCB"),
+        (("--source", "cifar"), "invalid choice"),
+        (("--num-server", "1797"), "num_server must leave samples for clients, got 1797 of 1797"),
+        (("--num-selected", "5", "--algorithms", "GreedyFed"), "num_selected must be in 1..4, got 5"),
+    ],
+)
+def test_wrong_words_and_sizes_end_the_study_with_one_sentence(arguments, sentence, tables, tmp_path, capsys) -> None:
+    code, complaint = command(tables, tmp_path, *arguments, capsys=capsys)
+    assert (code, complaint.count("\n")) == (2, 1)
+    assert sentence in complaint
+
+
+def test_a_mixture_of_higher_contrast_is_easier_and_lies_between_zero_and_one(tables) -> None:
+    runs, rights = sys.modules["_greedyfed_runs"], []
+    for contrast in (0.1, 0.4, 1.0):
+        x, y = runs.mixture_samples(1200, 100, contrast, seed=1)
+        assert x.min() >= 0
+        assert x.max() <= 1
+        # The nearest of the class means of the first half, on the second half.
+        means = np.array([x[:600][y[:600] == c].mean(axis=0) for c in range(10)])
+        nearest = ((x[600:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+        rights.append((nearest == y[600:]).mean())
+    assert rights[0] < rights[1] < rights[2]
+    assert tables.config.contrast == 0.4
+
+
+def test_the_server_halves_its_samples_and_clients_get_the_others(tables) -> None:
+    runs = sys.modules["_greedyfed_runs"]
+    x = np.arange(200.0)[:, None]
+    dealt = runs.deal(x, np.arange(200) % 4, 60, 5, 1.0, seed=3)
+    pools = [dealt.validation.features.ravel(), dealt.clients.test_features.ravel(), dealt.clients.features.ravel()]
+    assert [pool.size for pool in pools] == [30, 30, 140]
+    assert sorted(np.concatenate(pools)) == x.ravel().tolist()
+    again, other = (runs.deal(x, np.arange(200) % 4, 60, 5, 1.0, seed=seed) for seed in (3, 4))
+    np.testing.assert_array_equal(again.clients.features, dealt.clients.features)
+    assert (other.clients.features != dealt.clients.features).any()
+    assert tables.config.num_server % 2 == 0
+
+
+def test_a_lead_is_paired_and_ends_where_its_mean_is_no_longer_positive(lead) -> None:
+    greedy = np.array([[10.0, 60.0, 70.0, 70.0, 70.0], [10.0, 40.0, 60.0, 62.0, 62.0]])
+    fedavg = np.array([[10.0, 20.0, 50.0, 71.0, 80.0], [10.0, 30.0, 56.0, 61.0, 70.0]])
+    names = ("variation", "seed", "algorithm")
+    data = xarray.Dataset(
+        {
+            "accuracy": ((*names, "round"), np.stack([greedy, fedavg], axis=1)[None]),
+            "found": ((*names, "number"), np.array([[[[2.0, 3.0], [8.0, 9.0]]] * 2])),
+        },
+        coords={
+            "variation": ["base"], "algorithm": ["GreedyFed", "FedAvg"], "round": [0, 10, 20, 30, 40],
+            "number": ["effective clients", "effective classes"],
+        },
+    )  # fmt: skip
+    [row] = lead.table(data).rows
+    # Leads 0 0, 40 10, 20 4, -1 1, -10 -8: they cancel at round 30.
+    assert (row["largest lead"], row["at round"], row["behind from round"]) == (25.0, 10, 30)
+    assert row["lead at the end"] == -9.0
+    # Student's quantile of 0.975 at one degree of freedom is tan(0.475 pi), and the standard error is 1.
+    half = np.tan(0.475 * np.pi)
+    assert (row["from"], row["to"]) == pytest.approx((-9 - half, -9 + half))
+    assert (row["effective clients, GreedyFed"], row["effective classes, FedAvg"]) == (2.0, 9.0)
+    assert failing(lead, data) == set()
+    slow = data.assign(accuracy=data["accuracy"].where(data["algorithm"] != "GreedyFed", 5.0))
+    assert failing(lead, slow) == {"GreedyFed is ahead at some time"}
+    assert failing(lead, data.assign(found=1 / data["found"])) == {"GreedyFed trains on fewer clients"}
+
+
+def test_effective_clients_and_classes_are_those_that_updates_came_from(lead) -> None:
+    runs = sys.modules["_greedyfed_runs"]
+    x = np.zeros((3, 1))
+    clients = runs.FederatedData.from_clients([(x, [0, 0, 0]), (x, [1, 1, 1]), (x, [2, 2, 2])], num_classes=4)
+    spread = inside(lead)._spread
+    # Shares 1/2 and 1/2: two clients, and two classes; shares 2/3, 1/6, 1/6: 1 / (4/9 + 2/36).
+    assert spread(np.array([5, 5, 0]), runs.Dealt(clients, clients)) == pytest.approx((2, 2))
+    assert spread(np.array([4, 1, 1]), runs.Dealt(clients, clients))[0] == pytest.approx(2)
+    entropy = np.log(6) - 2 / 3 * np.log(4)
+    assert spread(np.array([4, 1, 1]), runs.Dealt(clients, clients))[1] == pytest.approx(np.exp(entropy))
+
+
+def test_one_number_is_changed_at_a_time(lead) -> None:
+    changed = inside(lead).changed
+    assert changed(lead.config, "num_clients=20") == dataclasses.replace(lead.config, num_clients=20)
+    assert changed(lead.config, "averaging=0.5").averaging == 0.5
+    with pytest.raises(ValueError, match=r"changes must be of step_size, num_clients, .*, got hidden=3"):
+        changed(lead.config, "hidden=3")
+    assert all(changed(lead.config, change) != lead.config for change in lead.config.changes)
+
+
+def test_estimates_are_asked_for_after_doubling_sweeps_and_count_coalitions_once(approximation) -> None:
+    estimates = inside(approximation)._estimates
+    config = dataclasses.replace(approximation.quick, num_sweeps=5)
+    table = np.array([0.0, 1.0, 3.0, 4.0])  # additive: every order shows 1 and 3
+    for name in ("orders", "sweeps", "truncated"):
+        found = estimates(name, table, 2, config, np.random.default_rng(0))
+        assert len(found) == 3  # 1, 2 and 4 sweeps of 5
+        assert found[-1][0] == 4
+        np.testing.assert_allclose([values for _, values in found], [[1.0, 3.0]] * 3)
+    # A sweep of two begins with each of them: all coalitions are known after the first.
+    assert [cost for cost, _ in estimates("sweeps", table, 2, config, np.random.default_rng(0))] == [4, 4, 4]
+
+
+def test_truncation_counts_what_it_spares(approximation) -> None:
+    estimates = inside(approximation)._estimates
+    config = dataclasses.replace(approximation.quick, num_sweeps=1, tolerance=0.5)
+    # Anyone is worth as much as everybody: each walk ends after its first player, {0}, {1} or {2}.
+    table = np.array([0.0] + [1.0] * 7)
+    [(cost, values)] = estimates("truncated", table, 3, config, np.random.default_rng(0))
+    assert cost == 5  # nobody, everybody and three alone
+    np.testing.assert_allclose(values, 1 / 3)
+
+
+def test_wrong_errors_and_counts_are_caught(approximation, tmp_path_factory) -> None:
+    data = quick_result(approximation, tmp_path_factory)[0].data
+    assert failing(approximation, data) == set()
+    flat = data.assign(error=data["error"].where(data["estimator"] != "sweeps", 0.5))
+    assert failing(approximation, flat) == {"errors of sweeps fall like the square root"}
+    more = data.assign(evaluations=data["evaluations"] + 2 ** data["players"])
+    assert failing(approximation, more) == {"nobody asks for more than all coalitions"}
+
+
+def plain_greedy(p: float, start: float, first: int, num_rounds: int = 60) -> float:
+    """Gap after GreedyFed with two clients, one per round, in plain rationals: no engine, no closed form."""
+    weight = Fraction(p)
+    centers = (weight - 1, weight)
+    w, sums, counts = Fraction(start), [Fraction(0)] * 2, [0, 0]
+    for t in range(num_rounds):
+        means = [total / max(count, 1) for total, count in zip(sums, counts, strict=True)]
+        chosen = (first, 1 - first)[t] if t < 2 else int(means[1] > means[0])
+        after = centers[chosen]
+        sums[chosen] += (w * w - after * after) / 2
+        counts[chosen] += 1
+        w = after
+    return float(w * w / 2)
+
+
+@pytest.mark.parametrize("p", [0.5625, 0.578125, 0.59375, 0.75])
+def test_the_law_of_two_clients_is_what_a_plain_program_does(p: float, quadratic) -> None:
+    law = inside(quadratic).law
+    for start in np.arange(-17, 18, 2) / 16:
+        for first in (0, 1):
+            assert plain_greedy(p, start, first) == pytest.approx(float(law(p, start, first)), rel=1e-15)
+
+
+def test_a_wrong_law_a_wrong_place_and_wrong_frequencies_are_caught(quadratic, tmp_path_factory) -> None:
+    data = quick_result(quadratic, tmp_path_factory)[0].data
+    assert failing(quadratic, data) == set()
+    swapped = data.assign(first=1 - data["first"])
+    assert failing(quadratic, swapped) == {"two clients end where the law says"}
+    off = data["late"].where(data["number"] != "bias", 1.5 * data["late"])
+    assert failing(quadratic, data.assign(late=off)) == {
+        "who is locked in by latest values decides the end", "frequencies predict the bias",
+    }  # fmt: skip
+
+
+def test_the_place_of_no_pull_is_where_fixed_cohorts_take_the_model(quadratic) -> None:
+    import fedtheory as ft
+
+    fed = ft.QuadraticFederation([1.0, 2.0, 5.0], [[1.0], [0.0], [4.0]], [0.5, 0.3, 0.2])
+    place = inside(quadratic)._place_of_no_pull(fed, np.array([[0, 2]] * 3), 0.1, 2)
+    # One cohort for good: a fixed point of w -> w + 5/7 (1 - 0.9^2)(1 - w) + 2/7 (1 - 0.5^2)(4 - w).
+    pulls = 5 / 7 * 0.19, 2 / 7 * 0.75
+    assert place == pytest.approx([(pulls[0] * 1 + pulls[1] * 4) / sum(pulls)])
+
+
+def test_values_of_ones_own_utility_are_asked_for_in_a_script_outside_of_the_package(tmp_path) -> None:
+    script = tmp_path / "my_values.py"
+    script.write_text(
+        """
+import fedtheory as ft
+
+# Three data sets, and what a model trained on some of them is worth to us.
+RIGHT = {(): 50, (0,): 60, (1,): 70, (2,): 50, (0, 1): 90, (0, 2): 60, (1, 2): 70, (0, 1, 2): 90}
+
+def accuracy(players):
+    return RIGHT[tuple(sorted(players))]
+
+values = ft.valuation.shapley(accuracy, 3)
+print(*values, ft.valuation.efficiency(accuracy, values), *ft.valuation.null_player(accuracy, values))
+found = ft.valuation.gtg_shapley(accuracy, 3, rng=1)
+print(found.stopped, found.num_evaluations, abs(found.values - values.astype(float)).max() < 2)
+""",
+        encoding="utf-8",
+    )
+    shown = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+        check=True,
+    ).stdout.splitlines()  # fmt: skip
+    # 0 adds 10 before 1 and 20 after it, 1 adds 20 and 30; 2 adds nothing.
+    assert shown[0] == "15 25 0 0 0"
+    assert shown[1].split()[1:] == ["8", "True"]
