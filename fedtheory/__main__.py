@@ -1,4 +1,4 @@
-"""The command line: ``fedtheory list | show | bound | worst | verify``, or ``python -m fedtheory ...``.
+"""The command line: ``fedtheory list | show | bound | worst | verify | hunt | replay``, or ``python -m fedtheory ...``.
 
 Only ``argparse`` is imported before the arguments are understood, so that ``--help`` answers at once.
 """
@@ -46,9 +46,13 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
         from fedtheory._commands.showing import show
 
         return show(arguments.key, as_json=arguments.json, as_latex=arguments.latex)
-    from fedtheory._commands.verifying import verify_claims
+    if arguments.command == "verify":
+        from fedtheory._commands.verifying import verify_claims
 
-    return verify_claims(arguments)
+        return verify_claims(arguments)
+    from fedtheory._commands.hunting import hunt_claim, replay_instance
+
+    return (hunt_claim if arguments.command == "hunt" else replay_instance)(arguments)
 
 
 def _run_on_bound(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
@@ -75,10 +79,18 @@ def run() -> NoReturn:
     """Run the command of this process and leave with its code."""
     code = main()
     if code == _INTERRUPTED:
-        # A check may still be computed in a thread, on which the interpreter's own end would wait.
+        # A check may still be computed in a thread, on which the interpreter's own end would wait, or in processes.
         sys.stderr.flush()
+        _end_processes()
         os._exit(code)
     sys.exit(code)
+
+
+def _end_processes() -> None:
+    if "joblib" in sys.modules:
+        from joblib.externals.loky import get_reusable_executor
+
+        get_reusable_executor(kill_workers=True).shutdown(kill_workers=True)
 
 
 if __name__ == "__main__":

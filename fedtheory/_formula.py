@@ -27,6 +27,7 @@ __all__ = ["Formula"]
 
 Numbers = dict[str, Any]
 _EXACT_COUNTS = 2**53
+_SHORT = 1000  # exponents up to which powers of doubles stay numbers of some thousand digits
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,19 @@ class Formula:
             self.refuse(unmet)
         with np.errstate(all="ignore"):
             value = self.honest(_total(self.evaluate(arguments)))
+            if np.ndim(value) == 0 and not isinstance(value, Fraction) and np.isinf(value):
+                value = self.beyond(arguments, value)
         return value if strict else (value, unmet)
+
+    def beyond(self, arguments: Numbers, infinity: float) -> float:
+        """Return the exact value as a double where doubles overflow on the way to it, if it takes short powers only."""
+        counts = [value for name, value in arguments.items() if self.is_count(name)]
+        if any(isinstance(value, np.ndarray) for value in arguments.values()) or max(counts, default=0) > _SHORT:
+            return infinity
+        with contextlib.suppress(ZeroDivisionError):
+            value = _total(self.call(self.rationals(arguments)))
+            return self.honest(Rounded.of(value)) if isinstance(value, Fraction) else infinity
+        return infinity
 
     def terms(self, *args: Any, strict: bool = True, **kwargs: Any) -> Numbers:
         """Return the named summands, which add up to the value; unless strict, whatever the hypotheses say."""

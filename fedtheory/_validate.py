@@ -17,6 +17,7 @@ __all__ = [
     "array",
     "boolean",
     "choice",
+    "confidence",
     "count",
     "counts",
     "curvatures",
@@ -235,6 +236,14 @@ def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
     """Return one of the words on offer."""
     if not isinstance(value, str) or value not in options:
         message = f"{name} must be one of {', '.join(map(repr, options))}, got {short(value)}"
+        raise ValueError(message)
+    return value
+
+
+def confidence(value: float) -> float:
+    """Return a probability of covering, between 0 and 1."""
+    if not 0 < value < 1:
+        message = f"confidence must be between 0 and 1, got {value}"
         raise ValueError(message)
     return value
 

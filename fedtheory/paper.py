@@ -4,9 +4,11 @@ A bound is written as a function of scalars that returns its named summands; ``s
 checks its arguments and the theorem's hypotheses and returns their sum.
 """
 
+import contextlib
 import functools
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, Protocol, cast, overload
@@ -14,6 +16,7 @@ from typing import Any, Literal, Protocol, cast, overload
 import numpy.typing as npt
 
 from fedtheory._formula import Formula
+from fedtheory._letters import formula
 from fedtheory._validate import DOMAINS, Array, Domain, choice
 from fedtheory.assumptions import Assumption, Hypothesis
 from fedtheory.scheme import ANY_SCHEME, Scheme
@@ -24,6 +27,7 @@ __all__ = [
     "Paper",
     "Statement",
     "is_bound",
+    "standing_in",
     "states",
 ]
 
@@ -112,6 +116,9 @@ class Bound(Protocol):
     def symbolic(self) -> Any:
         """Return the SymPy expression of the value."""
 
+    def _repr_latex_(self) -> str:
+        """Return the formula for a notebook, in the letters of the paper."""
+
     def for_run(self, fed: Any, strategy: Any, **run: Any) -> dict[str, Any]:
         """Return the arguments for a run of ``fedavg``, as ``fedtheory.exact.for_run`` does."""
 
@@ -160,8 +167,8 @@ def states(
     def attach(summands: Callable[..., Summands]) -> Bound:
         formula = Formula(number, summands, {**DOMAINS, **(domains or {})}, assumes, side)
 
-        def evaluate(*args: Any, strict: bool = True, **kwargs: Any) -> Any:
-            return formula.value(args, kwargs, strict=strict)
+        def evaluate(*args: Any, strict: bool = True, _answer: Any = _answer, **kwargs: Any) -> Any:
+            return _answer(bound, formula.value(args, kwargs, strict=strict), args, kwargs, strict=strict)
 
         bound = functools.update_wrapper(_at_home(evaluate, summands), summands)
         vars(bound).update(
@@ -174,11 +181,53 @@ def states(
             printed=printed or bound,
             step_sizes=step_sizes,
             for_run=functools.partial(_for_run, cast("Bound", bound)),
+            _repr_latex_=functools.partial(_in_latex, bound),
             __signature__=formula.public_signature(),
         )
         return bound  # type: ignore[return-value]
 
     return attach
+
+
+_STAND_INS: ContextVar[Mapping[Any, Callable[..., Any]]] = ContextVar("stand-ins", default=types.MappingProxyType({}))
+
+
+@contextlib.contextmanager
+def standing_in(bound: Bound, function: Callable[..., Any]) -> Iterator[None]:
+    """Let a function answer where a bound is asked, in this context only: checks of claims then judge the function.
+
+    The bound still checks arguments and hypotheses. Its summands, its symbols and its printed form stay its own.
+
+    >>> from fedtheory.bounds.power_of_choice import gradient_norm
+    >>> with standing_in(gradient_norm, lambda excess, L: 3 * L * excess):
+    ...     gradient_norm(2.0, L=5.0)
+    30.0
+    >>> gradient_norm(2.0, L=5.0)
+    20.0
+    """
+    token = _STAND_INS.set({**_STAND_INS.get(), bound: function})
+    try:
+        yield
+    finally:
+        _STAND_INS.reset(token)
+
+
+def _answer(bound: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, strict: bool) -> Any:
+    known = _STAND_INS.get()
+    if bound not in known:
+        return value
+    # The function may ask the bound itself.
+    token = _STAND_INS.set({other: function for other, function in known.items() if other is not bound})
+    try:
+        answer = known[bound](*args, **kwargs)
+    finally:
+        _STAND_INS.reset(token)
+    return answer if strict else (answer, value[1])
+
+
+def _in_latex(bound: Any) -> str:
+    """Write a bound as notebooks show it."""
+    return f"$\\displaystyle {formula(bound)}$"
 
 
 def _for_run(bound: Bound, fed: Any, strategy: Any, **run: Any) -> dict[str, Any]:

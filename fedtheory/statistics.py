@@ -34,7 +34,7 @@ def student_interval(estimate: Any, standard_error: Any, degrees: int, confidenc
     """
     from scipy.special import stdtrit
 
-    upper_tail = 0.5 + 0.5 * _confidence(confidence)
+    upper_tail = 0.5 + 0.5 * _validate.confidence(confidence)
     if degrees == 0:
         return Interval(np.full_like(estimate, -np.inf)[()], np.full_like(estimate, np.inf)[()])
     half = float(stdtrit(degrees, upper_tail)) * standard_error
@@ -96,7 +96,7 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
         message = f"samples must lie in [{lower}, {upper}], got numbers in [{values.min()}, {values.max()}]"
         raise ValueError(message)
     x = (values - lower) / width
-    penalty = math.log(2 / (1 - _confidence(confidence)))
+    penalty = math.log(2 / (1 - _validate.confidence(confidence)))
     counts = np.arange(1, len(x) + 1)
     means = (0.5 + np.cumsum(x)) / (counts + 1)
     variances = (0.25 + np.cumsum((x - means) ** 2)) / (counts + 1)
@@ -141,7 +141,7 @@ def subgaussian_mean(
     (True, True)
     """
     values = _row(samples)
-    alpha = 1 - _confidence(confidence)
+    alpha = 1 - _validate.confidence(confidence)
     precision = (2 * math.log(1 / alpha) + math.log(1 + 2 * math.log(1 / alpha))) / _validate.count(
         "tuned_for", tuned_for
     )
@@ -170,10 +170,3 @@ def _row(samples: npt.ArrayLike) -> Array:
         message = f"samples must be one row of numbers, got shape {values.shape}"
         raise ValueError(message)
     return values
-
-
-def _confidence(value: float) -> float:
-    if not 0 < value < 1:
-        message = f"confidence must be between 0 and 1, got {value}"
-        raise ValueError(message)
-    return value

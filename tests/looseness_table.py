@@ -1,4 +1,4 @@
-"""Say of every bound whose worst case is known how much it promises above it, and which constant it pays too much for.
+"""Say of every bound how much it promises above its worst case, and which constant it pays too much for, or why not.
 
 ``python -m tests.looseness_table`` writes the page ``docs/theory/looseness.md``.
 """
@@ -7,39 +7,86 @@ from collections.abc import Iterator
 from fractions import Fraction as Q
 from typing import Any, NamedTuple
 
+from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import fedavg as li
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.paper import Bound
-from fedtheory.worst_case.promises import Confrontation, confront
+from fedtheory.verification.catalogue import known_bounds
+from fedtheory.worst_case.confrontations import Confrontation
+from fedtheory.worst_case.promises import CONFRONTED, confront
 from tests.environment import ROOT
 
 PAGE = ROOT / "docs" / "theory" / "looseness.md"
 HEAD = r"""# How loose are the theorems?
 
-Every bound whose worst case is known, beside it ([Worst cases](worst_cases.md)); written by `python -m
-tests.looseness_table`, and computed anew by a test. Everywhere $\mu = \frac1{10}$, $L = 1$, $\Gamma = \frac12$, and the
-first model lies at squared distance 1. Skewed selection has $\rho = \frac65$, $\tilde\rho = 2$ and $m = 1$, gradients
-are exact unless $\sigma^2$ is given, and horizons of several rounds have $\tau = 2$.
+Every bound beside its worst case ([Worst cases](worst_cases.md)), or the reason why it has none here; written by
+`python -m tests.looseness_table`, and computed anew by a test. Everywhere $\mu = \frac1{10}$, $L = 1$, $\Gamma =
+\frac12$, and the first model lies at squared distance 1. Skewed selection has $\rho = \frac65$, $\tilde\rho = 2$ and
+$m = 1$, gradients are exact unless $\sigma^2$ is given, and horizons of several rounds have $\tau = 2$.
 
 *Looseness* is the promise over the worst case; at 1 no theorem can promise less for these constants. The last columns
 hold two numbers for each constant: by how much the promise grows with it, and its multiplier in the lemma that proves
 the worst case. Where the first is much larger than the second, the proof pays too much for this constant. Errors are
-squared distances, and a gap is multiplied by $\frac2L$; only the theorem of Li et al. is compared as a gap.
+squared distances, and the gaps of Power-of-Choice's theorems are multiplied by $\frac2L$; the gaps of the others are
+compared as they are. Printed forms, where they differ, stand in the last table.
 
 | Bound | Case | Promise | Worst case | Looseness | $\Delta$ | $\Gamma$ | $G^2$ | $\sigma^2$ |
 | --- | --- | --: | --: | --: | --- | --- | --- | --- |
 """
 FOOT = """
-A star: the worst case is that without a bound on gradients, so that the looseness is at least this.
+A star: the two classes differ, see below.
+
+## Why the others have none
+
+| Bound | Reason |
+| --- | --- |
 """
+REMARKS = """
+## What the stars say
+
+| Bound | Remark |
+| --- | --- |
+"""
+PRINTED = """
+## Printed forms
+
+The same constants, whether or not they fulfill the printed hypotheses; some of these forms are false.
+
+| Bound | Case | Promise | Looseness |
+| --- | --- | --: | --: |
+"""
+_NUMBERS = "it relates numbers of one step or model to each other, without a class of functions that could be worse"
+_PATH = "it holds for any vectors of bounded length along a path; its exact form for functions is `exact_client_drift`"
+_NONCONVEX = (
+    "its hypothesis on dissimilarity is about all models, also those that no run visits, and has no finite form"
+)
+_DRAWN = "drawn priority clients multiply the outcomes of a round; `full_participation_gap` has all of them"
+REASONS: dict[Bound, str] = {
+    **dict.fromkeys((poc.averaged_distance, align.aggregated_distance, align.gradient_variance), _NUMBERS),
+    **dict.fromkeys((ocs.estimator_error, ocs.estimator_second_moment, ocs.dsgd_second_moment), _NUMBERS),
+    **dict.fromkeys((ocs.fedavg_second_moment, ocs.client_drift, ocs.perturbed_inner_product), _NUMBERS),
+    **dict.fromkeys((poc.client_drift, align.client_drift, align.sampling_variance), _PATH),
+    **dict.fromkeys((li.with_replacement_variance, li.without_replacement_variance), _PATH),
+    **dict.fromkeys((ocs.dsgd_nonconvex, ocs.dsgd_average_gradient), _NONCONVEX),
+    **dict.fromkeys((ocs.fedavg_nonconvex, ocs.fedavg_average_gradient), _NONCONVEX),
+    **dict.fromkeys((align.partial_one_step, align.partial_participation_gap), _DRAWN),
+    ocs.dsgd_per_client_variant: "it is false for unequal weights, and kept to be refuted by its own claim",
+}
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": Q(1), "objective_gap": Q(1, 2)}
 SKEWED = CLASS | {"num_selected": 1, "sigma2": Q(0), "rho_diagonal": Q(6, 5), "rho_tilde": Q(2)}
-ROUND = SKEWED | {"distance2": Q(1), "step_size": Q(1, 4)}
+BARRED = {name: value for name, value in SKEWED.items() if name != "rho_diagonal"} | {"rho_bar": Q(6, 5)}
+START = {"distance2": Q(1), "step_size": Q(1, 4)}
+ROUND = SKEWED | START
 HORIZON = SKEWED | {"initial_distance2": Q(1), "local_steps": 2}
-EQUAL = {"smallest_gamma": Q(1, 2), "mean_inverse_gamma": Q(2), "max_weight": Q(1, 4), "sum_squared_weights": Q(1, 4)}
-# What a lemma about worst cases calls the constants that promises are affine in.
-NAMES = {"distance2": "distance2", "objective_gap": "objective_gap", "G2": "G2", "sigma2": "gradient_noise"}
+QUIET = {"relative_noise": Q(0), "sigma2": Q(0)}
+EQUAL = QUIET | {"max_weight": Q(1, 4), "sum_squared_weights": Q(1, 4)}
+HALF = {"smallest_gamma": Q(1, 2), "mean_inverse_gamma": Q(2)}
+SAMPLED = CLASS | EQUAL | {"distance2": Q(1), "step_size": Q(1, 8), "gap": Q(1, 4)}
+LOCAL = CLASS | EQUAL | {"distance2": Q(1), "step_size": Q(1, 16), "server_step_size": Q(2), "local_steps": 2}
+LI = CLASS | {"local_steps": 2, "G2": Q(1), "weighted_sigma2": Q(0), "initial_distance2": Q(1)}
+ALIGNED = CLASS | {"sigma2": Q(0), "G2": Q(1), "distance2": Q(1), "priority_weight": Q(2, 3), "included_gap": Q(1, 6)}
+ALIGNED_ROUND = CLASS | {"num_steps": 2, "local_steps": 2, "G2": Q(1), "sigma2": Q(0), "initial_distance2": Q(1)}
 
 
 class Case(NamedTuple):
@@ -51,6 +98,13 @@ class Case(NamedTuple):
 
 
 CASES = (
+    Case(poc.gradient_norm, "excess 1", {"excess": Q(1), "L": Q(1)}),
+    Case(poc.loss_after_step, r"$\eta = \frac14$, excess 1", {"excess": Q(1), "step_size": Q(1, 4), "L": Q(1)}),
+    Case(
+        poc.exact_client_drift,
+        r"$\tau = 4$, $\eta = \frac14$, $G^2 = 1$",
+        {"step_size": Q(1, 4), "mu": Q(1, 10), "L": Q(1), "local_steps": 4, "G2": Q(1)},
+    ),
     *(Case(poc.one_round, rf"$\tau = {tau}$, $\eta = \frac14$", ROUND | {"local_steps": tau}) for tau in (1, 2, 5)),
     Case(
         poc.one_round,
@@ -58,65 +112,166 @@ CASES = (
         ROUND | {"local_steps": 2, "sigma2": Q(1)},
     ),
     Case(poc.one_step, r"first step, $\eta = \frac14$, $G^2 = 1$", ROUND | {"elapsed_step_size": Q(0), "G2": Q(1)}),
+    Case(
+        poc.weighted_one_step,
+        r"first step, $\eta = \frac14$, $G^2 = 1$",
+        {name: value for name, value in ROUND.items() if name != "num_selected"}
+        | {"elapsed_step_size": Q(0), "G2": Q(1), "squared_weights": Q(1)},
+    ),
     Case(poc.fixed_step_distance, r"50 rounds, $\eta = \frac14$", HORIZON | {"num_rounds": 50, "step_size": Q(1, 4)}),
     Case(poc.decaying_steps_distance, r"50 rounds, $\gamma = 40$", HORIZON | {"num_rounds": 50, "gamma": Q(40)}),
+    Case(poc.averaged_rounds_gap, r"3 rounds, $\eta = \frac14$", HORIZON | {"num_rounds": 3, "step_size": Q(1, 4)}),
     Case(poc.decaying_steps_gap, "100 steps, $G^2 = 1$", HORIZON | {"num_steps": 100, "G2": Q(1)}),
     Case(poc.refined_decaying_steps_gap, "100 steps, $G^2 = 1$", HORIZON | {"num_steps": 100, "G2": Q(1)}),
+    Case(
+        poc.fixed_step_gap,
+        r"100 steps, $\eta = \frac14$, $G^2 = 1$",
+        SKEWED | {"local_steps": 2, "num_steps": 100, "step_size": Q(1, 4), "G2": Q(1), "initial_gap": Q(1, 20)},
+    ),
     Case(
         poc.refined_fixed_step_gap,
         r"100 steps, $\eta = \frac14$, $G^2 = 1$",
         HORIZON | {"num_steps": 100, "step_size": Q(1, 4), "G2": Q(1)},
     ),
     Case(
-        li.full_participation_gap,
-        "8 steps, $G^2 = 1$",
-        CLASS | {"num_steps": 8, "local_steps": 2, "G2": Q(1), "weighted_sigma2": Q(0), "initial_distance2": Q(1)},
+        poc.derived_weighted_average_gap,
+        "100 steps, $m = 2$, $G^2 = 1$",
+        BARRED | {"initial_distance2": Q(1), "local_steps": 2, "num_steps": 100, "G2": Q(1), "num_selected": 2},
+    ),
+    Case(
+        poc.weighted_average_gap,
+        "100 steps, $m = 2$, $G^2 = 1$",
+        HORIZON | {"num_steps": 100, "G2": Q(1), "num_selected": 2, "squared_weights": Q(1)},
+    ),
+    Case(li.one_step, r"first step, $\eta = \frac14$, $G^2 = 1$", {k: v for k, v in LI.items() if k[0] != "i"} | START),
+    Case(li.full_participation_gap, "8 steps, $G^2 = 1$", LI | {"num_steps": 8}),
+    Case(li.with_replacement_gap, "2 steps, $m = 1$, $G^2 = 1$", LI | {"num_steps": 2, "num_selected": 1}),
+    Case(
+        li.without_replacement_gap,
+        "2 steps, 2 of 3 clients, $G^2 = 1$",
+        LI | {"num_steps": 2, "num_clients": 3, "num_selected": 2},
+    ),
+    Case(
+        li.decaying_steps_gap,
+        "2 steps, $m = 1$, $G^2 = 1$",
+        {k: v for k, v in LI.items() if k[0] != "w"} | {"num_steps": 2, "num_selected": 1, "sigma2": Q(0)},
+    ),
+    *(Case(li.one_round, rf"$\tau = {tau}$, $\eta = \frac14$", CLASS | START | {"local_steps": tau}) for tau in (2, 5)),
+    Case(
+        li.fixed_step_distance,
+        r"10 rounds, $\eta = \frac14$",
+        CLASS | {"num_rounds": 10, "step_size": Q(1, 4), "local_steps": 2, "initial_distance2": Q(1)},
+    ),
+    Case(li.sampled_step, r"2 of 5 clients, $\eta = \frac14$", CLASS | START | {"num_clients": 5, "num_selected": 2}),
+    Case(li.gap_after_step, r"$\eta = \frac14$", START | {"mu": Q(1, 10), "L": Q(1)}),
+    Case(ocs.dsgd_strongly_convex, r"2 of 4 clients, $\eta = \frac18$", SAMPLED | {"gamma": Q(1, 2)}),
+    Case(
+        ocs.dsgd_convex_clients,
+        r"2 of 4 clients, $\eta = \frac18$",
+        {k: v for k, v in SAMPLED.items() if k != "objective_gap"}
+        | {"gamma": Q(1, 2), "squared_weight_optimum_gradient2": Q(1, 4)},
     ),
     Case(
         ocs.dsgd_contraction,
         r"2 of 4 clients, $\eta = \frac18$",
-        CLASS | EQUAL | {"distance2": Q(1), "step_size": Q(1, 8), "relative_noise": Q(0), "sigma2": Q(0)},
+        {k: v for k, v in SAMPLED.items() if k != "gap"} | HALF,
+    ),
+    Case(
+        ocs.full_participation,
+        r"4 clients, $\eta = \frac18$, $\sigma^2 = 1$",
+        {
+            "mu": Q(1, 10),
+            "L": Q(1),
+            "distance2": Q(1),
+            "step_size": Q(1, 8),
+            "sum_squared_weights": Q(1, 4),
+            "sigma2": Q(1),
+        },
+    ),
+    Case(
+        ocs.full_participation_distance,
+        r"5 rounds of 4 clients, $\eta = \frac18$",
+        {"mu": Q(1, 10), "L": Q(1), "initial_distance2": Q(1), "step_size": Q(1, 8), "sum_squared_weights": Q(1, 4)}
+        | {"sigma2": Q(0), "num_rounds": 5},
+    ),
+    *(
+        Case(bound, r"$R = 2$, $\eta_g = 2$, $\eta = \frac1{16}$", LOCAL | {"gap": Q(1, 4), "gamma": Q(1)})
+        for bound in (ocs.fedavg_strongly_convex, ocs.fedavg_convex_clients)
+    ),
+    Case(
+        ocs.fedavg_strongly_convex_per_client,
+        r"$R = 2$, $\eta_g = 2$, $\eta = \frac1{16}$",
+        LOCAL | {"gap": Q(1, 4), "gamma": Q(1), "per_client_gap": Q(1, 8)},
+    ),
+    Case(
+        ocs.fedavg_contraction,
+        r"$R = 2$, $\eta_g = 2$, $\eta = \frac1{16}$",
+        LOCAL | {"smallest_gamma": Q(1), "mean_inverse_gamma": Q(1)},
+    ),
+    Case(align.gradient_norm, "excess 1", {"excess": Q(1), "L": Q(1)}),
+    Case(align.one_step, r"$\eta = \frac14$, $\Gamma_3 = \frac12$", ALIGNED | {"step_size": Q(1, 4), "local_steps": 2}),
+    Case(
+        align.refined_one_step,
+        r"first step, $\eta = \frac14$, $\Gamma_3 = \frac12$",
+        ALIGNED | {"step_size": Q(1, 4), "elapsed_step_size": Q(0), "squared_weights": Q(1)},
+    ),
+    Case(
+        align.recursion_gap,
+        r"a round, $\Gamma_3 = \frac12$",
+        ALIGNED_ROUND | {"priority_weights": [Q(2, 3)] * 2, "included_gaps": [Q(1, 6)] * 2},
+    ),
+    Case(
+        align.full_participation_gap,
+        r"a round, $\Gamma_3 = \frac12$",
+        ALIGNED_ROUND | {"theta": Q(1, 60), "rho": Q(1, 12)},
     ),
 )
 
 
-def growth(case: Case, name: str) -> Q:
-    """By how much the bound's value grows with a constant; exact, since bounds are affine in these or a maximum."""
-    step = case.given[name] / 1000 or Q(1, 1000)
-    more = case.given | {name: case.given[name] + step}
-    return Q(case.bound(**more) - case.bound(**case.given)) / step
-
-
-def pairs(case: Case, found: Confrontation) -> Iterator[str]:
+def pairs(found: Confrontation) -> Iterator[str]:
     """Yield for each constant what the promise and what the worst case charge for it."""
-    scale = found.promise / case.bound(**case.given)
-    for name, word in NAMES.items():
-        own = f"initial_{name}" if f"initial_{name}" in case.given else name
-        if case.given.get(own):
-            multiplier = found.worst.multipliers.get(word, Q(0))
-            yield f"{float(scale * growth(case, own)):.4f} : {float(multiplier):.4f}"
-        else:
-            yield ""
+    for name in ("distance2", "objective_gap", "G2", "gradient_noise"):
+        charge = found.charges.get(name)
+        yield f"{float(charge.promise):.4f} : {float(charge.worst):.4f}" if charge else ""
 
 
-def row(case: Case) -> str:
+def cited(bound: Bound) -> str:
+    """Name a bound and its source."""
+    return f"`{bound.__name__}` ({bound.statement.paper.key}, {bound.statement.number})"
+
+
+def row(case: Case, found: Confrontation) -> str:
     """One line of the table."""
-    found = confront(case.bound, **case.given)
-    source, star = case.bound.statement, r"\*" if found.remark else ""
+    star = r"\*" if found.remark else ""
     cells = [
-        f"`{case.bound.__name__}` ({source.paper.key}, {source.number})",
+        cited(case.bound),
         case.words,
         f"{float(found.promise):.4f}",
         f"{found.worst.value:.4f}",
         f"{found.looseness:.4f}{star}",
-        *pairs(case, found),
+        *pairs(found),
     ]
     return f"| {' | '.join(cells)} |"
 
 
+def printed_row(case: Case, found: Confrontation) -> str:
+    """Return the line of a printed form, whose promise is in the unit of the other's."""
+    others = {"rho_bar": case.given.get("rho_diagonal"), "initial_gap": Q(1, 20), "local_steps": 2, "num_selected": 1}
+    printed = case.bound.printed
+    given: dict[str, Any] = {name: (others | case.given)[name] for name in printed.domains}
+    promise = printed(**given, strict=False)[0]
+    value = float(promise) * float(found.promise) / float(case.bound(**case.given))
+    return f"| {cited(case.bound)} | {case.words} | {value:.4f} | {value / float(found.worst.enclosure[0]):.4f} |"
+
+
 def page() -> str:
     """Return the text of the page."""
-    return HEAD + "\n".join(map(row, CASES)) + "\n" + FOOT
+    found = [(case, confront(case.bound, **case.given)) for case in CASES]
+    reasons = [f"| {cited(bound)} | {REASONS[bound]} |" for bound in known_bounds().values() if bound in REASONS]
+    remarks = dict.fromkeys(f"| {cited(case.bound)} | {one.remark} |" for case, one in found if one.remark)
+    printed = [printed_row(*pair) for pair in found if pair[0].bound.printed not in CONFRONTED]
+    parts = (HEAD, [row(*pair) for pair in found], FOOT, reasons, REMARKS, remarks, PRINTED, printed)
+    return "".join(part if isinstance(part, str) else "\n".join(part) + "\n" for part in parts)
 
 
 if __name__ == "__main__":

@@ -15,34 +15,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
-from itertools import chain, groupby
+from collections.abc import Iterable, Sequence
+from itertools import chain, pairwise
 from pathlib import Path
 
 from tests.mutants import Mutant, mutants
+from tests.nearness import checks_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("fedtheory", "studies", "tests", "docs", "README.md", "pyproject.toml")
-# Beside the tests of the package itself.
-ALSO = {"bounds": ("tests/claims",)}
+STAGES = (0, 3, 8, 16, None)  # so many of the nearest tests are run first, then so many more
+PASSED = (0, 5)  # all tests have passed, or there is none: not every file has doctests
 MOST_MEMORY = 2**33  # a mutant of a guard against large enumerations must not take the machine down
-QUICK_STUDY = "test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_it_stored"
-
-
-def checks_of(file: str, root: Path = ROOT) -> tuple[str, ...]:
-    """What to run against the mutants of a file, nearest first."""
-    path = Path(file)
-    name, package = path.stem.strip("_"), path.parts[1]
-    near = sorted((root / "tests").rglob(f"test_*{name}*.py"))
-    if path.parts[0] == "studies":
-        naming = [
-            test for test in sorted((root / "tests").glob("test_*.py")) if name in test.read_text(encoding="utf-8")
-        ]
-        return (f"tests/test_studies.py::{QUICK_STUDY}[{name}]", *(str(test.relative_to(root)) for test in naming))
-    if (root / "tests" / package).is_dir():
-        own = (str(test.relative_to(root)) for test in near if package in test.parts)
-        return (file, *own, f"tests/{package}", *ALSO.get(package, ()))
-    return (file, *(str(test.relative_to(root)) for test in near)) if near else (file, "tests")
 
 
 def of_file(file: str, root: Path = ROOT) -> list[Mutant]:
@@ -67,8 +51,10 @@ def sample(files: Iterable[str], number: int, seed: int, root: Path = ROOT) -> l
 class Laboratory:
     """A scratch copy of the project, in which one file at a time is mutated."""
 
-    def __init__(self, scratch: Path, root: Path = ROOT) -> None:
+    def __init__(self, scratch: Path, root: Path = ROOT, patience: float = 30) -> None:
         self.folder, self.kernels = scratch / "tree", scratch / "kernels"
+        self.patience = patience  # seconds that every run may take beyond three times those of the honest one
+        self.seconds: dict[str, float] = {}
         self.folder.mkdir()
         self.kernels.mkdir()
         made = shutil.ignore_patterns("__pycache__", "_build", "gallery", "generated", ".*")
@@ -92,10 +78,40 @@ class Laboratory:
             command, cwd=self.folder, env={**os.environ, "CI": "true", **own}, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, preexec_fn=limit,
         )  # fmt: skip
-        return [*done.stdout.splitlines(), f"ended with code {done.returncode}"] if done.returncode else []
+        return (
+            [*done.stdout.splitlines(), f"ended with code {done.returncode}"] if done.returncode not in PASSED else []
+        )
 
-    def judge(self, mutant: Mutant, tests: Iterable[str], seconds: float) -> list[str]:
-        """Return the report of the test that kills a mutant, or nothing."""
+    def judge(self, mutant: Mutant, tests: Sequence[str]) -> list[str]:
+        """Return the report of the test that kills a mutant, or nothing.
+
+        First the honest sources have to pass: that compiles the kernels and tells how much time a mutant may take.
+        Most mutants die in the nearest tests, and what lies behind is not even run without them.
+
+        Raises
+        ------
+        SystemExit
+            If the tests fail without any mutant.
+        """
+        for start, end in pairwise(STAGES):
+            if stage := tests[start:end]:
+                report = self.run_mutated(mutant, stage, self.patience + 3 * self.honest_seconds(stage))
+                if report:
+                    return report
+        return []
+
+    def honest_seconds(self, tests: Sequence[str]) -> float:
+        """Return at least the processor time of some tests without any mutant; each is run once only."""
+        new = [test for test in tests if test not in self.seconds]
+        before = processor_seconds()
+        report = self.run(new, self.kernels) if new else []
+        if report:
+            raise SystemExit("\n".join([*report, "these tests fail without any mutant"]))
+        self.seconds |= dict.fromkeys(new, processor_seconds() - before)
+        return sum({self.seconds[test] for test in tests})
+
+    def run_mutated(self, mutant: Mutant, tests: Iterable[str], seconds: float) -> list[str]:
+        """Run tests against a mutant and return the report if any fails."""
         path, kernels = self.folder / mutant.file, self.kernels.with_name("kernels-of-the-mutant")
         honest = path.read_text(encoding="utf-8")
         # Kernels that the mutant does not reach are kept. Links will do: numba replaces files and writes into none.
@@ -114,36 +130,10 @@ def killer(report: list[str]) -> str:
     return (named or report[-1:] or ["SURVIVED"])[0]
 
 
-def judged(drawn: Iterable[Mutant], laboratory: Laboratory) -> Iterator[tuple[Mutant, list[str]]]:
-    """Yield (mutant, report), package by package.
-
-    First the honest sources have to pass: that compiles the kernels and tells how much time a mutant may take.
-
-    Raises
-    ------
-    SystemExit
-        If the tests fail without any mutant.
-    """
-    for package, own in groupby(drawn, lambda mutant: mutant.package):
-        checks = {mutant: checks_of(mutant.file, laboratory.folder) for mutant in own}
-        before = processor_seconds()
-        report = laboratory.run(unique(chain.from_iterable(checks.values())), laboratory.kernels)
-        if report:
-            raise SystemExit("\n".join([*report, f"the tests of {package} fail without any mutant"]))
-        seconds = 30 + 3 * (processor_seconds() - before)
-        for mutant, its_checks in checks.items():
-            yield mutant, laboratory.judge(mutant, its_checks, seconds)
-
-
 def processor_seconds() -> float:
     """Return the processor time of the processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def unique(names: Iterable[str]) -> list[str]:
-    """Keep the first of equals."""
-    return list(dict.fromkeys(names))
 
 
 def chosen(options: argparse.Namespace) -> list[str]:
@@ -178,7 +168,9 @@ def main(arguments: list[str] | None = None) -> int:
     drawn = [of_file(file)[int(number)]] if file else sample(chosen(options), options.number, options.seed)
     survivors, scores = [], dict.fromkeys((mutant.package for mutant in drawn), (0, 0))
     with tempfile.TemporaryDirectory(prefix="mutants-") as scratch:
-        for mutant, report in judged(drawn, Laboratory(Path(scratch))):
+        laboratory = Laboratory(Path(scratch))
+        for mutant in drawn:
+            report = laboratory.judge(mutant, checks_of(mutant.file))
             print(f"{killer(report):100.100} {mutant.kind:10} {mutant.name}", flush=True)
             if options.replay:
                 print(*report, sep="\n")

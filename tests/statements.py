@@ -14,9 +14,9 @@ from typing import NamedTuple
 from fedtheory.paper import Statement
 from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.counterexamples import replay
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.renderings import _escaped
+from fedtheory.verification.tapes import replay
 from fedtheory.verification.verdicts import examine
 from tests.environment import ROOT
 
@@ -105,9 +105,9 @@ def claims_about() -> dict[tuple[str, str], list[Claim]]:
 def strained(key: str) -> Finding | None:
     """Return what the worst known instance of an inequality shows, or the counterexample of an erratum."""
     claim, tapes = known_claims()[key], known_tapes()
-    if claim.kind == "erratum":
-        return examine(claim).worst
-    return replay(claim, tapes[key]) if key in tapes else None
+    if key in tapes:
+        return replay(claim, tapes[key])
+    return examine(claim).worst if claim.kind == "erratum" else None
 
 
 def ratio(claim: Claim) -> str:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedtheory.law import Law
+from fedtheory.testing import laws
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
-weights = st.dictionaries(st.integers(0, 5), st.integers(0, 9), min_size=1).filter(lambda found: any(found.values()))
-laws = weights.map(Law.proportional)
+LAWS = laws()
 
 
 def test_equal_outcomes_are_added_up_and_impossible_ones_left_out() -> None:
@@ -56,7 +56,7 @@ def test_negative_weights_are_refused_also_where_their_sum_is_positive() -> None
         Law.proportional({"a": -1, "b": 3})
 
 
-@given(first=laws, second=laws)
+@given(first=LAWS, second=LAWS)
 def test_a_product_has_the_products_of_the_probabilities(first: Law[int], second: Law[int]) -> None:
     joint = Law.product(first, second)
     assert joint == {(x, y): first[x] * second[y] for x, y in product(first, second)}
@@ -65,7 +65,7 @@ def test_a_product_has_the_products_of_the_probabilities(first: Law[int], second
     assert first**0 == Law.certain(())
 
 
-@given(law=laws, kernels=st.lists(laws, min_size=6, max_size=6))
+@given(law=LAWS, kernels=st.lists(LAWS, min_size=6, max_size=6))
 def test_drawing_on_follows_the_formula_of_total_probability(law: Law[int], kernels: list[Law[int]]) -> None:
     after = law.then(kernels.__getitem__)
     assert sum(after.values()) == 1
@@ -75,7 +75,7 @@ def test_drawing_on_follows_the_formula_of_total_probability(law: Law[int], kern
     assert after.mean(lambda x: x * x) == law.mean(lambda first: kernels[first].mean(lambda x: x * x))
 
 
-@given(law=laws)
+@given(law=LAWS)
 def test_mapping_moves_the_mass_and_certainty_is_neutral(law: Law[int]) -> None:
     parities = law.map(lambda x: x % 2)
     assert parities.get(0, 0) == sum(probability for outcome, probability in law.items() if outcome % 2 == 0)

@@ -16,16 +16,18 @@ from tests.environment import ROOT
 
 FLOORS = {
     **dict.fromkeys(("_comparison", "_formula", "_rounding", "_validate", "_values", "_wording", "arithmetic"), 0),
-    **dict.fromkeys(("_discover", "_compile", "_console", "_exponential", "_files", "_semidefinite"), 0),
-    **dict.fromkeys(("assumptions", "consequences", "errors", "interval", "law", "scheme", "statistics"), 0),
+    **dict.fromkeys(("_discover", "_compile", "_console", "_exponential", "_files", "_letters", "_semidefinite"), 0),
+    **dict.fromkeys(
+        ("assumptions", "consequences", "errors", "evidence", "interval", "law", "scheme", "statistics"), 0
+    ),
     **dict.fromkeys(("sampling", "valuation"), 1),
     **dict.fromkeys(("datasets", "federation"), 2),
     **dict.fromkeys(("selection", "engine"), 3),
-    **dict.fromkeys(("exact", "rational", "estimates"), 4),
+    **dict.fromkeys(("conformance", "exact", "rational", "estimates"), 4),
     # A theorem asks the laboratory below for the constants of a run.
     **dict.fromkeys(("paper", "bounds"), 5),
     **dict.fromkeys(("claims", "verification", "worst_case", "sweep", "plotting"), 6),
-    **dict.fromkeys(("study", "_commands", "__main__", "__init__"), 7),
+    **dict.fromkeys(("study", "testing", "_commands", "__main__", "__init__"), 7),
 }
 # The catalogue scans the claims, which are made of its words.
 SCANS = {("verification", "claims")}

@@ -10,6 +10,7 @@ import pytest
 from tests import mutate
 from tests.environment import ROOT
 from tests.mutants import mutants
+from tests.nearness import MOST_TESTS
 
 FILES = sorted(str(file.relative_to(ROOT)) for part in ("fedtheory", "studies") for file in (ROOT / part).rglob("*.py"))
 
@@ -106,13 +107,29 @@ def test_every_file_has_tests_that_exist(file: str) -> None:
 
 
 def test_the_nearest_tests_come_first() -> None:
-    assert mutate.checks_of("fedtheory/exact/floor.py") == (
-        "fedtheory/exact/floor.py",
-        "tests/exact/test_floor.py",
-        "tests/exact",
-    )
-    assert mutate.checks_of("fedtheory/bounds/recursion.py")[-2:] == ("tests/bounds", "tests/claims")
-    assert mutate.checks_of("fedtheory/paper.py") == ("fedtheory/paper.py", "tests/test_paper.py")
+    floor = mutate.checks_of("fedtheory/exact/floor.py")
+    assert floor[:2] == ("fedtheory/exact/floor.py", "tests/exact/test_floor.py")
+    assert set(floor[1:]) == {str(test.relative_to(ROOT)) for test in (ROOT / "tests" / "exact").glob("test_*.py")}
+    recursion = mutate.checks_of("fedtheory/bounds/recursion.py")
+    assert recursion[1] == "tests/bounds/test_recursion.py"
+    assert "tests/claims/test_claims.py" in recursion
+    assert mutate.checks_of("fedtheory/paper.py")[1] == "tests/test_paper.py"
+    assert mutate.checks_of("fedtheory/_commands/letters.py")[1] == "tests/test_command_line.py"
+
+
+def test_a_file_without_tests_of_its_own_has_those_that_import_it_before_those_that_import_what_does() -> None:
+    checks = mutate.checks_of("fedtheory/_semidefinite.py")
+    direct, through_another = "tests/exact/test_certificates.py", "tests/worst_case/test_enclosures.py"
+    assert checks[1] == direct
+    assert through_another in checks[2:]
+    assert len(checks) == 1 + MOST_TESTS
+
+
+def test_the_verdicts_on_its_own_claims_come_first_for_a_file_of_claims() -> None:
+    verdict = "tests/claims/test_claims.py::test_the_verdict_is_the_expected_one"
+    theorems = tuple(f"{verdict}[fedavg:theorem-{number}]" for number in (1, 2, 3))
+    assert mutate.checks_of("fedtheory/claims/fedavg/theorems.py")[1:4] == theorems
+    assert mutate.checks_of("fedtheory/claims/fedavg/_checks.py")[1].startswith(f"{verdict}[fedavg:")
 
 
 @pytest.fixture
@@ -131,14 +148,13 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_what_no_test_looks_at_survives_and_an_endless_loop_is_ended(project: Path, tmp_path_factory) -> None:
-    laboratory = mutate.Laboratory(tmp_path_factory.mktemp("scratch"), project)
+    laboratory = mutate.Laboratory(tmp_path_factory.mktemp("scratch"), project, patience=1)
     checks = mutate.checks_of("fedtheory/toy/sizes.py", project)
-    assert laboratory.run(checks, laboratory.kernels) == []
     text = (project / "fedtheory" / "toy" / "sizes.py").read_text()
     found = {mutant.apply(text): mutant for mutant in mutants("fedtheory/toy/sizes.py", text)}
 
     def verdict(old: str, new: str) -> str:
-        return mutate.killer(laboratory.judge(found[text.replace(old, new, 1)], checks, seconds=2))
+        return mutate.killer(laboratory.judge(found[text.replace(old, new, 1)], checks))
 
     assert verdict("-x", "x") == "SURVIVED"
     assert verdict("9 + 1", "9 - 1") == "FAILED tests/toy/test_sizes.py::test_size"
@@ -149,6 +165,7 @@ def test_what_no_test_looks_at_survives_and_an_endless_loop_is_ended(project: Pa
 
 def test_tests_that_fail_without_a_mutant_are_no_judges(project: Path, tmp_path_factory) -> None:
     (project / "tests" / "toy" / "test_sizes.py").write_text("def test_size():\n    assert False\n")
-    drawn = mutate.sample(["fedtheory/toy/sizes.py"], 1, 0, project)
-    with pytest.raises(SystemExit, match="the tests of toy fail without any mutant"):
-        list(mutate.judged(drawn, mutate.Laboratory(tmp_path_factory.mktemp("scratch"), project)))
+    (mutant,) = mutate.sample(["fedtheory/toy/sizes.py"], 1, 0, project)
+    laboratory = mutate.Laboratory(tmp_path_factory.mktemp("scratch"), project)
+    with pytest.raises(SystemExit, match="these tests fail without any mutant"):
+        laboratory.judge(mutant, mutate.checks_of(mutant.file, project))

@@ -8,6 +8,7 @@ import pytest
 import sympy
 
 from fedtheory.arithmetic import maximum
+from fedtheory.bounds import power_of_choice
 from fedtheory.errors import AssumptionViolated
 from fedtheory.paper import Hypothesis, Paper, Statement, is_bound, states
 from fedtheory.scheme import ANY_SCHEME, Scheme
@@ -119,3 +120,7 @@ def test_maximum_works_on_numbers_arrays_and_symbols():
     assert maximum(2, Fraction(5, 2)) == Fraction(5, 2)
     np.testing.assert_array_equal(maximum(np.array([1.0, 3.0]), 2.0), [2.0, 3.0])
     assert maximum(x, 2).subs(x, 3) == 3
+
+
+def test_a_notebook_shows_the_formula_of_a_bound_in_the_letters_of_its_paper() -> None:
+    assert power_of_choice.client_drift._repr_latex_() == (r"$\displaystyle 4 G^2 \eta^{2} \left(\tau - 1\right)^{2}$")

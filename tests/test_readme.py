@@ -22,6 +22,8 @@ PAGES = [
     "docs/tutorial.md",
     "docs/command_line.md",
     "docs/contributing.md",
+    "docs/own_theorem.md",
+    "docs/api/conformance.md",
     *(f"docs/theory/{page}.md" for page in ("index", "softmax", "worst_cases", "greedyfed")),
 ]
 PROGRAMS = {
@@ -86,13 +88,14 @@ def run(page: str, folder: Path) -> Iterator[str]:
 def wrong_commands(page: str) -> Iterator[str]:
     """Yield commands of the ``sh`` blocks that use what does not exist."""
     commands = [line for block in blocks(page) if block.language == "sh" for line in block.text.splitlines()]
+    shown = set(re.findall(r"^```python\n# (\S+)$", page, flags=re.MULTILINE))
     for command in (part for line in commands for part in line.split("&&")):
         words = shlex.split(command)
         if words[0] not in PROGRAMS:
             yield f"{command}: unknown program"
         yield from (f"{command}: no extra {extra}" for extra in missing_extras(command))
         paths = [word for word in words[1:] if re.fullmatch(r"[\w/]+\.(py|md|toml)", word)]
-        yield from (f"{command}: no file {path}" for path in paths if not (ROOT / path).is_file())
+        yield from (f"{command}: no file {path}" for path in paths if not ((ROOT / path).is_file() or path in shown))
 
 
 def missing_extras(command: str) -> set[str]:

@@ -1,13 +1,16 @@
 """What may stand on the command line, and its help. Only ``argparse`` is imported, so that help comes at once."""
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from fedtheory import __version__
 from fedtheory._commands.refusals import program
 
 __all__ = ["parser_of_commands"]
+
+T = TypeVar("T")
 
 _ABOUT = """\
 fedtheory: theorems of federated optimization as functions and checked claims.
@@ -58,12 +61,27 @@ _WORST = _Command(
 _VERIFY = _Command(
     "verify",
     "reach verdicts; exit code 1 if one is unexpected",
-    "[KEY ...] [--budget quick | thorough] \\\n    [--instances N] [--seed SEED] [--json FILE [--force]]",
+    "[KEY ...] [--from FILE.py] [--paper PAPER] [--kind KIND] \\\n"
+    "    [--budget quick | thorough | SECONDS | --instances N] [--seed SEED] \\\n"
+    "    [--jobs N] [--json FILE] [--report FILE.html] [--force]",
     (
-        "verify power-of-choice",
+        "verify --paper power-of-choice --kind erratum",
+        "verify --budget 300 --jobs 2",
         "verify '*:lemma-*' --instances 1000 --seed 7",
         "verify fedavg:lemma-4 --budget thorough --json -",
     ),
+)
+_HUNT = _Command(
+    "hunt",
+    "look for a counterexample, and make it small",
+    "KEY [--from FILE.py] [--seconds S | --evaluations N] \\\n    [--seed SEED] [--jobs N] [--json]",
+    ("hunt power-of-choice:theorem-3.1-refined --seconds 60", "hunt fedalign:theorem-1-as-printed --evaluations 2000"),
+)
+_REPLAY = _Command(
+    "replay",
+    "check one instance again; by default the worst known one",
+    "KEY [--from FILE.py] [--tape NUMBERS | --instance N] \\\n    [--seed SEED] [--json]",
+    ("replay power-of-choice:lemma-b2", "replay power-of-choice:lemma-b2 --seed 3 --instance 7"),
 )
 
 
@@ -83,6 +101,8 @@ def parser_of_commands() -> argparse.ArgumentParser:
     _bound_options(_added(commands, _BOUND, with_help=False))
     _worst_options(_added(commands, _WORST, with_help=False))
     _verify_options(_added(commands, _VERIFY))
+    _hunt_options(_added(commands, _HUNT))
+    _replay_options(_added(commands, _REPLAY))
     return parser
 
 
@@ -137,8 +157,80 @@ def _worst_options(command: argparse.ArgumentParser) -> None:
 def _verify_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("keys", nargs="*", metavar="KEY", help="key, prefix or pattern; all claims by default")
     size = command.add_mutually_exclusive_group()
-    size.add_argument("--budget", choices=("quick", "thorough"), default="quick", help="how many instances")
+    size.add_argument(
+        "--budget",
+        type=_budget,
+        default="quick",
+        metavar="BUDGET",
+        help="how many instances: quick, thorough, or as many as help most within so many seconds",
+    )
     size.add_argument("--instances", type=int, metavar="N", help="so many instances of each claim instead")
+    command.add_argument("--paper", help="only claims of this paper, the first part of their keys")
+    command.add_argument("--kind", help="only claims of this kind, such as inequality or erratum")
+    command.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="so many processes; the verdicts are the same"
+    )
+    _from_option(command)
     command.add_argument("--seed", type=int, default=0, help="seed of the instances (default 0)")
     command.add_argument("--json", type=Path, metavar="FILE", help="also write the verdicts; - writes only them, here")
-    command.add_argument("--force", action="store_true", help="overwrite the file")
+    command.add_argument("--report", type=Path, metavar="FILE.html", help="also write a page to read in a browser")
+    command.add_argument("--force", action="store_true", help="overwrite the files")
+
+
+def _from_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--from", dest="file", type=Path, metavar="FILE.py", help="claims of your own instead")
+
+
+def _hunt_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("key", metavar="KEY", help="key of a claim")
+    command.add_argument("--seconds", type=float, default=30.0, metavar="S", help="time to hunt (default 30)")
+    command.add_argument("--evaluations", type=int, metavar="N", help="most instances to try, in the place of the time")
+    _from_option(command)
+    command.add_argument("--seed", type=int, default=0, help="seed of the hunt (default 0)")
+    command.add_argument("--jobs", type=int, default=1, metavar="N", help="so many processes")
+    command.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _replay_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("key", metavar="KEY", help="key of a claim")
+    which = command.add_mutually_exclusive_group()
+    which.add_argument(
+        "--tape", type=_numbers, metavar="NUMBERS", help="the random numbers of the instance, with commas"
+    )
+    which.add_argument("--instance", type=int, metavar="N", help="number of the instance that the seed draws")
+    _from_option(command)
+    command.add_argument("--seed", type=int, default=0, help="seed of the instances (default 0)")
+    command.add_argument("--spawn-key", type=_counts, default=(), metavar="KEY", help="which child of the seed")
+    command.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _budget(text: str) -> str | float:
+    if text in ("quick", "thorough"):
+        return text
+    seconds = _read(float, text, "quick, thorough or seconds above 0")
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(_wanted("quick, thorough or seconds above 0", text))
+    return seconds
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    wanted = "numbers from 0 to below 1 with commas, or none"
+    found = () if text == "none" else tuple(_read(float, part, wanted) for part in text.split(","))
+    if not all(0 <= number < 1 for number in found):
+        raise argparse.ArgumentTypeError(_wanted(wanted, text))
+    return found
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    return tuple(_read(int, part, "whole numbers with commas") for part in text.split(","))
+
+
+def _read(kind: Callable[[str], T], text: str, wanted: str) -> T:
+    try:
+        return kind(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(_wanted(wanted, text)) from None
+
+
+def _wanted(wanted: str, text: str) -> str:
+    return f"must be {wanted}, got {text!r}"

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fedtheory._commands.documents import document, print_json
-from fedtheory._commands.letters import formula
 from fedtheory._commands.meanings import parameters
 from fedtheory._commands.refusals import refuse
+from fedtheory._letters import formula
 from fedtheory.paper import Bound
 from fedtheory.verification import catalogue
 from fedtheory.verification.claims import Claim

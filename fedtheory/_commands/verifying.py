@@ -2,18 +2,20 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from fedtheory._commands.background import in_background
 from fedtheory._commands.documents import document, print_json
+from fedtheory._commands.origins import own_claims
 from fedtheory._commands.refusals import refuse, writable
 from fedtheory._console import live_progress, show_table
 from fedtheory._files import json_writer
-from fedtheory.verification.catalogue import known_tapes, select_claims
+from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.renderings import console_rows, notes, numeric, rows, summary
-from fedtheory.verification.verdicts import Verdict, examine
+from fedtheory.verification.verdicts import Verdict, examined, verdicts_of
 
 __all__ = ["verify_claims"]
 
@@ -24,11 +26,17 @@ def verify_claims(arguments: argparse.Namespace) -> int:
     """Show verdicts; 1 if one is not the expected one, 130 if interrupted, with the verdicts reached until then."""
     target = arguments.json
     writable(None if target == _STANDARD_OUTPUT else target, "--json", force=arguments.force)
-    for option, value, least in (("--seed", arguments.seed, 0), ("--instances", arguments.instances, 1)):
+    writable(arguments.report, "--report", force=arguments.force)
+    for option, value, least in (
+        ("--seed", arguments.seed, 0),
+        ("--instances", arguments.instances, 1),
+        ("--jobs", arguments.jobs, 1),
+    ):
         if value is not None and value < least:
             refuse(f"{option} must be at least {least}, got {value}")
     try:
-        selected = select_claims(arguments.keys or None)
+        own = own_claims(arguments)
+        selected = select_claims(arguments.keys or None, arguments.paper, arguments.kind, own)
     except ValueError as error:
         refuse(str(error))
     verdicts, interrupted = _collect(selected, arguments)
@@ -40,23 +48,28 @@ def verify_claims(arguments: argparse.Namespace) -> int:
 
 def _collect(selected: Sequence[Claim], arguments: argparse.Namespace) -> tuple[list[Verdict], bool]:
     """Return the verdicts, and whether Ctrl-C came before the last of them."""
-    reached: list[Verdict] = []
+    reached: dict[str, Verdict] = {}
+    total = None if isinstance(arguments.budget, float) else len(selected)
     try:
         with live_progress() as wrap:
-            for _ in wrap(in_background(_examined(selected, arguments, reached)), "claims", len(selected)):
+            for _ in wrap(in_background(_reached(selected, arguments, reached)), "claims", total):
                 pass
     except KeyboardInterrupt:
-        return list(reached), True
-    return reached, False
+        return list(reached.values()), True
+    return list(reached.values()), False
 
 
-def _examined(selected: Sequence[Claim], arguments: argparse.Namespace, reached: list[Verdict]) -> Iterator[Verdict]:
-    tapes = known_tapes()
-    for claim in selected:
-        count = arguments.instances or claim.num_instances(arguments.budget)
-        verdict = examine(claim, count, arguments.seed, tapes.get(claim.key))
+def _reached(
+    selected: Sequence[Claim], arguments: argparse.Namespace, reached: dict[str, Verdict]
+) -> Iterator[Verdict]:
+    count, seed, jobs = arguments.instances, arguments.seed, arguments.jobs
+    if count is None:
+        verdicts = verdicts_of(selected, arguments.budget, seed, jobs)
+    else:
+        verdicts = examined([(claim, count) for claim in selected], seed, jobs)
+    for verdict in verdicts:
         # Kept here, where it is made: Ctrl-C may come while it is handed over.
-        reached.append(verdict)
+        reached[verdict.key] = verdict
         yield verdict
 
 
@@ -69,8 +82,11 @@ def _report(
         budget=arguments.budget,
         instances=arguments.instances,
         interrupted=interrupted,
+        expected_false_alarms=sum(verdict.risk for verdict in verdicts),
         verdicts=[numeric(row) for row in found],
     )
+    if arguments.report is not None:
+        _write_page(verdicts, content, arguments.report)
     if target == _STANDARD_OUTPUT:
         print_json(content)
         return
@@ -79,3 +95,18 @@ def _report(
     sys.stdout.writelines(f"{note}\n" for note in notes(found))
     if target is not None:
         json_writer(content)(target)
+
+
+def _write_page(verdicts: Sequence[Verdict], content: Mapping[str, Any], target: Path) -> None:
+    from fedtheory.verification.report import html_report
+
+    header = {
+        name: value
+        for name, value in content.items()
+        if name not in ("machine", "verdicts") and value not in (None, False)
+    }
+    told = {name.replace("_", " "): value for name, value in {**header, **content["machine"]}.items()}
+    page = html_report(verdicts, told)
+    waiting = target.with_name(f".{target.name}.partial")
+    waiting.write_text(page, encoding="utf-8")
+    waiting.replace(target)

@@ -42,6 +42,7 @@ from fedtheory.sampling.reference import solver_probabilities as solver_probabil
 from fedtheory.sampling.selections import Selection as Selection
 from fedtheory.sampling.selections import frequencies as frequencies
 from fedtheory.sampling.selections import independent as independent
+from fedtheory.sampling.selections import largest as largest
 from fedtheory.sampling.selections import power_of_choice as power_of_choice
 from fedtheory.sampling.selections import successive as successive
 from fedtheory.sampling.selections import uniform_subsets as uniform_subsets

@@ -10,6 +10,7 @@ __all__ = [
     "Selection",
     "frequencies",
     "independent",
+    "largest",
     "power_of_choice",
     "successive",
     "uniform_subsets",
@@ -78,10 +79,15 @@ def power_of_choice(
     Law({(0,): 5/12, (1,): 7/12})
     """
     candidates = successive(weights, num_candidates)
-    return candidates.then(lambda members: _largest(members, losses, num_selected))
+    return candidates.then(lambda members: largest(members, losses, num_selected))
 
 
-def _largest(candidates: Selection, losses: Sequence[Any], num_selected: int) -> Law[Selection]:
+def largest(candidates: Selection, losses: Sequence[Any], num_selected: int) -> Law[Selection]:
+    """Choose the candidates with the largest losses, ties at random.
+
+    >>> largest((0, 2, 3), [5, 9, 5, 7], 2)
+    Law({(0, 3): 1/2, (2, 3): 1/2})
+    """
     threshold = sorted((losses[k] for k in candidates), reverse=True)[num_selected - 1]
     surely = tuple(k for k in candidates if losses[k] > threshold)
     tied = [k for k in candidates if losses[k] == threshold]

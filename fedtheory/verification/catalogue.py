@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable
 from importlib.resources import files
 
-from fedtheory import bounds, claims
+from fedtheory import _validate, bounds, claims
 from fedtheory._discover import members
 from fedtheory.paper import Bound, is_bound
-from fedtheory.verification.claims import Claim
+from fedtheory.verification.claims import KINDS, Claim
 
-__all__ = ["close_to", "known_bounds", "known_claims", "known_tapes", "matching", "select_claims"]
+__all__ = ["close_to", "known_bounds", "known_claims", "known_tapes", "matching", "one_claim", "select_claims"]
 
 
 def known_claims() -> dict[str, Claim]:
@@ -50,17 +50,36 @@ def known_bounds() -> dict[str, Bound]:
     return dict(sorted(found.items()))
 
 
-def select_claims(keys: str | Iterable[str] | None = None) -> list[Claim]:
+def select_claims(
+    keys: str | Iterable[str] | None = None,
+    paper: str | None = None,
+    kind: str | None = None,
+    among: dict[str, Claim] | None = None,
+) -> list[Claim]:
     """Claims that keys, prefixes or patterns name; all of them by default. A full key names that claim alone.
 
-    Capitals and small letters are the same.
+    Capitals and small letters are the same. A paper, by its key, and a kind leave only their claims. The package's
+    claims are meant, unless others are given by key to choose ``among``.
 
     Raises
     ------
     ValueError
-        If a key names no claim.
+        If a key names no claim, there is no such paper or kind, or no claim is left.
     """
-    known = known_claims()
+    known = known_claims() if among is None else among
+    named = _named(known, keys)
+    if paper is not None:
+        _validate.choice("paper", paper, tuple(sorted({claim.statement.paper.key for claim in known.values()})))
+    if kind is not None:
+        _validate.choice("kind", kind, KINDS)
+    chosen = [claim for claim in named if paper in (None, claim.statement.paper.key) and kind in (None, claim.kind)]
+    if not chosen:
+        message = f"keys, paper and kind must leave a claim, got {len(named)} claims, none of {paper} and {kind}"
+        raise ValueError(message)
+    return chosen
+
+
+def _named(known: dict[str, Claim], keys: str | Iterable[str] | None) -> list[Claim]:
     if keys is None:
         return list(known.values())
     chosen: dict[str, Claim] = {}
@@ -71,6 +90,21 @@ def select_claims(keys: str | Iterable[str] | None = None) -> list[Claim]:
             raise ValueError(message)
         chosen.update({name: known[name] for name in named})
     return list(chosen.values())
+
+
+def one_claim(key: str, among: dict[str, Claim] | None = None) -> Claim:
+    """Return the one claim that a key, its beginning or a pattern names, ``among`` the package's or those given.
+
+    Raises
+    ------
+    ValueError
+        If it names none, or several.
+    """
+    named = select_claims(key, among=among)
+    if len(named) > 1:
+        message = f"key must name one claim, got {key!r}, which may be {', '.join(claim.key for claim in named[:3])}"
+        raise ValueError(message)
+    return named[0]
 
 
 def matching(key: str, known: Iterable[str]) -> list[str]:

@@ -50,6 +50,8 @@ class Claim:
         What a reader of the verdict should know.
     looseness
         By how much an inequality can be tightened at most before instances refute it: how sharply its check tests it.
+    home
+        The file that the claim was read from, if it is none of the package's.
 
     Raises
     ------
@@ -68,6 +70,7 @@ class Claim:
     bound: Bound | None = None
     remark: str = ""
     looseness: float | None = None
+    home: str = ""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9-]+:[a-z0-9.-]+", self.key):

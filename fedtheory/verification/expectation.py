@@ -14,10 +14,14 @@ from fedtheory.verification.findings import Finding
 __all__ = ["mean_at_most", "sequential_mean_at_most"]
 
 
-def mean_at_most(interval: Interval[Any], predicted: float, *, instance: Mapping[str, Any] | None = None) -> Finding:
+def mean_at_most(
+    interval: Interval[Any], predicted: float, *, confidence: float, instance: Mapping[str, Any] | None = None
+) -> Finding:
     """Compare an expectation with a bound: it holds if the upper limit does, fails if the lower limit exceeds it.
 
-    >>> [mean_at_most(Interval(1.0, 2.0), bound).holds for bound in (3.0, 0.5, 1.5)]
+    The limits cover the expectation with the given confidence; what is left is the risk of the finding.
+
+    >>> [mean_at_most(Interval(1.0, 2.0), bound, confidence=0.999).holds for bound in (3.0, 0.5, 1.5)]
     [True, False, None]
     """
     lower, upper = map(float, interval)
@@ -25,15 +29,23 @@ def mean_at_most(interval: Interval[Any], predicted: float, *, instance: Mapping
     measured, side = (lower, "lower") if holds is False else (upper, "upper")
     reason = f"limits {lower:.6g} and {upper:.6g} do not decide about {predicted:.6g}" if holds is None else ""
     return Finding(
-        measured, float(predicted), "<=", holds, f"{side} confidence limit", dict(instance or {}), reason=reason
+        measured,
+        float(predicted),
+        "<=",
+        holds,
+        f"{side} confidence limit",
+        dict(instance or {}),
+        reason=reason,
+        risk=1 - _validate.confidence(confidence),
     )
 
 
 def sequential_mean_at_most(
     draw: Callable[[int], Array],
     predicted: float,
-    interval: Callable[[Array], Interval[Any]],
+    interval: Callable[..., Interval[Any]],
     *,
+    confidence: float = 0.999,
     batch: int = 100,
     most: int = 10_000,
     instance: Mapping[str, Any] | None = None,
@@ -47,15 +59,19 @@ def sequential_mean_at_most(
     predicted
         The bound on their mean.
     interval
-        Limits that are valid at every sample size, such as ``bounded_mean`` with its range.
+        Limits that are valid at every sample size, called with the samples and the confidence: ``bounded_mean`` with
+        its range, say.
+    confidence
+        Probability that the limits cover the mean at all sizes.
     batch, most
         Samples drawn at a time, and in all.
     """
     _validate.count("batch", batch)
     samples = np.empty(0)
-    finding = mean_at_most(Interval(-np.inf, np.inf), predicted)
+    finding = mean_at_most(Interval(-np.inf, np.inf), predicted, confidence=confidence)
     while finding.holds is None and len(samples) < _validate.count("most", most):
         size = min(batch, most - len(samples))
         samples = np.concatenate([samples, _validate.array("draws", draw(size), shape=(size,))])
-        finding = mean_at_most(interval(samples), predicted, instance={**(instance or {}), "num_samples": len(samples)})
+        limits, words = interval(samples, confidence=confidence), {**(instance or {}), "num_samples": len(samples)}
+        finding = mean_at_most(limits, predicted, confidence=confidence, instance=words)
     return finding

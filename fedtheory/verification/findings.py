@@ -3,7 +3,7 @@
 import math
 import numbers
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, final
 
@@ -21,6 +21,7 @@ __all__ = [
     "at_most",
     "equal_to",
     "not_applicable",
+    "severity",
     "worst_of",
 ]
 
@@ -54,6 +55,9 @@ class Finding:
         How far measured may lie on the wrong side of predicted: rounding, or an allowance that the claim explains.
     reason
         Why the instance decides nothing, or is not applicable.
+    risk
+        Probability, at most, that the finding contradicts a true claim: of a confidence limit that is on the wrong
+        side. Exact and floating-point comparisons take none.
 
     Raises
     ------
@@ -71,6 +75,7 @@ class Finding:
     applicable: bool = True
     slack: Any = 0
     reason: str = ""
+    risk: float = 0.0
 
     def __post_init__(self) -> None:
         _validate.choice("relation", self.relation, ("<=", ">=", "=="))
@@ -204,9 +209,17 @@ def not_applicable(reason: str = "", /, **instance: Any) -> Finding:
 def worst_of(findings: Iterable[Finding]) -> Finding:
     """Return the finding nearest to breaking the claim: failures, then undecided ones, then by strain.
 
+    Its risk is that of all of them together.
+
     >>> worst_of([at_most(1, 2), at_most(3, 4), at_most(1, 8)]).ratio
     0.75
     """
-    return max(
-        findings, key=lambda at: (at.holds is False, at.applicable and at.holds is None, at.applicable, at.strain)
-    )
+    found = list(findings)
+    worst, risk = max(found, key=severity), min(sum(finding.risk for finding in found), 1.0)
+    return worst if risk == worst.risk else replace(worst, risk=risk)
+
+
+def severity(finding: Finding) -> tuple[bool, bool, bool, float]:
+    """Return what orders findings, the worst one last."""
+    undecided = finding.applicable and finding.holds is None
+    return finding.holds is False, undecided, finding.applicable, finding.strain

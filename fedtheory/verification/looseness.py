@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.counterexamples import search
 from fedtheory.verification.findings import Finding, at_least, at_most
+from fedtheory.verification.hunts import hunt
 
 __all__ = ["LADDER", "least_refuted_factor", "tightened"]
 
@@ -51,8 +51,8 @@ def least_refuted_factor(
     claim
         An inequality that holds.
     num_instances, rng, start
-        Of the search for a counterexample: most instances to try, seed, and the tape to start from.
+        Of the hunt for a counterexample: most instances to try, seed, and the tape to start from.
     """
-    # The search prefers what strains the claim: tightening changes all ratios by one factor and not its way.
-    ratio = search(claim, num_instances, rng, start).worst.ratio
+    # The hunt prefers what strains the claim: tightening changes all ratios by one factor and not its way.
+    ratio = hunt(claim, rng=rng, evaluations=num_instances, start=start, small=False).worst.ratio
     return next((factor for factor in LADDER if factor * ratio > 1), None)

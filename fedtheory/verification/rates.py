@@ -81,6 +81,7 @@ def order_at_least(
         f"{side} confidence limit",
         {**_described(fit), **(instance or {})},
         reason="" if holds is not None else _undecided(lower, upper, threshold),
+        risk=1 - confidence,
     )
 
 
@@ -106,6 +107,7 @@ def order_equal_to(
         {**_described(fit), **(instance or {})},
         slack=_validate.nonnegative("allowance", allowance),
         reason="" if holds is not None else _undecided(lower, upper, stated),
+        risk=1 - confidence,
     )
 
 

@@ -6,10 +6,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.verification.findings import ERROR, FAILS, HOLDS
-from fedtheory.verification.verdicts import STORED, Verdict
+import numpy as np
 
-__all__ = ["Row", "console_rows", "description", "markdown_table", "notes", "numeric", "rows", "summary"]
+from fedtheory.verification.findings import ERROR, FAILS, HOLDS, Finding
+from fedtheory.verification.trials import replay_command
+from fedtheory.verification.verdicts import Verdict
+
+__all__ = [
+    "Row",
+    "console_rows",
+    "description",
+    "false_alarms",
+    "finding_pairs",
+    "markdown_table",
+    "notes",
+    "numeric",
+    "of_finding",
+    "replay_line",
+    "rows",
+    "summary",
+]
 
 Row = Mapping[str, Any]
 
@@ -24,10 +40,10 @@ def rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        For each verdict ``key``, ``title``, ``paper``, ``source``, ``kind``, ``hypotheses``, ``remark``; ``verdict``,
-        ``expected``, ``as_expected``, ``reason``; ``num_instances``, ``num_applicable``; ``worst_ratio``, ``measured``,
-        ``relation``, ``predicted``, ``side``, ``slack``, ``instance`` of the worst instance; ``worst_index``,
-        ``entropy``, ``spawn_key``, which draw it again; ``seconds``.
+        For each verdict ``key``, ``title``, ``paper``, ``source``, ``kind``, ``hypotheses``, ``remark``, ``home``;
+        ``verdict``, ``expected``, ``as_expected``, ``reason``; ``num_instances``, ``num_applicable``; of the worst
+        instance ``worst_ratio``, ``measured``, ``relation``, ``predicted``, ``side``, ``slack``, ``instance``;
+        ``worst_index``, ``entropy``, ``spawn_key``, which draw it again; ``risk``, ``seconds``.
     """
     return [{**_of_claim(verdict), **_of_instances(verdict), **_of_worst(verdict)} for verdict in verdicts]
 
@@ -42,6 +58,7 @@ def _of_claim(verdict: Verdict) -> dict[str, Any]:
         "kind": claim.kind,
         "hypotheses": list(claim.hypotheses),
         "remark": claim.remark,
+        "home": claim.home,
     }
 
 
@@ -53,12 +70,22 @@ def _of_instances(verdict: Verdict) -> dict[str, Any]:
         "reason": verdict.reason,
         "num_instances": verdict.num_instances,
         "num_applicable": verdict.num_applicable,
+        "risk": verdict.risk,
         "seconds": verdict.seconds,
     }
 
 
 def _of_worst(verdict: Verdict) -> dict[str, Any]:
-    worst = verdict.worst
+    return {
+        **of_finding(verdict.worst),
+        "worst_index": verdict.worst_index,
+        "entropy": verdict.entropy,
+        "spawn_key": list(verdict.spawn_key),
+    }
+
+
+def of_finding(worst: Finding) -> dict[str, Any]:
+    """Return the part of a row that tells of its worst instance."""
     return {
         "worst_ratio": _plain(worst.ratio),
         "measured": _plain(worst.measured),
@@ -67,9 +94,6 @@ def _of_worst(verdict: Verdict) -> dict[str, Any]:
         "side": worst.side,
         "slack": _plain(worst.slack),
         "instance": {name: _plain(value) for name, value in worst.instance.items()},
-        "worst_index": verdict.worst_index,
-        "entropy": verdict.entropy,
-        "spawn_key": list(verdict.spawn_key),
     }
 
 
@@ -152,28 +176,55 @@ def _applicable(row: Row) -> str:
 
 
 def notes(found: Sequence[Row]) -> list[str]:
-    """One line for each verdict that has a reason: not applicable, inconclusive, error."""
-    return [f"{row['key']}: {row['verdict']}: {row['reason']} ({_replay(row)})" for row in found if row["reason"]]
+    """Lines on each verdict that has a reason (not applicable, inconclusive, error), or fails and should not.
+
+    A failing one is shown with its instance; the command that draws it again stands at the end of each.
+    """
+    return [line for row in found for line in _note(row)]
 
 
-def _replay(row: Row) -> str:
-    number = row["worst_index"]
-    return "the stored instance" if number == STORED else f"seed {row['entropy']}, instance {number}"
+def _note(row: Row) -> list[str]:
+    if row["reason"]:
+        return [f"{row['key']}: {row['verdict']}: {row['reason']} ({replay_line(row)})"]
+    if row["verdict"] != FAILS or row["as_expected"]:
+        return []
+    told = [f"  {name:<15} {text}".rstrip() for name, text in finding_pairs(row)]
+    return [f"{row['key']}: fails: {row['title']}", *told, f"  {replay_line(row)}"]
+
+
+def replay_line(row: Row) -> str:
+    """Return the command that draws the worst instance of a row again."""
+    seed = np.random.SeedSequence(row["entropy"], spawn_key=row["spawn_key"])
+    return replay_command(row["key"], home=row["home"], number=row["worst_index"], seed=seed)
 
 
 def summary(found: Sequence[Row]) -> str:
-    """How many verdicts there are of which kind.
+    r"""How many verdicts there are of which kind.
 
-    >>> summary([{"verdict": "holds", "as_expected": True}, {"verdict": "error", "as_expected": False}])
-    '2 claims: 1 hold, 0 fail, 1 undecided (error), 1 not as expected; ratio = measured/predicted'
+    >>> good, bad = {"verdict": "holds", "as_expected": True}, {"verdict": "error", "as_expected": False}
+    >>> print(summary([good | {"risk": 0.001}, bad | {"risk": 0.0}]).replace("; ", "\n"))
+    2 claims: 1 hold, 0 fail, 1 undecided (error), 1 not as expected
+    false alarms to expect: at most 0.001
+    ratio = measured/predicted
     """
     others = [row["verdict"] for row in found if row["verdict"] not in (HOLDS, FAILS)]
     counts = {verdict: sum(row["verdict"] == verdict for row in found) for verdict in (HOLDS, FAILS)}
     undecided = f", {len(others)} undecided ({', '.join(sorted(set(others)))})" if others else ""
     return (
         f"{len(found)} claims: {counts[HOLDS]} hold, {counts[FAILS]} fail{undecided}, "
-        f"{sum(not row['as_expected'] for row in found)} not as expected; ratio = measured/predicted"
+        f"{sum(not row['as_expected'] for row in found)} not as expected; "
+        f"false alarms to expect: {false_alarms(found)}; ratio = measured/predicted"
     )
+
+
+def false_alarms(found: Sequence[Row]) -> str:
+    """Say how many instances, at most, are expected to contradict true claims by bad luck.
+
+    >>> false_alarms([{"risk": 0.0}, {"risk": 0.0}]), false_alarms([{"risk": 0.02}, {"risk": 0.001}])
+    ('0, no verdict rests on a confidence limit', 'at most 0.021')
+    """
+    risk = sum(row["risk"] for row in found)
+    return f"at most {risk:.3g}" if risk else "0, no verdict rests on a confidence limit"
 
 
 def description(row: Row) -> list[tuple[str, str]]:
@@ -184,15 +235,20 @@ def description(row: Row) -> list[tuple[str, str]]:
         ("instances", f"{_applicable(row)} applicable"),
     ]
     if row["relation"] is not None:
-        pairs += [
-            ("measured", f"{row['measured']}, should be {row['relation']} {row['predicted']} ({row['side']})"),
-            ("ratio", "none" if row["worst_ratio"] is None else f"{float(row['worst_ratio']):.6g}"),
-            ("counterexample" if row["verdict"] == FAILS else "worst instance", ""),
-            *((f"  {part}", str(value)) for part, value in row["instance"].items()),
-        ]
+        pairs += finding_pairs(row)
     if row["relation"] is not None or row["verdict"] == ERROR:
-        pairs.append(("reproduce", _replay(row)))
+        pairs.append(("reproduce", replay_line(row)))
     return pairs
+
+
+def finding_pairs(row: Row) -> list[tuple[str, str]]:
+    """Pairs (name, text) that tell of the worst instance of a row."""
+    return [
+        ("measured", f"{row['measured']}, should be {row['relation']} {row['predicted']} ({row['side']})"),
+        ("ratio", "none" if row["worst_ratio"] is None else f"{float(row['worst_ratio']):.6g}"),
+        ("counterexample" if row["verdict"] == FAILS else "worst instance", ""),
+        *((f"  {part}", str(value)) for part, value in row["instance"].items()),
+    ]
 
 
 def markdown_table(found: Sequence[Row], prefix: str = "") -> str:

@@ -1,8 +1,7 @@
 """From findings to verdicts: run the checks of claims on seeded instances and sum up what they showed."""
 
-import time
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -12,24 +11,14 @@ from typing import Any, final
 import numpy as np
 
 from fedtheory import _validate
+from fedtheory.verification._jobs import in_order
+from fedtheory.verification._spending import first_batch, on_batch, spent
 from fedtheory.verification.catalogue import known_tapes, select_claims
 from fedtheory.verification.claims import BUDGETS, Claim
-from fedtheory.verification.counterexamples import replay
-from fedtheory.verification.findings import (
-    ERROR,
-    FAILS,
-    HOLDS,
-    INCONCLUSIVE,
-    NOT_APPLICABLE,
-    Finding,
-    not_applicable,
-    worst_of,
-)
+from fedtheory.verification.findings import ERROR, FAILS, HOLDS, INCONCLUSIVE, NOT_APPLICABLE, Finding, severity
+from fedtheory.verification.trials import Trials, tried
 
-__all__ = ["LEAST_SHARE", "STORED", "Verdict", "examine", "reproduce", "verdicts_of", "verify"]
-
-STORED = -1
-"""Number of the worst known instance, which is stored with the package."""
+__all__ = ["LEAST_SHARE", "Verdict", "examine", "examined", "verdicts_of", "verify"]
 
 LEAST_SHARE = Fraction(1, 4)
 """Share of the instances on which the hypotheses must hold for the verdict *holds*: where most instances say nothing, a
@@ -63,6 +52,9 @@ class Verdict:
         Of the seed sequence that the instances came from.
     seconds
         Time spent.
+    risk
+        How many instances are expected, at most, to contradict a true claim: the sum of the findings' risks. Only
+        confidence limits take one.
     """
 
     claim: Claim
@@ -75,6 +67,7 @@ class Verdict:
     entropy: int
     spawn_key: tuple[int, ...]
     seconds: float
+    risk: float = 0.0
 
     @property
     def key(self) -> str:
@@ -102,7 +95,15 @@ class Verdict:
         return self.worst.side
 
 
-def verify(keys: str | Iterable[str] | None = None, budget: str = "quick", rng: Any = 0) -> list[Verdict]:
+def verify(
+    keys: str | Iterable[str] | None = None,
+    budget: str | float = "quick",
+    rng: Any = 0,
+    *,
+    paper: str | None = None,
+    kind: str | None = None,
+    jobs: int = 1,
+) -> list[Verdict]:
     """Reach a verdict on every claim that the keys name.
 
     Parameters
@@ -110,25 +111,47 @@ def verify(keys: str | Iterable[str] | None = None, budget: str = "quick", rng: 
     keys
         Full keys, prefixes of keys or patterns with ``*``; all claims by default.
     budget
-        ``quick`` or ``thorough``: how many instances each claim gets.
+        ``quick`` or ``thorough``: how many instances each claim gets. Or seconds: after three instances of each claim
+        the time goes where a verdict is least certain.
     rng
         Seed, SeedSequence or Generator. A claim's instances depend on the seed and its key only, not on which other
         claims are examined.
+    paper, kind
+        Only claims of this paper, as ``power-of-choice``, and of this kind.
+    jobs
+        Number of processes; the verdicts are those of one, but for what a budget in seconds leaves time for.
 
     Raises
     ------
     ValueError
-        If a key names no claim, or the budget is unknown.
+        If a key names no claim, no claim is left, or the budget is unknown.
     """
-    return list(verdicts_of(select_claims(keys), budget, rng))
+    reached = {verdict.key: verdict for verdict in verdicts_of(select_claims(keys, paper, kind), budget, rng, jobs)}
+    return list(reached.values())
 
 
-def verdicts_of(selected: Iterable[Claim], budget: str = "quick", rng: Any = 0) -> Iterator[Verdict]:
-    """Yield the verdicts one by one, as they are reached."""
-    budget = _validate.choice("budget", budget, BUDGETS)
+def verdicts_of(
+    selected: Iterable[Claim], budget: str | float = "quick", rng: Any = 0, jobs: int = 1
+) -> Generator[Verdict, None, None]:
+    """Yield the verdicts one by one, as they are reached; with a budget in seconds again, when they rest on more."""
     seeds, tapes = _validate.seed_sequence(rng), known_tapes()
-    for claim in selected:
-        yield examine(claim, claim.num_instances(budget), seeds, tapes.get(claim.key))
+    _entropy(seeds)
+    claims, jobs = list(selected), _validate.count("jobs", jobs)
+    if isinstance(budget, str):
+        budget = _validate.choice("budget", budget, BUDGETS)
+        yield from examined([(claim, claim.num_instances(budget)) for claim in claims], seeds, jobs)
+    else:
+        trials = spent(claims, seeds, tapes, _validate.positive("budget", budget), jobs)
+        yield from (concluded(claim, seeds, found) for claim, found in trials)
+
+
+def examined(sizes: Sequence[tuple[Claim, int]], rng: Any = 0, jobs: int = 1) -> Generator[Verdict, None, None]:
+    """Yield the verdict on each claim from so many instances, and from the stored one."""
+    seeds, tapes = _validate.seed_sequence(rng), known_tapes()
+    batches = [first_batch(claim, count, tapes.get(claim.key), jobs) for claim, count in sizes]
+    with closing(in_order(partial(on_batch, seeds), batches, jobs)) as results:
+        for (claim, _), trials in zip(sizes, results, strict=True):
+            yield concluded(claim, seeds, trials)
 
 
 def examine(
@@ -141,8 +164,13 @@ def examine(
     wanted = claim.num_instances("quick") if num_instances is None else num_instances
     count = 1 if claim.is_single else _validate.count("num_instances", wanted)
     seeds = _validate.seed_sequence(rng)
-    entropy, started = _entropy(seeds), time.perf_counter()
-    findings, fault = _examined(claim, seeds, count, None if claim.is_single else tape)
+    _entropy(seeds)
+    return concluded(claim, seeds, tried(claim, seeds, range(count), None if claim.is_single else tape))
+
+
+def concluded(claim: Claim, seeds: np.random.SeedSequence, trials: Trials) -> Verdict:
+    """Return the verdict that trials lead to."""
+    findings, fault = trials.findings, trials.fault
     verdict, reason = (ERROR, fault) if fault else _sum_up(list(findings.values()))
     index = list(findings)[-1] if fault else _worst(findings)
     return Verdict(
@@ -153,57 +181,15 @@ def examine(
         num_applicable=sum(finding.applicable for finding in findings.values()),
         worst=findings[index],
         worst_index=index,
-        entropy=entropy,
+        entropy=_entropy(seeds),
         spawn_key=tuple(seeds.spawn_key),
-        seconds=time.perf_counter() - started,
+        seconds=trials.seconds,
+        risk=sum(finding.risk for finding in findings.values()),
     )
 
 
-def reproduce(claim: Claim, rng: Any, index: int) -> Finding:
-    """Check one numbered instance of a claim again, -1 for the stored one; what the check raises is raised again."""
-    if index == STORED:
-        return _found(replay(claim, _stored(claim)))
-    seeds = _validate.seed_sequence(rng)
-    own = (*seeds.spawn_key, zlib.crc32(claim.key.encode()), _validate.horizon("index", index))
-    return _found(claim.check(np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=own))))
-
-
-def _stored(claim: Claim) -> tuple[float, ...]:
-    tapes = known_tapes()
-    if claim.key not in tapes:
-        message = f"claim must be one whose worst instance is stored, got {claim.key!r}"
-        raise ValueError(message)
-    return tapes[claim.key]
-
-
-def _found(finding: Any) -> Finding:
-    if not isinstance(finding, Finding):
-        message = f"a check must return a Finding, got {finding!r}"
-        raise TypeError(message)
-    return finding
-
-
-def _examined(
-    claim: Claim, seeds: np.random.SeedSequence, count: int, tape: Sequence[float] | None
-) -> tuple[dict[int, Finding], str]:
-    """Return the findings by number up to the first instance whose check raises, and in one line what it raised."""
-    findings: dict[int, Finding] = {}
-    draws = {index: partial(reproduce, claim, seeds, index) for index in range(count)}
-    if tape is not None:
-        draws[STORED] = partial(replay, claim, tape)
-    for index, draw in draws.items():
-        try:
-            findings[index] = _found(draw())
-        except Exception as error:  # whatever a check raises is news about this claim only
-            fault = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
-            findings[index] = not_applicable(fault)
-            return findings, fault
-    return findings, ""
-
-
 def _worst(findings: dict[int, Finding]) -> int:
-    worst = worst_of(findings.values())
-    return next(index for index, finding in findings.items() if finding is worst)
+    return max(findings, key=lambda index: severity(findings[index]))
 
 
 def _sum_up(findings: list[Finding]) -> tuple[str, str]:

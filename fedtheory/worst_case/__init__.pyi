@@ -1,7 +1,10 @@
 """What fedtheory.worst_case offers; written by ``python -m tests.stubs``."""
 
+from fedtheory.worst_case import aligned_selection as aligned_selection
 from fedtheory.worst_case import biased_selection as biased_selection
 from fedtheory.worst_case import certificates as certificates
+from fedtheory.worst_case import closed_forms as closed_forms
+from fedtheory.worst_case import confrontations as confrontations
 from fedtheory.worst_case import enclosures as enclosures
 from fedtheory.worst_case import floors as floors
 from fedtheory.worst_case import full_or_uniform as full_or_uniform
@@ -13,12 +16,21 @@ from fedtheory.worst_case import promises as promises
 from fedtheory.worst_case import skewed_selection as skewed_selection
 from fedtheory.worst_case import solver as solver
 from fedtheory.worst_case import worst_cases as worst_cases
+from fedtheory.worst_case.aligned_selection import fedalign as fedalign
 from fedtheory.worst_case.biased_selection import power_of_choice as power_of_choice
 from fedtheory.worst_case.certificates import FeasiblePoint as FeasiblePoint
 from fedtheory.worst_case.certificates import Multipliers as Multipliers
 from fedtheory.worst_case.certificates import value_balance as value_balance
 from fedtheory.worst_case.certificates import verify_lower as verify_lower
 from fedtheory.worst_case.certificates import verify_upper as verify_upper
+from fedtheory.worst_case.closed_forms import prove_gap_after_step as prove_gap_after_step
+from fedtheory.worst_case.closed_forms import prove_one_round as prove_one_round
+from fedtheory.worst_case.closed_forms import prove_sampled_step as prove_sampled_step
+from fedtheory.worst_case.closed_forms import prove_skewed_round as prove_skewed_round
+from fedtheory.worst_case.confrontations import Charge as Charge
+from fedtheory.worst_case.confrontations import Confrontation as Confrontation
+from fedtheory.worst_case.confrontations import Way as Way
+from fedtheory.worst_case.confrontations import worst_scene as worst_scene
 from fedtheory.worst_case.enclosures import Enclosure as Enclosure
 from fedtheory.worst_case.enclosures import enclose as enclose
 from fedtheory.worst_case.enclosures import prove_lower as prove_lower
@@ -43,7 +55,6 @@ from fedtheory.worst_case.instances import Outcome as Outcome
 from fedtheory.worst_case.instances import Parabola as Parabola
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling as optimal_client_sampling
 from fedtheory.worst_case.promises import CONFRONTED as CONFRONTED
-from fedtheory.worst_case.promises import Confrontation as Confrontation
 from fedtheory.worst_case.promises import confront as confront
 from fedtheory.worst_case.skewed_selection import skew_class as skew_class
 from fedtheory.worst_case.skewed_selection import skew_class_horizon as skew_class_horizon

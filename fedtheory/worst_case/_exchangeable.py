@@ -15,9 +15,20 @@ from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case.function_classes import Point, impose_quadratic, interpolation, interpolation_of_copies
 from fedtheory.worst_case.gram import Draft, Program, Value, Vector
 
-__all__ = ["MEAN", "Scene", "averaged_rounds", "fixed_round", "local_steps", "origin", "start_of_round"]
+__all__ = [
+    "FIRST_NOISE",
+    "MEAN",
+    "Scene",
+    "accelerated_round",
+    "averaged_rounds",
+    "drifting_round",
+    "fixed_round",
+    "local_steps",
+    "origin",
+    "start_of_round",
+]
 
-MEAN, _DEVIATION, _FIRST_NOISE = 0, 1, 2
+MEAN, _DEVIATION, FIRST_NOISE = 0, 1, 2
 
 
 class Scene(NamedTuple):
@@ -102,7 +113,7 @@ def averaged_rounds(
     _impose(draft, points, path if noise else (), given.mu, functions)
     error = points[-1].value - home.value if objective == "gap" else w.square
     if objective == "distance":
-        apart, noisy = y.within((_DEVIATION,)), y.within(range(_FIRST_NOISE, draft.num_blocks))
+        apart, noisy = y.within((_DEVIATION,)), y.within(range(FIRST_NOISE, draft.num_blocks))
         for part, factor in zip((apart, noisy), sampling, strict=True):
             error = error + factor * part.square if factor and part.coordinates else error
     return Scene(draft.maximize(error), (tuple(points),), start)
@@ -113,7 +124,35 @@ def _impose(draft: Draft, points: Sequence[Point], noisy: Sequence[Point], mu: F
         impose_quadratic(draft, points[0], points[1:], mu, Fraction(1))
         return
     draft.interpolate(interpolation(points, mu, Fraction(1)))
-    draft.interpolate(interpolation_of_copies(noisy, _FIRST_NOISE, mu, Fraction(1)))
+    draft.interpolate(interpolation_of_copies(noisy, FIRST_NOISE, mu, Fraction(1)))
+
+
+def accelerated_round(given: Setting, server_step_size: Fraction, descent: Fraction) -> Scene:
+    """Maximize the squared distance after a round of all clients with a step size of the server.
+
+    ``descent`` times ``F(w) - F*``, w the model before the round, is added.
+    """
+    draft = Draft(num_blocks=2)
+    points = representative(draft, given)
+    home, w = points[-1], start_of_round(draft, given)
+    path, y = local_steps(draft, w, given.steps, (MEAN, _DEVIATION))
+    points += path
+    draft.interpolate(interpolation(points, given.mu, Fraction(1)))
+    after = w + server_step_size * (y.within((MEAN,)) - w)
+    error = after.square + descent * (path[0].value - home.value)
+    return Scene(draft.maximize(error), (tuple(points),), w)
+
+
+def drifting_round(given: Setting) -> Scene:
+    """Maximize the mean squared distance of the clients' models from their mean, just before the last step.
+
+    Gradients at the round's start are bounded by G2; where the model and w* lie does not matter.
+    """
+    draft = Draft(num_blocks=2)
+    path, y = local_steps(draft, origin(), given.steps[:-1], (MEAN, _DEVIATION))
+    draft.at_most(path[0].gradient.square, given["G2"], "G2")
+    draft.interpolate(interpolation(path, given.mu, Fraction(1)))
+    return Scene(draft.maximize(y.within((_DEVIATION,)).square), (tuple(path),), origin())
 
 
 def fixed_round(given: Setting, objective: str) -> Scene:

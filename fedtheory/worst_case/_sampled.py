@@ -18,8 +18,17 @@ from fedtheory.worst_case.gram import Draft, Form, Value, Vector
 __all__ = ["sampled_step"]
 
 
-def sampled_step(given: Setting, weights: Sequence[Fraction], expected_size: Fraction, probabilities: str) -> Scene:
-    """Maximize the expected squared distance after a step with independently sampled, unbiased gradients."""
+def sampled_step(
+    given: Setting,
+    weights: Sequence[Fraction],
+    expected_size: Fraction,
+    probabilities: str,
+    descent: Fraction = Fraction(0),
+) -> Scene:
+    """Maximize the expected squared distance after a step with independently sampled, unbiased gradients.
+
+    ``descent`` times ``F(w) - F*``, w the model before the step, is added.
+    """
     draft = Draft()
     clients = _weighted_clients(draft, given, weights)
     w = start_of_round(draft, given)
@@ -34,7 +43,9 @@ def sampled_step(given: Setting, weights: Sequence[Fraction], expected_size: Fra
     else:
         variance = _least_variance(draft, updates, expected_size)
     mean = w - eta * reduce(add, updates)
-    return Scene(draft.maximize(mean.square + eta**2 * variance), tuple(map(tuple, clients)), w)
+    gaps = [weight * (points[-1].value - points[-2].value) for weight, points in zip(weights, clients, strict=True)]
+    error = mean.square + eta**2 * variance + descent * reduce(add, gaps)
+    return Scene(draft.maximize(error), tuple(map(tuple, clients)), w)
 
 
 def _weighted_clients(draft: Draft, given: Setting, weights: Sequence[Fraction]) -> list[list[Point]]:

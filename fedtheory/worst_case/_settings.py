@@ -12,7 +12,13 @@ from fedtheory._wording import shown
 __all__ = ["Setting", "check_block", "rational", "setting", "step_sizes"]
 
 # Powers of the unit of length and of L in each constant.
-_UNITS = {"distance2": (1, 0), "objective_gap": (1, 1), "G2": (1, 2), "gradient_noise": (1, 2)}
+_UNITS = {
+    **dict.fromkeys(("distance2", "distance", "drift"), (1, 0)),
+    **dict.fromkeys(("objective_gap", "client_gap", "threshold", "excess", "gap", "descent"), (1, 1)),
+    **dict.fromkeys(("G2", "gradient_noise", "gradient"), (1, 2)),
+}
+# Constants that may be so large that they do not bind do not say what is large.
+_UNBOUND = ("G2", "threshold")
 
 
 @final
@@ -40,7 +46,7 @@ class Setting:
 
     def unit(self, name: str) -> Fraction:
         """Return the unit of a constant, or of a ``distance`` or ``gap``."""
-        lengths, curvatures = {**_UNITS, "distance": (1, 0), "gap": (1, 1)}[name]
+        lengths, curvatures = _UNITS[name]
         return self.length2**lengths * self.L**curvatures
 
     def __getitem__(self, name: str) -> Fraction:
@@ -76,7 +82,7 @@ def setting(num_steps: int, step_size: Any, *, mu: Any, L: Any, **constants: Any
         for name, value in constants.items()
         if value is not None
     }
-    lengths = [value / high ** _UNITS[name][1] for name, value in given.items() if name != "G2"]
+    lengths = [value / high ** _UNITS[name][1] for name, value in given.items() if name not in _UNBOUND]
     if not any(lengths):
         message = "objective_gap must be positive, got 0"
         raise ValueError(message)

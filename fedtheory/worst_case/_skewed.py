@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from fedtheory.worst_case._exchangeable import MEAN, Scene, local_steps, origin, start_of_round
 from fedtheory.worst_case._settings import Setting
-from fedtheory.worst_case.function_classes import Point, interpolation, interpolation_of_copies
+from fedtheory.worst_case.function_classes import Point, impose_quadratic, interpolation, interpolation_of_copies
 from fedtheory.worst_case.gram import Draft, Value, Vector
 
 __all__ = ["skewed_floor", "skewed_round"]
@@ -18,7 +18,9 @@ __all__ = ["skewed_floor", "skewed_round"]
 _FIRST_NOISE = 1
 
 
-def skewed_round(given: Setting, rho: Fraction, rho_tilde: Fraction, num_selected: int) -> Scene:
+def skewed_round(
+    given: Setting, rho: Fraction, rho_tilde: Fraction, num_selected: int, functions: str = "all"
+) -> Scene:
     """Maximize the expected squared distance after a round from squared distance at most distance2."""
     draft = Draft()
     w = start_of_round(draft, given)
@@ -26,7 +28,11 @@ def skewed_round(given: Setting, rho: Fraction, rho_tilde: Fraction, num_selecte
     if "G2" in given.constants:
         for point in path:
             draft.at_most(point.gradient.square, given["G2"], "G2")
-    _interpolate(draft, known, path, given)
+    if functions == "quadratic":
+        impose_quadratic(draft, known[0], [*known[1:], *path], given.mu, Fraction(1))
+    else:
+        _interpolate(draft, known, path, given)
+    # A block that says that clients are quadratic holds nothing of y.
     noise = y.within(range(_FIRST_NOISE, draft.num_blocks))
     error = y.within((MEAN,)).square
     if noise.coordinates:

@@ -15,6 +15,7 @@ from fedtheory.consequences import consequences
 from fedtheory.errors import AssumptionViolated
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._exchangeable import Scene
+from fedtheory.worst_case._nested_noises import Noises
 from fedtheory.worst_case._settings import Setting, rational
 from fedtheory.worst_case.enclosures import Enclosure
 from fedtheory.worst_case.instances import ClientFunction, History, Instance, Interpolant, Outcome, Parabola
@@ -51,11 +52,13 @@ def skews(given: Setting, rho_diagonal: Any, rho_tilde: Any, num_selected: int) 
 
 
 class Round(NamedTuple):
-    """A round's class, its program, and the enclosure."""
+    """A round's class, its program, the enclosure, whether clients are quadratic, and how many are selected."""
 
     given: Setting
     scene: Scene
     enclosure: Enclosure
+    quadratic: bool = False
+    num_selected: int = 1
 
     @property
     def proof(self) -> Proof:
@@ -71,16 +74,16 @@ class Round(NamedTuple):
 def attained(rounds: Sequence[Round]) -> Instance:
     """Return an instance that gives every round a client of its own, turned so that it starts where the last ended."""
     if any(one.given.constants.get("gradient_noise") for one in rounds):
-        message = "a worst case with gradient noise is approached by noises of many outcomes, and has no instance"
-        raise ValueError(message)
-    places = {0: np.ones(1)}
+        return _noisy_round(rounds)
+    places = {0: np.ones(1), 1: np.zeros(0)}
     spaces = [Embedding(one.scene.program, one.enclosure.point, one.given) for one in rounds]
     starts = [space.place(one.scene.start, places) for space, one in zip(spaces, rounds, strict=True)]
     dim = 1 + max(start.size for start in starts)
     model = _padded(starts[0], dim)
     start, clients, given = model, list[ClientFunction](), rounds[0].given
     for space, one, begin in zip(spaces, rounds, starts, strict=True):
-        turned = _turned(space.client(one.scene.points[0], places), _padded(begin, dim), model)
+        own: Any = space.parabola if one.quadratic else space.client
+        turned = _turned(own(one.scene.points[0], places), _padded(begin, dim), model)
         clients.append(turned)
         for eta in one.given.steps:
             model = model - float(eta / given.L) * turned.gradient(model)
@@ -91,6 +94,28 @@ def attained(rounds: Sequence[Round]) -> Instance:
         step_sizes=tuple(float(eta / one.given.L) for one in rounds for eta in one.given.steps),
         num_rounds=len(rounds),
         selection=_one_after_the_other,
+    )
+
+
+def _noisy_round(rounds: Sequence[Round]) -> Instance:
+    """Select copies of one client, whose noises are independent."""
+    if len(rounds) > 1:
+        message = f"a worst case with gradient noise has an instance for one round only, got {len(rounds)}"
+        raise ValueError(message)
+    [one], places, tree = rounds, {0: np.ones(1)}, Noises(1, len(rounds[0].given.steps))
+    space = Embedding(one.scene.program, one.enclosure.point, one.given)
+    selected = tree.client(space, one.scene.points[0], places)
+    start = space.place(one.scene.start, tree.along((), places))
+    dim, m = start.size + 1, one.num_selected
+    wider = replace(selected, points=_padded(selected.points, dim), gradients=_padded(selected.gradients, dim))
+    return Instance(
+        clients=(*_population(one.given, dim), *(wider for _ in range(m))),
+        weights=np.array([0.5, 0.5, *(0.0 for _ in range(m))]),
+        start=_padded(start, dim),
+        step_sizes=tuple(float(eta / one.given.L) for eta in one.given.steps),
+        num_rounds=1,
+        selection=lambda _losses, _history: [Outcome(1.0, np.array([0.0, 0.0, *(1 / m for _ in range(m))]))],
+        noises=tuple(_padded(noise, dim) for noise in tree.noises(space, places)),
     )
 
 
@@ -113,7 +138,7 @@ def _padded(vectors: Array, dim: int) -> Array:
     return found
 
 
-def _turned(client: Interpolant, start: Array, goal: Array) -> Interpolant:
+def _turned(client: Interpolant | Parabola, start: Array, goal: Array) -> ClientFunction:
     """Reflect a client's space so that one direction becomes another; the last coordinate stays."""
     lengths = np.linalg.norm(start), np.linalg.norm(goal)
     mirror = np.zeros_like(start)
@@ -122,5 +147,10 @@ def _turned(client: Interpolant, start: Array, goal: Array) -> Interpolant:
     turn = np.eye(start.size)
     if mirror @ mirror > 1e-24:
         turn = turn - 2 * np.outer(mirror, mirror) / (mirror @ mirror)
+    if isinstance(client, Parabola):
+        # In directions that the client does not know, any of its curvatures will do.
+        curvature = np.eye(start.size) * client.curvature[0, 0]
+        curvature[: len(client.center), : len(client.center)] = client.curvature
+        return Parabola(turn @ curvature @ turn, _padded(client.center, start.size) @ turn, client.minimum)
     points, gradients = (_padded(vectors, start.size) @ turn for vectors in (client.points, client.gradients))
     return replace(client, points=points, gradients=gradients)

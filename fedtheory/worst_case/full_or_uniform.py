@@ -1,5 +1,7 @@
 """Federated averaging with all clients, or with clients that are sampled uniformly: its exact worst cases."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
@@ -7,14 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory import _validate
-from fedtheory.worst_case._embedding import Embedding, vertices
-from fedtheory.worst_case._exchangeable import Scene, averaged_rounds
+from fedtheory._validate import Array
+from fedtheory.worst_case._embedding import Embedding, Places, vertices
+from fedtheory.worst_case._exchangeable import FIRST_NOISE, Scene, averaged_rounds
+from fedtheory.worst_case._nested_noises import Noises
 from fedtheory.worst_case._parabolas import exact_parabolas
 from fedtheory.worst_case._settings import Setting, check_block, setting
 from fedtheory.worst_case._trees import Branch, independent_draws, largest_block, tree, uniform_subsets
 from fedtheory.worst_case.certificates import FeasiblePoint
 from fedtheory.worst_case.enclosures import enclose
-from fedtheory.worst_case.instances import Instance, Outcome
+from fedtheory.worst_case.instances import ClientFunction, Instance, Outcome
 from fedtheory.worst_case.worst_cases import Proof, WorstCase, worst_of
 
 __all__ = ["fedavg"]
@@ -85,7 +89,8 @@ def fedavg(
     num_selected, num_clients
         How many are sampled, of how many. Independent draws of one round need no number of clients, nor do all.
     gradient_noise
-        Largest variance sigma2 of a stochastic gradient, in one round; the server averages it over the clients.
+        Largest variance sigma2 of a stochastic gradient, in one round; the server averages it over the clients. The
+        worst case is that of noises with many outcomes; its instance has two for each step.
     objective
         What is maximized: ``distance``, squared, or ``gap``.
     functions
@@ -122,7 +127,10 @@ def fedavg(
     _validate.choice("objective", objective, _OBJECTIVES)
     _validate.choice("functions", functions, _FUNCTIONS)
     if given["gradient_noise"] and (num_rounds > 1 or functions == "quadratic" or objective == "gap"):
-        message = "gradient_noise must be 0 but for the distance after one round over all functions"
+        message = (
+            "gradient_noise must be 0 but for the distance after one round over all functions: later rounds mix a "
+            "client's own noise with the others' (skew_class_horizon has fresh clients in every round)"
+        )
         raise ValueError(message)
     as_one = sampling == "all" or (num_rounds == 1 and objective == "distance")
     if as_one:
@@ -180,9 +188,6 @@ def _instance(
     quadratic: bool,
 ) -> Instance:
     """Place the clients: those that cannot be told apart on the vertices of a simplex."""
-    if given.constants.get("gradient_noise"):
-        message = "a worst case with gradient noise is approached by noises of many outcomes, and has no instance"
-        raise ValueError(message)
     space = Embedding(scene.program, point, given)
     num_clients = scheme.num_clients or 2
     # Blocks that only say that clients are quadratic hold none of their vectors.
@@ -190,16 +195,58 @@ def _instance(
     client = space.parabola if quadratic else space.client
     if alike:
         places = [{**empty, 0: np.ones(1), 1: vertex} for vertex in vertices(num_clients)]
+        if given["gradient_noise"]:
+            return _noisy_instance(scene, space, given, scheme, places)
         clients = tuple(client(scene.points[0], place) for place in places)
     else:
         places = [{**empty, 0: np.ones(1)}]
         clients = tuple(client(points, places[0]) for points in scene.points)
-    counts = [(float(p), np.array(c) / sum(c)) for p, c in scheme.branches(num_clients)]
-    outcomes = [Outcome(p, c) for p, c in counts]
+    return _cast(clients, space.place(scene.start, places[0]), given, scheme, num_rounds, objective)
+
+
+def _noisy_instance(
+    scene: Scene, space: Embedding, given: Setting, scheme: _Scheme, places: Sequence[Places]
+) -> Instance:
+    """Give every client noises of two outcomes in each step, which come near to noises of many."""
+    tree_of = Noises(FIRST_NOISE, len(given.steps))
+    clients = tuple(tree_of.client(space, scene.points[0], place) for place in places)
+    start = space.place(scene.start, tree_of.along((), places[0]))
+    found = replace(_cast(clients, start, given, scheme), noises=tree_of.noises(space, places[0]))
+    return _every_draw_for_itself(found, scheme.num_selected) if scheme.sampling == "independent" else found
+
+
+def _every_draw_for_itself(found: Instance, num_selected: int) -> Instance:
+    """Take each client so often that several draws of it have noises of their own."""
+    draws = np.arange(num_selected)
+    outcomes = [
+        outcome._replace(
+            coefficients=np.concatenate(
+                [(draws < round(c * num_selected)) / num_selected for c in outcome.coefficients]
+            )
+        )
+        for outcome in found.selection(np.zeros(len(found.clients)), ())
+    ]
+    return replace(
+        found,
+        clients=tuple(client for client in found.clients for _ in draws),
+        weights=np.repeat(found.weights / num_selected, num_selected),
+        selection=lambda _losses, _history: outcomes,
+    )
+
+
+def _cast(
+    clients: Sequence[ClientFunction],
+    start: Array,
+    given: Setting,
+    scheme: _Scheme,
+    num_rounds: int = 1,
+    objective: str = "distance",
+) -> Instance:
+    outcomes = [Outcome(float(p), np.array(c) / sum(c)) for p, c in scheme.branches(len(clients))]
     return Instance(
-        clients=clients,
-        weights=np.full(num_clients, 1 / num_clients),
-        start=space.place(scene.start, places[0]),
+        clients=tuple(clients),
+        weights=np.full(len(clients), 1 / len(clients)),
+        start=start,
         step_sizes=tuple(float(eta / given.L) for eta in given.steps),
         num_rounds=num_rounds,
         selection=lambda _losses, _history: outcomes,

@@ -1,7 +1,8 @@
 """Federations that attain a worst case, as functions that ordinary code can train."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import product
 from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
@@ -118,17 +119,31 @@ def _on_simplex(vectors: Array, linear: Array) -> Array:
 def _settled(weights: Array, inside: list[int], vectors: Array, linear: Array) -> list[int]:
     """Move to the minimum over the face of some vertices, and leave the face where a weight becomes negative."""
     while True:
-        size = len(inside)
-        square = np.ones((size + 1, size + 1))
-        square[:size, :size], square[size, size] = vectors[inside] @ vectors[inside].T, 0.0
-        goal = np.linalg.lstsq(square, np.append(-linear[inside], 1.0), rcond=None)[0][:size]
         here = weights[inside]
-        below = goal < 0
-        share = float((here[below] / (here[below] - goal[below])).min()) if below.any() else 1.0
-        weights[inside] = np.where(below & (here + share * (goal - here) <= 1e-15), 0.0, here + share * (goal - here))
-        if not below.any():
+        away, is_whole = _way_down(here, vectors[inside], linear[inside])
+        below = here + away < 0 if is_whole else away < 0
+        share = float((here[below] / -away[below]).min()) if below.any() else 1.0
+        weights[inside] = np.where(below & (here + share * away <= 1e-15), 0.0, here + share * away)
+        if is_whole and not below.any():
             return inside
         inside = [k for k in inside if weights[k] > 0]
+
+
+def _way_down(here: Array, vectors: Array, linear: Array) -> tuple[Array, bool]:
+    """Return the way to the minimum and True; or, where weights can change and no mixture does, a way down and False.
+
+    Along the second the objective is linear: it ends where a weight does.
+    """
+    size = here.size
+    hull = np.column_stack([vectors / (np.abs(vectors).max() or 1.0), np.ones(size)])
+    _, lengths, rows = np.linalg.svd(hull.T)
+    idle = rows[np.count_nonzero(lengths > 1e-12 * lengths[0]) :]
+    if idle.size:
+        down = -idle.T @ (idle @ linear)
+        return (down if np.abs(down).max() > 1e-15 * np.abs(linear).max() else idle[0]), False
+    square = np.ones((size + 1, size + 1))
+    square[:size, :size], square[size, size] = vectors @ vectors.T, 0.0
+    return np.linalg.lstsq(square, np.append(-linear, 1.0), rcond=None)[0][:size] - here, True
 
 
 @final
@@ -173,6 +188,9 @@ class Instance:
         outcomes that came out in the rounds before.
     objective
         ``distance`` or ``gap``.
+    noises
+        Of each step of a single round, the noise of its gradient by the outcomes of the steps so far, which are equally
+        likely and independent across clients, shapes ``(2, ..., 2, v)``; none if gradients are exact.
     """
 
     clients: tuple[ClientFunction, ...]
@@ -182,6 +200,7 @@ class Instance:
     num_rounds: int
     selection: Callable[[Array, History], Sequence[Outcome]]
     objective: str = "distance"
+    noises: tuple[Array, ...] = ()
 
     def run(self) -> float:
         """Train through all outcomes of the selections, and return the expected error after the last round."""
@@ -192,6 +211,8 @@ class Instance:
             if len(history) == self.num_rounds:
                 return self.error(w)
             outcomes = self.selection(np.array([client.loss(w) for client in self.clients]), history)
+            if self.noises:
+                return sum(outcome.probability * self._spread(w, outcome.coefficients) for outcome in outcomes)
             busy = np.any([outcome.coefficients != 0 for outcome in outcomes], axis=0)
             updates = np.zeros((len(self.clients), w.size))
             for k in np.flatnonzero(busy):
@@ -204,6 +225,15 @@ class Instance:
         found: float = expected(self.start, ())
         return found
 
+    def _spread(self, w: Array, coefficients: Array) -> float:
+        """Return the mean squared length of a mean of models whose noises are independent."""
+        mean, variance = np.zeros_like(w), 0.0
+        for k in np.flatnonzero(coefficients):
+            models = np.array(list(_noisily_trained(self.clients[k], w, self.step_sizes, self.noises)))
+            mean = mean + coefficients[k] * models.mean(axis=0)
+            variance += float(coefficients[k] ** 2 * models.var(axis=0).sum())
+        return float(mean @ mean) + variance
+
     def as_data(self) -> dict[str, Any]:
         """Return everything but the selection as lists of numbers, for a file."""
         plain = {
@@ -212,6 +242,7 @@ class Instance:
             "step_sizes": list(self.step_sizes),
             "num_rounds": self.num_rounds,
             "objective": self.objective,
+            "noises": [noise.tolist() for noise in self.noises],
             "expected_error": self.run(),
         }
         return plain | {"clients": [_as_data(client) for client in self.clients]}
@@ -237,6 +268,17 @@ def _trained(client: ClientFunction, w: Array, step_sizes: Sequence[float]) -> A
     for eta in step_sizes:
         w = w - eta * client.gradient(w)
     return w
+
+
+def _noisily_trained(
+    client: ClientFunction, w: Array, step_sizes: Sequence[float], noises: Sequence[Array]
+) -> Iterator[Array]:
+    """Yield the models after local steps, one for each sequence of outcomes."""
+    for outcomes in product((0, 1), repeat=len(noises)):
+        y = w
+        for s, (eta, noise) in enumerate(zip(step_sizes, noises, strict=True)):
+            y = y - eta * (client.gradient(y) + noise[outcomes[: s + 1]])
+        yield y
 
 
 def _as_data(client: Any) -> dict[str, Any]:

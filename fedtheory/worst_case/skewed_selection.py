@@ -7,11 +7,12 @@ from typing import Any
 
 from fedtheory import _validate
 from fedtheory.errors import OracleError
-from fedtheory.worst_case._settings import check_block, rational, setting, step_sizes
+from fedtheory.worst_case._parabolas import exact_parabolas
+from fedtheory.worst_case._settings import Setting, check_block, rational, setting, step_sizes
 from fedtheory.worst_case._skewed import skewed_round
-from fedtheory.worst_case._skewed_rounds import Round, attained, skews
+from fedtheory.worst_case._skewed_rounds import Round, Skews, attained, skews
 from fedtheory.worst_case.enclosures import enclose
-from fedtheory.worst_case.worst_cases import Lemma, Proof, WorstCase, worst_of
+from fedtheory.worst_case.worst_cases import Lemma, WorstCase, worst_of
 
 __all__ = ["skew_class", "skew_class_horizon"]
 
@@ -32,6 +33,7 @@ def skew_class(
     gradient_noise: Any = 0,
     num_selected: int = 1,
     G2: Any = None,
+    functions: str = "all",
     max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case of one round over all federations and selection laws with these skews.
@@ -56,6 +58,8 @@ def skew_class(
         step's noise is divided.
     G2
         Bound on the squared gradients of the selected clients, none if left out.
+    functions
+        ``all``, or only ``quadratic`` ones, with exact gradients.
 
     Returns
     -------
@@ -82,10 +86,20 @@ def skew_class(
     constants = {"distance2": distance2, "objective_gap": objective_gap, "gradient_noise": gradient_noise, "G2": G2}
     given = setting(_validate.count("local_steps", local_steps), step_size, mu=mu, L=L, **constants)
     check_block(len(given.steps) + 3, max_block)
-    scene = skewed_round(given, *skews(given, rho_diagonal, rho_tilde, num_selected))
-    found = enclose(scene.program)
-    attain = partial(attained, [Round(given, scene, found)])
-    return worst_of([Proof(scene.program, found)], given, "distance", attain)
+    found = _round(given, skews(given, rho_diagonal, rho_tilde, num_selected), functions)
+    return worst_of([found.proof], given, "distance", partial(attained, [found]))
+
+
+def _round(given: Setting, ratios: Skews, functions: str) -> Round:
+    """Enclose the worst case of a round."""
+    _validate.choice("functions", functions, ("all", "quadratic"))
+    quadratic = functions == "quadratic"
+    if quadratic and given["gradient_noise"]:
+        message = "gradient_noise must be 0 with functions='quadratic', whose noise is not in the programs"
+        raise ValueError(message)
+    scene = skewed_round(given, *ratios, functions)
+    rounding = partial(exact_parabolas, scene, given) if quadratic else None
+    return Round(given, scene, enclose(scene.program, rounding), quadratic, ratios.num_selected)
 
 
 def skew_class_horizon(
@@ -101,6 +115,7 @@ def skew_class_horizon(
     rho_tilde: Any,
     gradient_noise: Any = 0,
     num_selected: int = 1,
+    functions: str = "all",
     max_block: int = 50,
 ) -> WorstCase:
     r"""Exact worst case after ``num_steps`` local steps over all federations and selection laws with these skews.
@@ -116,8 +131,10 @@ def skew_class_horizon(
         Local steps T, a multiple of ``local_steps``.
     step_size
         One number, or one for each of the ``num_steps`` steps (``power_of_choice.decaying_step_sizes``).
-    local_steps, mu, L, distance2, objective_gap, rho_diagonal, rho_tilde, gradient_noise, num_selected, max_block
+    local_steps, mu, L, distance2, objective_gap, rho_diagonal, rho_tilde
         As in ``skew_class``; distance2 is that of the first model.
+    gradient_noise, num_selected, functions, max_block
+        As in ``skew_class``.
 
     Returns
     -------
@@ -153,8 +170,7 @@ def skew_class_horizon(
     lower, upper, rounds = start, start, list[Round]()
     for first in range(0, steps, tau):
         given = setting(tau, sizes[first : first + tau], mu=mu, L=L, distance2=lower, **constants)
-        scene = skewed_round(given, *skews(given, rho_diagonal, rho_tilde, num_selected))
-        rounds.append(Round(given, scene, enclose(scene.program)))
+        rounds.append(_round(given, skews(given, rho_diagonal, rho_tilde, num_selected), functions))
         lower, upper = _next(rounds[-1], rounds[-1].enclosure.lower, rounds[-1].lemma, upper)
     lemma = _composed([one.lemma for one in rounds])
     size = rounds[0].proof.size._replace(num_programs=len(rounds))

@@ -17,6 +17,9 @@ __all__ = ["Lemma", "ProgramSize", "Proof", "WorstCase", "lemma_of", "worst_of"]
 _SYMBOLS = {
     "distance": "E |w - w*|^2",
     "gap": "E F(w) - F*",
+    "drift": "mean |w_k - w|^2",
+    "descent": "F(w) - F(w_+)",
+    "gradient": "|grad F(w)|^2",
 }
 
 
@@ -31,7 +34,7 @@ class Lemma(Mapping[str, Fraction]):
     Attributes
     ----------
     error
-        What is bounded: ``distance`` or ``gap``, after the last round.
+        What is bounded: ``distance`` or ``gap``, after the last round; of lemmas ``drift``, ``descent``, ``gradient``.
     coefficients
         By the name of a constant.
     """
@@ -135,7 +138,7 @@ class WorstCase:
         Raises
         ------
         ValueError
-            If the worst case is approached by federations only, as with gradient noise.
+            If there is none: with gradient noise over several rounds, and for programs about lemmas.
         """
         return self._attain()
 

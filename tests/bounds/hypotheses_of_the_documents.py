@@ -103,6 +103,11 @@ _FEDAVG = {
     "without_replacement_gap-printed": _LI | _OF_EVERYBODY | _SUBSETS | {"equal weights"},
     "with_replacement_variance-printed": {"gradients", "steps at most halve", "draws with replacement"},
     "without_replacement_variance-printed": {"gradients", "steps at most halve"} | _SUBSETS,
+    # The page on worst cases: no bound on gradients at all.
+    "one_round-derived": _CLIENTS | {"no noise", "step <= 1/L"},
+    "fixed_step_distance-derived": _CLIENTS | {"no noise", "step <= 1/L"},
+    "sampled_step-derived": _CLIENTS | {"no noise", "step <= 1/L"} | _SUBSETS,
+    "gap_after_step-derived": _CLIENTS | {"no noise", "step <= 1/L"},
 }
 
 # FedALIGN: Assumptions 1 to 4, with indicators frozen at the round's start (errata row on (16) and (19)).

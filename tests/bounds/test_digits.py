@@ -20,6 +20,7 @@ FORMS = {
     if not suffix or form.__name__.startswith("_")
 }
 RELATIVE = 1e-12
+LARGEST = float(np.finfo(np.float64).max)
 LONGEST_SEQUENCE = 6
 
 
@@ -98,17 +99,20 @@ def digits(number):
     return mpmath.mpf(number.numerator) / number.denominator if isinstance(number, Q | int) else mpmath.mpf(number)
 
 
-def has_all_digits_or_errs_outward(value, terms, side):
+def has_all_digits_or_errs_outward(value, terms, side, unmet):
     sign = {"upper": 1, "lower": -1}[side]
     if terms is None:
         return value == sign * np.inf
     exact = mpmath.fsum(terms.values())
+    if np.isinf(value):
+        # Beyond the hypotheses, powers of numbers below -1 may cancel to anything.
+        return value == sign * np.inf and (unmet or sign * exact > LARGEST)
     outward = sign * (mpmath.mpf(value) - exact)
     return outward >= 0 or -outward <= RELATIVE * abs(exact)
 
 
 def has_the_digits_of_its_summands(value, terms):
-    if mpmath.fsum(terms.values()) > np.finfo(np.float64).max:
+    if mpmath.fsum(terms.values()) > LARGEST:
         return value == np.inf
     return (
         abs(mpmath.mpf(value) - mpmath.fsum(terms.values()))
@@ -124,8 +128,35 @@ def test_a_value_has_all_digits_or_errs_outward(bound):
             world = draw(bound, rng)
             value, unmet = bound(**world, strict=False)
             terms = exact_terms(bound, world)
-            assert has_all_digits_or_errs_outward(value, terms, bound.statement.side), world
+            assert has_all_digits_or_errs_outward(value, terms, bound.statement.side, unmet), world
             assert unmet or has_the_digits_of_its_summands(value, terms), world
+
+
+def extreme_worlds(bound, rng):
+    """Worlds of counts up to 20 with one number at the brink of what a double holds."""
+    for name in (name for name, domain in bound.domains.items() if "integer" not in domain.assumptions):
+        for extreme in (1e300, 1.7e308, 1e-300):
+            drawn = draw(bound, rng).items()
+            world = {key: 1 + value % 20 if isinstance(value, int) else value for key, value in drawn}
+            yield {**world, name: [extreme] * LONGEST_SEQUENCE if name in takes_sequences(bound) else extreme}
+
+
+def value_if_any(bound, world):
+    """The value, unless the hypotheses are unmet or contradict each other."""
+    try:
+        value, unmet = bound(**world, strict=False)
+    except ValueError:  # mu above L
+        return None
+    return None if unmet else value
+
+
+@by_name(FORMS)
+def test_a_bound_is_infinite_only_beyond_the_largest_double_however_far_doubles_overflow_on_the_way(bound):
+    sign = {"upper": 1, "lower": -1}[bound.statement.side]
+    worlds = list(extreme_worlds(bound, np.random.default_rng(23)))
+    infinite = [world for world in worlds if (value := value_if_any(bound, world)) is not None and np.isinf(value)]
+    with mpmath.workdps(500):
+        assert [w for w in infinite if sign * mpmath.fsum(exact_terms(bound, w).values()) <= LARGEST] == []
 
 
 def takes_arrays(bound):
@@ -143,7 +174,8 @@ def test_arrays_too_have_all_digits_or_err_outward(bound):
     values, _ = bound(**{name: np.array([world[name] for world in worlds]) for name in bound.domains}, strict=False)
     with mpmath.workdps(500):
         for value, world in zip(values, worlds, strict=True):
-            assert has_all_digits_or_errs_outward(value, exact_terms(bound, world), bound.statement.side), world
+            terms, unmet = exact_terms(bound, world), bound(**world, strict=False)[1]
+            assert has_all_digits_or_errs_outward(value, terms, bound.statement.side, unmet), world
 
 
 def test_the_average_distance_has_the_digits_of_a_sum():

@@ -16,6 +16,7 @@ from fedtheory.bounds import power_of_choice
 from fedtheory.bounds.recursion import unroll, unrolled_gap
 from fedtheory.errors import AssumptionViolated
 from fedtheory.scheme import Scheme
+from fedtheory.testing import rationals
 
 THEOREMS = [
     fa.full_participation_gap,
@@ -61,10 +62,6 @@ def named(bound):
 
 def pick(bound, world):
     return {name: value for name, value in world.items() if name in inspect.signature(bound).parameters}
-
-
-def rationals(low, high):
-    return st.fractions(low, high, max_denominator=12)
 
 
 @st.composite

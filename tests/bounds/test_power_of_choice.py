@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.errors import AssumptionViolated
 from fedtheory.scheme import Scheme
+from fedtheory.testing import rationals
 
 DECAYING = [poc.decaying_steps_gap, poc.decaying_steps_gap.printed, poc.refined_decaying_steps_gap]
 FIXED = [poc.fixed_step_gap, poc.fixed_step_gap.printed, poc.refined_fixed_step_gap]
@@ -25,10 +26,6 @@ FALLING = ("mu", "num_selected", "rho_diagonal", "rho_bar")
 
 def named(bound):
     return f"{bound.__name__}-{bound.statement.form}"
-
-
-def rationals(low, high):
-    return st.fractions(low, high, max_denominator=20)
 
 
 @st.composite

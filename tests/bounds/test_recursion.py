@@ -182,6 +182,7 @@ def test_a_step_that_is_too_long_anywhere_is_refused():
         ({"step_sizes": [0.05, 0.0]}, "step_sizes must be finite and positive, got 0.0 at index 1"),
         ({"step_sizes": [[0.05]]}, "step_sizes must have 1 dimension"),
         ({"local_steps": 0}, "local_steps"),
+        ({"G2": [100.0] * 2}, r"G2 must be a number or one for each of the 1 steps, got shape \(2,\)"),
     ],
 )
 def test_bad_numbers_are_refused_by_name(change, message):

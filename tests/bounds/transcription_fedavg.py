@@ -4,6 +4,7 @@ from fractions import Fraction as Q
 
 LETTERS = {
     "num_steps": "T",
+    "num_rounds": "R",
     "mu": "mu",
     "L": "L",
     "local_steps": "E",
@@ -76,3 +77,32 @@ def _one_step_constant(L, E, G2, p2_sigma2, Gamma):
 def decaying_step_sizes(T, mu, L, E):
     """The step sizes 2/(mu (t + gamma)), gamma = max{8 L/mu, E}, of all three theorems, for t < T."""
     return [2 / (mu * (t + max(8 * L / mu, E))) for t in range(T)]
+
+
+# The page on worst cases: without bounded gradients.
+
+
+def one_round__derived(Delta, eta, mu, L, E, Gamma):
+    """Gamma costs 2 L eta^2 sum_s (s c)^2 (beta + E - 1)/(beta (beta + E)), beta = 2 c/(eta (L - mu)) - 1."""
+    c = 1 - eta * mu
+    beta = 2 * c / (eta * (L - mu)) - 1
+    squares = sum((s * c) ** 2 for s in range(E))
+    return c ** (2 * E) * Delta + 2 * L * eta**2 * squares * (beta + E - 1) / (beta * (beta + E)) * Gamma
+
+
+def fixed_step_distance__derived(R, eta, mu, L, E, Gamma, Delta_0):
+    """R times the inequality of a round."""
+    for _ in range(R):
+        Delta_0 = one_round__derived(Delta_0, eta, mu, L, E, Gamma)
+    return Delta_0
+
+
+def sampled_step__derived(Delta, eta, mu, L, N, m, Gamma):
+    """(1 - eta mu)^2 Delta + alpha eta^2 A/(A - alpha eta^2) 2 L Gamma with A = 2 eta (1 - eta mu)/(L - mu)."""
+    alpha, A = Q(N - m, m * (N - 1)), 2 * eta * (1 - eta * mu) / (L - mu)
+    return (1 - eta * mu) ** 2 * Delta + alpha * eta**2 * A / (A - alpha * eta**2) * 2 * L * Gamma
+
+
+def gap_after_step__derived(Delta, eta, mu, L):
+    """The form of Taylor, Hendrickx and Glineur: mu/2 over mu/L - 1 + (1 - eta mu)^-2."""
+    return mu / 2 / (mu / L - 1 + (1 - eta * mu) ** -2) * Delta

@@ -6,9 +6,9 @@ from typing import Any
 
 from fedtheory.verification.catalogue import known_tapes
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.counterexamples import search
 from fedtheory.verification.findings import Finding
-from fedtheory.verification.verdicts import reproduce
+from fedtheory.verification.hunts import hunt
+from fedtheory.verification.trials import reproduce
 
 TAPES = known_tapes()
 
@@ -28,4 +28,5 @@ def refuted(
     """
     mutant = replace(claim, check=check or claim.check)
     starts = [(), *([TAPES[claim.key]] if claim.key in TAPES else [])]
-    return any(search(mutant, num_instances, rng, start).worst.holds is False for start in reversed(starts))
+    hunts = (hunt(mutant, evaluations=num_instances, rng=rng, start=start, small=False) for start in reversed(starts))
+    return any(found.worst.holds is False for found in hunts)

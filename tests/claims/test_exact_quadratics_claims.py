@@ -125,7 +125,7 @@ def test_every_ranking_gives_a_vertex_of_the_base_polytope():
 
 
 MOMENTS = {
-    "alpha": lambda m: m._replace(alpha=m.alpha - 1e-6),
+    "alpha": lambda m: m._replace(alpha=m.alpha + 1e-6),
     "delta": lambda m: m._replace(delta=1.000001 * m.delta),
     "noise": lambda m: m._replace(noise=1.000001 * m.noise),
     "mean": lambda m: m._replace(mean=m.mean * np.linspace(1, 1.000001, len(m.mean))),

@@ -92,7 +92,7 @@ def test_the_refined_fixed_step_theorem_needs_each_of_its_terms(term: str) -> No
 def test_the_refined_fixed_step_theorem_needs_its_arguments(argument: str, change: Callable[[Any], Any]) -> None:
     mutant = given(poc.refined_fixed_step_gap, argument, change)
     check = theorems.against_fixed_steps(mutant, "rho_diagonal", "initial_distance2")
-    assert refuted(theorems.theorem_a1_refined, check, 300)
+    assert refuted(theorems.theorem_a1_refined, check, 600)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import fedtheory as ft
 from fedtheory.federation.prioritized import prioritize
+from fedtheory.testing import quadratic_federations, seeds
 
 
 def quadratics(rng, num_clients=6, dim=3):
@@ -19,16 +19,15 @@ def quadratics(rng, num_clients=6, dim=3):
 
 
 @settings(max_examples=30)
-@given(seed=st.integers(0, 2**32), num_priority=st.integers(1, 6))
-def test_the_objective_is_that_of_the_priority_clients_alone(seed, num_priority):
-    rng = np.random.default_rng(seed)
-    fed = quadratics(rng)
-    mask = rng.permutation(np.arange(6) < num_priority)
+@given(fed=quadratic_federations(), seed=seeds())
+def test_the_objective_is_that_of_the_priority_clients_alone(fed, seed):
+    rng, K = np.random.default_rng(seed), fed.num_clients
+    mask = rng.permutation(np.arange(K) < rng.integers(1, K + 1))
     aligned = prioritize(fed, mask)
     alone = ft.QuadraticFederation(
         fed.curvatures[mask], fed.centers[mask], fed.weights[mask], fed.minima[mask], normalize=True
     )
-    w = rng.standard_normal(3)
+    w = rng.standard_normal(fed.dim)
     # Sums in another order: a few roundings.
     assert aligned.federation.loss(w) == pytest.approx(alone.loss(w), rel=1e-13)
     assert aligned.federation.gradient(w) == pytest.approx(alone.gradient(w), rel=1e-12, abs=1e-12)
@@ -37,7 +36,7 @@ def test_the_objective_is_that_of_the_priority_clients_alone(seed, num_priority)
     assert aligned.shares[mask].sum() == pytest.approx(1.0, rel=1e-14)
     assert aligned.shares == pytest.approx(fed.weights / fed.weights[mask].sum(), rel=1e-15)
     # Gamma is the mean of the Gamma_k over the priority clients; every client has one.
-    assert aligned.client_gaps.shape == (6,)
+    assert aligned.client_gaps.shape == (K,)
     assert aligned.client_gaps[mask] @ aligned.shares[mask] == pytest.approx(aligned.objective_gap, rel=1e-9, abs=1e-12)
 
 

@@ -5,25 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from fedtheory.datasets.quadratics import power_law_weights, power_of_choice_quadratics
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.testing import draw_quadratics as federation
+from fedtheory.testing import quadratic_federations, seeds
 
-KINDS = ("isotropic", "diagonal", "full")
-seeds = st.integers(0, 2**32 - 1)
-
-
-def federation(kind: str, seed: int, num_clients: int = 4, dim: int = 3) -> QuadraticFederation:
-    rng = np.random.default_rng(seed)
-    curvatures = {
-        "isotropic": rng.uniform(0.5, 5, num_clients),
-        "diagonal": rng.uniform(0.5, 5, (num_clients, dim)),
-        "full": np.array([a @ a.T + 0.5 * np.eye(dim) for a in rng.normal(size=(num_clients, dim, dim))]),
-    }[kind]
-    centers, minima = rng.normal(size=(num_clients, dim)), rng.normal(size=num_clients)
-    return QuadraticFederation(curvatures, centers, rng.dirichlet(np.ones(num_clients)), minima)
+KINDS = ("isotropic", "diagonal", "matrix")
 
 
 def by_definition(fed: QuadraticFederation, w: Any) -> Any:
@@ -32,7 +21,7 @@ def by_definition(fed: QuadraticFederation, w: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(seeds)
+@given(seeds())
 def test_losses_follow_the_definition_and_the_weights(kind, seed):
     fed, w = federation(kind, seed), np.random.default_rng(seed).normal(size=3)
     np.testing.assert_allclose(fed.losses(w), by_definition(fed, w), rtol=1e-13, atol=1e-13)
@@ -40,7 +29,7 @@ def test_losses_follow_the_definition_and_the_weights(kind, seed):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(seeds)
+@given(seeds())
 def test_gradients_are_the_slopes_of_the_losses(kind, seed):
     fed, w = federation(kind, seed), np.random.default_rng(seed).normal(size=3)
     # Central differences of a quadratic are exact up to rounding, eps / step.
@@ -51,7 +40,7 @@ def test_gradients_are_the_slopes_of_the_losses(kind, seed):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(seeds)
+@given(seeds())
 def test_minimizer_has_no_slope_and_the_minimum(kind, seed):
     fed = federation(kind, seed)
     # A backward stable solve leaves a residual of a few roundings of L times the distances.
@@ -61,17 +50,15 @@ def test_minimizer_has_no_slope_and_the_minimum(kind, seed):
     assert found.fun == pytest.approx(fed.minimum, abs=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@given(seeds)
-def test_objective_gap_is_the_minimum_less_the_mean_of_the_local_minima(kind, seed):
-    fed = federation(kind, seed)
+@given(fed=quadratic_federations())
+def test_objective_gap_is_the_minimum_less_the_mean_of_the_local_minima(fed):
     assert fed.objective_gap == pytest.approx(fed.minimum - fed.weights @ fed.local_minima, abs=1e-12)
     assert fed.objective_gap >= 0
     np.testing.assert_allclose(by_definition(fed, fed.local_minimizers[0])[0], fed.local_minima[0], atol=1e-13)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(seeds)
+@given(seeds())
 def test_excess_is_the_loss_above_the_minimum(kind, seed):
     fed, w = federation(kind, seed), np.random.default_rng(seed).normal(size=(5, 3))
     np.testing.assert_allclose(fed.excess(w), fed.loss(w) - fed.minimum, atol=1e-12)
@@ -177,7 +164,7 @@ def test_bad_federations_are_refused_in_one_sentence(change, error, message):
 
 def test_models_of_the_wrong_length_are_refused():
     with pytest.raises(ValueError, match=r"w must have shape \(..., 3\), got \(2,\)"):
-        federation("full", 0).loss([1.0, 2.0])
+        federation("matrix", 0).loss([1.0, 2.0])
 
 
 def test_appendix_f_is_drawn_from_its_recipe():

@@ -2,17 +2,16 @@
 
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
 
-from fedtheory.rational.draws import draw_federation, draw_model
+from fedtheory.rational.draws import draw_model
+from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import combination, difference, norm2, vector
+from fedtheory.testing import rational_federations, seeds
 
 
-@given(seed=st.integers(0, 2**32))
-def test_every_constant_agrees_with_the_floating_point_federation(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    exact = draw_federation(rng)
-    w = draw_model(rng, exact.dim)
+@given(exact=rational_federations(), seed=seeds())
+def test_every_constant_agrees_with_the_floating_point_federation(exact: RationalQuadratics, seed: int) -> None:
+    w = draw_model(np.random.default_rng(seed), exact.dim)
     fed, model = exact.rounded(), [float(x) for x in w]
     gradients = [[float(x) for x in exact.gradient(k, w)] for k in range(exact.num_clients)]
     # Entries are below 20 and sums have a few terms: 1e-12 is a hundred times their rounding.
@@ -24,14 +23,14 @@ def test_every_constant_agrees_with_the_floating_point_federation(seed: int) -> 
     assert (fed.smoothness, fed.strong_convexity) == (float(exact.smoothness), float(exact.strong_convexity))
 
 
-@given(seed=st.integers(0, 2**32))
-def test_the_gradient_vanishes_at_the_minimizer_and_nowhere_is_the_gap_negative(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    fed = draw_federation(rng)
+@given(fed=rational_federations(), seed=seeds())
+def test_the_gradient_vanishes_at_the_minimizer_and_nowhere_is_the_gap_negative(
+    fed: RationalQuadratics, seed: int
+) -> None:
     gradients = [fed.gradient(k, fed.minimizer) for k in range(fed.num_clients)]
     assert norm2(combination(fed.weights, gradients)) == 0
     assert fed.gap(fed.minimizer) == 0
-    assert fed.gap(draw_model(rng, fed.dim)) >= 0
+    assert fed.gap(draw_model(np.random.default_rng(seed), fed.dim)) >= 0
 
 
 def test_vectors_are_exact() -> None:

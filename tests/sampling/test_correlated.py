@@ -6,9 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 from fedtheory.sampling import ExactlyOne, IndependentSampling, JointLaw, NiceSampling
 from fedtheory.sampling.selections import with_replacement
+from fedtheory.testing import samplings
 
 SAMPLINGS = [
     ExactlyOne([0.2, 0.5, 0.3]),
@@ -20,7 +22,7 @@ SAMPLINGS = [
 ]
 
 
-@pytest.mark.parametrize("sampling", SAMPLINGS)
+@given(sampling=samplings())
 def test_the_matrix_is_that_of_the_listed_law(sampling) -> None:
     law = sampling if isinstance(sampling, JointLaw) else sampling.law
     expected = sum(p * np.outer(members, members) for members, p in law.outcomes())

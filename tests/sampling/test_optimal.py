@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from fedtheory.sampling import approximate_probabilities, certificate, optimal_probabilities, rational_probabilities
 from fedtheory.sampling._newton import NO_LIMIT, write
 from fedtheory.sampling.optimal import rescale
+from fedtheory.testing import norms, norms_and_budgets, seeds
 
 # Sums in 16 lanes and one division: a few units in the last place for the sizes tested here.
 ROUNDING = 64 * np.finfo(np.float64).eps
@@ -101,31 +102,25 @@ def test_the_off_by_one_mutant_is_caught() -> None:
     assert certificate(t, optimal_probabilities(t, 2), 2).residual <= ROUNDING
 
 
-norm_lists = st.lists(st.floats(0, 1e6), min_size=1, max_size=80)
-
-
 @settings(max_examples=200)
-@given(norm_lists, st.floats(0.01, 1), st.integers(0, 2**32 - 1))
-def test_it_follows_a_permutation_of_the_clients(norms, share, seed) -> None:
-    t = np.array(norms)
+@given(norms_and_budgets(), seeds())
+def test_it_follows_a_permutation_of_the_clients(drawn, seed) -> None:
+    t, m = drawn
     order = np.random.default_rng(seed).permutation(t.size)
-    p = optimal_probabilities(t, share * t.size)
-    np.testing.assert_allclose(optimal_probabilities(t[order], share * t.size), p[order], rtol=1e-12)
+    np.testing.assert_allclose(optimal_probabilities(t[order], m), optimal_probabilities(t, m)[order], rtol=1e-12)
 
 
 @settings(max_examples=200)
-@given(norm_lists, st.floats(0.01, 1))
-def test_larger_norms_never_have_smaller_probabilities(norms, share) -> None:
-    t = np.sort(norms)
-    p = optimal_probabilities(t, share * t.size)
+@given(norms_and_budgets())
+def test_larger_norms_never_have_smaller_probabilities(drawn) -> None:
+    p = optimal_probabilities(np.sort(drawn[0]), drawn[1])
     assert (np.diff(p) >= 0).all()
     assert ((p >= 0) & (p <= 1)).all()
 
 
 @settings(max_examples=200)
-@given(norm_lists, st.floats(0.01, 0.9), st.floats(1, 1.1))
-def test_probabilities_grow_with_the_budget_and_spend_it(norms, share, factor) -> None:
-    t = np.array(norms)
+@given(norms(), st.floats(0.01, 0.9), st.floats(1, 1.1))
+def test_probabilities_grow_with_the_budget_and_spend_it(t, share, factor) -> None:
     m = share * t.size
     p = optimal_probabilities(t, m)
     assert p.sum() == pytest.approx(min(m, np.count_nonzero(t)), rel=1e-12)
@@ -133,11 +128,10 @@ def test_probabilities_grow_with_the_budget_and_spend_it(norms, share, factor) -
 
 
 @settings(max_examples=200)
-@given(norm_lists, st.floats(0.01, 1), st.integers(-900, 900))
-def test_scaling_by_a_power_of_two_does_not_change_a_bit(norms, share, exponent) -> None:
+@given(norms_and_budgets(), st.integers(-900, 900))
+def test_scaling_by_a_power_of_two_does_not_change_a_bit(drawn, exponent) -> None:
     # Scaling must be exact: no bits of a norm may fall below the smallest number.
-    t = np.where(np.array(norms) < 1e-20, 0.0, norms)
-    m = share * t.size
+    t, m = np.where(drawn[0] < 1e-20, 0.0, drawn[0]), drawn[1]
     scaled = np.ldexp(t, exponent)
     assert np.array_equal(optimal_probabilities(scaled, m), optimal_probabilities(t, m))
 

@@ -18,6 +18,7 @@ from fedtheory.sampling.selections import (
     uniform_subsets,
     with_replacement,
 )
+from fedtheory.testing import weights
 
 sizes = st.lists(st.integers(1, 9), min_size=2, max_size=5)
 
@@ -56,24 +57,22 @@ def test_power_of_choice_agrees_with_quadrature_over_arrival_times(sizes: list[i
     np.testing.assert_allclose(by_quadrature, exact, rtol=0, atol=1e-13)
 
 
-@given(sizes=sizes, data=st.data())
-def test_every_law_sums_to_one(sizes: list[int], data: st.DataObject) -> None:
-    weights = [Fraction(size, sum(sizes)) for size in sizes]
-    num_selected = data.draw(st.integers(1, min(3, len(sizes))))
+@given(shares=weights(), data=st.data())
+def test_every_law_sums_to_one(shares: tuple[Fraction, ...], data: st.DataObject) -> None:
+    num_selected = data.draw(st.integers(1, min(3, len(shares))))
     laws = [
-        with_replacement(weights, num_selected),
-        successive(weights, num_selected),
-        uniform_subsets(len(sizes), num_selected),
-        independent(weights),
+        with_replacement(shares, num_selected),
+        successive(shares, num_selected),
+        uniform_subsets(len(shares), num_selected),
+        independent(shares),
     ]
     assert [sum(law.values()) for law in laws] == [1, 1, 1, 1]
 
 
-@given(sizes=sizes, num_selected=st.integers(1, 3))
-def test_draws_with_replacement_are_unbiased(sizes: list[int], num_selected: int) -> None:
-    weights = [Fraction(size, sum(sizes)) for size in sizes]
-    law = with_replacement(weights, num_selected)
-    assert frequencies(law, len(sizes)) == tuple(num_selected * weight for weight in weights)
+@given(shares=weights(), num_selected=st.integers(1, 3))
+def test_draws_with_replacement_are_unbiased(shares: tuple[Fraction, ...], num_selected: int) -> None:
+    law = with_replacement(shares, num_selected)
+    assert frequencies(law, len(shares)) == tuple(num_selected * share for share in shares)
 
 
 @given(sizes=sizes)

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedtheory.testing import games
 from fedtheory.valuation.axioms import efficiency, linearity, null_player, symmetry
 from fedtheory.valuation.exact import shapley
 from fedtheory.valuation.games import Game, utility_table
 from fedtheory.valuation.permutations import marginals
 
-UTILITIES = st.integers(1, 5).flatmap(
-    lambda n: st.lists(st.fractions(-9, 9, max_denominator=7), min_size=2**n, max_size=2**n)
-)
+UTILITIES = games()
 
 
 def players_of(table: list[Q]) -> int:

@@ -30,6 +30,12 @@ def test_an_unknown_key_is_refused_with_close_ones() -> None:
         select_claims("power-of-choice:lema-b1")
 
 
+def test_three_letters_within_a_name_are_close_to_it_and_two_are_not() -> None:
+    names = ["a-long-name-with-gap-inside"]
+    assert catalogue.close_to("gap", names) == " (close: a-long-name-with-gap-inside)"
+    assert catalogue.close_to("ga", names) == ""
+
+
 def test_two_claims_with_one_key_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def twice(package: types.ModuleType, accept: object) -> object:
         assert package is claims

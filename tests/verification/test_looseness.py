@@ -8,8 +8,8 @@ import pytest
 
 from fedtheory.paper import Paper, Statement
 from fedtheory.verification.claims import Claim, claim
-from fedtheory.verification.counterexamples import search
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
+from fedtheory.verification.hunts import hunt
 from fedtheory.verification.looseness import LADDER, least_refuted_factor, tightened
 
 SOURCE = Statement(Paper("toy", "A toy", "Somebody", 2025), "Remark")
@@ -50,8 +50,8 @@ def test_the_least_refuted_factor_is_the_next_on_the_ladder() -> None:
     toy = claim("toy:remark", "a toy", SOURCE)(drawn)
     assert least_refuted_factor(toy, 100) == 1.2  # 10/9 lies between 1.1 and 1.2
     below = LADDER[LADDER.index(1.2) - 1]
-    assert search(tightened(toy, 1.2), 100).worst.holds is False
-    assert search(tightened(toy, below), 100).worst.holds is True
+    assert hunt(tightened(toy, 1.2), evaluations=100).worst.holds is False
+    assert hunt(tightened(toy, below), evaluations=100).worst.holds is True
 
 
 def test_what_a_thousandth_of_the_bound_would_do_has_no_factor() -> None:

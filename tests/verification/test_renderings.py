@@ -41,6 +41,7 @@ def row_of(*findings: Finding, **more: Any) -> dict[str, Any]:
 
 EXACT = at_most(Fraction(1, 3), Fraction(1, 2), instance={"x": Fraction(2, 7)})
 FAILING = at_most(3.0, 2.0)
+AGAIN = "python -m fedtheory replay toy:claim --seed 0 --instance 0"
 UNMET = not_applicable("too rare")
 
 
@@ -55,12 +56,14 @@ def test_a_row_says_everything_that_can_be_shown() -> None:
         "kind": "inequality",
         "hypotheses": ["x is small"],
         "remark": "a remark",
+        "home": "",
         "verdict": "holds",
         "expected": "holds",
         "as_expected": True,
         "reason": "",
         "num_instances": 2,
         "num_applicable": 2,
+        "risk": 0.0,
         "worst_ratio": float(Fraction(2, 3)),
         "measured": "1/3",
         "relation": "<=",
@@ -136,21 +139,33 @@ def test_every_output_says_why_a_verdict_is_neither_yes_nor_no() -> None:
     row = row_of(EXACT, *[UNMET] * 4)
     reason = "the hypotheses hold on 1 of 5 instances, at least 2 must count"
     assert row["reason"] == reason
-    assert notes([row]) == [f"toy:claim: inconclusive: {reason} (seed 0, instance 0)"]
+    assert notes([row]) == [f"toy:claim: inconclusive: {reason} ({AGAIN})"]
     assert ("because", reason) in description(row)
     assert f"inconclusive, **unexpected**: {reason}" in markdown_table([row])
-    assert notes([row_of(EXACT), row_of(FAILING)]) == []
+    assert notes([row_of(EXACT), row_of(FAILING, expected="fails")]) == []
+
+
+def test_a_failure_that_nobody_expected_is_noted_with_its_instance_and_the_command_that_checks_it_again() -> None:
+    child = np.random.SeedSequence(4, spawn_key=(7,))
+    assert notes([row_of(EXACT, at_most(3, 2, instance={"x": 5}), rng=child)]) == [
+        "toy:claim: fails: x_1 * x_2 <= 1",
+        "  measured        3, should be <= 2 (exact)",
+        "  ratio           1.5",
+        "  counterexample",
+        "    x             5",
+        "  python -m fedtheory replay toy:claim --seed 4 --spawn-key 7 --instance 1",
+    ]
 
 
 def test_an_error_is_told_with_the_instance_that_raised_it() -> None:
     row = row_of()  # the claim has no instance to show: StopIteration
     assert (row["verdict"], row["reason"], row["side"]) == ("error", "StopIteration", "")
-    assert notes([row]) == ["toy:claim: error: StopIteration (seed 0, instance 0)"]
+    assert notes([row]) == [f"toy:claim: error: StopIteration ({AGAIN})"]
     assert description(row) == [
         ("verdict", "error (expected: holds)"),
         ("because", "StopIteration"),
         ("instances", "0 of 1 applicable"),
-        ("reproduce", "seed 0, instance 0"),
+        ("reproduce", AGAIN),
     ]
 
 
@@ -162,7 +177,7 @@ def test_a_description_tells_the_worst_instance() -> None:
         ("ratio", "1.5"),
         ("counterexample", ""),
         ("  x", "5"),
-        ("reproduce", "seed 0, instance 0"),
+        ("reproduce", AGAIN),
     ]
     assert ("worst instance", "") in description(row_of(EXACT))
     assert ("ratio", "none") in description(row_of(at_most(1.0, math.inf)))
@@ -189,6 +204,7 @@ def test_a_markdown_table_escapes_mathematics_and_rounds_ratios() -> None:
 def test_a_summary_counts_every_kind_of_verdict() -> None:
     found = [row_of(EXACT), row_of(FAILING, expected="fails"), row_of(FAILING), row_of(UNMET), row_of()]
     assert summary(found) == (
-        "5 claims: 1 hold, 2 fail, 2 undecided (error, not applicable), 3 not as expected; ratio = measured/predicted"
+        "5 claims: 1 hold, 2 fail, 2 undecided (error, not applicable), 3 not as expected; "
+        "false alarms to expect: 0, no verdict rests on a confidence limit; ratio = measured/predicted"
     )
-    assert summary(found[:1]) == "1 claims: 1 hold, 0 fail, 0 not as expected; ratio = measured/predicted"
+    assert summary(found[:1]).startswith("1 claims: 1 hold, 0 fail, 0 not as expected; false alarms to expect: 0")

@@ -14,10 +14,11 @@ from fedtheory.interval import Interval
 from fedtheory.paper import Paper, Statement
 from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.counterexamples import replay
 from fedtheory.verification.expectation import mean_at_most
 from fedtheory.verification.findings import Finding, at_most, not_applicable
-from fedtheory.verification.verdicts import STORED, examine, reproduce, verdicts_of, verify
+from fedtheory.verification.tapes import replay
+from fedtheory.verification.trials import STORED, reproduce
+from fedtheory.verification.verdicts import examine, verdicts_of, verify
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 Check = Callable[[np.random.Generator], Finding]
@@ -45,7 +46,7 @@ def never(rng: np.random.Generator) -> Finding:
 
 
 def undecided(rng: np.random.Generator) -> Finding:
-    return mean_at_most(Interval(0.0, float(die(rng))), 3.0)
+    return mean_at_most(Interval(0.0, float(die(rng))), 3.0, confidence=0.999)
 
 
 def odd_only(rng: np.random.Generator) -> Finding:

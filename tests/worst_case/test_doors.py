@@ -4,10 +4,12 @@ from collections.abc import Callable
 from fractions import Fraction as Q
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case import enclosures
+from fedtheory.worst_case.aligned_selection import fedalign
 from fedtheory.worst_case.biased_selection import power_of_choice
 from fedtheory.worst_case.floors import error_floor
 from fedtheory.worst_case.full_or_uniform import fedavg
@@ -18,6 +20,11 @@ from fedtheory.worst_case.worst_cases import WorstCase
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
 SKEWS: dict[str, Any] = {"rho_diagonal": Q(6, 5), "rho_tilde": 2}
 HALF = [Q(1, 2), Q(1, 2)]
+
+
+def aligned(**options: Any) -> WorstCase:
+    return fedalign(1, 0.25, **CLASS | {"client_gap": Q(1, 2), "threshold": Q(1, 5)} | options)
+
 
 REFUSED: dict[str, tuple[Callable[[], WorstCase], type[Exception], str]] = {
     "mu >= L": (lambda: fedavg(1, 0.25, **CLASS | {"mu": 1}), ValueError, "mu must be below L, got mu=1 and L=1"),
@@ -35,7 +42,7 @@ REFUSED: dict[str, tuple[Callable[[], WorstCase], type[Exception], str]] = {
     "noise in rounds": (
         lambda: fedavg(1, 0.25, **CLASS, num_clients=3, gradient_noise=1, num_rounds=2),
         ValueError,
-        "gradient_noise must be 0",
+        "gradient_noise must be 0 .* later rounds mix a client's own noise",
     ),
     "block": (lambda: fedavg(60, 0.25, **CLASS), ValueError, r"at most 50 rows \(max_block= raises it\), got 62"),
     "tree": (
@@ -65,6 +72,24 @@ REFUSED: dict[str, tuple[Callable[[], WorstCase], type[Exception], str]] = {
         AssumptionViolated,
         r"<= G2 .*: got 156/5 > 311/10",
     ),
+    "all quadratic, noise": (
+        lambda: skew_class(2, 0.25, **CLASS, **SKEWS, gradient_noise=1, functions="quadratic"),
+        ValueError,
+        "gradient_noise must be 0 with functions='quadratic'",
+    ),
+    "no such cell": (
+        lambda: aligned(cells=["inside"]),
+        ValueError,
+        "cells must be one of 'included', 'above', 'below'",
+    ),
+    "no cell": (lambda: aligned(cells=[]), AssumptionViolated, "cells must hold one or more, got none"),
+    "never included": (lambda: aligned(cells=["included"], threshold=0), AssumptionViolated, "threshold must be posit"),
+    "far apart": (
+        lambda: aligned(cells=["above"], threshold=1000),
+        AssumptionViolated,
+        "no federation has these constants: client_gap and .*threshold contradict each other",
+    ),
+    "raised block": (lambda: fedavg(5, 0.25, **CLASS, max_block=6), ValueError, "at most 6 rows .*, got 7"),
     "rounds": (lambda: skew_class_horizon(3, 2, 0.25, **CLASS, **SKEWS), ValueError, "multiple of local_steps"),
     "floor": (lambda: error_floor(1, 0.25, mu=0.1, L=1, objective_gap=1), ValueError, "local_steps must be at least 2"),
     "endless": (
@@ -89,6 +114,30 @@ def test_a_bound_on_gradients_that_just_fits_is_taken() -> None:
     free = skew_class(1, Q(1, 16), mu=1, L=4, distance2=25, objective_gap=Q(1, 2), **SKEWS)
     assert worst.enclosure[0] < free.enclosure[1]
     assert worst.multipliers["G2"] >= 0
+
+
+def test_a_larger_block_is_taken_where_that_is_asked_for() -> None:
+    assert fedavg(5, 0.25, **CLASS, max_block=7).program.blocks == (7, 7)
+
+
+@pytest.mark.parametrize("cell", ["included", "above", "below"])
+def test_every_outcome_of_the_comparison_has_a_federation_that_attains_it(cell: str) -> None:
+    for options in ({}, {"minima": "free"}, {"objective": "gap"}, {"client_gap": 0, "objective_gap": Q(1, 3)}):
+        worst = aligned(cells=[cell], **options)
+        found = worst.instance()
+        assert found.run() == pytest.approx(float(worst.enclosure[0]), rel=1e-6)
+        first, second, third = (client.loss(found.start) for client in found.clients)
+        apart = third - (first + second) / 2
+        low, high = {"included": (-0.2, 0.2), "above": (0.2, np.inf), "below": (-np.inf, -0.2)}[cell]
+        assert low - 1e-6 <= apart <= high + 1e-6
+        assert worst.verify() == worst.enclosure
+
+
+def test_whom_fedalign_leaves_out_does_not_matter() -> None:
+    alone = fedavg(1, 0.25, **CLASS)
+    assert aligned(cells=["above"]).value == pytest.approx(alone.value, rel=1e-5)
+    assert aligned().value == pytest.approx(aligned(cells=["included"]).value, rel=1e-5)
+    assert aligned(threshold=Q(1, 100)).enclosure[0] <= aligned(minima="free").enclosure[1]
 
 
 def test_a_solver_that_fails_gives_no_value(monkeypatch: pytest.MonkeyPatch) -> None:

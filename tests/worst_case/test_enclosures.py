@@ -112,3 +112,27 @@ def test_an_equality_must_be_met_exactly() -> None:
     assert verify_lower(program, FeasiblePoint((((Q(1),),),), ())) == 1
     with pytest.raises(OracleError, match="the point must fulfill all constraints"):
         verify_lower(program, FeasiblePoint((((Q(1, 2),),),), ()))
+
+
+def value_on_parabola(form: Form, points: list[Point], curvature: Q, at: list[tuple[Q, Q]]) -> Q:
+    """A form where the points lie in the plane and the function is half of ``curvature`` times the squared distance."""
+    places = {id(p.at): x for p, x in zip(points, at, strict=True)}
+    places |= {id(p.gradient): (curvature * x, curvature * y) for p, (x, y) in zip(points, at, strict=True)}
+    losses = {p.value: curvature / 2 * (x**2 + y**2) for p, (x, y) in zip(points, at, strict=True)}
+    inner = [
+        c * sum((a * b for a, b in zip(places[id(u)], places[id(v)], strict=True)), start=Q(0))
+        for (u, v), c in form.products.items()
+    ]
+    return sum(inner, start=Q(0)) + sum((c * losses[f] for f, c in form.values.items()), start=Q(0))
+
+
+def test_parabolas_of_the_extreme_curvatures_fulfill_every_condition_with_equality() -> None:
+    mu, L, at = Q(1, 3), Q(5, 2), [(Q(0), Q(0)), (Q(2), Q(-3)), (Q(7, 2), Q(1)), (Q(-1), Q(5))]
+    draft = Draft()
+    points = [Point(draft.vector(), draft.vector(), Value()) for _ in at]
+    conditions = interpolation(points, mu, L)
+    for curvature in (mu, L):
+        assert {value_on_parabola(form, points, curvature, at) for form in conditions} == {Q(0)}
+    # Between them there is room, outside there is none: (h - mu)(L - h) times a square.
+    for curvature, sign in ((Q(1), -1), (Q(3), 1), (Q(1, 4), 1)):
+        assert all(sign * value_on_parabola(form, points, curvature, at) > 0 for form in conditions)

@@ -3,6 +3,7 @@
 from fedtheory.bounds.fedavg import convergence as convergence
 from fedtheory.bounds.fedavg import lemmas as lemmas
 from fedtheory.bounds.fedavg import theorems as theorems
+from fedtheory.bounds.fedavg import without_gradient_bounds as without_gradient_bounds
 from fedtheory.bounds.fedavg._words import PAPER as PAPER
 from fedtheory.bounds.fedavg.convergence import decaying_steps_gap as decaying_steps_gap
 from fedtheory.bounds.fedavg.lemmas import one_step as one_step
@@ -12,3 +13,7 @@ from fedtheory.bounds.fedavg.theorems import decaying_step_sizes as decaying_ste
 from fedtheory.bounds.fedavg.theorems import full_participation_gap as full_participation_gap
 from fedtheory.bounds.fedavg.theorems import with_replacement_gap as with_replacement_gap
 from fedtheory.bounds.fedavg.theorems import without_replacement_gap as without_replacement_gap
+from fedtheory.bounds.fedavg.without_gradient_bounds import fixed_step_distance as fixed_step_distance
+from fedtheory.bounds.fedavg.without_gradient_bounds import gap_after_step as gap_after_step
+from fedtheory.bounds.fedavg.without_gradient_bounds import one_round as one_round
+from fedtheory.bounds.fedavg.without_gradient_bounds import sampled_step as sampled_step

@@ -11,12 +11,14 @@ __all__ = [
     "DOMAINS",
     "DRAWS",
     "EVERYBODY",
+    "EXACT_GRADIENTS",
     "FUNCTIONS",
     "GRADIENTS",
     "HALVING",
     "NOISE",
     "PAPER",
     "SEVERAL_CLIENTS",
+    "SHORT_STEPS",
     "SUBSET",
     "SUBSETS",
     "WITH_REPLACEMENT",
@@ -56,6 +58,10 @@ DRAWS = Hypothesis(
 SUBSET = Hypothesis("num_selected clients are drawn without replacement, uniformly, independently of models and noise")
 BALANCED = Hypothesis("all p_k are equal", of_weights=lambda p: max(p) - min(p) <= _ROUNDING * max(p))
 SEVERAL_CLIENTS = Hypothesis("num_clients >= 2", lambda num_clients: (num_clients, ">=", 2))
+
+
+EXACT_GRADIENTS = Hypothesis("gradients are exact")
+SHORT_STEPS = Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L), rtol=4 * 2.0**-52)
 
 
 def delay(*, mu, L, local_steps):

@@ -158,6 +158,18 @@ def per_client_variant(_: np.random.Generator) -> Finding:
 
 
 @claim(
+    "optimal-client-sampling:theorem-13-per-client-as-stated",
+    "the variant of Theorem 13 with sum_i w_i^2 Z_i in the place of W sum_i w_i Z_i, any weights",
+    ocs.dsgd_per_client_variant,
+    "erratum",
+    remark="f_i(x) - f_i(x*) has a sign; with equal weights the variant is Theorem 13 itself",
+)
+def per_client_variant_as_stated(rng: np.random.Generator) -> Finding:
+    drawn, fed, instance = draw_quadratic_round(rng)
+    return at_most(landing(drawn, fed), variant(drawn, fed), instance=instance)
+
+
+@claim(
     "optimal-client-sampling:theorem-13-two-rounds",
     "Theorem 13 applied twice with E[1/gamma^k] bounds E |r|^2 after two rounds of DSGD with optimal sampling",
     ocs.dsgd_contraction,

@@ -124,6 +124,22 @@ def approximate_unrescaled(_: np.random.Generator) -> Finding:
     return at_most(spread(norms, start), spread(norms, uniform(norms, budget)), instance=norms_in_words(norms, budget))
 
 
+@claim(
+    "optimal-client-sampling:approximate-unrescaled-as-stated",
+    "without rescaling, the approximate sampling has at most the variance of the uniform one, for any norms and m < n",
+    _ALGORITHM_2,
+    "erratum",
+    hypotheses=("norms at least 0 and finite, 0 < m < n", "no rescaling is made"),
+    remark="what a cut at 1 takes away is missing where the norms are just below",
+)
+def approximate_unrescaled_as_stated(rng: np.random.Generator) -> Finding:
+    num_clients = whole(rng, 2, 9)
+    norms = tuple(Fraction(whole(rng, 1, 20)) for _ in range(num_clients))
+    budget = Fraction(whole(rng, 1, 8 * num_clients - 1), 8)
+    start = [Fraction(p) for p in approximation_path(np.array(norms, dtype=object), budget, 0)[0]]
+    return at_most(spread(norms, start), spread(norms, uniform(norms, budget)), instance=norms_in_words(norms, budget))
+
+
 def improvement(norms: Vector, budget: Fraction) -> Fraction:
     """Improvement factor alpha, exactly; 0 where nothing can be improved."""
     most = spread(norms, uniform(norms, budget))

@@ -117,4 +117,5 @@ equation_53 = claim(
     Statement(poc.PAPER, _APPENDIX_C, "eq. (53)"),
     hypotheses=(_CURVATURE, "step sizes of Theorem 3.1"),
     looseness=2,
+    remark="pays the drift 16 eta^2 tau^2 G2 where rounds have one step, too, and there is none",
 )(on_steps(_line_53, decaying_steps))

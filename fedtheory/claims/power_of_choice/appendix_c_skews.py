@@ -123,7 +123,7 @@ equation_63 = claim(
     Statement(poc.PAPER, _APPENDIX_C, "eq. (63)"),
     hypotheses=(_CURVATURE, "step sizes of Theorem 3.1"),
     looseness=2,
-    remark="by the false step (54)-(55) in the paper; by the repaired one it holds for rho_bar <= 39",
+    remark="by the repaired step (54)-(55) for rho_bar <= 39; pays 16 tau^2 G2 where rounds have one step, too",
 )(on_steps(_line_63, decaying_steps))
 
 

@@ -53,7 +53,7 @@ equations_79_80 = claim(
     Statement(poc.PAPER, _APPENDIX_E, "eqs. (79)-(80)", form="corrected"),
     hypotheses=_SEVERAL,
     looseness=2,
-    remark="the summand left out in the title is 2 L eta^2 (2 + m) rho_bar Gamma",
+    remark="the title leaves out 2 L eta^2 (2 + m) rho_bar Gamma; the drift is paid where rounds have one step, too",
 )(
     on_weighted_steps(
         lambda drawn, means: against_80(drawn, means, drawn.num_selected * printed_weighted_drift(drawn, means)),

@@ -6,105 +6,241 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.paper import Bound, Statement
-from fedtheory.rational.draws import whole
+from fedtheory.claims._confronted import confronted, curvatures, in_words, step_size, tenths
+from fedtheory.paper import Statement
+from fedtheory.rational.draws import pick, whole
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
+from fedtheory.verification.findings import Finding, at_least, equal_to
 from fedtheory.worst_case.biased_selection import power_of_choice
 from fedtheory.worst_case.full_or_uniform import fedavg
-from fedtheory.worst_case.promises import confront
 
-_FEW = (4, 100)
-
-
-def _tenths(rng: np.random.Generator, low: int, high: int) -> Fraction:
-    return Fraction(whole(rng, low, high), 10)
+_FEW = (3, 100)
+_G2 = "the worst case is that without a bound on gradients, and the theorem pays for one"
 
 
 def _class(rng: np.random.Generator) -> dict[str, Any]:
-    """Draw constants that some federation has, skews among them."""
-    mu, kappa = _tenths(rng, 1, 20), _tenths(rng, 12, 200)
+    """Draw constants that some federation has; skews are often equal, and as large as L/mu."""
+    known = curvatures(rng)
+    kappa = known["L"] / known["mu"]
+    rho = kappa * pick(rng, [Fraction(1), *(tenths(rng, 1, 9) for _ in range(3))])
     # At rho = rho_tilde = L/mu the class has no interior, and numbers cannot be rounded to proofs.
-    rho = kappa * _tenths(rng, 1, 9)
-    return {
-        "mu": mu,
-        "L": mu * kappa,
-        "objective_gap": _tenths(rng, 1, 30),
+    closest = Fraction(1) if rho < kappa else Fraction(101, 100)
+    return known | {
+        "objective_gap": tenths(rng, 1, 30),
         "rho_diagonal": rho,
-        "rho_tilde": rho * _tenths(rng, 10, 30),
+        "rho_tilde": rho * pick(rng, [closest, tenths(rng, 11, 30), tenths(rng, 11, 30)]),
         "num_selected": whole(rng, 1, 5),
         "sigma2": Fraction(0),
         "local_steps": whole(rng, 1, 3),
     }
 
 
-def _compared(bound: Bound, given: dict[str, Any]) -> Finding:
-    found = confront(bound, **given)
-    words = {name: str(value) for name, value in given.items()}
-    return at_most(found.worst.enclosure[0], Fraction(found.promise), instance=words)
+def _least_gradients(given: dict[str, Any], distance2: Fraction) -> Fraction:
+    """Return the least G2 with which the class is not empty."""
+    mu, gap, rho = given["mu"], given["objective_gap"], given["rho_diagonal"]
+    return Fraction(max(1, rho) * mu * (mu * distance2 + 2 * gap))
 
 
-@claim(
-    "power-of-choice:one-round-worst-case",
-    "No federation at all exceeds the bound on a round",
-    poc.one_round,
-    instances=_FEW,
-    looseness=1.01,
-)
-def one_round(rng: np.random.Generator) -> Finding:
-    given = _class(rng) | {"distance2": _tenths(rng, 1, 90), "sigma2": _tenths(rng, 0, 9)}
-    return _compared(poc.one_round, given | {"step_size": _tenths(rng, 1, 10) / given["L"]})
+def _one_round(rng: np.random.Generator) -> dict[str, Any]:
+    given = _class(rng) | {"distance2": tenths(rng, 1, 90), "sigma2": tenths(rng, 0, 9)}
+    return given | {"step_size": step_size(rng, 1 / given["L"])}
 
 
-@claim(
-    "power-of-choice:one-step-worst-case",
-    "No federation with bounded gradients exceeds the bound on a round's first step",
-    poc.one_step,
-    instances=_FEW,
-    looseness=1.01,
-)
-def one_step(rng: np.random.Generator) -> Finding:
-    given = _class(rng) | {"distance2": _tenths(rng, 1, 90), "elapsed_step_size": Fraction(0)}
+def _one_step(rng: np.random.Generator) -> dict[str, Any]:
+    given = _class(rng) | {"distance2": tenths(rng, 1, 90), "elapsed_step_size": Fraction(0)}
     del given["local_steps"]
-    least = (
-        max(1, given["rho_diagonal"]) * given["mu"] * (given["mu"] * given["distance2"] + 2 * given["objective_gap"])
-    )
-    given |= {"G2": least * _tenths(rng, 11, 60), "step_size": _tenths(rng, 1, 10) / (4 * given["L"])}
-    return _compared(poc.one_step, given)
+    G2 = _least_gradients(given, given["distance2"]) * tenths(rng, 11, 60)
+    return given | {"G2": G2, "step_size": step_size(rng, 1 / (4 * given["L"]))}
+
+
+def _weighted_one_step(rng: np.random.Generator) -> dict[str, Any]:
+    given = _one_step(rng)
+    return given | {"squared_weights": Fraction(1, given.pop("num_selected"))}
 
 
 def _rounds(rng: np.random.Generator) -> dict[str, Any]:
-    return _class(rng) | {"initial_distance2": _tenths(rng, 1, 90), "num_rounds": whole(rng, 1, 3)}
+    return _class(rng) | {"initial_distance2": tenths(rng, 1, 90), "num_rounds": whole(rng, 1, 3)}
 
 
-@claim(
+def _fixed_rounds(rng: np.random.Generator) -> dict[str, Any]:
+    given = _rounds(rng)
+    return given | {"step_size": step_size(rng, 1 / given["L"])}
+
+
+def _decaying_rounds(rng: np.random.Generator) -> dict[str, Any]:
+    given = _rounds(rng)
+    least = 2 * given["local_steps"] * given["L"] / given["mu"]
+    return given | {"gamma": least * pick(rng, [Fraction(1), tenths(rng, 11, 30)])}
+
+
+def _averaged_rounds(rng: np.random.Generator) -> dict[str, Any]:
+    given = _rounds(rng)
+    return given | {"step_size": tenths(rng, 1, 9) / given["L"]}
+
+
+def _horizon(rng: np.random.Generator) -> dict[str, Any]:
+    """Draw constants of a theorem that bounds gradients, by little more than there must be."""
+    given = _rounds(rng)
+    given["num_steps"] = given["local_steps"] * given.pop("num_rounds")
+    return given | {"G2": _least_gradients(given, given["initial_distance2"]) * tenths(rng, 10, 20)}
+
+
+def _fixed_horizon(rng: np.random.Generator) -> dict[str, Any]:
+    given = _horizon(rng)
+    return given | {"step_size": step_size(rng, 1 / (4 * given["L"]))}
+
+
+def _fixed_horizon_from_gap(rng: np.random.Generator) -> dict[str, Any]:
+    given = _fixed_horizon(rng)
+    return given | {"initial_gap": given["mu"] / 2 * given.pop("initial_distance2")}
+
+
+def _weighted_horizon(rng: np.random.Generator) -> dict[str, Any]:
+    given = _horizon(rng)
+    return given | {"squared_weights": Fraction(1, given["num_selected"])}
+
+
+def _derived_horizon(rng: np.random.Generator) -> dict[str, Any]:
+    given = _horizon(rng)
+    return given | {"rho_bar": given.pop("rho_diagonal"), "num_selected": whole(rng, 2, 5)}
+
+
+def _gradient(rng: np.random.Generator) -> dict[str, Any]:
+    return {"excess": tenths(rng, 1, 90), "L": tenths(rng, 1, 90)}
+
+
+def _loss(rng: np.random.Generator) -> dict[str, Any]:
+    given = _gradient(rng)
+    return given | {"step_size": step_size(rng, 1 / given["L"])}
+
+
+def _drift(rng: np.random.Generator) -> dict[str, Any]:
+    known = curvatures(rng)
+    return known | {
+        "step_size": step_size(rng, 1 / known["L"]),
+        "local_steps": whole(rng, 2, 4),
+        "G2": tenths(rng, 1, 90),
+    }
+
+
+_THEOREM = "No federation at all exceeds the bound for "
+
+one_round = confronted(
+    "power-of-choice:one-round-worst-case",
+    "No federation at all exceeds the bound on a round",
+    poc.one_round,
+    _one_round,
+    looseness=1.01,
+)
+one_step = confronted(
+    "power-of-choice:one-step-worst-case",
+    "No federation with bounded gradients exceeds the bound on a round's first step",
+    poc.one_step,
+    _one_step,
+    looseness=1.01,
+)
+weighted_one_step = confronted(
+    "power-of-choice:weighted-one-step-worst-case",
+    "No federation with bounded gradients exceeds the bound on a round's first step with weights",
+    poc.weighted_one_step,
+    _weighted_one_step,
+    looseness=1.01,
+)
+fixed_step_distance = confronted(
     "power-of-choice:fixed-step-distance-worst-case",
     "No federation at all exceeds the bound for a fixed step size",
     poc.fixed_step_distance,
-    instances=_FEW,
+    _fixed_rounds,
     looseness=1.01,
 )
-def fixed_step_distance(rng: np.random.Generator) -> Finding:
-    given = _rounds(rng)
-    return _compared(poc.fixed_step_distance, given | {"step_size": _tenths(rng, 1, 10) / given["L"]})
-
-
-@claim(
+decaying_steps_distance = confronted(
     "power-of-choice:decaying-steps-distance-worst-case",
     "No federation at all exceeds the bound for decaying step sizes without bounded gradients",
     poc.decaying_steps_distance,
-    instances=_FEW,
+    _decaying_rounds,
+    looseness=1.05,
+)
+averaged_rounds_gap = confronted(
+    "power-of-choice:averaged-rounds-gap-worst-case",
+    _THEOREM + "averaged models without bounded gradients",
+    poc.averaged_rounds_gap,
+    _averaged_rounds,
+    looseness=1.05,
+)
+decaying_steps_gap = confronted(
+    "power-of-choice:theorem-r-worst-case",
+    _THEOREM + "decaying step sizes",
+    poc.decaying_steps_gap,
+    _horizon,
+    looseness=1.2,
+    remark=_G2,
+)
+refined_decaying_steps_gap = confronted(
+    "power-of-choice:theorem-r-refined-worst-case",
+    _THEOREM + "decaying step sizes in its refined form",
+    poc.refined_decaying_steps_gap,
+    _horizon,
+    looseness=1.05,
+    remark=_G2,
+)
+fixed_step_gap = confronted(
+    "power-of-choice:theorem-a1-worst-case",
+    _THEOREM + "a fixed step size with bounded gradients",
+    poc.fixed_step_gap,
+    _fixed_horizon_from_gap,
+    looseness=1.01,
+    remark=_G2,
+)
+refined_fixed_step_gap = confronted(
+    "power-of-choice:theorem-a1-refined-worst-case",
+    _THEOREM + "a fixed step size with bounded gradients in its refined form",
+    poc.refined_fixed_step_gap,
+    _fixed_horizon,
+    looseness=1.01,
+    remark=_G2,
+)
+weighted_average_gap = confronted(
+    "power-of-choice:eq-85-worst-case",
+    _THEOREM + "weights of sum one",
+    poc.weighted_average_gap,
+    _weighted_horizon,
+    looseness=1.01,
+    remark=_G2,
+)
+derived_weighted_average_gap = confronted(
+    "power-of-choice:eq-85-derived-worst-case",
+    _THEOREM + "weights of sum one from the recursion of the paper",
+    poc.derived_weighted_average_gap,
+    _derived_horizon,
+    looseness=4,
+    remark=_G2,
+)
+gradient_norm = confronted(
+    "power-of-choice:lemma-b1-worst-case",
+    "No smooth, strongly convex function exceeds the bound on its gradient",
+    poc.gradient_norm,
+    _gradient,
     looseness=1.01,
 )
-def decaying_steps_distance(rng: np.random.Generator) -> Finding:
-    given = _rounds(rng)
-    least = 2 * given["local_steps"] * given["L"] / given["mu"]
-    return _compared(poc.decaying_steps_distance, given | {"gamma": least * _tenths(rng, 10, 30)})
+loss_after_step = confronted(
+    "power-of-choice:loss-after-step-worst-case",
+    "No step of gradient descent removes more of the loss than the bound leaves",
+    poc.loss_after_step,
+    _loss,
+    looseness=1.01,
+)
+exact_client_drift = confronted(
+    "power-of-choice:exact-client-drift-worst-case",
+    "No federation drifts farther than the bound",
+    poc.exact_client_drift,
+    _drift,
+    looseness=1.01,
+)
 
 
 def _overlap(rng: np.random.Generator) -> dict[str, Any]:
-    mu, kappa = Fraction(1), _tenths(rng, 15, 300)
-    return {"mu": mu, "L": kappa, "distance2": Fraction(1), "objective_gap": _tenths(rng, 1, 50)}
+    mu, kappa = Fraction(1), tenths(rng, 11, 300)
+    return {"mu": mu, "L": kappa, "distance2": Fraction(1), "objective_gap": tenths(rng, 1, 50)}
 
 
 @claim(
@@ -118,12 +254,12 @@ def _overlap(rng: np.random.Generator) -> dict[str, Any]:
 )
 def uniform_is_minimax(rng: np.random.Generator) -> Finding:
     given, tau = _overlap(rng), whole(rng, 1, 2)
-    eta, K = _tenths(rng, 1, 10) / given["L"], whole(rng, 2, 4)
+    eta, K = step_size(rng, 1 / given["L"]), whole(rng, 2, 4)
     d = whole(rng, 1, K)
     m = whole(rng, 1, d)
     ranked = power_of_choice(K, d, m, tau, eta, **given)
     uniform = fedavg(tau, eta, **given, sampling="distinct", num_clients=K, num_selected=m)
-    words = {"K": K, "d": d, "m": m, "local_steps": tau, "step_size": str(eta), **{k: str(v) for k, v in given.items()}}
+    words = {"K": K, "d": d, "m": m, "local_steps": tau, "step_size": str(eta), **in_words(given)}
     return at_least(ranked.enclosure[1], uniform.enclosure[0], instance=words)
 
 

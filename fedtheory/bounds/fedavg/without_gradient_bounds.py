@@ -1,0 +1,224 @@
+r"""Federated averaging without bounded gradients: what a round of all clients, and a sampled step, cost.
+
+These inequalities are not in the paper. Their multipliers were guessed from certified worst cases of a round
+(``fedtheory.worst_case.fedavg``) and then proved; the proofs are on the theory page about worst cases. With exact
+gradients heterogeneity costs nothing in a single local step of all clients, and of the order of the third power of the
+step size in a round, so that the floor of a fixed step size is of the order of its square.
+"""
+
+from fedtheory.arithmetic import geometric, short_of_one
+from fedtheory.bounds.fedavg._words import (
+    EVERYBODY,
+    EXACT_GRADIENTS,
+    FUNCTIONS,
+    PAPER,
+    SEVERAL_CLIENTS,
+    SHORT_STEPS,
+    SUBSET,
+    SUBSETS,
+)
+from fedtheory.paper import Summands, states
+
+__all__ = ["fixed_step_distance", "gap_after_step", "one_round", "sampled_step"]
+
+_ASSUMES = (*FUNCTIONS, EXACT_GRADIENTS, SHORT_STEPS)
+
+
+def _per_round(step_size, *, mu, L, local_steps):
+    """Return what is left of a distance after a step, and what a round adds for each unit of the objective gap."""
+    rest, away = short_of_one(step_size, mu), short_of_one(step_size, L)
+    spread, room = step_size * (L - mu), rest + away
+    steps = (local_steps - 1) * local_steps * (2 * local_steps - 1)
+    share = (room + (local_steps - 1) * spread) / (2 * rest + (local_steps - 1) * spread)
+    return rest, L * step_size**2 * rest**2 * (steps * spread * share / room) / 3
+
+
+@states(
+    PAPER, "Theorem 1", equation="a round, without Assumption 4", form="derived", assumes=_ASSUMES, schemes=EVERYBODY
+)
+def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap) -> Summands:
+    r"""Bound on ``|w_+ - w*|^2`` after a round of all clients from ``Delta = |w - w*|^2``, without bounded gradients.
+
+    .. math::
+        c^{2\tau}\Delta+\frac{(\tau-1)\tau(2\tau-1)}3\eta^2c^2L\Gamma\cdot\frac{s}{r}\cdot
+        \frac{r+(\tau-1)s}{2c+(\tau-1)s},\quad c=1-\eta\mu,\ s=\eta(L-\mu),\ r=2c-s
+
+    It holds for any number of clients with any weights.
+
+    Parameters
+    ----------
+    distance2
+        Delta, the squared distance of the round's first model from w*.
+    step_size
+        eta, at most 1/L; at 1/L the value is infinite if mu = L.
+    mu, L
+        Strong convexity and smoothness of every client.
+    local_steps, objective_gap
+        tau and Gamma.
+
+    Raises
+    ------
+    AssumptionViolated
+        If the step size is above 1/L.
+
+    Notes
+    -----
+    With w* = 0 put ``u_s = g_s - g* - mu y_s`` for the gradients along a client's path, so that
+    ``y_{s+1} = c y_s - eta (u_s + g*)`` and ``<u_s, y_s> >= |u_s|^2/(L - mu)``. Expand the square of the mean of
+    ``y_tau = c^tau w - eta sum_s c^(tau-1-s) (u_s + g*)``, where the mean of g* is 0, and use these inequalities with
+    the weights ``2 eta c^(2 tau - 1 - 2 s)``: all products of means cancel. What is left is a quadratic function of the
+    deviations of the u_s from their means, whose maximum is a multiple of the mean of ``|g*|^2 <= 2 L Gamma``.
+
+    Examples
+    --------
+    With mu = 1, L = 3, eta = 1/4 and tau = 2: c = 3/4, s = 1/2, r = 1, and from Delta = 256 with Gamma = 7 that is
+    ``(81/256) 256 + 2 (1/16) (9/16) 3 * 7 (1/2) (3/2)/2 = 81 + 567/1024``.
+
+    >>> one_round(256, step_size=1 / 4, mu=1, L=3, local_steps=2, objective_gap=7)
+    81.5537109375
+    """
+    rest, drift = _per_round(step_size, mu=mu, L=L, local_steps=local_steps)
+    left, _ = geometric(step_size * mu, 2 * local_steps, rest)
+    return {"contraction": left * distance2, "drift": drift * objective_gap}
+
+
+@states(
+    PAPER,
+    "Theorem 1",
+    equation="for a fixed step size, without Assumption 4",
+    form="derived",
+    assumes=_ASSUMES,
+    schemes=EVERYBODY,
+)
+def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, objective_gap, initial_distance2) -> Summands:
+    r"""Bound on ``|w_T - w*|^2`` after R rounds of all clients with a fixed step size, without bounded gradients.
+
+    .. math::
+        c^{2\tau R}\Delta_0+\frac{1-c^{2\tau R}}{1-c^{2\tau}}\,b\,\Gamma
+
+    It is ``one_round``, whose coefficient of Gamma is b, applied R times. For short steps it tends to
+    ``eta^2 (L/mu) (L - mu) (tau - 1)(2 tau - 1) Gamma/12``: a floor of the order of the step size squared.
+
+    Parameters
+    ----------
+    num_rounds
+        R; ``T = tau R``.
+    step_size, mu, L, local_steps, objective_gap
+        As in ``one_round``.
+    initial_distance2
+        Squared distance of the first model from w*.
+
+    Raises
+    ------
+    AssumptionViolated
+        If the step size is above 1/L.
+
+    Examples
+    --------
+    The round of ``one_round`` twice, from 65536: ``(81/256)^2 65536 + (1 + 81/256) 567/1024``.
+
+    >>> fixed_step_distance(2, step_size=1 / 4, mu=1, L=3, local_steps=2, objective_gap=7, initial_distance2=65536)
+    6561.728908538818
+    """
+    rest, drift = _per_round(step_size, mu=mu, L=L, local_steps=local_steps)
+    left, settled = geometric(step_size * mu, 2 * local_steps * num_rounds, rest)
+    _, lost = geometric(step_size * mu, 2 * local_steps, rest)
+    return {"vanishing": left * initial_distance2, "drift": settled / lost * drift * objective_gap}
+
+
+@states(
+    PAPER,
+    "Theorem 3",
+    equation="one local step, without Assumption 4",
+    form="derived",
+    assumes=(*_ASSUMES, SUBSET, SEVERAL_CLIENTS),
+    schemes=SUBSETS,
+)
+def sampled_step(distance2, *, step_size, mu, L, num_clients, num_selected, objective_gap) -> Summands:
+    r"""Bound on ``E |w_+ - w*|^2`` after a local step of m of N clients, without bounded gradients.
+
+    .. math::
+        c^2\Delta+\frac{2\alpha\eta^2L\Gamma}{1-\alpha\eta(L-\mu)/(2c)},\quad c=1-\eta\mu,\
+        \alpha=\frac{N-m}{m(N-1)}
+
+    No number smaller than this coefficient of Gamma does, if that of Delta is ``c^2``: it is attained in the limit of
+    small Gamma/Delta. Draws with replacement in proportion to any weights are the limit of many clients, alpha = 1/m.
+
+    Parameters
+    ----------
+    distance2
+        Delta, the squared distance of the model from w*.
+    step_size
+        eta, at most 1/L; at 1/L the value is infinite if mu = L.
+    mu, L
+        Strong convexity and smoothness of every client.
+    num_clients, num_selected, objective_gap
+        N, m and Gamma.
+
+    Raises
+    ------
+    AssumptionViolated
+        If the step size is above 1/L.
+
+    Notes
+    -----
+    With w* = 0 and ``u_k = g_k - g*_k - mu w`` the mean of the selected models is on average
+    ``|c w - eta u|^2 + alpha eta^2 mean |u_k + g*_k - u|^2``, u the mean of the u_k, and
+    ``<u, w> >= mean |u_k|^2/(L - mu)`` takes ``2 eta c`` times the right-hand side away. Of the means nothing positive
+    is left, as ``eta (L - mu) <= 2 c``; a sum of squares shows that the deviations are at most
+    ``alpha eta^2/(1 - alpha eta (L - mu)/(2 c))`` times the mean of ``|g*_k|^2 <= 2 L Gamma``.
+
+    Examples
+    --------
+    With mu = 1, L = 3, eta = 1/4, N = 5 and m = 2: c = 3/4, alpha = 3/8, and 1 - (3/16)/(3/2) = 7/8. With Delta = 16
+    and Gamma = 7 that is ``9 + (2 (3/8) (3/16) 7)/(7/8)``.
+
+    >>> sampled_step(16, step_size=1 / 4, mu=1, L=3, num_clients=5, num_selected=2, objective_gap=7)
+    10.125
+    """
+    rest, away = short_of_one(step_size, mu), short_of_one(step_size, L)
+    kept = num_clients * (num_selected - 1) * (step_size * (L - mu))
+    sampled = 4 * (num_clients - num_selected) * rest / (num_selected * (num_clients - 1) * (rest + away) + kept)
+    return {"contraction": rest**2 * distance2, "sampling": step_size**2 * sampled * L * objective_gap}
+
+
+@states(
+    PAPER,
+    "Theorem 1",
+    equation="the loss after one local step, without Assumption 4",
+    form="derived",
+    assumes=_ASSUMES,
+    schemes=EVERYBODY,
+)
+def gap_after_step(distance2, *, step_size, mu, L) -> Summands:
+    r"""Bound on ``F(w_+) - F*`` after one local step of all clients from ``Delta = |w - w*|^2``; some F attains it.
+
+    .. math::
+        \frac L2\cdot\frac{c^2}{c^2+\eta L(1+c)}\Delta,\quad c=1-\eta\mu
+
+    A step of all clients is one of gradient descent on F. For any number of steps Taylor, Hendrickx and Glineur (2017)
+    conjectured such formulas from programs like ours; the gap that follows from the distance is ``L c^2 Delta/2``.
+
+    Parameters
+    ----------
+    distance2
+        Delta, the squared distance of the model from w*.
+    step_size
+        eta, at most 1/L.
+    mu, L
+        Strong convexity and smoothness of every client.
+
+    Raises
+    ------
+    AssumptionViolated
+        If the step size is above 1/L.
+
+    Examples
+    --------
+    With mu = 1, L = 2, eta = 1/2 and Delta = 28: c = 1/2, and ``(1/4)/(1/4 + 3/2) 28``.
+
+    >>> gap_after_step(28, step_size=1 / 2, mu=1, L=2)
+    4.0
+    """
+    rest = short_of_one(step_size, mu)
+    return {"left": L * rest**2 * distance2 / (2 * (rest**2 + step_size * L * (1 + rest)))}

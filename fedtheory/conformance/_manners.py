@@ -1,0 +1,182 @@
+"""Manners of a selection that no law is needed for: what it returns, what it leaves alone, what it depends on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fedtheory._validate import Array
+from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance._repeatable import children, generator, other_randomness, same_generator
+from fedtheory.conformance._selecting import Case, Draw
+from fedtheory.sampling.selections import Selection
+
+__all__ = ["Subject", "cases", "checks"]
+
+_NUM_SEEDS = 40
+"""Seeds for each case: a fault that shows in one draw of ten stays hidden in 40 draws with probability 1.5 %."""
+
+Sizes = frozenset[int] | None
+Cases = dict[str, Case]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A selection under check.
+
+    Attributes
+    ----------
+    name
+        What to call it.
+    watch
+        Ends calls that do not return.
+    prepare
+        From a case to the draw of one round.
+    strategy, function
+        Which of the two it is; the other is None.
+    copies
+        Whether copies of a client are what it should draw.
+    """
+
+    name: str
+    watch: Watch
+    prepare: Callable[[Case], Draw]
+    strategy: Any
+    function: Any
+    copies: bool
+
+
+def cases(num_clients: int, weights: Array | None = None) -> Cases:
+    """Weights and losses in general position, equal, tied, extreme, and with a client of weight zero."""
+    places = np.arange(num_clients, dtype=np.float64)
+    p, equal = _shares(num_clients) if weights is None else weights, np.full(num_clients, 1 / num_clients)
+    # The order of multiples of the golden ratio is no order that anybody sorts by.
+    losses = np.argsort((places + 1) * 0.6180339887 % 1).astype(np.float64) + 1.0
+    fixed = weights is not None
+    without = np.where(places == num_clients // 2, 0.0, p)
+    huge = np.resize([1e300, -1e300, 1e-300, 0.0, 5e-324, 1.0], num_clients)
+    found = {
+        "plain": Case(p, losses),
+        "equal weights": Case(p if fixed else equal, losses),
+        "all tied": Case(p, np.ones(num_clients)),
+        "some tied": Case(p if fixed else equal, np.asarray(1.0 + places % 2, dtype=np.float64)),
+        "all equal": Case(equal, np.ones(num_clients)),
+        "zero weight": Case(without / without.sum(), losses),
+        "extreme": Case(p, huge),
+        "negative": Case(p, -losses),
+    }
+    return {name: case for name, case in found.items() if not (fixed and name in ("all equal", "zero weight"))}
+
+
+def _shares(num_clients: int) -> Array:
+    """Weights that fall slowly, with few digits."""
+    rough = 1.0 / (np.arange(num_clients) + 1.5)
+    shares: Array = (rough / rough.sum()).round(1 + len(str(num_clients)))
+    shares[0] = 1.0 - shares[1:].sum()
+    return shares.round(1 + len(str(num_clients)))
+
+
+def checks(
+    subject: Subject, known: Cases, sizes: Sizes, seeds: np.random.SeedSequence
+) -> dict[str, Callable[[], None]]:
+    """Return the checks by name."""
+    usual = [known["plain"], known["equal weights"]]
+    ties = [known[name] for name in ("all tied", "some tied", "all equal") if name in known]
+    everywhere = [case for name, case in known.items() if name != "zero weight"]
+    sound = partial(_sound, subject, sizes=sizes, seeds=seeds)
+    made: dict[str, Callable[[], None]] = {
+        **{name: partial(_runs, subject, known["plain"], seeds, n) for name, n in (("runs", 1), ("range", _NUM_SEEDS))},
+        "count": partial(sound, usual, only="count"),
+        "duplicates": partial(sound, usual, only="duplicates"),
+        "inputs": partial(_inputs, subject, everywhere, seeds),
+        "own answers": partial(_own_answers, subject, known["plain"], seeds),
+        "same generator": partial(_same_generator, subject, everywhere, seeds),
+        "other randomness": partial(_other_randomness, subject, known["plain"], seeds),
+        "history": partial(_history, subject, known, seeds),
+        "ties": partial(sound, ties),
+        "zero weights": partial(_zero_weights, subject, known, sizes, seeds),
+        "extreme losses": partial(sound, [known["negative"], known["extreme"]]),
+    }
+    left_out = {
+        "count": sizes is None,
+        "duplicates": subject.copies,
+        "zero weights": "zero weight" not in known,
+        "inputs": subject.function is None,
+        "own answers": subject.function is None,
+    }
+    return {name: work for name, work in made.items() if not left_out.get(name, False)}
+
+
+def _runs(subject: Subject, case: Case, seeds: np.random.SeedSequence, count: int) -> None:
+    _run(subject, case, seeds, count)
+
+
+def _run(subject: Subject, case: Case, seeds: np.random.SeedSequence, count: int) -> list[Selection]:
+    draw = subject.prepare(case)
+    return [draw(generator(seed)) for seed in children(seeds, count)]
+
+
+def _sound(subject: Subject, some: list[Case], sizes: Sizes, seeds: np.random.SeedSequence, only: str = "") -> None:
+    for case in some:
+        for chosen in _run(subject, case, seeds, _NUM_SEEDS):
+            if only != "duplicates" and sizes is not None and len(chosen) not in sizes:
+                wanted = " or ".join(map(str, sorted(sizes)))
+                raise Broken(f"must select {wanted} clients, got {len(chosen)}: {list(chosen)}", **case.given)
+            if only != "count" and not subject.copies and len(set(chosen)) < len(chosen):
+                raise Broken(f"must select different clients, got {list(chosen)}", **case.given)
+
+
+def _inputs(subject: Subject, some: list[Case], seeds: np.random.SeedSequence) -> None:
+    for case in some:
+        for seed in children(seeds, 5):
+            weights, losses = case.weights.copy(), case.losses.copy()
+            subject.watch.call(subject.function, generator(seed), weights, losses, case=case.given)
+            for name, now, before in (("weights", weights, case.weights), ("losses", losses, case.losses)):
+                if now.tobytes() != before.tobytes():
+                    raise Broken(f"must leave {name} as they are, got {now.tolist()} back", **case.given)
+
+
+def _own_answers(subject: Subject, case: Case, seeds: np.random.SeedSequence) -> None:
+    """Keep answers, and see whether they change when the next ones are given."""
+    answers = []
+    for seed in children(seeds, 8):
+        arguments = (generator(seed), case.weights.copy(), case.losses.copy())
+        answer = subject.watch.call(subject.function, *arguments, case=case.given)
+        answers.append((answer, np.array(answer)) if isinstance(answer, np.ndarray | list) else (0, np.array(0)))
+    for answer, before in answers:
+        if not np.array_equal(np.asarray(answer), before):
+            raise Broken(f"an answer must stay as it was, {before.tolist()} became {np.asarray(answer).tolist()}")
+
+
+def _same_generator(subject: Subject, some: list[Case], seeds: np.random.SeedSequence) -> None:
+    for case in some:
+        same_generator(subject.prepare(case), seeds, case.given)
+
+
+def _other_randomness(subject: Subject, case: Case, seeds: np.random.SeedSequence) -> None:
+    other_randomness(subject.prepare(case), seeds, case.given)
+
+
+def _history(subject: Subject, known: Cases, seeds: np.random.SeedSequence) -> None:
+    """Ask about other weights and losses in between."""
+    case, other = known["plain"], known["some tied"]
+    draw, between = subject.prepare(case), subject.prepare(other)
+    for seed in children(seeds, 10):
+        first = draw(generator(seed))
+        for _ in range(3):
+            between(generator(seed))
+        again = draw(generator(seed))
+        if first != again:
+            sentence = f"earlier calls must not matter, got {list(first)} and, after other calls, {list(again)}"
+            raise Broken(sentence, **case.given)
+
+
+def _zero_weights(subject: Subject, known: Cases, sizes: Sizes, seeds: np.random.SeedSequence) -> None:
+    """Take a refusal by ValueError as right, too: there may be too few clients left to draw from."""
+    try:
+        _sound(subject, [known["zero weight"]], sizes, seeds)
+    except Broken as broken:
+        if not isinstance(broken.__cause__, ValueError):
+            raise

@@ -1,0 +1,175 @@
+"""Laws of a selection: the same under other numbers of the clients, fair where losses tie, and like another one's."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fedtheory._validate import Array
+from fedtheory.conformance._manners import Cases, Subject, cases
+from fedtheory.conformance._patience import Broken
+from fedtheory.conformance._selecting import Case, Draw
+from fedtheory.conformance.joint_laws import joint_law
+from fedtheory.evidence import against_equality, against_law, against_mean, mixed, rejects
+from fedtheory.law import Law
+from fedtheory.sampling.selections import Selection
+
+__all__ = ["RandomCheck", "checks", "grown"]
+
+_SECONDS = 5.0
+"""Drawing for one case stops after so long: slow code is checked less sharply, at the same level."""
+
+_MANY = 500
+"""Up to 256 entries NumPy's partition may sort all of them, so that what is wrong about using it does not show."""
+
+_CASES = ("plain", "some tied", "all equal", "zero weight", "extreme")
+
+RandomCheck = Callable[[np.random.SeedSequence, float], None]
+
+
+def checks(subject: Subject, known: Cases, like: Any, num_draws: int) -> dict[str, RandomCheck]:
+    """Return the random checks by name; each takes its seeds and its level."""
+    made: dict[str, RandomCheck] = {}
+    if "all equal" in known:  # no other numbers fit clients of fixed weights
+        made["relabeling"] = partial(_relabeling, subject, [known["plain"], known["negative"]], num_draws)
+        made["fair ties"] = partial(_relabeling, subject, [known["all equal"], known["some tied"]], num_draws)
+    if like is not None:
+        made["joint law"] = partial(_joint, subject, known, like, num_draws)
+        if "all equal" in known and callable(getattr(like, "inclusion_probabilities", None)):
+            made["many clients"] = partial(_many, subject, like, num_draws // 4)
+    return made
+
+
+def grown(num_draws: int) -> Iterator[int]:
+    """Sizes of batches that double the number of draws, up to all of them, while there is time."""
+    started, drawn = time.monotonic(), 0
+    while drawn < num_draws and time.monotonic() - started < _SECONDS:
+        size = min(max(drawn, 125), num_draws - drawn)
+        drawn += size
+        yield size
+
+
+def _drawn(draw: Draw, rng: np.random.Generator, size: int) -> list[Selection]:
+    return [draw(rng) for _ in range(size)]
+
+
+def _relabeling(
+    subject: Subject, some: Sequence[Case], num_draws: int, seeds: np.random.SeedSequence, level: float
+) -> None:
+    """Compare draws with those under other numbers, backward or with the second half first: half of them for each."""
+    clients = np.arange(some[0].num_clients)
+    orders = [clients[::-1], np.roll(clients, clients.size // 2)]
+    for case, order in zip(some, orders, strict=True):
+        _equal_under(subject, case, order, num_draws // 2, seeds, level / len(some))
+
+
+def _equal_under(
+    subject: Subject, case: Case, order: Any, most: int, seeds: np.random.SeedSequence, level: float
+) -> None:
+    draw, renamed = subject.prepare(case), subject.prepare(case.renamed(order))
+    rngs = [np.random.default_rng(seed) for seed in seeds.spawn(2)]
+    first: list[Selection] = []
+    second: list[Selection] = []
+    for size in grown(most):
+        first += _drawn(draw, rngs[0], size)
+        second += [tuple(sorted(int(order[j]) for j in chosen)) for chosen in _drawn(renamed, rngs[1], size)]
+        if rejects(_different(first, second, case.num_clients), level):
+            k, one, two = _most_different(first, second, case.num_clients)
+            sentence = (
+                f"other numbers must not change who is selected: in {len(first)} draws, client {k} {one} times, "
+                f"and {two} times as client {int(np.flatnonzero(order == k)[0])}"
+            )
+            raise Broken(sentence, **case.given)
+
+
+def _different(first: list[Selection], second: list[Selection], num_clients: int) -> Array:
+    """Evidence from the whole selection, and from each client's copies, with equal shares of the capital in halves."""
+    one_by_one = [
+        against_equality([chosen.count(k) for chosen in first], [chosen.count(k) for chosen in second])
+        for k in range(num_clients)
+    ]
+    return mixed([against_equality(first, second), mixed(one_by_one)])
+
+
+def _most_different(first: list[Selection], second: list[Selection], num_clients: int) -> tuple[int, int, int]:
+    one, two = ([sum(chosen.count(k) for chosen in draws) for k in range(num_clients)] for draws in (first, second))
+    k = max(range(num_clients), key=lambda k: abs(one[k] - two[k]))
+    return k, one[k], two[k]
+
+
+def _joint(
+    subject: Subject, known: Cases, like: Any, num_draws: int, seeds: np.random.SeedSequence, level: float
+) -> None:
+    """Compare draws with the exact joint law in every case in which the strategy has one."""
+    laws = [(known[name], _law_or_none(like, known[name])) for name in _CASES if name in known]
+    for case, law in laws:
+        if law is not None:
+            _has_law(subject, case, law, num_draws, seeds, level / len(laws))
+
+
+def _law_or_none(like: Any, case: Case) -> Law[Selection] | None:
+    """Return the law, None where the strategy would refuse the case: too few clients of positive weight."""
+    try:
+        return joint_law(like, case.weights, case.losses)
+    except ValueError:
+        return None
+
+
+def _many(subject: Subject, like: Any, most: int, seeds: np.random.SeedSequence, level: float) -> None:
+    """Compare how often each of many clients is selected: what sorts few may only sort the ends of many."""
+    case = cases(_MANY)["plain"]
+    try:
+        expected = np.asarray(like.inclusion_probabilities(case.weights, case.losses), dtype=np.float64)
+    except ValueError:  # the strategy is for another number of clients
+        return
+    upper = np.maximum(1.0, np.full(_MANY, expected.sum().round() if subject.copies else 1.0))
+    draw, rng = subject.prepare(case), np.random.default_rng(seeds.spawn(1)[0])
+    copies = np.empty((0, _MANY))
+    for size in grown(most):
+        drawn = [np.bincount(clients, minlength=_MANY) for clients in map(list, _drawn(draw, rng, size))]
+        copies = np.concatenate([copies, np.minimum(drawn, upper)])
+        evidence = [against_mean(x, min(p, u), 0.0, u) for x, p, u in zip(copies.T, expected, upper, strict=True)]
+        if rejects(mixed(evidence), level):
+            k = int(np.argmax([logs.max() for logs in evidence]))
+            sentence = f"must select client {k} of {_MANY} {expected[k]:.4g} times a round"
+            found = f"{copies[:, k].sum():g} times in {len(copies)} rounds"
+            raise Broken(f"{sentence}, and did {found}", num_clients=_MANY, weight=case.weights[k], loss=case.losses[k])
+
+
+def _has_law(
+    subject: Subject, case: Case, law: Law[Selection], most: int, seeds: np.random.SeedSequence, level: float
+) -> None:
+    draw, rng = subject.prepare(case), np.random.default_rng(seeds.spawn(1)[0])
+    chosen: list[Selection] = []
+    for size in grown(most):
+        chosen += _drawn(draw, rng, size)
+        if rejects(_unlike(chosen, law, case.num_clients), level):
+            raise Broken(_in_words(chosen, law), **case.given)
+
+
+def _unlike(chosen: list[Selection], law: Law[Selection], num_clients: int) -> Array:
+    one_by_one = [
+        against_law([clients.count(k) for clients in chosen], law.map(lambda clients, k=k: clients.count(k)))  # type: ignore[misc]
+        for k in range(num_clients)
+    ]
+    return mixed([against_law(chosen, law), mixed(one_by_one)])
+
+
+def _in_words(chosen: list[Selection], law: Law[Selection]) -> str:
+    impossible = next((clients for clients in chosen if clients not in law), None)
+    if impossible is not None:
+        return f"must never select {list(impossible)}, and did within {len(chosen)} draws"
+    counts = Counter(chosen)
+
+    def excess(clients: Selection) -> float:
+        expected = len(chosen) * float(law[clients])
+        return abs(counts[clients] - expected) / float(np.sqrt(expected))
+
+    worst = max(law, key=excess)
+    return (
+        f"must select {list(worst)} with probability {float(law[worst]):.4g}, "
+        f"and did {counts[worst]} times in {len(chosen)} draws"
+    )

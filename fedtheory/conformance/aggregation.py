@@ -1,0 +1,263 @@
+"""Random estimates of a weighted mean of vectors: unbiased, and of the variance that is claimed."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory._wording import short
+from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance._repeatable import children, generator, other_randomness, same_generator
+from fedtheory.conformance._selection_laws import grown
+from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
+from fedtheory.conformance.results import Conformance
+from fedtheory.evidence import against_mean, mixed, rejects
+
+__all__ = ["aggregation_checks", "check_aggregation"]
+
+Work = Callable[[np.random.SeedSequence, float], Any]
+
+
+class Updates(NamedTuple):
+    """Vectors, shape (n, v), and weights, shape (n,)."""
+
+    vectors: Array
+    weights: Array
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Arguments by name, for messages."""
+        return self._asdict()
+
+    @property
+    def mean(self) -> Array:
+        """What an estimate should be on average."""
+        return self.weights @ self.vectors
+
+    @property
+    def size(self) -> float:
+        """``sum_i w_i |v_i|``, the unit that estimates are measured in."""
+        return float(self.weights @ np.linalg.norm(self.vectors, axis=1))
+
+
+def check_aggregation(
+    function: Callable[..., Any],
+    rng: Any = 0,
+    *,
+    variance: Callable[..., Any] | None = None,
+    largest: float = 8.0,
+    num_draws: int = 4000,
+    exceptions: Mapping[str, str] | None = None,
+    patience: float = 60.0,
+) -> Conformance:
+    r"""Check a function ``(rng, vectors, weights) -> estimate`` of the weighted mean ``sum_i w_i v_i``.
+
+    Right code is refused with probability at most 1e-6 per call, provided that no estimate is longer than ``largest``
+    times ``sum_i w_i |v_i|``: no test from samples can know the mean of what has no bounds. A longer one is a failure.
+
+    Parameters
+    ----------
+    function
+        From a ``numpy.random.Generator``, vectors, shape (n, v), and weights, shape (n,), to an estimate, shape (v,).
+    rng
+        Seed or SeedSequence.
+    variance
+        The claim, a function ``(vectors, weights) -> E |estimate - sum_i w_i v_i|^2``; None for no claim.
+    largest
+        How long an estimate may be; ``1/p`` for the smallest probability p of a client. The smaller, the sharper: by
+        default a variance that is half of the claim may pass.
+    num_draws
+        Most draws for each case of a random check.
+    exceptions
+        Names of checks to leave out, each with its reason.
+    patience
+        Seconds that one call may take.
+
+    Notes
+    -----
+    The checks: ``runs``, ``shape``, ``bounded``, ``inputs``, ``own answers``, ``same generator``, ``other randomness``,
+    ``one client``, ``zero vectors``, ``unbiased``, and ``variance`` if it is claimed.
+
+    Examples
+    --------
+    A mean over clients drawn without replacement, divided by the probabilities of a draw with replacement:
+
+    >>> def divided(rng, vectors, weights):
+    ...     chosen = rng.choice(len(weights), 3, replace=False) if len(weights) > 3 else np.arange(len(weights))
+    ...     return sum(weights[k] * vectors[k] / (1 / len(weights)) for k in chosen)
+    >>> [failure.check for failure in check_aggregation(divided).failures]
+    ['unbiased']
+    """
+    checks = aggregation_checks(
+        function, rng, variance=variance, largest=largest, num_draws=num_draws, patience=patience
+    )
+    return conformance(named(function), checks, exceptions or {})
+
+
+def aggregation_checks(
+    function: Callable[..., Any],
+    rng: Any = 0,
+    *,
+    variance: Callable[..., Any] | None = None,
+    largest: float = 8.0,
+    num_draws: int = 4000,
+    patience: float = 60.0,
+) -> list[Check]:
+    """Return the checks that ``check_aggregation`` makes, to be made one by one; the arguments are the same."""
+    watch, seeds = Watch(_validate.positive("patience", patience)), _validate.seed_sequence(rng)
+    sampled = _Sampled(
+        watch, function, _validate.positive("largest", largest), _validate.count("num_draws", num_draws, 2)
+    )
+    some = _cases(np.random.default_rng(seeds_of(seeds, "vectors")))
+    alone = [Updates(np.array([[3.0]]), np.ones(1)), Updates(np.array([[1.0, -2.0]]), np.ones(1))]
+    nothing = [Updates(np.zeros((3, 2)), np.full(3, 1 / 3)), Updates(np.array([[0.0], [4.0]]), np.array([1.0, 0.0]))]
+    works: dict[str, Work] = {
+        "runs": lambda seeds, _: sampled.raw(some[0], generator(seeds)),
+        "shape": lambda seeds, _: _drawn(sampled, some, seeds, 5),
+        "bounded": lambda seeds, _: _bounded(sampled, some, seeds),
+        "inputs": lambda seeds, _: _inputs(sampled, some, seeds),
+        "own answers": lambda seeds, _: _own_answers(sampled, some[0], seeds),
+        "same generator": lambda seeds, _: same_generator(partial(sampled.estimate, some[0]), seeds, some[0].given),
+        "other randomness": lambda seeds, _: other_randomness(partial(sampled.estimate, some[0]), seeds, some[0].given),
+        "one client": partial(_unbiased, sampled, alone),
+        "zero vectors": lambda seeds, _: _zero(sampled, nothing, seeds),
+        "unbiased": partial(_unbiased, sampled, some),
+    }
+    if variance is not None:
+        works["variance"] = partial(_variance, sampled, some, variance)
+    level = FALSE_ALARMS / 3
+    return [Check(name, partial(_at_level, work, name, seeds, level), watch) for name, work in works.items()]
+
+
+def _at_level(work: Work, name: str, seeds: np.random.SeedSequence, level: float) -> None:
+    work(seeds_of(seeds, name), level)
+
+
+def _cases(rng: np.random.Generator) -> list[Updates]:
+    """Vectors of equal and of unequal lengths, with signs, equal and unequal weights, and a weight of zero."""
+    fifth = np.full(5, 0.2)
+    return [
+        Updates(np.array([[5.0], [10.0], [15.0], [20.0], [25.0]]), fifth),
+        Updates(np.ones((4, 1)), np.array([0.4, 0.3, 0.2, 0.1])),
+        Updates(np.array([[1.0], [-1.0], [8.0], [2.0]]), np.array([0.4, 0.3, 0.1, 0.2])),
+        Updates(np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 3.0], [1.0, 1.0]]), np.array([0.5, 0.25, 0.25, 0.0])),
+        Updates(rng.normal(size=(5, 3)).round(2), np.array([0.1, 0.15, 0.2, 0.25, 0.3])),
+    ]
+
+
+class _Sampled(NamedTuple):
+    """The function under check, and how it is sampled."""
+
+    watch: Watch
+    function: Callable[..., Any]
+    largest: float
+    num_draws: int
+
+    def raw(self, updates: Updates, rng: np.random.Generator) -> Any:
+        """Ask for an estimate, whatever it is."""
+        arguments = (rng, updates.vectors.copy(), updates.weights.copy())
+        return self.watch.call(self.function, *arguments, case=updates.given)
+
+    def estimate(self, updates: Updates, rng: np.random.Generator) -> Array:
+        """Ask for an estimate, which must be as many finite numbers as a vector has."""
+        answer, shape = self.raw(updates, rng), updates.vectors.shape[1:]
+        try:
+            estimate = np.array(answer, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise Broken(f"must return numbers, got {short(answer)}", **updates.given) from error
+        if estimate.shape != shape:
+            raise Broken(f"must return a vector of shape {shape}, got shape {estimate.shape}", **updates.given)
+        if not np.isfinite(estimate).all():
+            raise Broken(f"an estimate must be finite, got {estimate.tolist()}", **updates.given)
+        return estimate
+
+    def samples(self, updates: Updates, rng: np.random.Generator, size: int) -> Array:
+        """Draw estimates that are not too long, shape (size, v)."""
+        drawn = np.array([self.estimate(updates, rng) for _ in range(size)])
+        longest, limit = np.linalg.norm(drawn, axis=1).max(), self.largest * updates.size
+        if longest > limit * (1 + 1e-9):
+            sentence = (
+                f"an estimate must not be longer than {self.largest:g} sum w |v| = {limit:.4g}, got {longest:.4g}"
+            )
+            raise Broken(f"{sentence}; give a larger largest= if smaller probabilities are meant", **updates.given)
+        return drawn
+
+
+def _drawn(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence, count: int) -> None:
+    for updates in some:
+        for seed in children(seeds, count):
+            sampled.estimate(updates, generator(seed))
+
+
+def _bounded(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence) -> None:
+    for updates in some:
+        sampled.samples(updates, generator(seeds), 50)
+
+
+def _inputs(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence) -> None:
+    for updates in some:
+        for seed in children(seeds, 5):
+            mine = Updates(updates.vectors.copy(), updates.weights.copy())
+            sampled.watch.call(sampled.function, generator(seed), *mine, case=updates.given)
+            for name, now, before in zip(updates._fields, mine, updates, strict=True):
+                if now.tobytes() != before.tobytes():
+                    raise Broken(f"must leave {name} as they are, got {now.tolist()} back", **updates.given)
+
+
+def _own_answers(sampled: _Sampled, updates: Updates, seeds: np.random.SeedSequence) -> None:
+    """Keep answers, and see whether they change when the next ones are given."""
+    answers = [sampled.raw(updates, generator(seed)) for seed in children(seeds, 4)]
+    for place, one in enumerate(answers):
+        if isinstance(one, np.ndarray) and any(np.shares_memory(one, other) for other in answers[:place]):
+            raise Broken("answers must be new arrays, got the same memory twice", **updates.given)
+
+
+def _zero(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence) -> None:
+    for updates in some:
+        for seed in children(seeds, 20):
+            estimate = sampled.estimate(updates, generator(seed))
+            if estimate.any():
+                raise Broken(
+                    f"without anything to add up the estimate must be 0, got {estimate.tolist()}", **updates.given
+                )
+
+
+def _unbiased(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence, level: float) -> None:
+    for updates, seed in zip(some, seeds.spawn(len(some)), strict=True):
+        limit, rng = sampled.largest * updates.size * (1 + 1e-9), generator(seed)
+        drawn = np.empty((0, updates.mean.size))
+        for size in grown(sampled.num_draws):
+            drawn = np.concatenate([drawn, sampled.samples(updates, rng, size)])
+            clean = updates.mean + _rounded(drawn - updates.mean, updates.size)
+            evidence = [
+                against_mean(column, mean, -limit, limit) for column, mean in zip(clean.T, updates.mean, strict=True)
+            ]
+            if rejects(mixed(evidence), level / len(some)):
+                found = f"{drawn.mean(axis=0).round(6).tolist()} over {len(drawn)} draws"
+                raise Broken(f"the mean must be {updates.mean.round(6).tolist()}, got {found}", **updates.given)
+
+
+def _variance(
+    sampled: _Sampled, some: list[Updates], claimed: Callable[..., Any], seeds: np.random.SeedSequence, level: float
+) -> None:
+    for updates, seed in zip(some, seeds.spawn(len(some)), strict=True):
+        arguments = (updates.vectors.copy(), updates.weights.copy())
+        expected = float(sampled.watch.call(claimed, *arguments, case=updates.given))
+        limit, rng = (sampled.largest + 1) ** 2 * updates.size**2 * (1 + 1e-9), generator(seed)
+        if not 0 <= expected <= limit:
+            raise Broken(f"a variance must be in [0, {limit:.4g}], got the claim {expected:.6g}", **updates.given)
+        squares = np.empty(0)
+        for size in grown(sampled.num_draws):
+            errors = _rounded(sampled.samples(updates, rng, size) - updates.mean, updates.size)
+            squares = np.concatenate([squares, (errors**2).sum(axis=1)])
+            if rejects(against_mean(squares, _rounded(expected, updates.size**2), 0.0, limit), level / len(some)):
+                sentence = f"the variance is claimed to be {expected:.6g}, got {squares.mean():.6g}"
+                raise Broken(f"{sentence} over {len(squares)} draws", **updates.given)
+
+
+def _rounded(values: Any, unit: float) -> Any:
+    """Take what only rounding keeps from 0 as 0: no draw, and no mean, is as small as that otherwise."""
+    return np.where(np.abs(values) < 1e-12 * unit, 0.0, values)

@@ -1,0 +1,114 @@
+"""Named checks, and what comes of making them one after the other."""
+
+import unittest
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from fedtheory._wording import short
+from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance.results import Conformance, Failure
+
+__all__ = ["FALSE_ALARMS", "Check", "conformance", "excused", "named", "seeds_of"]
+
+FALSE_ALARMS = 1e-6
+"""Probability at most with which a call refuses right code; its random checks share it equally."""
+
+
+@final
+@dataclass(frozen=True)
+class Check:
+    """One thing asked of somebody's code.
+
+    Calling it makes the check: None if it is passed, an AssertionError with one sentence if not.
+
+    Attributes
+    ----------
+    name
+        What is asked, in a few words.
+    work
+        Raises ``Broken`` if the code does not pass.
+    watch
+        Ends calls that do not return.
+    excuse
+        Why it is not asked; empty if it is.
+    """
+
+    name: str
+    work: Callable[[], Any]
+    watch: Watch
+    excuse: str = ""
+
+    @property
+    def __name__(self) -> str:
+        """The name, where functions have theirs: pytest makes ids of it."""
+        return self.name
+
+    def failure(self) -> Failure | None:
+        """Make the check."""
+        try:
+            self.watch.over(self.work)
+        except Broken as broken:
+            return Failure(broken.check or self.name, broken.sentence, broken.case)
+        return None
+
+    def __call__(self) -> None:
+        """Raise an AssertionError if the code does not pass, SkipTest if that is excused."""
+        if self.excuse:
+            raise unittest.SkipTest(self.excuse)
+        failure = self.failure()
+        if failure is not None:
+            raise AssertionError(str(failure))
+
+    def __repr__(self) -> str:
+        return f"<check {self.name!r}>"
+
+
+def excused(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Check]:
+    """Excuse from the checks that are excepted.
+
+    Raises
+    ------
+    ValueError
+        If an exception names no check, or gives no reason.
+    """
+    names = [check.name for check in checks]
+    for name, reason in exceptions.items():
+        if name not in names:
+            message = f"exceptions must name checks, {', '.join(names)}, got {name!r}"
+            raise ValueError(message)
+        if not str(reason).strip():
+            message = f"exceptions must give reasons, got {short(reason)} for {name!r}"
+            raise ValueError(message)
+    return [replace(check, excuse=exceptions.get(check.name, "")) for check in checks]
+
+
+def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, str]) -> Conformance:
+    """Make checks in their order; none after the first one if code does not run at all, or after one that hangs."""
+    made: list[str] = []
+    failures: list[Failure] = []
+    for check in excused(checks, exceptions):
+        if check.excuse:
+            continue
+        made.append(check.name)
+        failure = check.failure()
+        if failure is not None:
+            # Out of range, say, is found by every check that draws.
+            failures += [failure] if failure.check not in [known.check for known in failures] else []
+            if len(made) == 1 or check.watch.hung:
+                break
+    return Conformance(subject, tuple(made), tuple(failures), dict(exceptions))
+
+
+def seeds_of(rng: np.random.SeedSequence, name: str) -> np.random.SeedSequence:
+    """Return seeds for one check, which do not depend on which others are made."""
+    return np.random.SeedSequence(rng.entropy, spawn_key=(*rng.spawn_key, zlib.crc32(name.encode())))
+
+
+def named(value: Any) -> str:
+    """Return the name of somebody's function, or how the value prints."""
+    name = getattr(value, "__qualname__", None)
+    return name.rpartition("<locals>.")[2] if isinstance(name, str) else short(value)

@@ -1,0 +1,275 @@
+r"""Synthetic(alpha, beta): data of clients, compared in law with the recipe, and which reading of beta they follow.
+
+    entries of W_k and b_k ~ N(u_k, 1),   y = argmax(W_k x + b_k),
+    B_k ~ N(0, beta),   entries of v_k ~ N(B_k, 1),   x ~ N(v_k, diag(j^-1.2)).
+
+What is seen of it has exact laws. Differences of two samples of a client are N(0, 2 j^-1.2). Means of a client's
+features, ``m_kj ~ N(B_k, 1 + j^-1.2/n_k)``, have contrasts without B_k, and an average with it. Divided by standard
+deviations and put through the normal distribution function, all become uniform numbers, whose places among 16 cells
+are draws from a finite law. The first labels of different clients are uniform and independent, since the rows of W_k
+and b_k are alike; the labels of one client are a linear function's. No data show alpha: u_k moves all logits alike.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory._wording import short
+from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance._repeatable import children, generator
+from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
+from fedtheory.conformance.results import Conformance
+from fedtheory.evidence import against_law, rejects
+from fedtheory.law import Law
+
+__all__ = ["check_generator", "generator_checks"]
+
+_CELLS = 16
+_MOST = 20_000
+_ALPHA, _BETA = 0.5, 4.0
+"""At 0 and 1 both readings agree; with 4 the spreads of the features, 4 or 2, are far apart and far from the rest."""
+
+Work = Callable[[np.random.SeedSequence, float], None]
+
+
+def check_generator(
+    function: Callable[..., Any],
+    rng: Any = 0,
+    *,
+    dispersion: str = "std",
+    num_clients: int = 100,
+    exceptions: Mapping[str, str] | None = None,
+    patience: float = 60.0,
+) -> Conformance:
+    r"""Check a generator ``(alpha, beta, num_clients, rng) -> [(features, labels), ...]`` of Synthetic(alpha, beta).
+
+    Right code is refused with probability at most 1e-6 per call.
+
+    Parameters
+    ----------
+    function
+        From the two spreads, K and a ``numpy.random.Generator`` to K pairs of features, shape (n_k, f), and labels,
+        whole numbers from 0 on, shape (n_k,).
+    rng
+        Seed or SeedSequence.
+    dispersion
+        ``std`` if alpha and beta are meant as standard deviations, ``variance`` if as variances.
+    num_clients
+        Clients to ask for, at least 50; the random checks take all of them.
+    exceptions
+        Names of checks to leave out, each with its reason.
+    patience
+        Seconds that one call may take.
+
+    Notes
+    -----
+    The checks: ``runs``, ``shape``, ``same generator``, ``new draws``, ``feature noise``, ``feature centers``,
+    ``feature means`` (which finds the wrong reading of beta), ``no spread`` (beta = 0), ``labels`` (uniform over
+    clients), ``linear labels``.
+
+    Examples
+    --------
+    >>> from fedtheory.datasets.synthetic_softmax import synthetic
+    >>> def ours(alpha, beta, num_clients, rng):
+    ...     data = synthetic(alpha, beta, num_clients, rng, dispersion="variance", max_samples=60, test_fraction=0.0)
+    ...     return [data.client(k) for k in range(num_clients)]
+    >>> check_generator(ours, dispersion="variance").holds
+    True
+    >>> found = check_generator(ours)
+    >>> print(found.failures[0].check, found.failures[0].sentence, sep=": ")
+    feature means: beta must be the standard deviation of feature means, and fits as their variance, seen in 100 clients
+    """
+    checks = generator_checks(function, rng, dispersion=dispersion, num_clients=num_clients, patience=patience)
+    return conformance(named(function), checks, exceptions or {})
+
+
+def generator_checks(
+    function: Callable[..., Any],
+    rng: Any = 0,
+    *,
+    dispersion: str = "std",
+    num_clients: int = 100,
+    patience: float = 60.0,
+) -> list[Check]:
+    """Return the checks that ``check_generator`` makes, to be made one by one; the arguments are the same."""
+    watch, seeds = Watch(_validate.positive("patience", patience)), _validate.seed_sequence(rng)
+    reading = _validate.choice("dispersion", dispersion, ("std", "variance"))
+    made = _Generator(watch, function, _validate.count("num_clients", num_clients, 50))
+    works: dict[str, Work] = {
+        "runs": lambda seeds, _: watch.call(function, 1.0, 1.0, 2, generator(seeds), case={"num_clients": 2}),
+        "shape": lambda seeds, _: _shaped(made, seeds),
+        "same generator": lambda seeds, _: _again(made, seeds),
+        "new draws": lambda seeds, _: _new(made, seeds),
+    }
+    random: dict[str, Callable[..., None]] = {
+        "feature noise": _noise,
+        "feature centers": _centers,
+        "feature means": partial(_means, reading),
+        "no spread": _no_spread,
+        "labels": _labels,
+    }
+    works |= {name: partial(_sampled, made, check) for name, check in random.items()}
+    works["linear labels"] = partial(_sampled, made, _linear)
+    level = FALSE_ALARMS / len(random)
+    return [Check(name, partial(_at_level, work, name, seeds, level), watch) for name, work in works.items()]
+
+
+def _at_level(work: Work, name: str, seeds: np.random.SeedSequence, level: float) -> None:
+    work(seeds_of(seeds, name), level)
+
+
+class _Client(NamedTuple):
+    """Features, shape (n, f), and labels, shape (n,)."""
+
+    features: Array
+    labels: Any
+
+
+class _Generator(NamedTuple):
+    """The function under check."""
+
+    watch: Watch
+    function: Callable[..., Any]
+    num_clients: int
+
+    def clients(self, seeds: np.random.SeedSequence, beta: float, num_clients: int) -> list[_Client]:
+        """Ask for clients, whose data must be finite features and whole labels from 0 on."""
+        given = {"alpha": _ALPHA, "beta": beta, "num_clients": num_clients}
+        arguments = (_ALPHA, beta, num_clients, generator(seeds))
+        answer = self.watch.call(self.function, *arguments, case=given)
+        try:
+            pairs = [(np.asarray(x, dtype=np.float64), np.asarray(y)) for x, y in answer]
+        except (TypeError, ValueError) as error:
+            raise Broken(f"must return pairs of features and labels, got {short(type(answer))}", **given) from error
+        if len(pairs) != num_clients:
+            raise Broken(f"must return {num_clients} clients, got {len(pairs)}", **given)
+        for x, y in pairs:
+            if x.ndim != 2 or y.shape != x.shape[:1] or x.shape[1] != pairs[0][0].shape[1] or not y.size:
+                sentence = "features and labels must have shapes (n, f) and (n,), n > 0 and one f"
+                raise Broken(f"{sentence}, got {x.shape} and {y.shape}", **given)
+            if y.dtype.kind not in "iu" or y.min() < 0 or not np.isfinite(x).all():
+                wrong = "features that are not finite" if y.dtype.kind in "iu" and y.min() >= 0 else short(y[:4])
+                raise Broken(f"features must be finite, labels whole numbers from 0 on, got {wrong}", **given)
+        return [_Client(x, y.astype(np.int64)) for x, y in pairs]
+
+
+def _sampled(made: _Generator, check: Callable[..., None], seeds: np.random.SeedSequence, level: float) -> None:
+    check(made, seeds, level)
+
+
+def _shaped(made: _Generator, seeds: np.random.SeedSequence) -> None:
+    made.clients(seeds, _BETA, 3)
+
+
+def _again(made: _Generator, seeds: np.random.SeedSequence) -> None:
+    one, two = (made.clients(seeds, _BETA, 3) for _ in range(2))
+    if any(
+        a.tobytes() != b.tobytes()
+        for first, second in zip(one, two, strict=True)
+        for a, b in zip(first, second, strict=True)
+    ):
+        raise Broken("generators in the same state must give the same clients, got others", num_clients=3)
+
+
+def _new(made: _Generator, seeds: np.random.SeedSequence) -> None:
+    one, two = (made.clients(seed, _BETA, 3)[0].features for seed in children(seeds, 2))
+    if np.array_equal(one[:1], two[:1]):
+        raise Broken("other generators must give other clients, got the same features", num_clients=3)
+
+
+def _scales(clients: list[_Client]) -> Array:
+    scales: Array = np.arange(1, clients[0].features.shape[1] + 1) ** -0.6
+    return scales
+
+
+def _noise(made: _Generator, seeds: np.random.SeedSequence, level: float) -> None:
+    clients = made.clients(seeds, _BETA, made.num_clients)
+    pairs = [x[0 : len(x) - 1 : 2] - x[1::2] for x, _ in clients]
+    each = max(1, _MOST // (clients[0].features.shape[1] * len(clients)))
+    normal = np.concatenate([pair[:each] for pair in pairs]) / (np.sqrt(2) * _scales(clients))
+    _compare(normal.ravel(), level, "noise of feature j must be N(0, j^-1.2)")
+
+
+def _centers(made: _Generator, seeds: np.random.SeedSequence, level: float) -> None:
+    clients = made.clients(seeds, _BETA, made.num_clients)
+    noise2, even = _scales(clients) ** 2, clients[0].features.shape[1] // 2 * 2
+    normal = []
+    for x, _ in clients:
+        spread2 = 1 + noise2[:even] / len(x)
+        center = x.mean(axis=0)[:even]
+        normal.append((center[::2] - center[1::2]) / np.sqrt(spread2[::2] + spread2[1::2]))
+    _compare(np.concatenate(normal), level, "centers of a client's features must spread by N(0, 1)")
+
+
+def _averages(clients: list[_Client], spread: float) -> tuple[Array, Array]:
+    """Return the mean of all features of each client, and its standard deviation for a spread of the B_k."""
+    noise2 = _scales(clients) ** 2
+    means = np.array([x.mean() for x, _ in clients])
+    variances = [spread**2 + (1 + noise2 / len(x)).sum() / noise2.size**2 for x, _ in clients]
+    return means, np.sqrt(variances)
+
+
+def _means(reading: str, made: _Generator, seeds: np.random.SeedSequence, level: float) -> None:
+    clients = made.clients(seeds, _BETA, made.num_clients)
+    words = {"std": "standard deviation", "variance": "variance"}
+    spreads = {"std": _BETA, "variance": np.sqrt(_BETA)}
+    other = "variance" if reading == "std" else "std"
+    means, mine = _averages(clients, spreads[reading])
+    _, theirs = _averages(clients, spreads[other])
+    # The ratio of the two likelihoods is a test martingale of its own.
+    ratio = np.cumsum(np.log(mine / theirs) + (means / mine) ** 2 / 2 - (means / theirs) ** 2 / 2)
+    if rejects(ratio, level / 2):
+        sentence = f"beta must be the {words[reading]} of feature means, and fits as their {words[other]}"
+        raise Broken(f"{sentence}, seen in {len(clients)} clients", beta=_BETA)
+    _compare(means / mine, level / 2, f"the B_k must be normal with the {words[reading]} beta = {_BETA:g}")
+
+
+def _no_spread(made: _Generator, seeds: np.random.SeedSequence, level: float) -> None:
+    means, deviations = _averages(made.clients(seeds, 0.0, made.num_clients), 0.0)
+    _compare(means / deviations, level, "with beta = 0 the B_k must be 0")
+
+
+def _compare(normal: Array, level: float, sentence: str) -> None:
+    """Compare what should be standard normal numbers with their law, by cells of equal probability."""
+    from scipy.special import ndtr
+
+    cells = np.minimum((_CELLS * ndtr(normal[:_MOST])).astype(int), _CELLS - 1)
+    if rejects(against_law(cells.tolist(), Law.uniform(range(_CELLS))), level):
+        raise Broken(f"{sentence}, got {normal.std():.4g} for the deviation of 1 of {cells.size} numbers", beta=_BETA)
+
+
+def _labels(made: _Generator, seeds: np.random.SeedSequence, level: float) -> None:
+    clients = made.clients(seeds, _BETA, made.num_clients)
+    num_classes = 1 + max(int(y.max()) for _, y in clients)
+    if min(int(y.min()) for _, y in clients) > 0:
+        raise Broken("labels must be 0, 1, ..., got no 0", num_clients=made.num_clients)
+    first = [int(y[0]) for _, y in clients]
+    if rejects(against_law(first, Law.uniform(range(num_classes))), level):
+        counts = np.bincount(first, minlength=num_classes).tolist()
+        raise Broken(
+            f"first labels of the clients must be uniform, as their models are alike, got {counts}", beta=_BETA
+        )
+
+
+def _linear(made: _Generator, seeds: np.random.SeedSequence, level: float) -> None:  # noqa: ARG001 (nothing is left to chance)
+    """Separate the two commonest labels of the client with the most samples, by a linear program."""
+    from scipy.optimize import linprog
+
+    clients = made.clients(seeds, _BETA, made.num_clients)
+    x, y = max(clients, key=lambda client: len(client.labels))
+    common = np.argsort(np.bincount(y))[::-1][:2]
+    kept = np.flatnonzero(np.isin(y, common))[:400]
+    signs = np.where(y[kept] == common[0], 1.0, -1.0)[:, None]
+    # Largest margin t with signs (x w + b) >= t and |w|, |b| <= 1; 0 unless the labels can be separated.
+    sides = -signs * np.column_stack([x[kept], np.ones(kept.size)])
+    size = sides.shape[1]
+    constraints = np.column_stack([sides, np.ones(kept.size)])
+    bounds = [*[(-1.0, 1.0)] * size, (0.0, 1.0)]
+    margin = -linprog([*[0.0] * size, -1.0], A_ub=constraints, b_ub=np.zeros(kept.size), bounds=bounds).fun
+    if margin < 1e-6:
+        sentence = f"labels must be the largest of linear functions: no plane parts labels {common.tolist()}"
+        raise Broken(f"{sentence} of a client with {len(y)} samples", beta=_BETA)

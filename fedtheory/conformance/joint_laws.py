@@ -1,0 +1,111 @@
+"""Exact laws of the whole selection, for the strategies that choose by weights and losses: what others compare with."""
+
+from functools import singledispatch
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from fedtheory._validate import Array
+from fedtheory.law import Law
+from fedtheory.sampling import selections
+from fedtheory.sampling.selections import Selection
+from fedtheory.selection.active_federated import ActiveFederated
+from fedtheory.selection.full import Full
+from fedtheory.selection.independent import Independent
+from fedtheory.selection.laws import Ranked
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.size_weighted import SizeWeighted
+from fedtheory.selection.uniform import Uniform
+
+__all__ = ["joint_law"]
+
+
+@singledispatch
+def joint_law(strategy: Any, weights: Array, losses: Array) -> Law[Selection]:
+    """Exact law of the clients that train in a round, in increasing order and with copies, given weights and losses.
+
+    ``joint_law.register`` adds strategies of your own.
+
+    Parameters
+    ----------
+    strategy
+        One of this package's: ``Full``, ``Uniform``, ``Proportional``, ``PowerOfChoice`` by exact losses,
+        ``Independent`` with the uniform law, ``ActiveFederated`` (the losses are what it remembers), or one of these
+        in ``SizeWeighted``.
+    weights, losses
+        Shape (K,) each, of few clients: outcomes are listed.
+
+    Raises
+    ------
+    TypeError
+        If the law of the strategy is not known, or does not depend on weights and losses alone.
+
+    Examples
+    --------
+    >>> from fedtheory.selection.power_of_choice import PowerOfChoice
+    >>> law = joint_law(PowerOfChoice(1, 2), np.array([0.5, 0.25, 0.25]), np.array([1.0, 3.0, 2.0]))
+    >>> {clients: round(p, 12) for clients, p in law.items()}  # client 0 would have to meet a client with less
+    {(1,): 0.583333333333, (2,): 0.416666666667}
+    """
+    message = f"like must be a strategy whose joint law is known from weights and losses, got {strategy!r}"
+    raise TypeError(message)
+
+
+@joint_law.register
+def _all(_: Full, weights: Array, losses: Array) -> Law[Selection]:
+    return Law.certain(tuple(range(losses.size)))
+
+
+@joint_law.register
+def _uniform(strategy: Uniform, weights: Array, losses: Array) -> Law[Selection]:
+    return selections.uniform_subsets(losses.size, strategy.num_selected)
+
+
+@joint_law.register
+def _proportional(strategy: Proportional, weights: Array, losses: Array) -> Law[Selection]:
+    return selections.with_replacement(weights.tolist(), strategy.num_selected)
+
+
+@joint_law.register
+def _power_of_choice(strategy: PowerOfChoice, weights: Array, losses: Array) -> Law[Selection]:
+    if not isinstance(strategy.law(weights), Ranked):
+        return joint_law.dispatch(object)(strategy, weights, losses)
+    (candidates,) = strategy.candidate_counts(weights.size, 1)
+    return selections.power_of_choice(weights.tolist(), losses.tolist(), strategy.num_selected, int(candidates))
+
+
+@joint_law.register
+def _independent(strategy: Independent, weights: Array, losses: Array) -> Law[Selection]:
+    if strategy.probabilities != "uniform":
+        return joint_law.dispatch(object)(strategy, weights, losses)
+    return selections.independent(strategy.inclusion_probabilities(weights).tolist())
+
+
+@joint_law.register
+def _size_weighted(strategy: SizeWeighted, weights: Array, losses: Array) -> Law[Selection]:
+    return joint_law(strategy.strategy, weights, losses)
+
+
+@joint_law.register
+def _active(strategy: ActiveFederated, weights: Array, losses: Array) -> Law[Selection]:
+    """Keep the largest valuations, draw most clients from these, the others uniformly from all that are left."""
+    num_clients, m = losses.size, strategy.num_selected
+    values = np.sqrt(np.asarray(strategy.sample_counts, dtype=np.float64)) * losses
+    num_kept = num_clients - int(np.floor(strategy.dropped * num_clients + 1e-9))
+    first = min(max(1, int(np.floor((1 - strategy.explored) * m + 0.5))), num_kept, m)
+
+    def by_valuation(kept: Selection) -> Law[Selection]:
+        shares = np.zeros(num_clients)
+        shares[list(kept)] = np.exp(strategy.sharpness * (values[list(kept)] - values[list(kept)].max()))
+        return selections.successive(shares.tolist(), first)
+
+    def filled_up(drawn: Selection) -> Law[Selection]:
+        others = [k for k in range(num_clients) if k not in drawn]
+        return Law.uniform(tuple(sorted((*drawn, *rest))) for rest in combinations(others, m - len(drawn)))
+
+    if not num_kept:
+        return selections.uniform_subsets(num_clients, m)
+    kept = selections.largest(tuple(range(num_clients)), values.tolist(), num_kept)
+    return kept.then(by_valuation).then(filled_up)

@@ -1,0 +1,233 @@
+"""Probabilities of an independent sampling of least variance: certified, not compared."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance.checks import Check, conformance, named
+from fedtheory.conformance.results import Conformance
+from fedtheory.sampling.certificates import certificate
+
+__all__ = ["check_probabilities", "probability_checks"]
+
+_ROUNDING = 1e-9
+"""How far sums of probabilities may be beyond their limits, relative to these; solvers' interior points are nearer."""
+
+_FLAT = 1e-3
+"""How far two certified answers may be apart: the objective is flat, its tolerance is squared in the probabilities."""
+
+
+def check_probabilities(
+    function: Callable[..., Any],
+    rng: Any = 0,
+    *,
+    rtol: float = 1e-8,
+    exceptions: Mapping[str, str] | None = None,
+    patience: float = 60.0,
+) -> Conformance:
+    r"""Check a function ``(norms, expected_size) -> probabilities`` that minimizes ``sum_i t_i^2 / p_i``.
+
+    Probabilities are not compared: the objective is flat, and near-optimal ones may look different. They must be
+    feasible, ``0 <= p_i <= 1`` and ``sum p_i <= m``, and a dual certificate (``fedtheory.sampling.certificate``) must
+    put them within ``rtol`` of the optimum.
+
+    Parameters
+    ----------
+    function
+        From norms, shape (n,), and a budget m in (0, n], to probabilities, shape (n,).
+    rng
+        Seed or SeedSequence of the random instances.
+    rtol
+        Largest relative distance of the objective from its optimum.
+    exceptions
+        Names of checks to leave out, each with its reason.
+    patience
+        Seconds that one call may take.
+
+    Notes
+    -----
+    The checks: ``runs``, ``shape``, ``box``, ``budget``, ``unused budget``, ``optimal``, ``saturated clients``,
+    ``ties``, ``zero norms``, ``all norms zero``, ``budget for everybody``, ``one client``, ``relabeling``, ``scaling``
+    (by 1e-100 and 1e100), ``inputs``, ``own answers``, ``same answer``. None is random but for its instances.
+
+    Examples
+    --------
+    A closed form that is off by one gives a probability above 1.
+
+    >>> def proportional(norms, expected_size):
+    ...     return expected_size * norms / norms.sum()
+    >>> found = check_probabilities(proportional)
+    >>> found.failures[0].check, found.failures[0].case["norms"]
+    ('box', array([ 1.,  1.,  1., 10.]))
+    """
+    checks = probability_checks(function, rng, rtol=rtol, patience=patience)
+    return conformance(named(function), checks, exceptions or {})
+
+
+def probability_checks(
+    function: Callable[..., Any], rng: Any = 0, *, rtol: float = 1e-8, patience: float = 60.0
+) -> list[Check]:
+    """Return the checks that ``check_probabilities`` makes, to be made one by one; the arguments are the same."""
+    watch, rtol = Watch(_validate.positive("patience", patience)), _validate.positive("rtol", rtol)
+    rule, optimal = _Rule(watch, function), partial(_optimal, rtol)
+    usual = _usual(np.random.default_rng(_validate.seed_sequence(rng)))
+    demands: dict[str, tuple[Demand, list[Instance]]] = {
+        "runs": (_runs, usual[:1]),
+        "shape": (_shaped, usual),
+        "box": (_box, usual),
+        "budget": (_budget, usual),
+        "unused budget": (_unused, usual),
+        "optimal": (optimal, usual),
+        "saturated clients": (optimal, [_of([1, 1, 1, 10], 2), _of([1, 2, 2, 100, 1000], 3), _of([1, 1, 4], 2)]),
+        "ties": (_tied, [_of([3, 3], 1), _of([1, 1, 1, 1], 2.5), _of([2, 2, 5, 5, 5], 3)]),
+        "zero norms": (optimal, [_of([0, 1], 1), _of([0, 0, 1, 3], 1.5), _of([0, 0, 2], 2), _of([0, 1, 9, 0], 1)]),
+        "all norms zero": (_feasible, [_of([0, 0], 1), _of([0, 0, 0], 3)]),
+        "budget for everybody": (optimal, [_of([1, 3], 2), _of([5, 1, 1, 100], 4)]),
+        "one client": (optimal, [_of([7], 1), _of([7], 0.25)]),
+        "relabeling": (_relabeled, usual),
+        "scaling": (optimal, [Instance(one.norms * by, one.budget) for one in usual for by in (1e-100, 1e100)]),
+        "inputs": (_untouched, usual[:8]),
+        "own answers": (_own_answers, usual[:8]),
+        "same answer": (_again, usual[:8]),
+    }
+    return [Check(name, partial(_each, *demand, rule), watch) for name, demand in demands.items()]
+
+
+def _each(demand: "Demand", instances: list["Instance"], rule: "_Rule") -> None:
+    for instance in instances:
+        demand(rule, instance)
+
+
+class Instance(NamedTuple):
+    """Norms and a budget."""
+
+    norms: Array
+    budget: float
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Arguments by name, for messages."""
+        return {"norms": self.norms, "expected_size": self.budget}
+
+
+class _Rule(NamedTuple):
+    """The function under check."""
+
+    watch: Watch
+    function: Callable[..., Any]
+
+    def raw(self, instance: Instance) -> Any:
+        """Ask for probabilities, whatever they are."""
+        return self.watch.call(self.function, instance.norms.copy(), instance.budget, case=instance.given)
+
+    def probabilities(self, instance: Instance) -> Array:
+        """Ask for probabilities, which must be as many finite numbers as there are norms."""
+        answer, size = self.raw(instance), instance.norms.size
+        try:
+            p = np.array(answer, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise Broken(f"must return numbers, got {type(answer).__name__}", **instance.given) from error
+        if p.shape != (size,):
+            raise Broken(f"must return {size} probabilities, got shape {p.shape}", **instance.given)
+        if not np.isfinite(p).all():
+            raise Broken(f"probabilities must be finite, got {p.tolist()}", **instance.given)
+        return p
+
+
+Demand = Callable[[_Rule, Instance], None]
+
+
+def _of(norms: Sequence[float], budget: float) -> Instance:
+    return Instance(np.array(norms, dtype=np.float64), budget)
+
+
+def _usual(rng: np.random.Generator) -> list[Instance]:
+    """Instances by increasing size, with whole and broken budgets."""
+    fixed = [_of([1, 3], 1), _of([1, 2, 5], 1), _of([1, 1, 1, 10], 2), _of([1, 2, 4, 8], 2.5)]
+    drawn = [
+        Instance(rng.lognormal(0, 2, n).round(3) + 0.001, m) for n in (5, 8, 30, 200) for m in (1, 0.37 * n, n - 1)
+    ]
+    return [*fixed, *drawn]
+
+
+def _runs(rule: _Rule, instance: Instance) -> None:
+    rule.raw(instance)
+
+
+def _shaped(rule: _Rule, instance: Instance) -> None:
+    rule.probabilities(instance)
+
+
+def _box(rule: _Rule, instance: Instance) -> None:
+    p = rule.probabilities(instance)
+    worst = max(p.max(), 1 - p.min())
+    if worst > 1 + _ROUNDING:
+        raise Broken(f"probabilities must be in [0, 1], got {p[np.abs(p - 0.5).argmax()]:.6g}", **instance.given)
+
+
+def _budget(rule: _Rule, instance: Instance) -> None:
+    total = float(rule.probabilities(instance).sum())
+    if total > instance.budget * (1 + _ROUNDING):
+        raise Broken(f"probabilities must sum to at most {instance.budget:g}, got {total:.9g}", **instance.given)
+
+
+def _feasible(rule: _Rule, instance: Instance) -> None:
+    _box(rule, instance)
+    _budget(rule, instance)
+
+
+def _unused(rule: _Rule, instance: Instance) -> None:
+    positive = instance.norms > 0
+    usable = min(instance.budget, float(positive.sum()))
+    spent = float(rule.probabilities(instance)[positive].sum())
+    if spent < usable * (1 - 1e-6):
+        raise Broken(f"must use the budget of {usable:g}, got a sum of {spent:.9g}", **instance.given)
+
+
+def _optimal(rtol: float, rule: _Rule, instance: Instance) -> None:
+    _feasible(rule, instance)
+    p = rule.probabilities(instance)
+    # What rounding puts beyond the box is not what the certificate is about.
+    gap = float(certificate(instance.norms, np.clip(p, 0.0, 1.0), instance.budget).relative_gap)
+    if not gap <= rtol:
+        sentence = f"sum t_i^2 / p_i must be within {rtol:g} of its minimum, got {p.tolist()}"
+        raise Broken(f"{sentence}, up to {gap:.3g} above", **instance.given)
+
+
+def _tied(rule: _Rule, instance: Instance) -> None:
+    p = rule.probabilities(instance)
+    for norm in np.unique(instance.norms):
+        if np.ptp(p[instance.norms == norm]) > _FLAT:
+            raise Broken(f"equal norms must have equal probabilities, got {p.tolist()}", **instance.given)
+
+
+def _relabeled(rule: _Rule, instance: Instance) -> None:
+    p = rule.probabilities(instance)
+    backward = rule.probabilities(Instance(instance.norms[::-1].copy(), instance.budget))[::-1]
+    if np.abs(p - backward).max() > _FLAT:
+        sentence = f"the order of the norms must not matter, got {p.tolist()} and backward {backward.tolist()}"
+        raise Broken(sentence, **instance.given)
+
+
+def _untouched(rule: _Rule, instance: Instance) -> None:
+    norms = instance.norms.copy()
+    rule.watch.call(rule.function, norms, instance.budget, case=instance.given)
+    if norms.tobytes() != instance.norms.tobytes():
+        raise Broken(f"must leave norms as they are, got {norms.tolist()} back", **instance.given)
+
+
+def _own_answers(rule: _Rule, instance: Instance) -> None:
+    one, two = rule.raw(instance), rule.raw(instance)
+    if isinstance(one, np.ndarray) and np.shares_memory(one, two):
+        raise Broken("answers must be new arrays, got the same memory twice", **instance.given)
+
+
+def _again(rule: _Rule, instance: Instance) -> None:
+    one, two = rule.probabilities(instance), rule.probabilities(instance)
+    if np.abs(one - two).max() > _FLAT:
+        raise Broken(f"the same norms must give the same, got {one.tolist()} and {two.tolist()}", **instance.given)

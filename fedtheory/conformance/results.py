@@ -1,0 +1,119 @@
+"""What a conformance check came to: the failures, each with its check, one sentence, and the smallest case found."""
+
+import html
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from fedtheory._wording import short
+
+__all__ = ["Conformance", "Failure"]
+
+_WIDTH = 80
+_LONGEST = 400
+
+
+@final
+@dataclass(frozen=True)
+class Failure:
+    """A check that code does not pass.
+
+    Attributes
+    ----------
+    check
+        Its name.
+    sentence
+        What was wanted and what was found, in one sentence.
+    case
+        The smallest arguments found that show it, by name.
+    """
+
+    check: str
+    sentence: str
+    case: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """One sentence, and the case."""
+        return f"{self.check}: {self.sentence}{f' ({self.given})' if self.case else ''}"
+
+    @property
+    def given(self) -> str:
+        """The case as text, cut where it gets long."""
+        return ", ".join(f"{name}={_plain(value)}" for name, value in self.case.items())
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Conformance:
+    """Which checks code passes.
+
+    Attributes
+    ----------
+    subject
+        What was checked.
+    checks
+        Names of the checks that were made, in order.
+    failures
+        What it does not pass; empty if it conforms.
+    excepted
+        Checks that were left out, with the reason.
+
+    Examples
+    --------
+    >>> found = Conformance("draw", ("runs", "range"), (Failure("range", "clients must be in 0..4, got 5"),))
+    >>> found.holds
+    False
+    >>> found
+    draw: fails 1 of 2 checks
+      range: clients must be in 0..4, got 5
+    """
+
+    subject: str
+    checks: tuple[str, ...]
+    failures: tuple[Failure, ...] = ()
+    excepted: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def holds(self) -> bool:
+        """Whether no check failed."""
+        return not self.failures
+
+    def __repr__(self) -> str:
+        lines = [self._title]
+        for failure in self.failures:
+            lines += _wrapped(f"{failure.check}: {failure.sentence}", "  ", "    ")
+            lines += _wrapped(f"case: {failure.given}", "    ", "      ") if failure.case else []
+        for name, reason in self.excepted.items():
+            lines += _wrapped(f"not asked, {name}: {reason}", "  ", "    ")
+        return "\n".join(lines)
+
+    @property
+    def _title(self) -> str:
+        made = len(self.checks)
+        said = f"passes {made} checks" if self.holds else f"fails {len(self.failures)} of {made} checks"
+        return f"{textwrap.shorten(self.subject, _WIDTH - len(said) - 2, placeholder='...')}: {said}"
+
+    def _repr_html_(self) -> str:
+        """Table for notebooks; whatever stands in names and cases stays text."""
+        rows = [(failure.check, failure.sentence, failure.given) for failure in self.failures]
+        rows += [(name, f"not asked: {reason}", "") for name, reason in self.excepted.items()]
+        head = f"<p>{html.escape(self._title)}</p>"
+        if not rows:
+            return head
+        cells = ("".join(f"<td>{html.escape(text)}</td>" for text in row) for row in rows)
+        body = "".join(f"<tr>{row}</tr>" for row in cells)
+        return f"{head}<table><tr><th>check</th><th>found</th><th>case</th></tr>{body}</table>"
+
+
+def _wrapped(text: str, first: str, rest: str) -> list[str]:
+    return textwrap.wrap(
+        " ".join(text.split()), _WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+    )
+
+
+def _plain(value: Any) -> str:
+    text = repr(value.tolist()) if isinstance(value, np.ndarray | np.generic) else short(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

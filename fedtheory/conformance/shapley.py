@@ -1,0 +1,283 @@
+"""Shapley values: exact ones by their axioms and by all coalitions, estimates by their means."""
+
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory._wording import short
+from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance._repeatable import children, other_randomness, same_generator
+from fedtheory.conformance._selection_laws import grown
+from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
+from fedtheory.conformance.results import Conformance
+from fedtheory.evidence import against_mean, mixed, rejects
+from fedtheory.valuation import axioms
+from fedtheory.valuation.exact import shapley
+
+__all__ = ["check_shapley", "shapley_checks"]
+
+_ROUNDING = 1e-9
+"""Relative to the largest utility: sums over a few dozen coalitions lose far less."""
+
+Demand = Callable[["_Valuer", "_Game"], None]
+
+
+def check_shapley(
+    function: Callable[..., Any],
+    rng: Any = 0,
+    *,
+    exact: bool = True,
+    largest: float = 2.0,
+    num_draws: int = 2000,
+    exceptions: Mapping[str, str] | None = None,
+    patience: float = 60.0,
+) -> Conformance:
+    r"""Check a function ``(utility, num_players) -> values`` or an estimator ``(utility, num_players, rng) -> values``.
+
+    A utility takes a coalition, any iterable of player numbers 0..n-1, and returns a float. That of nobody need not be
+    0: values split ``U(everybody) - U(nobody)``.
+
+    Parameters
+    ----------
+    function
+        Returns values, shape (n,); with ``exact=False`` it draws from the ``numpy.random.Generator`` that it is handed.
+    rng
+        Seed or SeedSequence of games and draws.
+    exact
+        Whether values are to be exact, up to rounding; otherwise unbiased.
+    largest
+        No estimate may be beyond so many times the difference of the largest and the smallest utility: means of what
+        players add stay within 1.
+    num_draws
+        Most draws for each game of a random check.
+    exceptions
+        Names of checks to leave out, each with its reason.
+    patience
+        Seconds that one call may take.
+
+    Notes
+    -----
+    The checks: ``runs``, ``shape``, ``one player``; of exact values ``efficiency``, ``symmetry``, ``null player``,
+    ``linearity``, ``values``; of estimates ``unbiased`` (refuses right code with probability at most 1e-6 per call),
+    ``offset`` and ``negation`` (the same generator and a game plus a constant, or times -1: the same values, or times
+    -1; a rule that stops early by a signed number does not pass), ``same generator``, ``other randomness``.
+
+    Examples
+    --------
+    What each player adds to nobody:
+
+    >>> def alone(utility, num_players):
+    ...     return [utility([k]) - utility([]) for k in range(num_players)]
+    >>> check_shapley(alone).failures[0].check
+    'efficiency'
+    """
+    checks = shapley_checks(function, rng, exact=exact, largest=largest, num_draws=num_draws, patience=patience)
+    return conformance(named(function), checks, exceptions or {})
+
+
+def shapley_checks(
+    function: Callable[..., Any],
+    rng: Any = 0,
+    *,
+    exact: bool = True,
+    largest: float = 2.0,
+    num_draws: int = 2000,
+    patience: float = 60.0,
+) -> list[Check]:
+    """Return the checks that ``check_shapley`` makes, to be made one by one; the arguments are the same."""
+    watch, seeds = Watch(_validate.positive("patience", patience)), _validate.seed_sequence(rng)
+    valuer = _Valuer(watch, function, _validate.boolean("exact", exact))
+    games = _games(np.random.default_rng(seeds_of(seeds, "games")))
+    alone = [_Game("one player", (2, 5)), _Game("one player who loses", (1, -3))]
+    demands: dict[str, tuple[Demand, list[_Game]]] = {"runs": (_runs, games[:1]), "shape": (_shaped, games)}
+    if exact:
+        demands |= {"one player": (_values, alone), "efficiency": (_efficient, games), "symmetry": (_symmetric, games)}
+        demands |= {"null player": (_null, games), "linearity": (_linear, games), "values": (_values, games)}
+        return [Check(name, partial(_each, *demand, valuer), watch) for name, demand in demands.items()]
+    small, first = games[:6], games[0]
+    unbiased = partial(_unbiased, valuer, small, _validate.positive("largest", largest), num_draws)
+    demands |= {"one player": (_shaped, alone), "offset": (_offset, small), "negation": (_negated, small)}
+    works: dict[str, Callable[[], None]] = {name: partial(_each, *one, valuer) for name, one in demands.items()}
+    works["unbiased"] = lambda: unbiased(seeds_of(seeds, "unbiased"), FALSE_ALARMS)
+    works["same generator"] = lambda: same_generator(partial(valuer.estimate, games[3]), seeds, first.given)
+    works["other randomness"] = lambda: other_randomness(partial(valuer.estimate, games[3]), seeds, first.given)
+    return [Check(name, work, watch) for name, work in works.items()]
+
+
+def _each(demand: Demand, games: list["_Game"], valuer: "_Valuer") -> None:
+    for game in games:
+        demand(valuer, game)
+
+
+class _Game(NamedTuple):
+    """A game by its table of utilities in bit order: entry ``sum of 2^k over k in A`` is that of A."""
+
+    name: str
+    table: tuple[Any, ...]
+
+    @property
+    def num_players(self) -> int:
+        """Return n."""
+        return len(self.table).bit_length() - 1
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The game by name, for messages."""
+        return {"game": self.name, "utilities": [float(value) for value in self.table]}
+
+    @property
+    def unit(self) -> float:
+        """The largest utility, for rounding."""
+        return float(max(map(abs, self.table))) or 1.0
+
+    def utility(self, coalition: Iterable[int]) -> float:
+        """Return what a coalition is worth; ``Broken`` if it is none."""
+        try:
+            players = [int(k) for k in coalition]
+        except TypeError as error:
+            raise Broken(f"must ask for coalitions of players, asked for {short(coalition)}", **self.given) from error
+        if len(set(players)) < len(players) or not all(0 <= k < self.num_players for k in players):
+            wanted = f"different players of 0..{self.num_players - 1}"
+            raise Broken(f"coalitions must be {wanted}, asked for {sorted(players)}", **self.given)
+        return float(self.table[sum(1 << k for k in players)])
+
+    def mapped(self, name: str, change: Callable[[Any], Any]) -> "_Game":
+        """Return a game with other utilities."""
+        return _Game(f"{self.name} {name}", tuple(map(change, self.table)))
+
+
+def _games(rng: np.random.Generator) -> list[_Game]:
+    """Games by increasing size: some with a worth of nobody, losses, null players, and players who are alike."""
+
+    def drawn(n: int) -> tuple[Any, ...]:
+        return tuple(Fraction(int(x), 4) for x in rng.integers(-36, 40, 1 << n))
+
+    gloves = tuple(int(a & 1 and a & 6 and 1) for a in range(8))
+    base = drawn(3)
+    idle = tuple(base[(a & 1) | (a >> 1 & 6)] for a in range(16))
+    alike = tuple(Fraction(a.bit_count() ** 2, 2) for a in range(16))
+    return [
+        _Game("two players", (0, 1, 3, 10)),
+        _Game("two players, nobody worth 5", (5, 6, 8, 15)),
+        _Game("gloves", gloves),
+        _Game("three players who lose", tuple(-abs(value) - 1 for value in drawn(3))),
+        _Game("three players, nobody worth something", drawn(3)),
+        _Game("squares of numbers", alike),
+        _Game("player 1 adds nothing", idle),
+        _Game("four players", drawn(4)),
+        _Game("five players", drawn(5)),
+    ]
+
+
+class _Valuer(NamedTuple):
+    """The function under check."""
+
+    watch: Watch
+    function: Callable[..., Any]
+    exact: bool
+
+    def raw(self, game: _Game, rng: np.random.Generator) -> Any:
+        """Ask for values, whatever they are."""
+        arguments = (game.utility, game.num_players) if self.exact else (game.utility, game.num_players, rng)
+        return self.watch.call(self.function, *arguments, case=game.given)
+
+    def estimate(self, game: _Game, rng: np.random.Generator) -> Array:
+        """Ask for values, which must be as many finite numbers as there are players."""
+        answer = self.raw(game, rng)
+        try:
+            values = np.array([float(value) for value in answer])
+        except (TypeError, ValueError) as error:
+            raise Broken(f"must return numbers, got {short(answer)}", **game.given) from error
+        if values.shape != (game.num_players,):
+            raise Broken(f"must return {game.num_players} values, got {values.size}", **game.given)
+        if not np.isfinite(values).all():
+            raise Broken(f"values must be finite, got {values.tolist()}", **game.given)
+        return values
+
+    def values(self, game: _Game) -> Array:
+        """Ask for values with a generator of our choice."""
+        return self.estimate(game, np.random.default_rng(1))
+
+
+def _runs(valuer: _Valuer, game: _Game) -> None:
+    valuer.raw(game, np.random.default_rng(1))
+
+
+def _shaped(valuer: _Valuer, game: _Game) -> None:
+    valuer.values(game)
+
+
+def _efficient(valuer: _Valuer, game: _Game) -> None:
+    values, earned = valuer.values(game), float(game.table[-1] - game.table[0])
+    if abs(values.sum() - earned) > _ROUNDING * game.unit * 10:
+        sentence = f"values must add up to U(everybody) - U(nobody) = {earned:g}, got {values.sum():.9g}"
+        raise Broken(sentence, **game.given)
+
+
+def _symmetric(valuer: _Valuer, game: _Game) -> None:
+    values = valuer.values(game)
+    differences = axioms.symmetry([float(value) for value in game.table], values)
+    if np.abs(differences).max(initial=0.0) > _ROUNDING * game.unit:
+        raise Broken(f"players who add the same must get the same, got {values.tolist()}", **game.given)
+
+
+def _null(valuer: _Valuer, game: _Game) -> None:
+    values = valuer.values(game)
+    idle = axioms.null_player([float(value) for value in game.table], values)
+    if np.abs(idle).max(initial=0.0) > _ROUNDING * game.unit:
+        raise Broken(f"who adds nothing must get nothing, got {values.tolist()}", **game.given)
+
+
+def _linear(valuer: _Valuer, game: _Game) -> None:
+    other = game.mapped("squared", lambda value: value * value)
+    both = _Game(
+        f"2 ({game.name}) - 3 (squared)", tuple(2 * a - 3 * b for a, b in zip(game.table, other.table, strict=True))
+    )
+    values, expected = valuer.values(both), 2 * valuer.values(game) - 3 * valuer.values(other)
+    if np.abs(values - expected).max() > _ROUNDING * both.unit * 10:
+        raise Broken(f"values must be linear in the game, {expected.tolist()}, got {values.tolist()}", **both.given)
+
+
+def _values(valuer: _Valuer, game: _Game) -> None:
+    values, expected = valuer.values(game), shapley(list(game.table), game.num_players).astype(np.float64)
+    if np.abs(values - expected).max() > _ROUNDING * game.unit:
+        raise Broken(f"values must be {expected.tolist()}, got {values.tolist()}", **game.given)
+
+
+def _offset(valuer: _Valuer, game: _Game) -> None:
+    values, moved = valuer.values(game), valuer.values(game.mapped("plus 100", lambda value: value + 100))
+    if np.abs(values - moved).max() > _ROUNDING * (game.unit + 100):
+        sentence = f"what all coalitions are worth more must not matter, got {values.tolist()} and {moved.tolist()}"
+        raise Broken(sentence, **game.given)
+
+
+def _negated(valuer: _Valuer, game: _Game) -> None:
+    values, turned = valuer.values(game), valuer.values(game.mapped("times -1", lambda value: -value))
+    if np.abs(values + turned).max() > _ROUNDING * game.unit:
+        sentence = f"a game times -1 must have the values times -1, got {values.tolist()} and {turned.tolist()}"
+        raise Broken(sentence, **game.given)
+
+
+def _unbiased(
+    valuer: _Valuer, games: list[_Game], largest: float, num_draws: int, seeds: np.random.SeedSequence, level: float
+) -> None:
+    for game, seed in zip(games, children(seeds, len(games)), strict=True):
+        expected = shapley(list(game.table), game.num_players).astype(np.float64)
+        limit, rng = largest * float(max(game.table) - min(game.table)), np.random.default_rng(seed)
+        drawn = np.empty((0, game.num_players))
+        for size in grown(num_draws):
+            drawn = np.concatenate([drawn, [valuer.estimate(game, rng) for _ in range(size)]])
+            if np.abs(drawn).max() > limit:
+                sentence = f"an estimate must be within {limit:g}, got {np.abs(drawn).max():.4g}"
+                raise Broken(f"{sentence}; give a larger largest= if that is meant", **game.given)
+            errors = drawn - expected
+            clean = expected + np.where(np.abs(errors) < _ROUNDING * game.unit, 0.0, errors)
+            evidence = [against_mean(clean[:, k], expected[k], -limit, limit) for k in range(game.num_players)]
+            if rejects(mixed(evidence), level / len(games)):
+                found = f"{drawn.mean(axis=0).round(6).tolist()} over {len(drawn)} draws"
+                raise Broken(f"the mean must be {expected.round(6).tolist()}, got {found}", **game.given)

@@ -1,0 +1,197 @@
+r"""Evidence against a law, from draws that may stop at any time: test martingales, and the one inequality they need.
+
+A test martingale is a process ``E_0 = 1, E_1, E_2, ... >= 0`` with ``E[E_n | the past] <= E_(n-1)`` under the
+hypothesis: the capital of somebody who bets against it at fair odds. By Ville's inequality
+
+    ``P(E_n >= 1/alpha for some n) <= alpha``,
+
+so that whoever rejects as soon as the capital reaches ``1/alpha``, and looks after every draw, or stops when time is
+up, is wrong with probability at most alpha. A mean of test martingales with fixed weights is one, too, which is how
+several bets are made at once. The functions return ``log E_n`` for all n; ``rejects`` compares its maximum with alpha.
+
+Sources: Ville (1939), "Etude critique de la notion de collectif"; Ramdas, Gruenwald, Vovk, Shafer (2023),
+"Game-theoretic statistics and safe anytime-valid inference"; Waudby-Smith, Ramdas (2024), "Estimating means of bounded
+random variables by betting".
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory import _validate
+from fedtheory._validate import Array
+from fedtheory.law import Law
+
+__all__ = ["against_equality", "against_law", "against_mean", "mixed", "rejects"]
+
+_TRUST = (1.0, 8.0, 64.0, 512.0, 4096.0)
+"""Imaginary draws on the side of the hypothesis: few make bold bets, many find small deviations. A factor of 8 between
+neighbors loses little to the best choice."""
+
+_STAKES = np.array([sign * 2.0**-power for sign in (1, -1) for power in range(1, 11)])
+"""Shares of the largest bet that cannot ruin; halves, since twice the best stake earns about nothing."""
+
+
+def rejects(log_evidence: npt.ArrayLike, level: float) -> bool:
+    """Whether the evidence reaches ``1/level`` at some time; under the hypothesis, with probability at most ``level``.
+
+    >>> rejects([0.0, 3.1, -1.0], 0.05), rejects([0.0, 2.9, -1.0], 0.05)  # log 20 = 2.996
+    (True, False)
+    """
+    reached = np.asarray(log_evidence, dtype=np.float64)
+    return bool(reached.size and reached.max() >= -math.log(level))
+
+
+def mixed(log_evidences: Sequence[Array]) -> Array:
+    """Logarithm of the mean of test martingales, which is a test martingale: somebody who splits the capital.
+
+    >>> mixed([np.log([1.0, 6.0]), np.log([1.0, 2.0])]).round(12) == np.log([1.0, 4.0]).round(12)
+    array([ True,  True])
+    """
+    logs = np.asarray(log_evidences)
+    top = np.maximum(logs.max(axis=0), -1e300)
+    certain = np.isposinf(top)
+    with np.errstate(invalid="ignore"):
+        mean: Array = top + np.log(np.exp(logs - top).mean(axis=0))
+    return np.where(certain, np.inf, mean)
+
+
+def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
+    r"""Evidence that draws do not come from a finite law, shape (n,) for n draws.
+
+    The next outcome x is predicted with probability ``q_n(x) = (c p(x) + n_x) / (c + n)``, ``n_x`` of n draws so far
+    having shown x, and the capital is multiplied with ``q_n(x) / p(x)``. Under the hypothesis, whatever came before,
+
+        ``E[q_n(X) / p(X) | past] = sum over p(x) > 0 of p(x) q_n(x) / p(x) = sum of q_n(x) <= 1``,
+
+    a test martingale: the likelihood ratio of a mixture of all laws (Dirichlet's, with parameters ``c p``) to this one.
+    An impossible outcome makes it infinite at once. Under another law q, ``log E_n`` grows like ``n KL(q | p)`` less
+    ``(number of outcomes - 1)/2 log n``. The result is the mean over c = 1, 8, 64, 512, 4096.
+
+    Parameters
+    ----------
+    draws
+        Outcomes in the order of drawing; draws need not be independent, if each has the law given the ones before.
+    law
+        The hypothesis.
+
+    Examples
+    --------
+    With c = 1 a coin that shows heads twice was predicted with 1/2 and (1/2 + 1)/2 = 3/4: evidence 1, then 3/2.
+
+    >>> coin = Law.uniform(["heads", "tails"])
+    >>> evidence = against_law(["heads"] * 60, coin)
+    >>> round(float(np.exp(evidence[0])), 12), bool(rejects(evidence, 1e-6))
+    (1.0, True)
+    >>> rejects(against_law(["heads", "tails"] * 60, coin), 1e-6), against_law(["edge"], coin)
+    (False, array([inf]))
+    """
+    numbers = {outcome: i for i, outcome in enumerate(law)}
+    codes = np.array([numbers.get(draw, -1) for draw in draws], dtype=np.int64)
+    known = np.array([float(p) for p in law.values()])[codes]
+    before, so_far = _earlier(codes), np.arange(codes.size)
+    logs = [np.cumsum(np.log((c * known + before) / ((c + so_far) * known))) for c in _TRUST]
+    impossible = np.cumsum(codes < 0) > 0
+    return np.where(impossible, np.inf, mixed(logs))
+
+
+def against_equality(first: Sequence[Any], second: Sequence[Any]) -> Array:
+    r"""Evidence that two samples, drawn in pairs, do not have the same law, whatever that is; shape (n,) for n pairs.
+
+    Bet on which of the two is which. Given the past and the unordered pair {x, y}, both orders are equally likely under
+    the hypothesis. With scores ``a(x) = c + (times that x came first so far)`` and b for the second places, the capital
+    is multiplied with
+
+        ``2 a(x) b(y) / (a(x) b(y) + a(y) b(x))``,
+
+    whose mean over the two orders is ``(1/2) 2 (a(x) b(y) + a(y) b(x)) / (the same) = 1``: a test martingale for every
+    law. The result is the mean over c = 1, 8, 64, 512, 4096.
+
+    Parameters
+    ----------
+    first, second
+        Outcomes, hashable, as many of one as of the other; the two of a pair are drawn independently.
+
+    Examples
+    --------
+    >>> rejects(against_equality([0, 1] * 50, [1, 0] * 50), 1e-6)
+    False
+    >>> rejects(against_equality([0] * 60, [1] * 60), 1e-6)
+    True
+    """
+    if len(first) != len(second):
+        message = f"samples must be drawn in pairs, got {len(first)} and {len(second)} outcomes"
+        raise ValueError(message)
+    numbers: dict[Any, int] = {}
+    x, y = (
+        np.array([numbers.setdefault(draw, len(numbers)) for draw in draws], dtype=np.int64)
+        for draws in (first, second)
+    )
+    of_first, of_second = _counts(x, len(numbers)), _counts(y, len(numbers))
+    rows = np.arange(x.size)
+    logs = []
+    for c in _TRUST:
+        right = (c + of_first[rows, x]) * (c + of_second[rows, y])
+        wrong = (c + of_first[rows, y]) * (c + of_second[rows, x])
+        logs.append(np.cumsum(np.log(2 * right / (right + wrong))))
+    return mixed(logs)
+
+
+def against_mean(samples: npt.ArrayLike, mean: npt.ArrayLike, lower: float, upper: float) -> Array:
+    r"""Evidence that bounded samples do not have a given (conditional) mean, shape (n,) for n samples.
+
+    The capital is multiplied with ``1 + s (x - mean)``, of mean 1 under the hypothesis, and never negative for stakes s
+    between ``-1/(upper - mean)`` and ``1/(mean - lower)``. The result is the mean over stakes of both signs, from half
+    of the largest down to 1/1024 of it.
+
+    Parameters
+    ----------
+    samples
+        Shape (n,), in [lower, upper].
+    mean
+        The hypothesis: one number in [lower, upper], or one for each sample, fixed before that is drawn, shape (n,).
+    lower, upper
+        What every possible sample lies between.
+
+    Raises
+    ------
+    ValueError
+        If a sample or a mean lies outside the range.
+
+    Examples
+    --------
+    >>> x = np.tile([0.0, 1.0], 200)
+    >>> rejects(against_mean(x, 0.5, 0.0, 1.0), 1e-6), rejects(against_mean(x, 0.2, 0.0, 1.0), 1e-6)
+    (False, True)
+    """
+    x = _validate.array("samples", samples, ndim=1)
+    mu = np.broadcast_to(_validate.array("mean", mean), x.shape)
+    for name, values in (("samples", x), ("mean", mu)):
+        if values.size and not (lower <= values.min() and values.max() <= upper):
+            message = f"{name} must be in [{lower}, {upper}], got numbers in [{values.min()}, {values.max()}]"
+            raise ValueError(message)
+    # A mean at the end of the range is a law: every sample must be there.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        up = np.where(mu > lower, (x - mu) / (mu - lower), np.where(x > mu, np.inf, 0.0))
+        down = np.where(mu < upper, (x - mu) / (upper - mu), np.where(x < mu, -np.inf, 0.0))
+    logs = [np.cumsum(np.log1p(stake * (up if stake > 0 else down))) for stake in _STAKES]
+    return mixed(logs)
+
+
+def _earlier(codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """How often each entry occurred before."""
+    order = np.argsort(codes, kind="stable")
+    _, starts, sizes = np.unique(codes[order], return_index=True, return_counts=True)
+    before = np.empty(codes.size, dtype=np.int64)
+    before[order] = np.arange(codes.size) - np.repeat(starts, sizes)
+    return before
+
+
+def _counts(codes: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
+    """How often each outcome occurred before each draw, shape (n, size)."""
+    shown = np.zeros((codes.size, size), dtype=np.int64)
+    shown[np.arange(codes.size)[1:], codes[:-1]] = 1
+    return np.cumsum(shown, axis=0)

@@ -1,0 +1,21 @@
+"""What fedtheory.testing offers; written by ``python -m tests.stubs``."""
+
+from fedtheory.testing import checks as checks
+from fedtheory.testing import constants as constants
+from fedtheory.testing import federations as federations
+from fedtheory.testing import numbers as numbers
+from fedtheory.testing import random_sets as random_sets
+from fedtheory.testing.checks import checks_of as checks_of
+from fedtheory.testing.constants import constants_of as constants_of
+from fedtheory.testing.federations import draw_quadratics as draw_quadratics
+from fedtheory.testing.federations import prioritized_federations as prioritized_federations
+from fedtheory.testing.federations import quadratic_federations as quadratic_federations
+from fedtheory.testing.federations import rational_federations as rational_federations
+from fedtheory.testing.federations import seeds as seeds
+from fedtheory.testing.numbers import games as games
+from fedtheory.testing.numbers import laws as laws
+from fedtheory.testing.numbers import norms as norms
+from fedtheory.testing.numbers import norms_and_budgets as norms_and_budgets
+from fedtheory.testing.numbers import rationals as rationals
+from fedtheory.testing.numbers import weights as weights
+from fedtheory.testing.random_sets import samplings as samplings

@@ -1,0 +1,69 @@
+"""Named checks of one's own code, for ``pytest.mark.parametrize``."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fedtheory.conformance.aggregation import aggregation_checks, check_aggregation
+from fedtheory.conformance.checks import Check, excused
+from fedtheory.conformance.generators import check_generator, generator_checks
+from fedtheory.conformance.probabilities import check_probabilities, probability_checks
+from fedtheory.conformance.shapley import check_shapley, shapley_checks
+from fedtheory.conformance.strategies import check_strategy, strategy_checks
+from fedtheory.verification.own_bounds import bound_checks, check_bound
+
+__all__ = ["checks_of"]
+
+
+def checks_of(
+    subject: Any,
+    *arguments: Any,
+    by: Callable[..., Any] = check_strategy,
+    exceptions: Mapping[str, str] | None = None,
+    **options: Any,
+) -> list[Check]:
+    """Return the checks that a function of the conformance kit makes, each with a name, to be made one by one.
+
+    Each is a function without arguments: it raises an AssertionError with one sentence if the code does not pass, and,
+    if it is excepted, ``unittest.SkipTest`` with the reason, which pytest shows. The name becomes the id of a test.
+
+    Parameters
+    ----------
+    subject
+        What is checked: a strategy, or a function.
+    arguments, options
+        As of ``by``: ``like`` or ``rng``, say, or the claim of ``check_bound``.
+    by
+        ``check_strategy``, ``check_probabilities``, ``check_aggregation``, ``check_shapley``, ``check_generator`` or
+        ``check_bound`` of ``fedtheory.verification``.
+    exceptions
+        Names of checks that do not apply, each with its reason.
+
+    Raises
+    ------
+    ValueError
+        If ``by`` is none of these, or an exception names no check.
+
+    Examples
+    --------
+    ``@pytest.mark.parametrize("check", checks_of(everybody))`` above ``def test_everybody(check): check()``:
+
+    >>> def everybody(rng, weights, losses):
+    ...     return range(len(weights))
+    >>> checks = checks_of(everybody)
+    >>> [check.__name__ for check in checks][:4]
+    ['runs', 'range', 'duplicates', 'inputs']
+    >>> for check in checks:
+    ...     check()
+    """
+    makers: dict[Any, Callable[..., list[Check]]] = {
+        check_strategy: strategy_checks,
+        check_probabilities: probability_checks,
+        check_aggregation: aggregation_checks,
+        check_shapley: shapley_checks,
+        check_generator: generator_checks,
+        check_bound: bound_checks,
+    }
+    if by not in makers:
+        message = f"by must be one of {', '.join(maker.__name__ for maker in makers)}, got {by!r}"
+        raise ValueError(message)
+    return excused(makers[by](subject, *arguments, **options), exceptions or {})

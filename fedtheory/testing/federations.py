@@ -1,0 +1,76 @@
+"""Hypothesis strategies for federations: quadratic ones, in floats and in rationals, and with priority clients."""
+
+# mypy: warn_return_any = false
+# (Hypothesis is loaded when used, so that its types are not known here)
+
+from typing import Any
+
+import numpy as np
+
+from fedtheory.federation.prioritized import Prioritized, prioritize
+from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.rational.draws import draw_federation
+from fedtheory.testing._hypothesis import strategies
+
+__all__ = ["draw_quadratics", "prioritized_federations", "quadratic_federations", "rational_federations", "seeds"]
+
+_FORMS = ("isotropic", "diagonal", "matrix")
+
+
+def seeds() -> Any:
+    """Seeds of generators."""
+    return strategies().integers(0, 2**32 - 1)
+
+
+def quadratic_federations(
+    form: str | None = None, min_clients: int = 1, max_clients: int = 6, min_dim: int = 1, max_dim: int = 4
+) -> Any:
+    """Quadratic federations of condition number at most 10, with minima and weights of their own.
+
+    Sizes shrink; the numbers come from a seed, so that they are of moderate size and in general position.
+
+    Parameters
+    ----------
+    form
+        Of the curvatures: ``isotropic``, ``diagonal`` or ``matrix``; None for any.
+    min_clients, max_clients, min_dim, max_dim
+        Limits of K and of the dimension.
+    """
+    st = strategies()
+    forms = st.sampled_from(_FORMS) if form is None else st.just(form)
+    return st.builds(
+        draw_quadratics, forms, seeds(), st.integers(min_clients, max_clients), st.integers(min_dim, max_dim)
+    )
+
+
+def draw_quadratics(form: str, seed: int, num_clients: int = 4, dim: int = 3) -> QuadraticFederation:
+    """Draw the quadratic federation that belongs to a seed."""
+    rng = np.random.default_rng(seed)
+    diagonals = rng.uniform(0.5, 5, (num_clients, dim))
+    curvatures = diagonals[:, 0] if form == "isotropic" else diagonals
+    if form == "matrix":
+        turned = np.linalg.qr(rng.normal(size=(num_clients, dim, dim)))[0]
+        curvatures = np.einsum("kij,kj,klj->kil", turned, diagonals, turned)
+        curvatures = (curvatures + curvatures.transpose(0, 2, 1)) / 2
+    centers, minima = rng.normal(size=(num_clients, dim)), rng.normal(size=num_clients)
+    return QuadraticFederation(curvatures, centers, rng.uniform(0.1, 1, num_clients), minima, normalize=True)
+
+
+def prioritized_federations(max_clients: int = 6) -> Any:
+    """Quadratic federations of which some clients, at least one, have priority (FedALIGN)."""
+    st = strategies()
+
+    def with_priority(fed: QuadraticFederation) -> Any:
+        masks = st.lists(st.booleans(), min_size=fed.num_clients, max_size=fed.num_clients).filter(any)
+        return masks.map(lambda mask: _prioritized(fed, mask))
+
+    return quadratic_federations(max_clients=max_clients).flatmap(with_priority)
+
+
+def _prioritized(fed: QuadraticFederation, mask: list[bool]) -> Prioritized:
+    return prioritize(fed, np.array(mask))
+
+
+def rational_federations() -> Any:
+    """Two or three quadratics in one or two dimensions, in exact arithmetic (``fedtheory.rational``)."""
+    return seeds().map(lambda seed: draw_federation(np.random.default_rng(seed)))

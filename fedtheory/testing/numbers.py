@@ -1,0 +1,58 @@
+"""Hypothesis strategies for numbers: rationals, weights, norms with budgets, finite laws, games."""
+
+# mypy: warn_return_any = false
+# (Hypothesis is loaded when used, so that its types are not known here)
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory.law import Law
+from fedtheory.testing._hypothesis import strategies
+
+__all__ = ["games", "laws", "norms", "norms_and_budgets", "rationals", "weights"]
+
+
+def rationals(low: Any = 0, high: Any = 10, max_denominator: int = 20) -> Any:
+    """Fractions between two limits, with denominators that stay readable when examples shrink."""
+    return strategies().fractions(low, high, max_denominator=max_denominator)
+
+
+def weights(min_clients: int = 2, max_clients: int = 5, largest: int = 9) -> Any:
+    """Objective weights: tuples of positive Fractions of sum 1, with ratios up to ``largest``."""
+    st = strategies()
+    sizes = st.lists(st.integers(1, largest), min_size=min_clients, max_size=max_clients)
+    return sizes.map(_shares)
+
+
+def _shares(sizes: Sequence[int]) -> tuple[Fraction, ...]:
+    return tuple(Fraction(size, sum(sizes)) for size in sizes)
+
+
+def norms(max_clients: int = 80, largest: float = 1e6) -> Any:
+    """Norms of updates: arrays of 1 to ``max_clients`` floats in [0, largest], ties and zeros among them."""
+    st = strategies()
+    return st.lists(st.floats(0, largest), min_size=1, max_size=max_clients).map(np.array)
+
+
+def norms_and_budgets(max_clients: int = 80, largest: float = 1e6, smallest_share: float = 0.01) -> Any:
+    """Pairs of norms, shape (n,), and a budget in (0, n], as ``optimal_probabilities`` takes them."""
+    st = strategies()
+    shares = st.floats(smallest_share, 1)
+    return st.tuples(norms(max_clients, largest), shares).map(lambda drawn: (drawn[0], drawn[1] * drawn[0].size))
+
+
+def laws(outcomes: int = 6, largest: int = 9) -> Any:
+    """Finite laws with rational probabilities, on some of the outcomes 0, 1, ..., ``outcomes`` - 1."""
+    st = strategies()
+    shares = st.dictionaries(st.integers(0, outcomes - 1), st.integers(0, largest), min_size=1)
+    return shares.filter(lambda found: any(found.values())).map(Law.proportional)
+
+
+def games(max_players: int = 5, largest: int = 9) -> Any:
+    """Games as tables of utilities in bit order: lists of 2^n Fractions for n = 1, ..., ``max_players``."""
+    st = strategies()
+    utilities = st.fractions(-largest, largest, max_denominator=7)
+    return st.integers(1, max_players).flatmap(lambda n: st.lists(utilities, min_size=1 << n, max_size=1 << n))

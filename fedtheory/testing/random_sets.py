@@ -1,0 +1,29 @@
+"""Hypothesis strategies for random sets of clients."""
+
+# mypy: warn_return_any = false
+# (Hypothesis is loaded when used, so that its types are not known here)
+
+from typing import Any
+
+import numpy as np
+
+from fedtheory.sampling.correlated import ExactlyOne, IndependentSampling, JointLaw, NiceSampling
+from fedtheory.testing._hypothesis import strategies
+from fedtheory.testing.numbers import laws, weights
+
+__all__ = ["samplings"]
+
+
+def samplings(max_clients: int = 5) -> Any:
+    """Draw samplings of 2 to ``max_clients`` clients: independent, m-nice, exactly one, and any law on subsets."""
+    st = strategies()
+    probabilities = st.lists(st.floats(0, 1), min_size=2, max_size=max_clients).map(np.array)
+    nice = st.integers(2, max_clients).flatmap(lambda n: st.integers(1, n).map(lambda m: NiceSampling(n, m)))
+    one = weights(max_clients=max_clients).map(lambda shares: ExactlyOne(np.array(shares, dtype=np.float64)))
+    joint = laws(outcomes=1 << max_clients).map(lambda law: _joint(law, max_clients))
+    return st.one_of(probabilities.map(IndependentSampling), nice, one, joint)
+
+
+def _joint(law: Any, num_clients: int) -> JointLaw:
+    """Read the binary digits of an outcome as who is drawn."""
+    return JointLaw.of(law.map(lambda number: tuple(k for k in range(num_clients) if number >> k & 1)), num_clients)

@@ -1,0 +1,51 @@
+"""The same work on many items, one after the other or in several processes; the results are the same, in order."""
+
+import warnings
+from collections.abc import Callable, Generator, Iterable
+from typing import TypeVar
+
+from fedtheory.verification.catalogue import known_claims, one_claim
+from fedtheory.verification.claims import Claim
+
+__all__ = ["arrived", "in_order", "shipped"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def in_order(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Generator[Result, None, None]:
+    """Yield ``work(item)`` for each item, in the order of the items; more jobs than one are so many processes.
+
+    Each item has one thread for its linear algebra, whose last bits depend on the number of threads. Whoever has enough
+    closes the iterator: what is still being worked on is given up.
+    """
+    from joblib import Parallel, delayed, parallel_config
+    from threadpoolctl import threadpool_limits
+
+    if jobs == 1:
+        for item in items:
+            with threadpool_limits(1):
+                result = work(item)
+            yield result
+        return
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        results = Parallel(n_jobs=jobs, return_as="generator", pre_dispatch=jobs)(delayed(work)(item) for item in items)
+        try:
+            # Not `yield from`, which would hand the end on to joblib before the warning is silenced.
+            for result in results:
+                yield result
+        finally:
+            with warnings.catch_warnings():
+                # joblib warns of work that nobody waits for any more, which here is on purpose.
+                warnings.simplefilter("ignore", UserWarning)
+                results.close()
+
+
+def shipped(claim: Claim, jobs: int) -> Claim | str:
+    """Return what another process can make the claim of: its key if the package has it, since checks are functions."""
+    return claim.key if jobs > 1 and known_claims().get(claim.key) is claim else claim
+
+
+def arrived(claim: Claim | str) -> Claim:
+    """Return the claim that was shipped."""
+    return one_claim(claim) if isinstance(claim, str) else claim

@@ -1,0 +1,18 @@
+"""The conformance kit: does other people's code do what its theory says? See the page *Conformance*."""
+
+from fedtheory.conformance.aggregation import check_aggregation
+from fedtheory.conformance.generators import check_generator
+from fedtheory.conformance.probabilities import check_probabilities
+from fedtheory.conformance.results import Conformance, Failure
+from fedtheory.conformance.shapley import check_shapley
+from fedtheory.conformance.strategies import check_strategy
+
+__all__ = [
+    "Conformance",
+    "Failure",
+    "check_aggregation",
+    "check_generator",
+    "check_probabilities",
+    "check_shapley",
+    "check_strategy",
+]

@@ -1,0 +1,205 @@
+"""Hunts for counterexamples: steer a claim's check towards the instances that strain it most."""
+
+import time
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory.verification._climbs import Step, climb, height
+from fedtheory.verification._jobs import arrived, in_order, shipped
+from fedtheory.verification._shrinking import shrink
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import Finding
+from fedtheory.verification.tapes import written
+from fedtheory.verification.trials import replay_command
+
+__all__ = ["Hunt", "hunt", "hunting"]
+
+# Climbs have the numbers 0, 1, ... as children of the seed; what makes a counterexample small has this one.
+_SHRINKING = 2**32 - 1
+
+
+class Hunt(NamedTuple):
+    """What a hunt found.
+
+    Attributes
+    ----------
+    key
+        Key of the claim.
+    worst
+        The finding that strains the claim most, or a small one that breaks it.
+    tape
+        The numbers behind its instance: ``replay(claim, tape)`` gives it again.
+    num_instances
+        How many instances were tried.
+    home
+        The file that the claim was read from, if it is none of the package's.
+    """
+
+    key: str
+    worst: Finding
+    tape: tuple[float, ...]
+    num_instances: int
+    home: str = ""
+
+    @property
+    def command(self) -> str:
+        """The line for a shell that checks the instance again."""
+        return replay_command(self.key, home=self.home, tape=self.tape)
+
+
+def hunt(
+    claim: Claim | str,
+    seconds: float = 30.0,
+    rng: Any = 0,
+    *,
+    evaluations: int | None = None,
+    start: Sequence[float] = (),
+    jobs: int = 1,
+    small: bool = True,
+) -> Hunt:
+    """Look for the instance that strains a claim most: measured over predicted is maximized over its random numbers.
+
+    Climbs from random instances, one after the other, go uphill by changes of single numbers and of blocks, and where
+    numbers are used as they are, by an evolution strategy. The first instance that breaks the claim ends the hunt, and
+    is made small: few numbers (clients, dimensions), short ones, small ones. Exact checks are exact here, too.
+
+    Parameters
+    ----------
+    claim
+        The claim, or its key; its check must draw by ``rng.random`` and ``rng.integers`` only.
+    seconds
+        Time to hunt, on the clock of the wall; half of it may be added for making a counterexample small.
+    rng
+        Seed, SeedSequence or Generator.
+    evaluations
+        Most instances to try, in the place of the time: with them the same seed finds the same instance, whatever the
+        number of jobs. As many may be added for making a counterexample small.
+    start
+        Tape that every second climb begins with: of the worst instance of an earlier hunt, say.
+    jobs
+        Number of processes.
+    small
+        Whether to make a counterexample small.
+
+    Raises
+    ------
+    ValueError
+        If the key names no claim, or the time, the number of evaluations or of jobs is not positive.
+    """
+    *_, last = hunting(claim, seconds, rng, evaluations=evaluations, start=start, jobs=jobs, small=small)
+    return last
+
+
+def hunting(
+    claim: Claim | str,
+    seconds: float = 30.0,
+    rng: Any = 0,
+    *,
+    evaluations: int | None = None,
+    start: Sequence[float] = (),
+    jobs: int = 1,
+    small: bool = True,
+) -> Iterator[Hunt]:
+    """Yield what ``hunt`` has found so far, after each instance tried; with several jobs, after each climb."""
+    quarry = arrived(claim)
+    budget = _budget(seconds, evaluations)
+    seeds, jobs = _validate.seed_sequence(rng), _validate.count("jobs", jobs)
+    best: Step | None = None
+    told: Hunt | None = None
+    with closing(_steps(quarry, seeds, tuple(start), budget, jobs)) as steps:
+        for step in steps:
+            best = _worse(best, step)
+            told = _told(quarry, best, told)
+            yield told
+            if best.worst.holds is False or not best.reads or budget.is_spent(best.num_instances):
+                break
+    if small and best is not None and best.worst.holds is False:
+        tried = best.num_instances
+        rest = _budget(seconds / 2, None if evaluations is None else tried + evaluations)
+        for step in shrink(quarry, best, _child(seeds, _SHRINKING)):
+            told = _told(quarry, step, told)
+            yield told
+            if rest.is_spent(step.num_instances):
+                break
+
+
+_Begin = tuple[np.random.SeedSequence, tuple[float, ...]]
+
+
+class _Budget(NamedTuple):
+    deadline: float
+    evaluations: int | None
+
+    def is_spent(self, tried: int) -> bool:
+        return time.monotonic() >= self.deadline if self.evaluations is None else tried >= self.evaluations
+
+
+def _budget(seconds: float, evaluations: int | None) -> _Budget:
+    limit = None if evaluations is None else _validate.count("evaluations", evaluations)
+    return _Budget(time.monotonic() + _validate.positive("seconds", seconds), limit)
+
+
+def _worse(best: Step | None, step: Step) -> Step:
+    """Return the one that strains the claim more, with all instances counted."""
+    if best is None or step.worst.holds is False or height(step.worst) > height(best.worst):
+        return step
+    return best._replace(num_instances=step.num_instances)
+
+
+def _told(claim: Claim, step: Step, told: Hunt | None) -> Hunt:
+    if told is not None and told.worst is step.worst:
+        return told._replace(num_instances=step.num_instances)
+    return Hunt(claim.key, step.worst, written(step.reads), step.num_instances, claim.home)
+
+
+def _child(seeds: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, number))
+
+
+def _steps(
+    claim: Claim, seeds: np.random.SeedSequence, start: tuple[float, ...], budget: _Budget, jobs: int
+) -> Generator[Step, None, None]:
+    """Yield the steps of one climb after the other, with all instances counted; climbs do not know of each other."""
+    # Every second climb begins with the tape: what breaks the claim may be far from where it is strained most.
+    begins = ((_child(seeds, number), () if number % 2 else start) for number in count())
+    limit, last = budget.evaluations, None
+    with closing(_trails(claim, begins, budget, jobs)) as trails:
+        for trail in trails:
+            before = last.num_instances if last else 0
+            for step in trail:
+                tried = before + step.num_instances
+                if last and limit is not None and tried > limit:
+                    # A trail leaves steps out, and another process does not know what was tried before it.
+                    yield last._replace(num_instances=limit)
+                    return
+                last = step._replace(num_instances=tried)
+                yield last
+
+
+def _trails(
+    claim: Claim, begins: Iterator[_Begin], budget: _Budget, jobs: int
+) -> Generator[Iterable[Step], None, None]:
+    if jobs == 1:
+        yield from (climb(claim, seeds, begin) for seeds, begin in begins)
+        return
+    with closing(in_order(partial(_trail, shipped(claim, jobs), budget), begins, jobs)) as trails:
+        yield from trails
+
+
+def _trail(claim: Claim | str, budget: _Budget, begin: _Begin) -> list[Step]:
+    """Return the steps of a climb that went up, and its last one."""
+    trail: list[Step] = []
+    for step in climb(arrived(claim), *begin):
+        # The last but one went up, or it is overwritten by one that only counts more instances.
+        if len(trail) > 1 and trail[-1].worst is trail[-2].worst:
+            trail.pop()
+        trail.append(step)
+        if budget.is_spent(step.num_instances):
+            break
+    return trail

@@ -1,0 +1,237 @@
+"""Somebody's own right-hand side, put to the test of a claim about a published one."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any, final
+
+import numpy as np
+
+from fedtheory import _validate
+from fedtheory._wording import short
+from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance.checks import Check, conformance, named
+from fedtheory.conformance.results import Conformance
+from fedtheory.paper import standing_in
+from fedtheory.verification.catalogue import known_tapes, select_claims
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import Finding
+from fedtheory.verification.hunts import hunt
+from fedtheory.verification.tapes import replay
+from fedtheory.verification.trials import reproduce
+
+__all__ = ["bound_checks", "check_bound"]
+
+
+def check_bound(
+    function: Callable[..., Any],
+    claim: Claim | str,
+    rng: Any = 0,
+    *,
+    exact: bool = False,
+    num_instances: int = 40,
+    exceptions: Mapping[str, str] | None = None,
+    patience: float = 60.0,
+) -> Conformance:
+    """Check somebody's own right-hand side: a claim must hold when the function answers where its bound is asked.
+
+    Parameters
+    ----------
+    function
+        Takes the arguments of ``claim.bound``, by the same names, and returns one number.
+    claim
+        A claim that compares something with a bound, or its key.
+    rng
+        Seed or SeedSequence of the instances.
+    exact
+        Whether the function is handed rationals (``Fraction``) as the check has them; otherwise floats.
+    num_instances
+        Instances drawn, and instances of the hunt for a counterexample.
+    exceptions
+        Names of checks to leave out, each with its reason.
+    patience
+        Seconds that one call may take.
+
+    Raises
+    ------
+    ValueError
+        If the claim has no bound, or its check does not ask for it.
+
+    Notes
+    -----
+    The checks: ``runs``, ``number``, ``inputs``, ``same answer``, ``holds`` (on instances drawn, and the worst known
+    one), ``decides`` (an infinite bound says nothing), ``survives a hunt``. A claim that fails tells the arguments, and
+    the shortest instance found. Comparisons are those of the check: exact ones without tolerance.
+
+    Examples
+    --------
+    >>> found = check_bound(lambda excess, L: 1.9 * L * excess, "power-of-choice:lemma-b1")
+    >>> print(found.failures[0].sentence)
+    power-of-choice:lemma-b1 needs 64 <= 60.8
+    >>> found.failures[0].case["excess"], found.failures[0].case["L"]
+    (16.0, 2.0)
+    """
+    checks = bound_checks(function, claim, rng, exact=exact, num_instances=num_instances, patience=patience)
+    return conformance(named(function), checks, exceptions or {})
+
+
+def bound_checks(
+    function: Callable[..., Any],
+    claim: Claim | str,
+    rng: Any = 0,
+    *,
+    exact: bool = False,
+    num_instances: int = 40,
+    patience: float = 60.0,
+) -> list[Check]:
+    """Return the checks that ``check_bound`` makes, to be made one by one; the arguments are the same."""
+    [known] = select_claims(claim) if isinstance(claim, str) else [claim]
+    watch, count = Watch(_validate.positive("patience", patience)), _validate.count("num_instances", num_instances)
+    trial = _Trial(known, function, watch, _validate.boolean("exact", exact), _validate.seed_sequence(rng))
+    _refuse_what_does_not_ask(trial, count)
+    works: dict[str, Callable[[], Any]] = {
+        "runs": partial(_on_instances, trial, 1),
+        "number": partial(_on_some, trial, count),
+        "inputs": partial(_on_some, trial, count),
+        "same answer": partial(_again, trial, count),
+        "holds": partial(_holds, trial, count),
+        "decides": partial(_decides, trial, count),
+        "survives a hunt": partial(_hunted, trial, count),
+    }
+    return [Check(name, work, watch) for name, work in works.items()]
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One question to the function, its answer, and the arguments by the names that the bound gives them."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    answer: Any
+    arguments: dict[str, Any]
+
+
+@final
+@dataclass(frozen=True)
+class _Trial:
+    """A claim, whose check asks somebody's function instead of its bound; ``calls`` keeps what it asked."""
+
+    claim: Claim
+    function: Callable[..., Any]
+    watch: Watch
+    exact: bool
+    seeds: np.random.SeedSequence
+    calls: list[_Call] = field(default_factory=list)
+
+    def answer(self, *args: Any, **kwargs: Any) -> Any:
+        """Answer in the place of the bound."""
+        own_args = args if self.exact else tuple(map(_rounded, args))
+        own = kwargs if self.exact else {name: _rounded(value) for name, value in kwargs.items()}
+        case = dict(zip(inspect.signature(self._bound).parameters, own_args, strict=False)) | own
+        before = {name: np.array(part) for name, part in case.items() if isinstance(part, list | np.ndarray)}
+        value = self.watch.call(partial(self.function, *own_args, **own), case=case)
+        for name, part in before.items():
+            if not np.array_equal(np.asarray(case[name]), part):
+                raise Broken(f"must leave {name} as it is, got {short(case[name])} back", **{**case, name: part}).of(
+                    "inputs"
+                )
+        self.calls.append(_Call(own_args, own, value, case))
+        if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0:
+            value = value.item()
+        is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
+        if not is_number or value != value:  # noqa: PLR0124 (NaN)
+            raise Broken(f"must return one number, got {short(value)}", **case).of("number")
+        return value
+
+    def on(self, index: int) -> Finding:
+        """Check one numbered instance, -1 for the worst known one."""
+        with standing_in(self._bound, self.answer):
+            if index < 0:
+                return replay(self.claim, known_tapes()[self.claim.key])
+            return reproduce(self.claim, self.seeds, index)
+
+    def findings(self, count: int) -> list[Finding]:
+        """Check some instances, and the worst known one, if there is one."""
+        self.calls.clear()
+        stored = [-1] if self.claim.key in known_tapes() else []
+        return [self.on(index) for index in [*stored, *range(count)]]
+
+    def told(self, finding: Finding) -> dict[str, Any]:
+        """Return what was asked where the claim fails, and the instance."""
+        asked = next((call.arguments for call in self.calls if call.answer == finding.predicted), {})
+        return {**asked, "measured": finding.measured, **finding.instance}
+
+    @property
+    def _bound(self) -> Any:
+        return self.claim.bound
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return float(value)
+    return [_rounded(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _refuse_what_does_not_ask(trial: _Trial, count: int) -> None:
+    if trial.claim.bound is None:
+        message = f"claim must compare with a bound, got {trial.claim.key!r}, which has none"
+        raise ValueError(message)
+    asked = replace(trial, function=trial.claim.bound, exact=True, calls=[])
+    for index in range(count):
+        asked.on(index)
+        if asked.calls:
+            return
+    message = f"claim must ask for its bound, got {trial.claim.key!r}, whose check computes it in another way"
+    raise ValueError(message)
+
+
+def _on_instances(trial: _Trial, count: int) -> None:
+    trial.findings(count)
+
+
+def _on_some(trial: _Trial, count: int) -> None:
+    trial.findings(min(count, 10))
+
+
+def _ask(trial: _Trial, call: _Call) -> Any:
+    return trial.function(*call.args, **call.kwargs)
+
+
+def _again(trial: _Trial, count: int) -> None:
+    trial.findings(min(count, 10))
+    for call in trial.calls:
+        for _ in range(2):
+            again = trial.watch.call(partial(_ask, trial, call), case=call.arguments)
+            if again != call.answer:
+                sentence = f"the same numbers must give the same, got {short(call.answer)} and {short(again)}"
+                raise Broken(sentence, **call.arguments)
+
+
+def _holds(trial: _Trial, count: int) -> None:
+    wrong = [finding for finding in trial.findings(count) if finding.holds is False]
+    if wrong:
+        raise _refutation(trial, min(wrong, key=lambda finding: len(str(dict(finding.instance)))), "")
+
+
+def _decides(trial: _Trial, count: int) -> None:
+    findings = [finding for finding in trial.findings(count) if finding.applicable]
+    if findings and all(finding.holds is None for finding in findings):
+        raise Broken(
+            f"must be finite somewhere, got {findings[0].predicted} on all instances", **trial.told(findings[0])
+        )
+
+
+def _hunted(trial: _Trial, count: int) -> None:
+    trial.calls.clear()
+    start = known_tapes().get(trial.claim.key, ())
+    with standing_in(trial.claim.bound, trial.answer):  # type: ignore[arg-type]
+        worst = hunt(trial.claim, rng=trial.seeds, evaluations=count, start=start).worst
+    if worst.holds is False:
+        raise _refutation(trial, worst, "a hunt finds a counterexample: ")
+
+
+def _refutation(trial: _Trial, finding: Finding, how: str) -> Broken:
+    sides = f"{float(finding.measured):.9g} {finding.relation} {float(finding.predicted):.9g}"
+    return Broken(f"{how}{trial.claim.key} needs {sides}", **trial.told(finding))

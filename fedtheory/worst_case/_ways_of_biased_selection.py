@@ -1,0 +1,130 @@
+"""Worst cases of the bounds of Power-of-Choice."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.paper import Bound
+from fedtheory.worst_case._exchangeable import drifting_round
+from fedtheory.worst_case._settings import setting
+from fedtheory.worst_case._single_functions import largest_gradient, largest_loss_removed
+from fedtheory.worst_case._skewed_averages import averaged_gap
+from fedtheory.worst_case._skewed_rounds import skews
+from fedtheory.worst_case.confrontations import Confrontation, Way, worst_scene
+from fedtheory.worst_case.skewed_selection import skew_class, skew_class_horizon
+
+__all__ = ["WAYS", "WITHOUT_G2", "gradient_norm"]
+
+WITHOUT_G2 = "the worst case is that without a bound on gradients, so that the looseness is at least this"
+# A lemma about any convex function is met by functions of this condition number, of which some attain it.
+_CONDITION = 10
+
+
+def _class(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Constants of the skewed class, by the names of its door."""
+    kept = ("mu", "L", "objective_gap", "rho_tilde", "num_selected")
+    found = {name: given[name] for name in kept if name in given}
+    found["rho_diagonal"] = given.get("rho_diagonal", given.get("rho_bar"))
+    start = given.get("distance2", given.get("initial_distance2"))
+    # A gap bounds mu/2 times the squared distance, and a population of curvature mu attains it.
+    found["distance2"] = 2 * given["initial_gap"] / given["mu"] if start is None else start
+    return found | {"gradient_noise": given["sigma2"]}
+
+
+def _round(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
+    worst = skew_class(given["local_steps"], given["step_size"], **_class(given))
+    return Confrontation(bound(**given), worst)
+
+
+def _first_step(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
+    if given["elapsed_step_size"]:
+        message = f"elapsed_step_size must be 0, a round's first step, got {given['elapsed_step_size']}"
+        raise ValueError(message)
+    worst = skew_class(1, given["step_size"], **_class(given), G2=given["G2"] - given["sigma2"])
+    return Confrontation(bound(**given), worst)
+
+
+def _horizon(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
+    """Compose rounds with the bound's own step sizes; the promise is a squared distance."""
+    tau = given["local_steps"]
+    num_steps = given["num_steps"] if "num_steps" in given else tau * given["num_rounds"]
+    worst = skew_class_horizon(num_steps, tau, _sizes(bound, given, num_steps), **_class(given))
+    promise, remark = bound(**given), ""
+    if "G2" in given:
+        promise, remark = 2 * promise / given["L"], WITHOUT_G2
+    return Confrontation(promise, worst, remark)
+
+
+def _sizes(bound: Bound, given: Mapping[str, Any], num_steps: int) -> Any:
+    if "gamma" in given:
+        return [1 / (Fraction(given["mu"]) * (t + Fraction(given["gamma"]))) for t in range(num_steps)]
+    if bound.step_sizes is None:
+        return given["step_size"]
+    counts = {"num_selected": given["num_selected"]} if bound in _WEIGHTED else {}
+    return bound.step_sizes(num_steps, mu=float(given["mu"]), L=float(given["L"]), **counts)
+
+
+def _weighted(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
+    """Weights that sum to one are those of the mean for the skews, but not for noise."""
+    if given["sigma2"]:
+        message = f"sigma2 must be 0 for the worst case of selection with weights, got {given['sigma2']}"
+        raise ValueError(message)
+    way = _first_step if "elapsed_step_size" in given else _horizon
+    return way(bound, given)
+
+
+def _averaged(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
+    """Judge the rounds' starts by the objective, in one program; selected clients have vanishing weights."""
+    if given["sigma2"]:
+        message = f"sigma2 must be 0 for the worst case of averaged models, got {given['sigma2']}"
+        raise ValueError(message)
+    tau, num_rounds = given["local_steps"], given["num_rounds"]
+    constants = {"distance2": given["initial_distance2"], "objective_gap": given["objective_gap"], "gradient_noise": 0}
+    units = setting(tau * num_rounds, given["step_size"], mu=given["mu"], L=given["L"], **constants)
+    c = 1 - units.steps[0] * units.mu
+    ratios = skews(units, given["rho_diagonal"], given["rho_tilde"], given["num_selected"])
+    scene = averaged_gap(units, ratios.rho, ratios.rho_tilde, [c ** (-tau * r) for r in range(num_rounds)])
+    return Confrontation(bound(**given), worst_scene(scene, units, "gap"))
+
+
+def gradient_norm(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
+    """Give Lemma B.1 to strongly convex functions."""
+    L = Fraction(given["L"])
+    units = setting(1, 1 / L, mu=L / _CONDITION, L=L, excess=given["excess"])
+    return Confrontation(bound(**given), worst_scene(largest_gradient(units), units, "gradient"))
+
+
+def _loss_after_step(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
+    L = Fraction(given["L"])
+    units = setting(1, given["step_size"], mu=L / _CONDITION, L=L, excess=given["excess"])
+    worst = worst_scene(largest_loss_removed(units), units, "descent")
+    return Confrontation(given["excess"] - bound(**given), worst, "as the loss that a step removes at most")
+
+
+def _drift(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
+    # Where the round begins does not matter; a distance sets the unit.
+    start, tau = Fraction(given["G2"]) / Fraction(given["L"]) ** 2, given["local_steps"]
+    units = setting(tau, given["step_size"], mu=given["mu"], L=given["L"], G2=given["G2"], distance2=start)
+    return Confrontation(bound(**given), worst_scene(drifting_round(units), units, "drift"))
+
+
+_WEIGHTED = (poc.derived_weighted_average_gap, poc.weighted_average_gap)
+
+WAYS: Mapping[Bound, Way] = {
+    poc.gradient_norm: gradient_norm,
+    poc.loss_after_step: _loss_after_step,
+    poc.exact_client_drift: _drift,
+    poc.one_step: _first_step,
+    poc.weighted_one_step: _weighted,
+    poc.one_round: _round,
+    poc.fixed_step_distance: _horizon,
+    poc.decaying_steps_distance: _horizon,
+    poc.averaged_rounds_gap: _averaged,
+    poc.decaying_steps_gap: _horizon,
+    poc.refined_decaying_steps_gap: _horizon,
+    poc.fixed_step_gap: _horizon,
+    poc.refined_fixed_step_gap: _horizon,
+    poc.derived_weighted_average_gap: _weighted,
+    poc.weighted_average_gap: _weighted,
+}

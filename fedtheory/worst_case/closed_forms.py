@@ -1,0 +1,170 @@
+"""Multipliers in closed form: proofs of bounds without bounded gradients for any rational constants.
+
+A semidefinite program's multipliers are numbers that a solver found for some constants. These were guessed from such
+numbers, or read off a proof. The checker of certificates takes them as it takes others, and trusts nothing but the
+program.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import permutations
+from typing import Any
+
+from fedtheory.bounds import fedavg as li
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.worst_case._exchangeable import Scene, averaged_rounds
+from fedtheory.worst_case._settings import Setting, setting
+from fedtheory.worst_case._skewed import skewed_round
+from fedtheory.worst_case._skewed_rounds import skews
+from fedtheory.worst_case.certificates import Multipliers, verify_upper
+
+__all__ = ["prove_gap_after_step", "prove_one_round", "prove_sampled_step", "prove_skewed_round"]
+
+_MINIMUM, _HOME, _START = range(3)
+# One constant is 1 and the other 0: what a bound says then is its coefficient.
+_EACH: Mapping[str, Mapping[str, Fraction]] = {
+    "distance2": {"distance2": Fraction(1), "objective_gap": Fraction(0)},
+    "objective_gap": {"distance2": Fraction(0), "objective_gap": Fraction(1)},
+}
+Pairs = Mapping[tuple[int, int], Fraction]
+"""Multiplier of ``f_i >= f_j + ...`` by the numbers (i, j) of points: the minimizer, w*, and those along the path."""
+
+
+def prove_one_round(
+    local_steps: int, step_size: Any, *, mu: Any, L: Any, distance2: Any, objective_gap: Any
+) -> Fraction:
+    """Prove ``fedavg.one_round`` by the multipliers ``2 eta c^(2 tau - 1 - 2 s)``; return the number that they prove.
+
+    Raises
+    ------
+    OracleError
+        If they prove nothing.
+
+    Examples
+    --------
+    >>> proved = prove_one_round(2, Fraction(1, 4), mu=1, L=3, distance2=256, objective_gap=7)
+    >>> proved == 81 + Fraction(567, 1024)
+    True
+    """
+    given = _given(local_steps, step_size, mu, L, distance2, objective_gap)
+    scene = averaged_rounds(given, 1, "distance", "all")
+    by = {name: [li.one_round(**one, local_steps=local_steps, **_units(given))] for name, one in _EACH.items()}
+    return _proved(scene, given, "distance", by, _along_the_path(given, by["objective_gap"][0]))
+
+
+def prove_sampled_step(
+    num_clients: int, num_selected: int, step_size: Any, *, mu: Any, L: Any, distance2: Any, objective_gap: Any
+) -> Fraction:
+    """Prove ``fedavg.sampled_step`` by the multiplier ``2 eta c``; return the number that it proves.
+
+    Raises
+    ------
+    OracleError
+        If it proves nothing.
+
+    Examples
+    --------
+    >>> prove_sampled_step(5, 2, Fraction(1, 4), mu=1, L=3, distance2=16, objective_gap=7)
+    Fraction(81, 8)
+    """
+    given = _given(1, step_size, mu, L, distance2, objective_gap)
+    share = Fraction(num_clients - num_selected, num_selected * (num_clients - 1))
+    scene = averaged_rounds(given, 1, "distance", "all", (share, Fraction(0)))
+    counts = {"num_clients": num_clients, "num_selected": num_selected}
+    by = {name: [li.sampled_step(**one, **counts, **_units(given))] for name, one in _EACH.items()}
+    return _proved(scene, given, "distance", by, _along_the_path(given, by["objective_gap"][0]))
+
+
+def prove_gap_after_step(step_size: Any, *, mu: Any, L: Any, distance2: Any, objective_gap: Any) -> Fraction:
+    """Prove ``fedavg.gap_after_step`` by the multipliers 1 and c, c; return the number that they prove.
+
+    Raises
+    ------
+    OracleError
+        If they prove nothing.
+
+    Examples
+    --------
+    >>> prove_gap_after_step(Fraction(1, 2), mu=1, L=2, distance2=28, objective_gap=3)
+    Fraction(4, 1)
+    """
+    given = _given(1, step_size, mu, L, distance2, objective_gap)
+    scene = averaged_rounds(given, 1, "gap", "all")
+    by = {"distance2": [li.gap_after_step(Fraction(1), **_units(given))], "objective_gap": [Fraction(0)]}
+    c, end = 1 - given.steps[0] * given.mu, _START + 1
+    return _proved(scene, given, "gap", by, {(_HOME, end): Fraction(1), (_START, end): c, (end, _START): c})
+
+
+def prove_skewed_round(
+    step_sizes: Sequence[Any], *, mu: Any, L: Any, distance2: Any, objective_gap: Any, rho_diagonal: Any, rho_tilde: Any
+) -> Fraction:
+    """Prove Lemma W, ``power_of_choice.round_coefficients``, step by step; return the number that is proved.
+
+    What is charged to the losses along the path is handed on to the loss at the round's start by Lemma F.
+
+    Raises
+    ------
+    OracleError
+        If the multipliers prove nothing.
+
+    Examples
+    --------
+    >>> prove_skewed_round([Fraction(1, 4)], mu=Fraction(1, 10), L=1, distance2=1, objective_gap=Fraction(1, 2),
+    ...                    rho_diagonal=Fraction(6, 5), rho_tilde=2)
+    Fraction(491, 400)
+    """
+    given = _given(len(step_sizes), step_sizes, mu, L, distance2, objective_gap)
+    rho, tilde, _ = ratios = skews(given, rho_diagonal, rho_tilde, 1)
+    scene = skewed_round(given, *ratios)
+    known: dict[str, Any] = {"mu": given.mu, "L": Fraction(1), "rho_diagonal": rho, "rho_tilde": tilde}
+    charged, pairs = _down_the_path(given)
+    at_home = sum((pairs[_HOME, s] for s in range(_START, _START + len(given.steps))), start=Fraction(0))
+    by = {
+        "distance2": [poc.round_coefficients(given.steps, num_selected=1, **known).distance2],
+        "objective_gap": [at_home, charged],
+    }
+    return _proved(scene, given, "distance", by, pairs)
+
+
+def _down_the_path(given: Setting) -> tuple[Fraction, Pairs]:
+    """Return the multiplier of the loss at the round's start, and those of pairs, from the last step to the first."""
+    charged, later, pairs = Fraction(0), Fraction(1), dict[tuple[int, int], Fraction]()
+    for s, eta in reversed(list(enumerate(given.steps, start=_START))):
+        # Lemma F: (1 - eta) of the step's descent, eta of the next loss, and |g|^2 <= 2 F where the step began.
+        pairs |= {(s + 1, s): (1 - eta) * charged, (s + 1, _MINIMUM): eta * charged + pairs.get((s + 1, _MINIMUM), 0)}
+        pairs |= {(_HOME, s): 2 * eta * later, (s, _MINIMUM): 2 * eta**2 * later + eta * (1 - eta) * charged}
+        charged = 2 * eta * (1 - eta) * later + (1 - eta) ** 2 * charged
+        later *= 1 - eta * given.mu
+    return charged, pairs
+
+
+def _given(local_steps: int, step_size: Any, mu: Any, L: Any, distance2: Any, objective_gap: Any) -> Setting:
+    constants = {"distance2": distance2, "objective_gap": objective_gap, "gradient_noise": 0}
+    return setting(local_steps, step_size, mu=mu, L=L, **constants)
+
+
+def _units(given: Setting) -> dict[str, Fraction]:
+    return {"step_size": given.steps[0], "mu": given.mu, "L": Fraction(1)}
+
+
+def _along_the_path(given: Setting, by_gap: Fraction) -> Pairs:
+    """Return what makes the products of means cancel, and what bounds the gradients at w* by the objective gap."""
+    eta, tau = given.steps[0], len(given.steps)
+    pairs = {(_HOME, _MINIMUM): by_gap}
+    for s in range(tau):
+        weight = 2 * eta * (1 - eta * given.mu) ** (2 * tau - 1 - 2 * s)
+        pairs |= {(_HOME, _START + s): weight, (_START + s, _HOME): weight}
+    return pairs
+
+
+def _proved(
+    scene: Scene, given: Setting, error: str, by_name: Mapping[str, Sequence[Fraction]], by_pair: Pairs
+) -> Fraction:
+    """Check multipliers of a program: of the constraints with a name, in their order, and of pairs of points."""
+    pairs = permutations(range(len(scene.points[0])), 2)
+    named = {name: iter(multipliers) for name, multipliers in by_name.items()}
+    found = tuple(
+        next(named[one.name]) if one.name else by_pair.get(next(pairs), Fraction(0))
+        for one in scene.program.inequalities
+    )
+    return verify_upper(scene.program, Multipliers(found)) * given.unit(error)

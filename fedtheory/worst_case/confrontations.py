@@ -1,0 +1,76 @@
+"""A promise beside the worst case of the class that it speaks about."""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import partial
+from typing import Any, NamedTuple
+
+from fedtheory.paper import Bound
+from fedtheory.worst_case._exchangeable import Scene
+from fedtheory.worst_case._settings import Setting
+from fedtheory.worst_case.enclosures import enclose
+from fedtheory.worst_case.instances import Instance
+from fedtheory.worst_case.worst_cases import Proof, WorstCase, worst_of
+
+__all__ = ["Charge", "Confrontation", "Way", "worst_scene"]
+
+
+class Charge(NamedTuple):
+    """What a constant costs: by how much the promise grows with it, and its multiplier in the worst case's lemma."""
+
+    promise: Fraction
+    worst: Fraction
+
+
+class Confrontation(NamedTuple):
+    """A promise and the worst case.
+
+    Attributes
+    ----------
+    promise
+        The bound's value, as a squared distance where its proof bounds one and multiplies it by L/2 in the end.
+    worst
+        The worst case of its hypotheses.
+    remark
+        How the two classes differ, if they do.
+    charges
+        By the name of a constant of the worst case, what promise and worst case charge for it. Where the promise
+        charges much more, its proof pays too much for this constant.
+    """
+
+    promise: Any
+    worst: WorstCase
+    remark: str = ""
+    charges: Mapping[str, Charge] = {}
+
+    @property
+    def looseness(self) -> float:
+        """By how much the promise is larger than what any federation can reach."""
+        return float(self.promise) / float(self.worst.enclosure[0])
+
+    def rows(self) -> list[dict[str, str]]:
+        """Return promise, enclosure, looseness and what constants cost as rows of a table."""
+        lower, upper = map(float, self.worst.enclosure)
+        known = {"promise": float(self.promise), "worst case, at least": lower, "worst case, at most": upper}
+        known |= {"looseness": self.looseness}
+        for name, charge in self.charges.items():
+            known |= {
+                f"promise's charge for {name}": float(charge.promise),
+                f"multiplier of {name}": float(charge.worst),
+            }
+        return [{"what": what, "value": f"{value:.10g}"} for what, value in known.items()]
+
+
+Way = Callable[[Bound, Mapping[str, Any]], Confrontation]
+"""From a bound and its arguments to promise and worst case."""
+
+
+def worst_scene(scene: Scene, given: Setting, error: str) -> WorstCase:
+    """Enclose the value of a program that no door offers; it has no instance."""
+    found = enclose(scene.program)
+    return worst_of([Proof(scene.program, found)], given, error, partial(_no_instance, error))
+
+
+def _no_instance(error: str) -> Instance:
+    message = f"worst cases of a lemma's {error} are programs without a federation to train, and have no instance"
+    raise ValueError(message)

@@ -1,0 +1,51 @@
+"""The page on tightness says what hunts have reached, and why nothing more is to be reached."""
+
+import re
+
+import pytest
+
+from fedtheory.verification.catalogue import known_claims
+from tests.tightness_table import ATTAINED, PAGE, hunted, inequalities, quick, row, rows
+
+STORED = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+CLAIMS = known_claims()
+
+
+def key_of(line: str) -> str:
+    return line.split("`")[1]
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+@pytest.mark.parametrize("line", STORED, ids=key_of)
+def test_a_line_says_what_is_stored(line: str) -> None:
+    """Where it does not: ``python -m tests.tightness_table``."""
+    assert row(CLAIMS[key_of(line)], float(cells(line)[1])) == line
+
+
+@pytest.mark.parametrize("line", STORED, ids=key_of)
+def test_a_hunt_gets_farther_than_random_instances_and_what_is_left_has_a_reason(line: str) -> None:
+    _, at_random, reached, _, why = cells(line)
+    assert float(reached) > float(at_random)
+    assert why
+
+
+def test_hunts_raise_the_ratio_of_at_least_ten_inequalities_above_one_half() -> None:
+    raised = [line for line in STORED if float(cells(line)[1]) < 0.5 <= float(cells(line)[2])]
+    assert len(raised) >= 10
+
+
+def test_a_claim_whose_best_ratio_is_below_one_in_twenty_says_why() -> None:
+    loose = [claim for claim in inequalities() if hunted(claim) < 0.05]
+    assert loose
+    assert all(len(claim.remark.split()) > 4 for claim in loose)
+    assert ATTAINED > 0.05
+
+
+@pytest.mark.slow
+def test_the_page_lists_every_inequality_that_random_instances_hardly_strain() -> None:
+    """All inequalities at the quick budget take a minute of processor time."""
+    assert list(rows()) == STORED
+    assert quick(CLAIMS["power-of-choice:lemma-b1"]) > 0.5

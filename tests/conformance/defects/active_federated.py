@@ -1,0 +1,43 @@
+"""Active federated learning as public code has it: it keeps what it should drop, and writes into its input."""
+
+import numpy as np
+
+from fedtheory.selection.active_federated import ActiveFederated
+from fedtheory.verification import check_strategy
+
+M, KEPT = 2, 2
+LIKE = {"like": ActiveFederated(M, (1,) * 6, dropped=2 / 3, sharpness=0.5, explored=0.0)}
+
+
+def softmax(values):
+    powers = np.exp(0.5 * (values - values.max()))
+    return powers / powers.sum()
+
+
+def one_by_one(rng, clients, losses):
+    drawn: list[int] = []
+    left = list(clients)
+    while len(drawn) < M:
+        drawn.append(left.pop(rng.choice(len(left), p=softmax(losses[left]))))
+    return drawn
+
+
+def drops_a_third(rng, weights, losses):
+    return one_by_one(rng, np.argsort(losses)[KEPT:], losses)
+
+
+def marks_its_input(rng, weights, losses):
+    losses[np.argsort(losses)[:-KEPT]] = -np.inf
+    return np.argsort(-losses)[:M]
+
+
+def needs_more_than_it_keeps(rng, weights, losses):
+    kept = np.argsort(losses)[-KEPT + 1 :]
+    return rng.choice(kept, M, replace=False)
+
+
+CAUGHT = [
+    (drops_a_third, check_strategy, LIKE, "joint law"),
+    (marks_its_input, check_strategy, LIKE, "inputs"),
+    (needs_more_than_it_keeps, check_strategy, LIKE, "runs"),
+]

@@ -1,0 +1,127 @@
+"""Aggregation as public code has it: probabilities of other draws, forgotten weights, claims that are too good."""
+
+import numpy as np
+
+from fedtheory.verification import check_aggregation
+
+SHARE = 0.5
+
+
+def coins(rng, vectors, weights):
+    taken = rng.random(len(weights)) < SHARE
+    return (weights[taken] / SHARE) @ vectors[taken]
+
+
+def variance_of_coins(vectors, weights):
+    return float(((weights**2)[:, None] * vectors**2).sum() * (1 / SHARE - 1))
+
+
+def divides_by_probabilities_of_other_draws(rng, vectors, weights):
+    # Drawn without replacement, divided as if with.
+    m = min(3, len(weights))
+    chosen = rng.choice(len(weights), m, replace=False, p=weights) if (weights > 0).sum() >= m else np.arange(m)
+    return (weights[chosen] / (m * weights[chosen])) @ vectors[chosen]
+
+
+def mean_of_a_cohort(rng, vectors, weights):
+    m = min(2, len(weights))
+    return vectors[rng.choice(len(weights), m, replace=False)].mean(axis=0)
+
+
+def renormalizes(rng, vectors, weights):
+    taken = rng.random(len(weights)) < SHARE
+    total = weights[taken].sum()
+    return (weights[taken] / total) @ vectors[taken] if total > 0 else 0 * vectors[0]
+
+
+def forgets_to_divide(rng, vectors, weights):
+    taken = rng.random(len(weights)) < SHARE
+    return weights[taken] @ vectors[taken]
+
+
+def clips(rng, vectors, weights):
+    estimate = coins(rng, vectors, weights)
+    return np.clip(estimate, -10, 10)
+
+
+def sends_nothing_as_nan(rng, vectors, weights):
+    taken = rng.random(len(weights)) < SHARE
+    return np.average(vectors[taken], axis=0, weights=weights[taken]) if taken.any() else 0 * vectors[0] / 0.0
+
+
+def scales_in_place(rng, vectors, weights):
+    vectors *= weights[:, None]
+    taken = rng.random(len(weights)) < SHARE
+    return vectors[taken].sum(axis=0) / SHARE
+
+
+def one_number(rng, vectors, weights):
+    return float(coins(rng, vectors, weights).sum())
+
+
+def claims_half(vectors, weights):
+    return variance_of_coins(vectors, weights) / 2
+
+
+def claims_double(vectors, weights):
+    return 2 * variance_of_coins(vectors, weights)
+
+
+def rare_and_huge(rng, vectors, weights):
+    return weights @ vectors * 100 * (rng.random() < 0.01)
+
+
+BUFFERS: dict[int, np.ndarray] = {}
+
+
+def one_buffer(rng, vectors, weights):
+    buffer = BUFFERS.setdefault(vectors.shape[1], np.empty(vectors.shape[1]))
+    buffer[:] = coins(rng, vectors, weights)
+    return buffer
+
+
+def without_weights(rng, vectors):
+    return vectors.mean(axis=0)
+
+
+def rarely_and_hugely(rng, vectors, weights):
+    return weights @ vectors * 20 * (rng.random() < 0.05)
+
+
+def own_generator(rng, vectors, weights):
+    return coins(np.random.default_rng(), vectors, weights)
+
+
+def global_coins(rng, vectors, weights):
+    taken = np.random.random(len(weights)) < SHARE  # noqa: NPY002 (the defect)
+    return (weights[taken] / SHARE) @ vectors[taken]
+
+
+def trusts_one_client_half(rng, vectors, weights):
+    return coins(rng, vectors, weights) if len(weights) > 1 else vectors[0] * (rng.random() < 0.5)
+
+
+def noisy(rng, vectors, weights):
+    return coins(rng, vectors, weights) + rng.uniform(-1, 1, vectors.shape[1])
+
+
+CAUGHT = [
+    (divides_by_probabilities_of_other_draws, check_aggregation, {}, "unbiased"),
+    (mean_of_a_cohort, check_aggregation, {}, "unbiased"),
+    (renormalizes, check_aggregation, {}, "unbiased"),
+    (forgets_to_divide, check_aggregation, {}, "unbiased"),
+    (clips, check_aggregation, {}, "unbiased"),
+    (sends_nothing_as_nan, check_aggregation, {}, "unbiased"),
+    (scales_in_place, check_aggregation, {}, "inputs"),
+    (one_number, check_aggregation, {}, "shape"),
+    (coins, check_aggregation, {"variance": claims_half}, "variance"),
+    (coins, check_aggregation, {"variance": claims_double, "largest": 2.0}, "variance"),
+    (rare_and_huge, check_aggregation, {}, "unbiased"),
+    (one_buffer, check_aggregation, {}, "own answers"),
+    (without_weights, check_aggregation, {}, "runs"),
+    (rarely_and_hugely, check_aggregation, {}, "bounded"),
+    (own_generator, check_aggregation, {}, "same generator"),
+    (global_coins, check_aggregation, {}, "other randomness"),
+    (trusts_one_client_half, check_aggregation, {}, "one client"),
+    (noisy, check_aggregation, {}, "zero vectors"),
+]

@@ -1,0 +1,149 @@
+"""Sampling probabilities as public code has them: off by one, capped without a second look, not for every norm."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from fedtheory.verification import check_probabilities
+
+CALLS = itertools.count()
+
+
+def closed_form(norms, m, one_more=0):
+    """The closed form of Chen et al., eq. (7): as many small norms as can be are scaled to the rest of m."""
+    order, n = np.argsort(norms), len(norms)
+    sums = np.cumsum(norms[order])
+    fits = [count for count in range(1, n + 1) if 0 < (m + count - n) * norms[order[count - 1]] <= sums[count - 1]]
+    p = np.ones(n)
+    if fits:
+        count = min(max(fits) + one_more, n)
+        p[order[:count]] = (m + count - n) * norms[order[:count]] / sums[count - 1]
+    return np.where(norms > 0, p, 0.0)
+
+
+def right(norms, m):
+    return closed_form(norms, m)
+
+
+def off_by_one(norms, m):
+    return closed_form(norms, m, one_more=1)
+
+
+def capped_only(norms, m):
+    return np.minimum(1, m * norms / norms.sum())
+
+
+def uniform(norms, m):
+    return np.full(len(norms), m / len(norms))
+
+
+def over_budget(norms, m):
+    return np.minimum(1, right(norms, m) * 1.01)
+
+
+def under_budget(norms, m):
+    return right(norms, m) * 0.99
+
+
+def squared_norms(norms, m):
+    return right(norms**2, m)
+
+
+def never_zero(norms, m):
+    return np.maximum(right(norms, m), 0.01)
+
+
+def sorted_answer(norms, m):
+    return right(np.sort(norms), m)
+
+
+def not_a_number_without_norms(norms, m):
+    return right(norms, m) * norms.sum() / norms.sum()
+
+
+def sorts_the_norms(norms, m):
+    norms.sort()
+    return right(norms, m)
+
+
+def jitter(norms, m):
+    return right(norms + 1e-2 * norms * (next(CALLS) % 2) * np.arange(len(norms)), m)
+
+
+def whole_budget(norms, m):
+    return right(norms, max(1, int(m)))
+
+
+def column(norms, m):
+    return right(norms, m)[:, None]
+
+
+def ties_in_order(norms, m):
+    # Norms that are equal are told apart by their place.
+    return right(norms * (1 + 1e-2 * np.arange(len(norms)) * (len(set(norms)) < len(norms))), m)
+
+
+def absolute_tolerance(norms, m):
+    return right(np.where(norms < 1e-8, 0.0, norms), m)
+
+
+BUFFERS: dict[int, np.ndarray] = {}
+
+
+def one_buffer(norms, m):
+    buffer = BUFFERS.setdefault(len(norms), np.empty(len(norms)))
+    buffer[:] = right(norms, m)
+    return buffer
+
+
+def of_two_only(norms):
+    return norms / norms.sum()
+
+
+def saturates_one_at_most(norms, m):
+    p = m * norms / norms.sum()
+    top = np.argmax(norms)
+    if p[top] > 1:
+        p = (m - 1) * norms / np.delete(norms, top).sum()
+        p[top] = 1.0
+    return np.minimum(p, 1.0)
+
+
+def drops_who_is_last_with_zeros(norms, m):
+    p = right(norms, m)
+    p[-1] *= 0.5 if (norms == 0).any() else 1.0
+    return p
+
+
+def never_everybody(norms, m):
+    return right(norms, min(m, len(norms) - 0.5))
+
+
+def alone_for_sure(norms, m):
+    return np.ones(1) if len(norms) == 1 else right(norms, m)
+
+
+CAUGHT: list[Any] = [
+    (off_by_one, check_probabilities, {}, "box"),
+    (capped_only, check_probabilities, {}, "unused budget"),
+    (uniform, check_probabilities, {}, "optimal"),
+    (over_budget, check_probabilities, {}, "budget"),
+    (under_budget, check_probabilities, {}, "unused budget"),
+    (squared_norms, check_probabilities, {}, "optimal"),
+    (never_zero, check_probabilities, {}, "budget"),
+    (sorted_answer, check_probabilities, {}, "relabeling"),
+    (not_a_number_without_norms, check_probabilities, {}, "all norms zero"),
+    (sorts_the_norms, check_probabilities, {}, "inputs"),
+    (jitter, check_probabilities, {}, "same answer"),
+    (whole_budget, check_probabilities, {}, "unused budget"),
+    (column, check_probabilities, {}, "shape"),
+    (ties_in_order, check_probabilities, {}, "ties"),
+    (absolute_tolerance, check_probabilities, {}, "scaling"),
+    (one_buffer, check_probabilities, {}, "own answers"),
+    (of_two_only, check_probabilities, {}, "runs"),
+    (saturates_one_at_most, check_probabilities, {}, "saturated clients"),
+    (drops_who_is_last_with_zeros, check_probabilities, {}, "zero norms"),
+    (never_everybody, check_probabilities, {}, "budget for everybody"),
+    (alone_for_sure, check_probabilities, {}, "one client"),
+]

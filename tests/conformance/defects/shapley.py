@@ -1,0 +1,153 @@
+"""Shapley values as public code has them: a size of coalitions never drawn, nobody's worth forgotten, early stops."""
+
+from itertools import combinations, permutations
+from math import comb
+
+import numpy as np
+
+from fedtheory.verification import check_shapley
+
+EXACT: dict[str, object] = {}
+ESTIMATE = {"exact": False}
+
+
+def weighted(utility, n, share, sizes):
+    """Sum over the coalitions of some sizes without a player, each with its share."""
+    values = []
+    for k in range(n):
+        others = [j for j in range(n) if j != k]
+        gains = (
+            share(size) * (utility((*chosen, k)) - utility(chosen))
+            for size in sizes
+            for chosen in combinations(others, size)
+        )
+        values.append(sum(gains))
+    return values
+
+
+def right(utility, n):
+    return weighted(utility, n, lambda size: 1 / (n * comb(n - 1, size)), range(n))
+
+
+def never_all_others(utility, n):
+    return weighted(utility, n, lambda size: 1 / (n * comb(n - 1, size)), range(max(n - 1, 1)))
+
+
+def nobody_is_worth_nothing(utility, n):
+    return right(lambda players: utility(players) if list(players) else 0.0, n)
+
+
+def banzhaf(utility, n):
+    return weighted(utility, n, lambda size: 1 / 2 ** (n - 1), range(n))
+
+
+def leave_one_out(utility, n):
+    return [utility(range(n)) - utility([j for j in range(n) if j != k]) for k in range(n)]
+
+
+def scaled_to_be_efficient(utility, n):
+    values = np.array(banzhaf(utility, n))
+    earned = utility(range(n)) - utility([])
+    return values + (earned - values.sum()) / n
+
+
+def positive_only(utility, n):
+    return [max(value, 0.0) for value in right(utility, n)]
+
+
+def players_from_one(utility, n):
+    return right(lambda players: utility([k + 1 for k in players]), n)
+
+
+def half_of_the_orders(utility, n):
+    orders = list(permutations(range(n)))[: max(1, len(list(permutations(range(n)))) // 2)]
+    return mean_of(utility, n, orders)
+
+
+def mean_of(utility, n, orders):
+    values = np.zeros(n)
+    for order in orders:
+        for place, k in enumerate(order):
+            values[k] += utility(order[: place + 1]) - utility(order[:place])
+    return values / len(orders)
+
+
+def sizes_without_the_last(utility, n, rng):
+    values = np.zeros(n)
+    for k in range(n):
+        others = [j for j in range(n) if j != k]
+        for _ in range(3):
+            chosen = rng.choice(others, rng.integers(max(n - 1, 1)), replace=False).tolist() if others else []
+            values[k] += (utility([*chosen, k]) - utility(chosen)) / 3
+    return values
+
+
+def converges_at_a_negative_value(utility, n, rng):
+    total, count, change = np.zeros(n), 0, np.inf
+    while count < 20 and not (count > 1 and change < 1e-3):
+        order = rng.permutation(n).tolist()
+        before = total / max(count, 1)
+        total += mean_of(utility, n, [order])
+        count += 1
+        mean = total / count
+        change = np.abs(mean - before).max() / mean.sum() if mean.sum() else 0.0
+    return total / count
+
+
+def uniform_subsets(utility, n, rng):
+    values = np.zeros(n)
+    for k in range(n):
+        others = [j for j in range(n) if j != k and rng.random() < 0.5]
+        values[k] = utility([*others, k]) - utility(others)
+    return values
+
+
+def starts_from_zero(utility, n, rng):
+    return mean_of(lambda players: utility(players) if len(players) else 0.0, n, [rng.permutation(n).tolist()])
+
+
+def global_orders(utility, n, rng):
+    return mean_of(utility, n, [np.random.permutation(n).tolist()])  # noqa: NPY002 (the defect)
+
+
+def one_value_too_many(utility, n):
+    return [*right(utility, n), 0.0]
+
+
+def alone_is_worth_nothing(utility, n):
+    return right(utility, n) if n > 1 else [0.0]
+
+
+def equal_shares(utility, n):
+    return [(utility(range(n)) - utility([])) / n] * n
+
+
+def swaps_the_last_two(utility, n):
+    values = right(utility, n)
+    return [*values[:-2], values[-1], values[-2]] if n > 4 else values
+
+
+def own_generator(utility, n, rng):
+    return mean_of(utility, n, [np.random.default_rng().permutation(n).tolist()])
+
+
+CAUGHT = [
+    (never_all_others, check_shapley, EXACT, "efficiency"),
+    (nobody_is_worth_nothing, check_shapley, EXACT, "efficiency"),
+    (banzhaf, check_shapley, EXACT, "efficiency"),
+    (leave_one_out, check_shapley, EXACT, "efficiency"),
+    (scaled_to_be_efficient, check_shapley, EXACT, "null player"),
+    (positive_only, check_shapley, EXACT, "linearity"),
+    (players_from_one, check_shapley, EXACT, "runs"),
+    (half_of_the_orders, check_shapley, EXACT, "symmetry"),
+    (sizes_without_the_last, check_shapley, ESTIMATE, "unbiased"),
+    (converges_at_a_negative_value, check_shapley, ESTIMATE, "negation"),
+    (uniform_subsets, check_shapley, ESTIMATE, "unbiased"),
+    (starts_from_zero, check_shapley, ESTIMATE, "offset"),
+    (global_orders, check_shapley, ESTIMATE, "other randomness"),
+    (one_value_too_many, check_shapley, EXACT, "shape"),
+    (alone_is_worth_nothing, check_shapley, EXACT, "one player"),
+    (equal_shares, check_shapley, EXACT, "values"),
+    (swaps_the_last_two, check_shapley, EXACT, "values"),
+    (own_generator, check_shapley, ESTIMATE, "same generator"),
+]

@@ -1,0 +1,104 @@
+"""The first customers: every strategy of the package, found by scanning, passes the kit; exceptions have a reason."""
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+import fedtheory as ft
+import fedtheory.selection
+from fedtheory._discover import members
+from fedtheory.sampling import optimal_probabilities
+from fedtheory.testing import checks_of
+from fedtheory.valuation import gtg_shapley, permutation_shapley, shapley
+from fedtheory.verification import (
+    check_aggregation,
+    check_generator,
+    check_probabilities,
+    check_shapley,
+    check_strategy,
+)
+
+S = ft.selection
+K = 6
+PRIORITY = (True, True, False, False, False, False)
+SHARES = {"weights": [0.5, 0.5, 0.0, 0.0, 0.0, 0.0]}
+STRATEGIES: list[tuple[Any, dict[str, Any]]] = [
+    (S.Full(), {"like": S.Full()}),
+    (S.Uniform(2), {"like": S.Uniform(2)}),
+    (S.Uniform(2, "weighted"), {"like": S.Uniform(2)}),
+    (S.Proportional(3), {"like": S.Proportional(3)}),
+    (S.PowerOfChoice(2, 4), {"like": S.PowerOfChoice(2, 4)}),
+    (S.PowerOfChoice(2, "all"), {"like": S.PowerOfChoice(2, "all")}),
+    (S.PowerOfChoice(2, 4, loss="last"), {}),
+    (S.Independent(2.5, "uniform"), {"like": S.Independent(2.5, "uniform")}),
+    (S.Independent(2.5), {}),
+    (S.Independent(2.5, "approximate"), {}),
+    (S.ActiveFederated(2, (10,) * K), {}),
+    (S.Available(S.PowerOfChoice(1, 2), S.BernoulliAvailability(0.7), "allow"), {}),
+    (S.LossMatching(PRIORITY, (0.5,) * K, 1.5, participation=S.UniformFraction(0.5)), SHARES),
+    (S.GreedyShapley(2), {}),
+    (S.UpperConfidenceShapley(2), {}),
+    (S.SoftmaxShapley(3), {}),
+    (S.SizeWeighted(S.Uniform(2)), {"like": S.Uniform(2)}),
+]
+EXCEPTIONS: dict[Any, dict[str, str]] = {}
+CHECKS = [
+    pytest.param(check, id=f"{type(strategy).__name__}-{place}-{check.name}")
+    for place, (strategy, options) in enumerate(STRATEGIES)
+    for check in checks_of(strategy, exceptions=EXCEPTIONS.get(strategy), num_draws=500, **options)
+]
+
+
+def test_no_strategy_of_the_package_is_left_out() -> None:
+    found = members(fedtheory.selection, lambda value: dataclasses.is_dataclass(value) and hasattr(value, "rules"))
+    assert {kind.__name__ for _, kind in found} == {type(strategy).__name__ for strategy, _ in STRATEGIES}
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_strategy_of_the_package_passes(check: Any) -> None:
+    assert check() is None
+
+
+def test_the_sharpest_comparison_is_passed_by_power_of_choice() -> None:
+    strategy = S.PowerOfChoice(2, 4)
+    assert check_strategy(strategy, like=strategy, rng=1).holds
+
+
+def ours(alpha, beta, num_clients, rng):
+    data = ft.datasets.synthetic(alpha, beta, num_clients, rng, max_samples=400, test_fraction=0.0)
+    return [data.client(k) for k in range(num_clients)]
+
+
+def from_permutations(utility, num_players, rng):
+    return permutation_shapley(utility, num_players, num_permutations=3, rng=rng).values
+
+
+def truncated(utility, num_players, rng):
+    return gtg_shapley(utility, num_players, tolerance=0.0, rng=rng).values
+
+
+def optimal_aggregate(rng, vectors, weights):
+    return S_of_norms(rng, vectors, weights, optimal_probabilities)
+
+
+def S_of_norms(rng, vectors, weights, law):  # noqa: N802 (the paper's letter)
+    norms = weights * (vectors**2).sum(axis=1) ** 0.5
+    p = law(norms, min(2, len(weights)))
+    drawn = (rng.random(len(weights)) < p) & (p > 0)
+    return (weights[drawn] / p[drawn]) @ vectors[drawn]
+
+
+@pytest.mark.parametrize(
+    ("subject", "check", "options"),
+    [
+        (optimal_probabilities, check_probabilities, {}),
+        (shapley, check_shapley, {}),
+        (from_permutations, check_shapley, {"exact": False, "num_draws": 300}),
+        (optimal_aggregate, check_aggregation, {"num_draws": 1000}),
+        (ours, check_generator, {}),
+    ],
+)
+def test_functions_of_the_package_pass(subject: Any, check: Any, options: dict[str, Any]) -> None:
+    found = check(subject, **options)
+    assert found.holds, found

@@ -1,0 +1,75 @@
+"""Every known defect of public code, and those that we could think of, is caught, by the check that is meant for it."""
+
+import html
+from typing import Any
+
+import pytest
+
+from fedtheory.selection.uniform import Uniform
+from fedtheory.testing import checks_of
+from fedtheory.verification import (
+    check_aggregation,
+    check_bound,
+    check_generator,
+    check_probabilities,
+    check_shapley,
+    check_strategy,
+)
+from tests.conformance.defects import (
+    active_federated,
+    aggregation,
+    bounds,
+    manners,
+    power_of_choice,
+    probabilities,
+    shapley,
+    strategies,
+    synthetic,
+)
+
+KINDS = (power_of_choice, active_federated, manners, strategies, probabilities, aggregation, shapley, synthetic, bounds)
+DEFECTS = [defect for kind in KINDS for defect in kind.CAUGHT]  # type: ignore[attr-defined]
+
+
+def title(defect: Any) -> str:
+    subject, _, options, check = defect
+    name = getattr(subject, "__name__", type(subject).__name__)
+    return f"{name}-{check}{'-' + '-'.join(options) if options else ''}".replace(" ", "-")
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=title)
+def test_the_defect_is_caught_by_the_check_that_is_meant_for_it(defect: Any) -> None:
+    subject, by, options, expected = defect
+    [check] = [check for check in checks_of(subject, by=by, **options) if check.name == expected]
+    failure = check.failure()
+    assert failure is not None
+    assert failure.check == expected
+    assert "\n" not in failure.sentence
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__.rpartition(".")[2])
+def test_what_is_found_can_be_read_in_80_columns_and_stays_text_in_a_notebook(kind: Any) -> None:
+    subject, by, options, _ = kind.CAUGHT[0]
+    found = by(subject, **options, **({"num_draws": 250} if by is check_strategy else {}))
+    assert not found.holds
+    assert max(map(len, repr(found).splitlines())) <= 80
+    assert all(f"<td>{html.escape(failure.sentence)}</td>" in found._repr_html_() for failure in found.failures)
+
+
+@pytest.mark.parametrize(
+    ("by", "arguments", "options"),
+    [
+        (check_strategy, [Uniform(2), Uniform(2)], {"num_selected": 2}),
+        (check_strategy, [manners.nothing], {"num_selected": 2}),
+        (check_probabilities, [probabilities.right], {}),
+        (check_aggregation, [aggregation.coins], {"variance": aggregation.variance_of_coins}),
+        (check_shapley, [shapley.right], {}),
+        (check_shapley, [shapley.own_generator], {"exact": False}),
+        (check_generator, [synthetic.right], {}),
+        (check_bound, [bounds.constant_halved, "power-of-choice:lemma-b1"], {}),
+    ],
+)
+def test_every_check_catches_some_defect(by: Any, arguments: list[Any], options: dict[str, Any]) -> None:
+    asked = {check.name for check in checks_of(*arguments, by=by, **options)}
+    caught = {expected for _, check, _, expected in DEFECTS if check is by}
+    assert asked - caught == set()

@@ -1,0 +1,174 @@
+"""What the kit says and when it stops: readable, escaped, one sentence each, exceptions with reasons, no hang."""
+
+import threading
+import time
+import unittest
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedtheory.conformance import Conformance, Failure, joint_law
+from fedtheory.conformance._manners import cases
+from fedtheory.engine import play_round
+from fedtheory.evidence import against_law, rejects
+from fedtheory.sampling.selections import frequencies
+from fedtheory.selection.active_federated import ActiveFederated
+from fedtheory.selection.full import Full
+from fedtheory.selection.greedy_shapley import GreedyShapley
+from fedtheory.selection.independent import Independent
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.uniform import Uniform
+from fedtheory.testing import checks_of
+from fedtheory.verification import check_bound, check_probabilities, check_shapley, check_strategy
+
+HOSTILE = "<script>alert('&')</script>"
+CASE = cases(6)["plain"]
+
+
+def everybody(rng, weights, losses):
+    return range(len(weights))
+
+
+def hostile(rng, weights, losses):
+    raise ValueError(HOSTILE)
+
+
+def test_what_is_shown_fits_80_columns_and_markup_stays_text() -> None:
+    hostile.__qualname__ = HOSTILE
+    found = check_strategy(hostile)
+    assert not found.holds
+    assert max(map(len, repr(found).splitlines())) <= 80
+    assert HOSTILE in repr(found)
+    assert "<script>" not in found._repr_html_()
+    assert found._repr_html_().count("&lt;script&gt;") == 2  # the name, and what was raised
+
+
+def test_a_long_name_and_a_long_case_are_cut() -> None:
+    failure = Failure("range", "clients must be in 0..4, got 5", {"losses": np.arange(1000.0)})
+    found = Conformance("f" * 200, ("runs", "range"), (failure,), {"history": "it remembers on purpose"})
+    lines = repr(found).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].endswith("...: fails 1 of 2 checks")
+    assert len(lines) < 12
+    assert "not asked, history: it remembers on purpose" in repr(found)
+
+
+def test_code_that_does_not_run_is_told_once() -> None:
+    assert [failure.check for failure in check_strategy(hostile).failures] == ["runs"]
+
+
+def test_a_check_can_be_excepted_with_a_reason_and_pytest_is_told() -> None:
+    def first(rng, weights, losses):
+        return [0]
+
+    reasons = dict.fromkeys(("relabeling", "fair ties"), "client 0 is the server's own")
+    assert [failure.check for failure in check_strategy(first).failures] == list(reasons)
+    found = check_strategy(first, exceptions=reasons)
+    assert found.holds
+    assert found.excepted == reasons
+    assert not set(reasons) & set(found.checks)
+    [excepted, *_] = [check for check in checks_of(first, exceptions=reasons) if check.name == "relabeling"]
+    with pytest.raises(unittest.SkipTest, match="client 0 is the server's own"):
+        excepted()
+
+
+def test_a_check_that_fails_says_so_by_an_assertion_error() -> None:
+    [check] = [check for check in checks_of(hostile) if check.name == "ties"]
+    with pytest.raises(AssertionError, match=r"^ties: raised ValueError: <script>"):
+        check()
+    assert repr(check) == "<check 'ties'>"
+
+
+def test_what_hangs_is_stopped_and_nothing_is_asked_after_it() -> None:
+    def hangs(rng, weights, losses):
+        while True:
+            pass
+
+    before, started = threading.active_count(), time.monotonic()
+    found = check_strategy(hangs, patience=0.2)
+    assert [failure.sentence for failure in found.failures] == ["did not return within 0.2 s"]
+    # Plain Python is stopped, not left behind.
+    while threading.active_count() > before and time.monotonic() - started < 20:
+        time.sleep(0.05)
+    assert threading.active_count() == before
+
+
+def test_the_global_generators_are_left_as_they_were() -> None:
+    before = str(np.random.get_state())  # noqa: NPY002 (what must not move)
+    check_strategy(everybody, num_draws=20)
+    assert str(np.random.get_state()) == before  # noqa: NPY002
+
+
+def test_the_same_seed_gives_the_same_verdict_and_the_same_case() -> None:
+    def biased(rng, weights, losses):
+        return [int(rng.random() < 0.4)]
+
+    one, two = (check_strategy(biased, like=Uniform(1), rng=3) for _ in range(2))
+    assert repr(one) == repr(two)
+    assert not one.holds
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [Full(), Uniform(3), Proportional(2), PowerOfChoice(2, 4), PowerOfChoice(1, "all"), Independent(2.5, "uniform")],
+)
+def test_joint_laws_have_the_inclusion_probabilities_of_their_strategies(strategy: Any) -> None:
+    for case in cases(6).values():
+        try:
+            expected = strategy.inclusion_probabilities(case.weights, case.losses)
+        except ValueError:
+            continue
+        found = [float(p) for p in frequencies(joint_law(strategy, case.weights, case.losses), 6)]
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("explored", [0.0, 0.5])
+def test_the_joint_law_of_active_federated_learning_is_that_of_its_compiled_draws(explored: float) -> None:
+    strategy = ActiveFederated(3, (1, 4, 9, 1, 4, 9), dropped=0.5, sharpness=0.2, explored=explored)
+    losses = np.array([2.0, 1.0, 1.0, 2.0, 3.0, 0.5])  # with a tie between clients that are kept and dropped
+    law, rules, rng = (
+        joint_law(strategy, CASE.weights, losses),
+        strategy.rules(CASE.weights, 1),
+        np.random.default_rng(1),
+    )
+    memory, nothing = np.sqrt([1, 4, 9, 1, 4, 9]) * losses, np.zeros((6, 1))
+    drawn = []
+    for _ in range(1500):
+        played = play_round(rules, memory.copy(), CASE.weights, 0, rng, losses.__getitem__, nothing.__getitem__)
+        drawn.append(tuple(sorted(played.chosen.tolist())))
+    assert not rejects(against_law(drawn, law), 1e-6)
+    other = joint_law(ActiveFederated(3, (1,) * 6, dropped=0.5, sharpness=0.2, explored=explored), CASE.weights, losses)
+    assert rejects(against_law(drawn, other), 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: check_strategy(3), TypeError, r"strategy must be a strategy or a function .*, got 3"),
+        (lambda: check_strategy(Uniform), TypeError, "got the class Uniform"),
+        (
+            lambda: check_strategy(everybody, like=GreedyShapley(2)),
+            TypeError,
+            "like must be a strategy whose joint law",
+        ),
+        (lambda: check_strategy(everybody, like=Independent(2)), TypeError, "like must be a strategy whose joint law"),
+        (lambda: check_strategy(everybody, like=PowerOfChoice(1, 2, loss="last")), TypeError, "like must be"),
+        (
+            lambda: check_strategy(everybody, exceptions={"luck": "none"}),
+            ValueError,
+            "exceptions must name checks, runs",
+        ),
+        (lambda: check_strategy(everybody, exceptions={"ties": " "}), ValueError, "exceptions must give reasons"),
+        (lambda: check_strategy(everybody, patience=0), ValueError, "patience must be finite and positive"),
+        (lambda: check_probabilities(everybody, rtol=-1), ValueError, "rtol must be finite and positive"),
+        (lambda: check_shapley(everybody, exact=1), TypeError, "exact must be True or False"),
+        (lambda: check_bound(everybody, "power-of-choice:displacement"), ValueError, "claim must compare with a bound"),
+        (lambda: check_bound(everybody, "power-of-choice:lemma-b3"), ValueError, "claim must ask for its bound"),
+        (lambda: checks_of(everybody, by=print), ValueError, "by must be one of check_strategy, check_probabilities"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_sentence(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()

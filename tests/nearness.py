@@ -1,0 +1,91 @@
+"""Which tests are near a file: its own first, then those that import it, then those that import what imports it."""
+
+import ast
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+
+from fedtheory.verification.catalogue import known_claims
+from tests.test_layers import imported
+
+ROOT = Path(__file__).resolve().parents[1]
+# Whose tests also look, beside those of the package itself.
+ALSO = {"bounds": ("tests/claims",), "rational": ("tests/claims",)}
+QUICK_STUDY = "test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_it_stored"
+VERDICT = "tests/claims/test_claims.py::test_the_verdict_is_the_expected_one"
+MOST_TESTS = 8  # files, for a module beside the packages: half the library imports some of those
+
+
+def checks_of(file: str, root: Path = ROOT) -> tuple[str, ...]:
+    """What to run against the mutants of a file, nearest first."""
+    path = Path(file)
+    own = [*_own_tests(path, root), *_verdicts(path, root)]
+    if path.parts[0] == "studies":
+        return *own, *_tests_that_name(path.stem, root)
+    package = path.parts[1]
+    if not (root / "tests" / package).is_dir():
+        return file, *(unique([*own, *_by_distance(file, root)])[:MOST_TESTS] or ["tests"])
+    folders = (f"tests/{package}", *ALSO.get(package, ()))
+    # What no import leads to has to come, too: some tests reach a module by scanning for it.
+    everything = [
+        str(test.relative_to(root)) for folder in folders for test in sorted((root / folder).rglob("test_*.py"))
+    ]
+    nearest = [test for test in _by_distance(file, root) if test in everything]
+    # The package's own before those of others, which take longer.
+    return file, *sorted(unique([*own, *nearest, *everything]), key=lambda test: not test.startswith(folders[0]))
+
+
+def unique(names: list[str]) -> list[str]:
+    """Keep the first of equals."""
+    return list(dict.fromkeys(names))
+
+
+def _own_tests(path: Path, root: Path) -> Iterator[str]:
+    """The tests that bear the name of the file."""
+    if path.parts[0] == "studies":
+        yield f"tests/test_studies.py::{QUICK_STUDY}[{path.stem}]"
+    elif path.parts[1] == "_commands" or path.stem == "__main__":
+        yield "tests/test_command_line.py"
+    else:
+        folder, name = root / "tests" / Path(*path.parts[1:-1]), path.stem.strip("_")
+        yield from (str(test.relative_to(root)) for test in sorted(folder.glob(f"test_*{name}*.py")))
+
+
+def _verdicts(path: Path, root: Path) -> Iterator[str]:
+    """The verdicts on the claims that a file makes, or else those on the claims of the files that import it."""
+    if path.parts[1] in {"claims", "rational"}:
+        makers = [path, *sorted(_importers(root).get(path, ()))]
+        texts = [(root / maker).read_text(encoding="utf-8") for maker in makers if maker.parts[1] == "claims"]
+        keys = next(filter(None, ([key for key in known_claims() if f'"{key}"' in text] for text in texts)), [])
+        yield from (f"{VERDICT}[{key}]" for key in keys)
+
+
+def _tests_that_name(name: str, root: Path) -> Iterator[str]:
+    tests = sorted((root / "tests").glob("test_*.py"))
+    yield from (str(test.relative_to(root)) for test in tests if name in test.read_text(encoding="utf-8"))
+
+
+def _by_distance(file: str, root: Path) -> Iterator[str]:
+    """Files of tests by the number of imports between them and the file."""
+    seen, ring = {Path(file)}, {Path(file)}
+    while ring:
+        ring = {importer for near in ring for importer in _importers(root).get(near, ())} - seen
+        seen |= ring
+        yield from (str(path) for path in sorted(ring) if path.name.startswith("test_"))
+
+
+@functools.cache
+def _importers(root: Path) -> dict[Path, set[Path]]:
+    """Who imports a file, directly or by the name of its package."""
+    files = [file.relative_to(root) for part in ("fedtheory", "tests") for file in sorted((root / part).rglob("*.py"))]
+    found: dict[Path, set[Path]] = {}
+    of_package: dict[str, list[Path]] = {}
+    for file in (file for file in files if len(file.parts) > 2):
+        of_package.setdefault(".".join(file.parent.parts), []).append(file)
+    home = {".".join(file.with_suffix("").parts): [file] for file in files} | of_package
+    for file in (file for file in files if file.name != "__init__.py"):
+        module = ".".join(file.with_suffix("").parts)
+        for _, name in imported(ast.parse((root / file).read_text(encoding="utf-8")), module):
+            for target in home.get(name, home.get(name.rpartition(".")[0], [])):
+                found.setdefault(target, set()).add(file)
+    return found

@@ -1,0 +1,136 @@
+"""Test martingales: fair under the hypothesis by enumeration, rarely large under it, large under others."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fedtheory.evidence import against_equality, against_law, against_mean, mixed, rejects
+from fedtheory.law import Law
+from fedtheory.testing import laws
+
+LEVEL = 0.05
+COIN = Law({0: Fraction(1, 3), 1: Fraction(2, 3)})
+
+
+def expected_evidence(law, evidence, num_draws):
+    """Mean of the evidence after each number of draws, over all sequences of draws."""
+    total = np.zeros(num_draws)
+    for draws in itertools.product(law, repeat=num_draws):
+        total += float(math.prod(law[draw] for draw in draws)) * np.exp(evidence(draws))
+    return total
+
+
+@settings(max_examples=20)
+@given(law=laws(outcomes=4))
+def test_the_evidence_against_a_law_is_fair_under_it(law) -> None:
+    np.testing.assert_allclose(expected_evidence(law, lambda draws: against_law(draws, law), 4), 1.0, rtol=1e-12)
+
+
+@settings(max_examples=10)
+@given(law=laws(outcomes=3))
+def test_the_evidence_against_equality_is_fair_whatever_the_common_law(law) -> None:
+    pairs = Law.product(law, law)
+    fair = expected_evidence(pairs, lambda drawn: against_equality(*zip(*drawn, strict=True)), 3)
+    np.testing.assert_allclose(fair, 1.0, rtol=1e-12)
+
+
+@settings(max_examples=20)
+@given(law=laws(outcomes=4))
+def test_the_evidence_against_a_mean_is_fair_under_every_law_with_that_mean(law) -> None:
+    mean = float(law.mean(lambda x: x))
+    fair = expected_evidence(law, lambda draws: against_mean(np.array(draws), mean, 0.0, 3.0), 4)
+    np.testing.assert_allclose(fair, 1.0, rtol=1e-12)
+
+
+def false_alarms(num_repetitions: int, num_draws: int) -> dict[str, float]:
+    """How often the evidence reaches 1/LEVEL at some time, under hypotheses that are true."""
+    rng = np.random.default_rng(1)
+    shares = np.array([0.5, 0.25, 0.15, 0.1])
+    law = Law(enumerate(shares.tolist()))
+    found = {"law": 0, "equality": 0, "mean": 0}
+    for _ in range(num_repetitions):
+        one, two = rng.choice(4, (2, num_draws), p=shares).tolist()
+        found["law"] += rejects(against_law(one, law), LEVEL)
+        found["equality"] += rejects(against_equality(one, two), LEVEL)
+        found["mean"] += rejects(against_mean(np.array(one), float(shares @ np.arange(4)), 0.0, 3.0), LEVEL)
+    return {name: count / num_repetitions for name, count in found.items()}
+
+
+def test_looking_after_every_draw_gives_no_more_false_alarms_than_the_level() -> None:
+    # Three standard errors of a frequency of 0.05 among 400: 0.033.
+    assert max(false_alarms(400, 200).values()) <= LEVEL + 0.033
+
+
+@pytest.mark.slow  # ten seconds
+def test_looking_after_every_draw_gives_no_more_false_alarms_than_the_level_in_many_repetitions() -> None:
+    # Four standard errors of a frequency of 0.05 among 10,000: 0.0087.
+    assert max(false_alarms(10_000, 500).values()) <= LEVEL + 0.0087
+
+
+def test_a_test_for_one_look_would_be_caught_by_the_simulation() -> None:
+    """Two standard errors, looked at after every draw, reject in far more than one of twenty repetitions."""
+    drawn = np.random.default_rng(2).integers(0, 2, (400, 200))
+    errors = (drawn.cumsum(axis=1) - np.arange(1, 201) / 2) / np.sqrt(np.arange(1, 201) / 4)
+    assert (np.abs(errors[:, 20:]).max(axis=1) > 1.96).mean() > LEVEL + 0.1
+
+
+@pytest.mark.parametrize("gap", [0.1, 0.2])
+def test_evidence_against_a_wrong_law_grows_like_its_divergence(gap) -> None:
+    n, p = 4000, 1 / 3
+    draws = (np.random.default_rng(3).random(n) < 1 - p - gap).astype(int).tolist()
+    q = p + gap
+    divergence = q * math.log(q / p) + (1 - q) * math.log((1 - q) / (1 - p))
+    # The mixture costs log 5, its best member about half a logarithm of n; the rest is the noise of log-likelihoods.
+    assert against_law(draws, COIN)[-1] == pytest.approx(n * divergence, rel=0.15)
+
+
+def test_what_is_impossible_is_infinite_evidence_at_once_and_for_ever() -> None:
+    evidence = against_law([0, 1, 2, 0], COIN)
+    assert np.isfinite(evidence[:2]).all()
+    assert np.isposinf(evidence[2:]).all()
+    assert np.isposinf(against_mean(np.array([0.0, 1.0]), 0.0, 0.0, 1.0)).tolist() == [False, True]
+    assert np.isposinf(against_mean(np.array([1.0, 0.0]), 1.0, 0.0, 1.0)).tolist() == [False, True]
+
+
+def test_evidence_of_both_signs_of_a_mean_is_found() -> None:
+    x = np.tile([0.0, 1.0, 1.0, 1.0], 200)
+    for mean in (0.6, 0.9):
+        assert rejects(against_mean(x, mean, 0.0, 1.0), 1e-6)
+    assert not rejects(against_mean(x, 0.75, 0.0, 1.0), 1e-6)
+
+
+def test_means_may_change_from_draw_to_draw() -> None:
+    means = np.tile([0.2, 0.8], 500)
+    x = (np.random.default_rng(4).random(1000) < means).astype(float)
+    assert not rejects(against_mean(x, means, 0.0, 1.0), 1e-6)
+    assert rejects(against_mean(x, 1 - means, 0.0, 1.0), 1e-6)
+
+
+@given(st.lists(st.floats(-30, 30), min_size=2, max_size=5))
+def test_a_mixture_is_the_mean(logs) -> None:
+    found = mixed([np.array([value]) for value in logs])
+    assert found[0] == pytest.approx(math.log(np.mean(np.exp(logs))), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: against_mean([2.0], 0.5, 0.0, 1.0), r"samples must be in \[0.0, 1.0\], got numbers in \[2.0, 2.0\]"),
+        (lambda: against_mean([0.5], 1.5, 0.0, 1.0), r"mean must be in \[0.0, 1.0\], got numbers in \[1.5, 1.5\]"),
+        (lambda: against_equality([1], []), "samples must be drawn in pairs, got 1 and 0 outcomes"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(call, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_no_draws_are_no_evidence() -> None:
+    assert not rejects(against_law([], COIN), 0.5)
+    assert not rejects(against_equality([], []), 0.5)
+    assert not rejects(against_mean(np.empty(0), 0.5, 0.0, 1.0), 0.5)

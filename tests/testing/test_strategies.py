@@ -1,0 +1,86 @@
+"""The Hypothesis strategies that the package offers: they draw what they say, and need Hypothesis only when used."""
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import find, given, settings
+
+import fedtheory.testing
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.federation.prioritized import Prioritized
+from fedtheory.paper import Paper, states
+from fedtheory.testing import constants_of, prioritized_federations, quadratic_federations, weights
+from fedtheory.verification import known_bounds
+
+BOUNDS = [bound for stated in known_bounds().values() for bound in dict.fromkeys((stated, stated.printed))]
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: f"{bound.__name__}-{bound.statement.form}")
+def test_constants_fulfill_the_hypotheses_of_every_bound_of_the_package(bound) -> None:
+    drawn: list[Any] = []
+
+    @settings(max_examples=5)
+    @given(constants=constants_of(bound))
+    def draw(constants) -> None:
+        drawn.append(constants)
+
+    draw()
+    assert not any(np.isnan(np.asarray(bound(**constants), dtype=float)).any() for constants in drawn)
+
+
+def test_constants_shrink() -> None:
+    found = find(constants_of(poc.one_step), lambda constants: constants["num_selected"] > 1)
+    assert found["num_selected"] == 2
+
+
+def test_a_bound_of_another_paper_is_refused() -> None:
+    @states(Paper("textbook", "Lectures", "Nesterov", 2018), "Theorem 1")
+    def other(num_steps, *, mu):
+        return {"only": mu / num_steps}
+
+    with pytest.raises(
+        ValueError, match=r"bound must be one whose constants are known here, got other, of \['num_steps'"
+    ):
+        constants_of(other)
+
+
+@given(fed=quadratic_federations(max_clients=3, max_dim=2))
+def test_federations_have_moderate_condition_numbers(fed) -> None:
+    assert fed.strong_convexity * (1 + 1e-12) >= 0.5
+    assert fed.smoothness <= 5 * (1 + 1e-12)
+    assert fed.weights.sum() == pytest.approx(1, abs=1e-12)
+
+
+@settings(max_examples=20)
+@given(aligned=prioritized_federations())
+def test_some_client_has_priority_and_the_others_have_no_weight(aligned) -> None:
+    assert isinstance(aligned, Prioritized)
+    assert aligned.priority.any()
+    assert (aligned.federation.weights[~aligned.priority] == 0).all()
+
+
+@given(shares=weights(max_clients=4))
+def test_weights_sum_to_one_exactly(shares) -> None:
+    assert sum(shares) == 1
+
+
+def test_hypothesis_is_loaded_when_used_and_missed_in_one_sentence() -> None:
+    script = (
+        "import sys; sys.modules['hypothesis'] = None\n"
+        "import fedtheory.testing as t\n"
+        "from fedtheory.testing import checks_of, constants_of, norms, games, samplings, quadratic_federations\n"
+        "print([check.name for check in checks_of(lambda rng, weights, losses: [0])][0])\n"
+        "try: t.norms()\n"
+        "except ImportError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "runs\nfedtheory.testing needs Hypothesis for this, got none: pip install hypothesis\n"
+
+
+def test_everything_that_is_offered_says_what_it_draws() -> None:
+    for name in dir(fedtheory.testing):
+        offered = getattr(fedtheory.testing, name)
+        assert offered.__doc__, name

@@ -1,0 +1,207 @@
+"""Hunts find rare counterexamples, repeat themselves, end where they should, and what they find is small."""
+
+import math
+import time
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from fedtheory.paper import Paper, Statement
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
+from fedtheory.verification.hunts import hunt, hunting
+from fedtheory.verification.tapes import Read, Tape, replay, written
+from fedtheory.verification.verdicts import examine
+
+STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
+
+
+def sum_of_dice(rng: np.random.Generator) -> Finding:
+    """Eight dice against 46: at random only 45 of 8 million throws exceed it, climbing gets there at once."""
+    thrown = [int(rng.integers(1, 7)) for _ in range(8)]
+    return at_most(sum(thrown), 46, instance={"thrown": thrown})
+
+
+RARE = Claim("toy:dice", "eight dice show at most 46", STATEMENT, "inequality", sum_of_dice)
+
+
+def test_climbing_finds_what_random_instances_miss() -> None:
+    found = hunt(RARE, evaluations=2000, small=False)
+    assert found.worst.holds is False
+    assert found.num_instances < 200
+    assert examine(RARE, 2000).verdict == "holds"
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_a_tape_replays_the_instance_it_stands_for(small: bool) -> None:
+    for evaluations in (20, 300):
+        found = hunt(RARE, evaluations=evaluations, rng=5, small=small)
+        assert replay(RARE, found.tape) == found.worst
+        assert len(found.tape) == 8
+
+
+def test_the_same_seed_hunts_the_same_way() -> None:
+    assert hunt(RARE, evaluations=300, rng=3) == hunt(RARE, evaluations=300, rng=3)
+    assert hunt(RARE, evaluations=30, rng=3) != hunt(RARE, evaluations=30, rng=4)
+
+
+@pytest.mark.parametrize("budget", [1, 2, 37, 900])
+def test_a_hunt_that_finds_nothing_tries_as_many_instances_as_it_may(budget: int) -> None:
+    drawn: list[float] = []
+
+    def check(rng: np.random.Generator) -> Finding:
+        drawn.append(float(rng.random()))
+        return at_most(drawn[-1], 2.0)
+
+    found = hunt(replace(RARE, check=check), evaluations=budget)
+    assert found.num_instances == len(drawn) == budget
+    assert found.worst.measured == found.tape[0] == max(drawn)
+
+
+def test_a_claim_without_randomness_is_checked_once() -> None:
+    assert hunt(replace(RARE, check=lambda _: at_most(1, 2)), evaluations=50).num_instances == 1
+
+
+def test_a_hunt_is_not_drawn_to_instances_that_decide_nothing() -> None:
+    def check(rng: np.random.Generator) -> Finding:
+        x = float(rng.random())
+        return at_most(1.0, math.inf) if x > 0.7 else not_applicable() if x > 0.5 else at_most(x, 1.0)
+
+    worst = hunt(replace(RARE, check=check), evaluations=200).worst
+    assert worst.holds
+    assert 0.49 < worst.measured <= 0.5
+
+
+def test_numbers_that_are_used_as_they_are_converge_to_the_maximum() -> None:
+    peak = np.array([0.3, 0.7, 0.5, 0.1])
+
+    def check(rng: np.random.Generator) -> Finding:
+        return at_most(1 - float(((rng.random(4) - peak) ** 2).sum()), 1.0)
+
+    # At random the nearest of 1200 points in four dimensions is about 0.1 away.
+    assert hunt(replace(RARE, check=check), evaluations=1200).worst.ratio > 1 - 1e-6
+
+
+def test_blocks_are_copied_so_that_clients_become_alike() -> None:
+    def check(rng: np.random.Generator) -> Finding:
+        first, second = ([int(rng.integers(0, 100)) for _ in range(4)] for _ in range(2))
+        return at_most(sum(a == b for a, b in zip(first, second, strict=True)), 4)
+
+    assert hunt(replace(RARE, check=check), evaluations=400).worst.ratio == 1.0
+
+
+def test_a_hunt_goes_on_from_a_tape() -> None:
+    found = hunt(RARE, evaluations=25, rng=5)
+    assert found.worst.holds
+    again = hunt(RARE, evaluations=1, start=found.tape)
+    assert again.worst == found.worst
+    assert hunt(RARE, evaluations=25, start=found.tape).worst.strain >= found.worst.strain
+
+
+def mean_above_median(rng: np.random.Generator) -> Finding:
+    """False for skewed samples; the smallest one has three numbers."""
+    sample = [Fraction(int(rng.integers(-20, 21)), 4) for _ in range(int(rng.integers(1, 9)))]
+    middle = sorted(sample)[len(sample) // 2]
+    words = {"sample": ", ".join(map(str, sample))}
+    return at_most(sum(sample, Fraction(0)) / len(sample), middle, instance=words)
+
+
+MEDIAN = Claim("toy:median", "the mean is at most the upper median", STATEMENT, "inequality", mean_above_median)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_counterexample_is_made_small(seed: int) -> None:
+    found = hunt(MEDIAN, evaluations=3000, rng=seed)
+    assert found.worst.holds is False
+    sample = [Fraction(number) for number in found.worst.instance["sample"].split(", ")]
+    # Of one or two numbers the upper median is the largest; three are needed, and one digit each is enough.
+    assert len(sample) == 3
+    assert all(len(str(abs(number))) == 1 for number in sample)
+
+
+def test_a_number_that_is_used_as_it_is_becomes_short() -> None:
+    def check(rng: np.random.Generator) -> Finding:
+        x = float(rng.random())
+        return at_most(x, 0.4, instance={"x": x})
+
+    assert hunt(replace(RARE, check=check), evaluations=500).worst.measured in {0.5, 0.6, 0.7, 0.8, 0.9}
+
+
+def test_an_identity_is_hunted_from_both_sides() -> None:
+    def check(rng: np.random.Generator) -> Finding:
+        return equal_to(100 - (int(rng.integers(0, 1000)) == 17), 100)
+
+    assert hunt(replace(RARE, check=check), evaluations=4000).worst.measured == 99
+
+
+def test_several_jobs_find_what_one_finds() -> None:
+    for evaluations, seed in ((40, 0), (700, 1), (2000, 7)):
+        alone = hunt(MEDIAN, evaluations=evaluations, rng=seed)
+        assert hunt(MEDIAN, evaluations=evaluations, rng=seed, jobs=2) == alone
+    for evaluations in (150, 700, 701):  # ends inside of a climb, the first one or another
+        endless = replace(RARE, check=lambda rng: at_most(float(rng.random(3).sum()), 3.0))
+        alone = hunt(endless, evaluations=evaluations)
+        assert alone.num_instances == evaluations
+        assert hunt(endless, evaluations=evaluations, jobs=2) == alone
+    key = "power-of-choice:equation-62"
+    assert hunt(key, evaluations=400, jobs=2) == hunt(key, evaluations=400)
+
+
+def test_time_ends_a_hunt() -> None:
+    started = time.monotonic()
+    states = list(hunting(replace(RARE, check=lambda rng: at_most(float(rng.random()), 2.0)), seconds=0.05))
+    assert states[-1].num_instances == len(states) > 1
+    assert time.monotonic() - started < 5
+
+
+def test_what_a_check_raises_says_on_which_tape() -> None:
+    def check(rng: np.random.Generator) -> Finding:
+        return at_most(1, 1 / (int(rng.integers(0, 3)) - 1) ** 2)
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        hunt(replace(RARE, check=check), evaluations=100)
+    assert caught.value.__notes__ == ["on the tape (0.4,)"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"evaluations": 0}, "evaluations must be at least 1, got 0"),
+        ({"seconds": 0.0}, "seconds must be finite and positive, got 0.0"),
+        ({"jobs": 0}, "jobs must be at least 1, got 0"),
+    ],
+)
+def test_nothing_to_hunt_with_is_refused(options: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        hunt(RARE, **options)
+
+
+def test_a_key_must_name_one_claim() -> None:
+    assert hunt("power-of-choice:equation-62", evaluations=1).key == "power-of-choice:equation-62"
+    with pytest.raises(ValueError, match="key must name one claim, got 'power-of-choice:lemma'"):
+        hunt("power-of-choice:lemma")
+    with pytest.raises(ValueError, match="keys must name claims, got 'nothing'"):
+        hunt("nothing")
+
+
+def test_a_tape_reads_like_a_generator() -> None:
+    tape = Tape([0.0, 0.999, 0.5], np.random.default_rng(0))
+    assert [tape.integers(1, 7), tape.integers(6), tape.random()] == [1, 5, 0.5]
+    assert [read.levels for read in tape.reads] == [6, 6, 0]
+    ends = Tape([0.0, 0.999, 0.0, 0.999], np.random.default_rng(0))
+    assert [ends.integers(3, 7), ends.integers(3, 7), ends.integers(6), ends.integers(6)] == [3, 6, 0, 5]
+    assert tape.random((2, 3)).shape == (2, 3)
+    drawn = tape.integers(0, 4, size=50)
+    assert drawn.shape == (50,)
+    assert set(drawn.tolist()) <= {0, 1, 2, 3}
+    assert len(tape.reads) == 3 + 6 + 50
+
+
+def test_what_is_written_stands_for_the_same_choices() -> None:
+    reads = [Read((level + 0.999) / levels, levels) for levels in range(1, 40) for level in range(levels)]
+    assert [int(number * read.levels) for number, read in zip(written(reads), reads, strict=True)] == [
+        read.level for read in reads
+    ]
+    assert max(len(repr(number)) for number in written(reads)) <= len("0.12")

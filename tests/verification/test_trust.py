@@ -1,0 +1,262 @@
+"""What a verdict may be trusted for: nothing broken is said to hold, jobs change nothing, false alarms are counted."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from fedtheory import statistics
+from fedtheory.paper import Paper, Statement
+from fedtheory.statistics import bounded_mean, student_mean, subgaussian_mean
+from fedtheory.verification._spending import spent, uncertainty
+from fedtheory.verification.catalogue import select_claims
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.expectation import mean_at_most, sequential_mean_at_most
+from fedtheory.verification.findings import Finding, at_most, not_applicable, worst_of
+from fedtheory.verification.rates import fitted_order, order_at_least, order_equal_to
+from fedtheory.verification.renderings import false_alarms, rows
+from fedtheory.verification.trials import Trials, reproduce, tried
+from fedtheory.verification.verdicts import Verdict, examine, examined, verdicts_of, verify
+
+STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
+Check = Callable[[np.random.Generator], Finding]
+
+
+def claim(check: Check, key: str = "toy:theorem", **more: object) -> Claim:
+    return Claim(key, "a toy", STATEMENT, "inequality", check, **{"instances": (20, 50), **more})  # type: ignore[arg-type]
+
+
+def holding(rng: np.random.Generator) -> Finding:
+    return at_most(float(rng.random()), 1.0)
+
+
+def raising(rng: np.random.Generator) -> Finding:
+    raise ArithmeticError
+
+
+NEVER_HOLD: dict[str, Check] = {
+    "it raises": raising,
+    "a side is NaN": lambda rng: at_most(math.nan, 1.0),
+    "the bound is NaN": lambda rng: at_most(1.0, math.nan),
+    "no hypothesis is met": lambda rng: not_applicable(),
+    "the bound is infinite": lambda rng: at_most(1.0, math.inf),
+    "nothing is returned": lambda rng: None,  # type: ignore[dict-item,return-value]
+    "a word is returned": lambda rng: "holds",  # type: ignore[dict-item,return-value]
+    "there is nothing to compare": lambda rng: worst_of([]),
+    "limits do not decide": lambda rng: mean_at_most(bounded_mean([0.5], 0, 1), 0.5, confidence=0.999),
+}
+
+
+@pytest.mark.parametrize("check", NEVER_HOLD.values(), ids=NEVER_HOLD)
+def test_what_was_not_seen_to_hold_is_not_said_to_hold(check: Check) -> None:
+    found = examine(claim(check))
+    assert found.verdict in {"error", "inconclusive", "not applicable"}
+    assert found.reason
+    assert not found.as_expected
+    sometimes = claim(lambda rng: check(rng) if rng.random() < 0.2 else holding(rng))
+    assert examine(sometimes).verdict in {"error", "inconclusive", "holds"}
+    assert (examine(sometimes).verdict == "holds") == (check is NEVER_HOLD["no hypothesis is met"])
+
+
+# --- jobs
+
+
+def without_time(verdict: Verdict) -> tuple[object, ...]:
+    [row] = rows([replace(verdict, seconds=0.0)])
+    # As text, since NaN, which an instance without sides has, is not equal to itself.
+    return verdict.key, row, repr(verdict.worst)
+
+
+SAMPLE = [
+    "power-of-choice:lemma-b1",
+    "power-of-choice:step-54-55",
+    "power-of-choice:skew-order",
+    "exact-quadratics:base",
+]
+
+
+def test_several_jobs_reach_the_verdicts_of_one() -> None:
+    alone, together = (verify(SAMPLE, rng=3, jobs=jobs) for jobs in (1, 2))
+    assert len(alone) == len(SAMPLE)
+    assert list(map(without_time, together)) == list(map(without_time, alone))
+    # Claims that the package does not have travel whole, and an exception stays with its claim.
+    mine = [claim(holding, "toy:first"), claim(raising, "toy:second")]
+    alone, together = (list(verdicts_of(mine, jobs=jobs)) for jobs in (1, 2))
+    assert list(map(without_time, together)) == list(map(without_time, alone))
+    assert [found.verdict for found in together] == ["holds", "error"]
+    assert together[0].claim is mine[0]
+
+
+def test_a_batch_of_instances_is_that_of_a_single_claim() -> None:
+    mine = claim(holding)
+    [found] = examined([(mine, 7)], rng=2)
+    assert without_time(found) == without_time(examine(mine, 7, rng=2))
+
+
+def test_no_jobs_and_no_time_are_refused() -> None:
+    with pytest.raises(ValueError, match="jobs must be at least 1, got 0"):
+        verify("power-of-choice:lemma-b1", jobs=0)
+    with pytest.raises(ValueError, match="budget must be finite and positive"):
+        verify("power-of-choice:lemma-b1", budget=-1.0)
+
+
+# --- time where it tells most
+
+
+def trials(*findings: Finding, fault: str = "", seconds: float = 1.0) -> Trials:
+    return Trials(dict(enumerate(findings)), fault, seconds)
+
+
+GOOD, BAD, OPEN = at_most(1, 2), at_most(2, 1), at_most(1.0, math.inf)
+
+
+def test_what_was_seen_to_hold_n_times_may_break_once_in_n_thirds() -> None:
+    # (1 - u)^n = 1/20, about u = 3/n: the rule of three.
+    many = uncertainty(claim(holding), trials(*[GOOD] * 300))
+    assert (1 - many) ** 300 == pytest.approx(0.05)
+    assert many == pytest.approx(3 / 300, rel=0.01)
+    assert uncertainty(claim(holding), trials(*[GOOD] * 3)) > many
+
+
+@pytest.mark.parametrize(
+    ("found", "doubt"),
+    [(trials(GOOD, BAD), 0), (trials(GOOD, fault="raised"), 0), (trials(GOOD, OPEN), 1), (trials(not_applicable()), 1)],
+)
+def test_a_broken_claim_is_settled_and_an_undecided_one_is_not(found: Trials, doubt: float) -> None:
+    assert uncertainty(claim(holding), found) == doubt
+
+
+def test_a_claim_with_one_instance_is_settled() -> None:
+    assert uncertainty(claim(holding, instances=(1, 1)), trials(GOOD)) == 0
+
+
+def test_time_goes_where_a_verdict_is_least_certain(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("fedtheory.verification._spending.time.monotonic", lambda: now[0])
+
+    def costing(cost: float, check: Check = holding) -> Check:
+        def spend(rng: np.random.Generator) -> Finding:
+            now[0] += cost
+            return check(rng)
+
+        return spend
+
+    checks = {"cheap": costing(0.01), "dear": costing(1.0), "broken": costing(0.01, lambda rng: at_most(2, 1))}
+    monkeypatch.setattr("fedtheory.verification.trials.time.perf_counter", lambda: now[0])
+    claims = [claim(check, f"toy:{name}") for name, check in checks.items()]
+    single = claim(costing(0.01), "toy:single", instances=(1, 1))
+    seeds = np.random.SeedSequence(0)
+    last = {each.key: found for each, found in spent([*claims, single], seeds, {}, 20.0, 1)}
+    counts = {key: len(found.findings) for key, found in last.items()}
+    # 3 each, then 6, 12: for 24 of the dear one there is not the time, and 7 seconds are left for the cheap one.
+    assert (counts["toy:broken"], counts["toy:single"]) == (3, 1)
+    assert 12 <= counts["toy:dear"] <= 20
+    assert counts["toy:cheap"] > counts["toy:dear"]
+    assert now[0] == pytest.approx(20.0, abs=1.1)
+    # More instances are those of a larger budget.
+    dear = tried(claims[0], seeds, range(counts["toy:cheap"]))
+    assert dear.findings == last["toy:cheap"].findings
+
+
+def test_every_claim_gets_a_few_instances_however_short_the_time() -> None:
+    found = verify(["power-of-choice:lemma-b1", "power-of-choice:step-54-55"], budget=1e-9)
+    assert [verdict.num_instances for verdict in found] == [4, 1]  # 3 and the stored one
+    assert all(verdict.as_expected for verdict in found)
+
+
+def test_a_paper_and_a_kind_leave_their_claims() -> None:
+    chosen = select_claims(paper="fedavg", kind="identity")
+    assert {(each.statement.paper.key, each.kind) for each in chosen} == {("fedavg", "identity")}
+    assert [each.key for each in select_claims("fedavg:lemma-4", kind="identity")] == ["fedavg:lemma-4"]
+    with pytest.raises(ValueError, match="kind must be one of"):
+        select_claims(kind="guess")
+    with pytest.raises(ValueError, match="paper must be one of"):
+        select_claims(paper="fed")
+    with pytest.raises(ValueError, match="must leave a claim"):
+        select_claims("fedavg:lemma-4", kind="rate")
+
+
+# --- false alarms
+
+
+def test_only_confidence_limits_take_a_risk() -> None:
+    assert at_most(1.0, 2.0).risk == at_most(1, 2).risk == 0
+    limits = bounded_mean([0.5] * 9, 0, 1, 0.99)
+    assert mean_at_most(limits, 0.5, confidence=0.99).risk == pytest.approx(0.01)
+    fit = fitted_order([1.0, 2.0, 4.0, 8.0], [8.0, 4.0, 2.0, 1.1])
+    assert order_at_least(fit, 1.0, allowance=0.1, confidence=0.9).risk == pytest.approx(0.1)
+    assert order_equal_to(fit, 1.0, allowance=0.1).risk == pytest.approx(0.01)
+
+
+def test_the_risks_of_all_comparisons_add_up() -> None:
+    def thrice(rng: np.random.Generator) -> Finding:
+        limits = bounded_mean(rng.random(50), 0, 1, 0.999)
+        return worst_of(mean_at_most(limits, bound, confidence=0.999) for bound in (2.0, 3.0, 4.0))
+
+    found = [examine(claim(thrice, f"toy:{number}"), 10) for number in range(2)]
+    assert [verdict.risk for verdict in found] == pytest.approx([0.03, 0.03])
+    assert false_alarms(rows(found)) == "at most 0.06"
+
+
+def coin(rng: np.random.Generator, size: int) -> np.ndarray:
+    return (rng.random(size) < 0.2).astype(float)
+
+
+def stopped(limits: Callable[..., object], draw: Callable[..., np.ndarray], mean: float, batch: int = 50) -> Check:
+    """Sampling that stops as soon as the limits decide about a bound that is the mean itself, which they should not."""
+    return lambda rng: sequential_mean_at_most(
+        lambda size: draw(rng, size), mean, limits, confidence=0.9, batch=batch, most=200
+    )
+
+
+def of_fixed_size(rng: np.random.Generator) -> Finding:
+    return mean_at_most(student_mean(rng.normal(3.0, 2.0, 12), 0.9), 3.0, confidence=0.9)
+
+
+def of_an_order(rng: np.random.Generator) -> Finding:
+    sizes = 2.0 ** np.arange(6)
+    fit = fitted_order(sizes, 5.0 / sizes * np.exp(rng.normal(0.0, 0.3, 6)))
+    return order_at_least(fit, 1.0, allowance=0.0, confidence=0.9)
+
+
+LIMITS: dict[str, Check] = {
+    "bounded_mean of coins": stopped(partial(bounded_mean, lower=0.0, upper=1.0), coin, 0.2),
+    "bounded_mean of uniform numbers": stopped(
+        partial(bounded_mean, lower=0.0, upper=1.0), lambda rng, size: rng.random(size), 0.5
+    ),
+    "subgaussian_mean of normal numbers": stopped(
+        partial(subgaussian_mean, scale=2.0, tuned_for=100), lambda rng, size: rng.normal(1.0, 2.0, size), 1.0
+    ),
+    "student_mean at a fixed size": of_fixed_size,
+    "student_interval of an order": of_an_order,
+}
+
+
+def decisions(check: Check, repetitions: int) -> tuple[int, float]:
+    """How many findings decide about a bound at the mean, where either decision is false, and the risk taken."""
+    found = [reproduce(claim(check), 0, index) for index in range(repetitions)]
+    return sum(finding.holds is not None for finding in found), sum(finding.risk for finding in found)
+
+
+def test_every_confidence_limit_is_simulated() -> None:
+    assert {name.split()[0] for name in LIMITS} == set(statistics.__all__)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", LIMITS.values(), ids=LIMITS)
+def test_false_alarms_are_as_rare_as_stated(check: Check) -> None:
+    """10,000 repetitions under optional stopping, at confidence 9/10 so that there is something to count."""
+    alarms, stated = decisions(check, 10_000)
+    assert stated == pytest.approx(1000)
+    assert alarms <= stated + 3 * math.sqrt(stated * 0.9)
+
+
+@pytest.mark.slow
+def test_limits_of_a_fixed_size_raise_more_alarms_when_sampling_stops_at_will() -> None:
+    """The simulation sees it: Student's limits, read after every ten samples, break their promise."""
+    at_will = stopped(student_mean, lambda rng, size: rng.normal(1.0, 2.0, size), 1.0, batch=10)
+    alarms, stated = decisions(at_will, 500)
+    assert alarms > 2 * stated
