@@ -1,13 +1,16 @@
 """What may stand on the command line, and its help. Only ``argparse`` is imported, so that help comes at once."""
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from fedtheory import __version__
 from fedtheory._commands.refusals import program
 
 __all__ = ["parser_of_commands"]
+
+T = TypeVar("T")
 
 _ABOUT = """\
 fedtheory: theorems of federated optimization as functions and checked claims.
@@ -202,12 +205,32 @@ def _replay_options(command: argparse.ArgumentParser) -> None:
 
 
 def _budget(text: str) -> str | float:
-    return text if text in ("quick", "thorough") else float(text)
+    if text in ("quick", "thorough"):
+        return text
+    seconds = _read(float, text, "quick, thorough or seconds above 0")
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(_wanted("quick, thorough or seconds above 0", text))
+    return seconds
 
 
 def _numbers(text: str) -> tuple[float, ...]:
-    return () if text == "none" else tuple(float(part) for part in text.split(","))
+    wanted = "numbers from 0 to below 1 with commas, or none"
+    found = () if text == "none" else tuple(_read(float, part, wanted) for part in text.split(","))
+    if not all(0 <= number < 1 for number in found):
+        raise argparse.ArgumentTypeError(_wanted(wanted, text))
+    return found
 
 
 def _counts(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(","))
+    return tuple(_read(int, part, "whole numbers with commas") for part in text.split(","))
+
+
+def _read(kind: Callable[[str], T], text: str, wanted: str) -> T:
+    try:
+        return kind(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(_wanted(wanted, text)) from None
+
+
+def _wanted(wanted: str, text: str) -> str:
+    return f"must be {wanted}, got {text!r}"

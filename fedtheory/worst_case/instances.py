@@ -119,17 +119,31 @@ def _on_simplex(vectors: Array, linear: Array) -> Array:
 def _settled(weights: Array, inside: list[int], vectors: Array, linear: Array) -> list[int]:
     """Move to the minimum over the face of some vertices, and leave the face where a weight becomes negative."""
     while True:
-        size = len(inside)
-        square = np.ones((size + 1, size + 1))
-        square[:size, :size], square[size, size] = vectors[inside] @ vectors[inside].T, 0.0
-        goal = np.linalg.lstsq(square, np.append(-linear[inside], 1.0), rcond=None)[0][:size]
         here = weights[inside]
-        below = goal < 0
-        share = float((here[below] / (here[below] - goal[below])).min()) if below.any() else 1.0
-        weights[inside] = np.where(below & (here + share * (goal - here) <= 1e-15), 0.0, here + share * (goal - here))
-        if not below.any():
+        away, is_whole = _way_down(here, vectors[inside], linear[inside])
+        below = here + away < 0 if is_whole else away < 0
+        share = float((here[below] / -away[below]).min()) if below.any() else 1.0
+        weights[inside] = np.where(below & (here + share * away <= 1e-15), 0.0, here + share * away)
+        if is_whole and not below.any():
             return inside
         inside = [k for k in inside if weights[k] > 0]
+
+
+def _way_down(here: Array, vectors: Array, linear: Array) -> tuple[Array, bool]:
+    """Return the way to the minimum and True; or, where weights can change and no mixture does, a way down and False.
+
+    Along the second the objective is linear: it ends where a weight does.
+    """
+    size = here.size
+    hull = np.column_stack([vectors / (np.abs(vectors).max() or 1.0), np.ones(size)])
+    _, lengths, rows = np.linalg.svd(hull.T)
+    idle = rows[np.count_nonzero(lengths > 1e-12 * lengths[0]) :]
+    if idle.size:
+        down = -idle.T @ (idle @ linear)
+        return (down if np.abs(down).max() > 1e-15 * np.abs(linear).max() else idle[0]), False
+    square = np.ones((size + 1, size + 1))
+    square[:size, :size], square[size, size] = vectors @ vectors.T, 0.0
+    return np.linalg.lstsq(square, np.append(-linear, 1.0), rcond=None)[0][:size] - here, True
 
 
 @final

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fedtheory.worst_case.full_or_uniform import fedavg
+from fedtheory.worst_case.instances import _on_simplex
 
 
 def by_cvxpy(num_clients: int, num_selected: int, local_steps: int, eta: float, mu: float, gap: float) -> float:
@@ -59,3 +60,15 @@ def test_client_by_client_the_worst_case_is_the_same(num_clients: int, num_selec
     )
     # The equality |sum of gradients| = 0 costs the other program its interior, and the solver half of its digits.
     assert by_cvxpy(num_clients, num_selected, local_steps, 0.25, 0.1, 0.5) == pytest.approx(worst.value, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_between_its_points_the_loss_of_an_instance_is_least_over_all_mixtures_of_them(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    vectors, linear = rng.normal(size=(8, 3)), rng.normal(size=8) / 4
+    weights = _on_simplex(vectors, linear)
+    assert (weights >= 0).all()
+    assert weights.sum() == pytest.approx(1, abs=1e-12)
+    # The conditions of Karush, Kuhn and Tucker: no vertex is lower along the slope than the mixture.
+    slope = vectors @ (weights @ vectors) + linear
+    assert slope.min() >= slope @ weights - 1e-10
