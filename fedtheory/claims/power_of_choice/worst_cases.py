@@ -158,7 +158,7 @@ decaying_steps_distance = confronted(
     "No federation at all exceeds the bound for decaying step sizes without bounded gradients",
     poc.decaying_steps_distance,
     _decaying_rounds,
-    looseness=1.05,
+    looseness=1.01,
 )
 averaged_rounds_gap = confronted(
     "power-of-choice:averaged-rounds-gap-worst-case",
