@@ -36,11 +36,10 @@ def test_a_hunt_breaks_what_is_false_as_printed(key: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("key", sorted(set(DRAWN) - set(QUICK)))
-def test_a_longer_hunt_breaks_what_is_false_as_printed(key: str, seed: int) -> None:
-    """Ten seconds of processor time for a seed."""
-    assert hunt(key, evaluations=BUDGETS[key], rng=seed, small=False).worst.holds is False
+def test_a_longer_hunt_breaks_what_is_false_as_printed(key: str) -> None:
+    """Ten seconds of processor time."""
+    assert hunt(key, evaluations=BUDGETS[key], small=False).worst.holds is False
 
 
 def stored(key: str) -> Finding:
