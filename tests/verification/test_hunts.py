@@ -159,8 +159,6 @@ def test_several_jobs_find_what_one_finds() -> None:
         alone = hunt(endless, evaluations=evaluations)
         assert alone.num_instances == evaluations
         assert hunt(endless, evaluations=evaluations, jobs=2) == alone
-    key = "power-of-choice:equation-62"
-    assert hunt(key, evaluations=400, jobs=2) == hunt(key, evaluations=400)
 
 
 def test_time_ends_a_hunt() -> None:
