@@ -283,7 +283,7 @@ def test_a_narrow_terminal_keeps_the_keys_whole_and_names_what_it_leaves_out(
     shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
     assert all(name in shown for name in [*catalogue.known_claims(), *catalogue.known_bounds()])
     assert max(map(len, shown.splitlines())) <= 80
-    assert "not shown at this width: title" in shown
+    assert re.search(r"not shown at this width: (\w+, )*title", shown)
     # A long column folds to less than the keys are wide, and they are whole all the same.
     monkeypatch.setenv("COLUMNS", "60")
     assert main(["list", "*.*one_step"]) == 0

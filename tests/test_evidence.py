@@ -134,3 +134,9 @@ def test_no_draws_are_no_evidence() -> None:
     assert not rejects(against_law([], COIN), 0.5)
     assert not rejects(against_equality([], []), 0.5)
     assert not rejects(against_mean(np.empty(0), 0.5, 0.0, 1.0), 0.5)
+
+
+def test_evidence_that_just_reaches_the_inverse_of_the_level_rejects() -> None:
+    # Ville: a test martingale reaches 1/level, and not only exceeds it, with probability at most the level.
+    assert rejects([0.0, -math.log(LEVEL)], LEVEL)
+    assert not rejects([0.0, np.nextafter(-math.log(LEVEL), 0.0)], LEVEL)

@@ -61,9 +61,9 @@ _WORST = _Command(
 _VERIFY = _Command(
     "verify",
     "reach verdicts; exit code 1 if one is unexpected",
-    "[KEY ...] [--from FILE.py] [--paper PAPER] [--kind KIND] \\\n"
-    "    [--budget quick | thorough | SECONDS | --instances N] [--seed SEED] \\\n"
-    "    [--jobs N] [--json FILE] [--report FILE.html] [--force]",
+    "[KEY ...] [--from FILE.py] [--paper PAPER] \\\n    [--kind KIND] [--jobs N] [--seed SEED] \\\n"
+    "    [--budget quick | thorough | SECONDS | --instances N] \\\n"
+    "    [--json FILE] [--report FILE.html] [--force]",
     (
         "verify --paper power-of-choice --kind erratum",
         "verify --budget 300 --jobs 2",
@@ -80,7 +80,7 @@ _HUNT = _Command(
 _REPLAY = _Command(
     "replay",
     "check one instance again; by default the worst known one",
-    "KEY [--from FILE.py] [--tape NUMBERS | --instance N] \\\n    [--seed SEED] [--json]",
+    "KEY [--from FILE.py] [--seed SEED] \\\n    [--tape NUMBERS | --instance N] [--json]",
     ("replay power-of-choice:lemma-b2", "replay power-of-choice:lemma-b2 --seed 3 --instance 7"),
 )
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from fedtheory.rational.alignment_draws import draw_alignment
-from fedtheory.rational.draws import draw_federation, draw_noise
+from fedtheory.rational.draws import draw_federation, draw_noise, draw_phi
 from fedtheory.rational.norm_draws import draw_budget, draw_law, draw_norms, draw_updates
 from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
 from fedtheory.rational.run_draws import draw_run
+from fedtheory.rational.vectors import inner
 
 DRAWS = 200
 # A corner that a fifth of the draws should reach is missed by this share of 200 only once in 10^6.
@@ -66,6 +67,17 @@ def test_federations_are_alike_or_not_with_condition_number_at_most_16() -> None
         assert sum(fed.weights) == 1
     assert SOME < sum(len(set(fed.centers)) == 1 for fed in federations) < MANY
     assert {(fed.num_clients, fed.dim) for fed in federations} == {(2, 1), (2, 2), (3, 1), (3, 2)}
+
+
+def test_wells_differ_by_slopes_that_cancel_or_by_depths_and_places_on_both_sides() -> None:
+    clients = drawn(draw_phi, 3)
+    tilted = [one for one in clients if any(one.slopes)]
+    moved = [one for one in clients if len(set(one.centers)) > 1]
+    assert min(len(tilted), len(moved)) > SOME
+    assert all(inner(one.weights, one.slopes) == 0 and len(set(one.amplitudes)) == 1 for one in tilted)
+    assert not any(one in tilted for one in moved)
+    assert {np.sign(float(center)) for one in moved for center in one.centers} == {-1, 0, 1}
+    assert any(len(set(one.amplitudes)) > 1 for one in moved)
 
 
 def test_noise_has_mean_zero_along_the_first_coordinate() -> None:
