@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tyro  # noqa: F401 # imported first, it looks into builtins, where a doctest before it may have left an array
 import xarray
 
 from fedtheory import study
