@@ -141,7 +141,7 @@ def against_equality(first: Sequence[Any], second: Sequence[Any]) -> Array:
 
 
 def against_mean(samples: npt.ArrayLike, mean: npt.ArrayLike, lower: float, upper: float) -> Array:
-    r"""Evidence that bounded samples do not have a given (conditional) mean, shape (n,) for n samples.
+    r"""Evidence that bounded samples do not have a given (conditional) mean, of the shape of the samples.
 
     The capital is multiplied with ``1 + s (x - mean)``, of mean 1 under the hypothesis, and never negative for stakes s
     between ``-1/(upper - mean)`` and ``1/(mean - lower)``. The result is the mean over stakes of both signs, from half
@@ -150,9 +150,10 @@ def against_mean(samples: npt.ArrayLike, mean: npt.ArrayLike, lower: float, uppe
     Parameters
     ----------
     samples
-        Shape (n,), in [lower, upper].
+        Shape (n, ...), in [lower, upper]; each entry of a row has a capital of its own.
     mean
-        The hypothesis: one number in [lower, upper], or one for each sample, fixed before that is drawn, shape (n,).
+        The hypothesis: one number in [lower, upper], or what broadcasts against the samples, each of them fixed before
+        its sample is drawn.
     lower, upper
         What every possible sample lies between.
 
@@ -167,7 +168,7 @@ def against_mean(samples: npt.ArrayLike, mean: npt.ArrayLike, lower: float, uppe
     >>> rejects(against_mean(x, 0.5, 0.0, 1.0), 1e-6), rejects(against_mean(x, 0.2, 0.0, 1.0), 1e-6)
     (False, True)
     """
-    x = _validate.array("samples", samples, ndim=1)
+    x = _validate.array("samples", samples)
     mu = np.broadcast_to(_validate.array("mean", mean), x.shape)
     for name, values in (("samples", x), ("mean", mu)):
         if values.size and not (lower <= values.min() and values.max() <= upper):
@@ -177,7 +178,7 @@ def against_mean(samples: npt.ArrayLike, mean: npt.ArrayLike, lower: float, uppe
     with np.errstate(divide="ignore", invalid="ignore"):
         up = np.where(mu > lower, (x - mu) / (mu - lower), np.where(x > mu, np.inf, 0.0))
         down = np.where(mu < upper, (x - mu) / (upper - mu), np.where(x < mu, -np.inf, 0.0))
-    logs = [np.cumsum(np.log1p(stake * (up if stake > 0 else down))) for stake in _STAKES]
+    logs = [np.cumsum(np.log1p(stake * (up if stake > 0 else down)), axis=0) for stake in _STAKES]
     return mixed(logs)
 
 

@@ -90,7 +90,10 @@ def test_what_cannot_be_replayed_or_hunted_is_refused(capsys: pytest.CaptureFixt
     assert "has no stored instance" in refused(["replay", "power-of-choice:equation-16"], capsys)
     assert "must name one claim" in refused(["hunt", "power-of-choice:lemma"], capsys)
     assert "--evaluations must be above 0, got 0" in refused(["hunt", TRUE.key, "--evaluations", "0"], capsys)
-    assert "--tape" in refused(["replay", TRUE.key, "--tape", "x"], capsys)
+    for tape in ("x", "1.0", "nan", "0.5,-0.1"):
+        assert f"--tape: must be numbers from 0 to below 1 with commas, or none, got '{tape}'" in refused(
+            ["replay", TRUE.key, "--tape", tape], capsys
+        )
 
 
 def test_a_check_that_raises_is_shown_with_its_tape_or_instance(

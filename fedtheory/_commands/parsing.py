@@ -1,13 +1,16 @@
 """What may stand on the command line, and its help. Only ``argparse`` is imported, so that help comes at once."""
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from fedtheory import __version__
 from fedtheory._commands.refusals import program
 
 __all__ = ["parser_of_commands"]
+
+T = TypeVar("T")
 
 _ABOUT = """\
 fedtheory: theorems of federated optimization as functions and checked claims.
@@ -58,9 +61,9 @@ _WORST = _Command(
 _VERIFY = _Command(
     "verify",
     "reach verdicts; exit code 1 if one is unexpected",
-    "[KEY ...] [--from FILE.py] [--paper PAPER] [--kind KIND] \\\n"
-    "    [--budget quick | thorough | SECONDS | --instances N] [--seed SEED] \\\n"
-    "    [--jobs N] [--json FILE] [--report FILE.html] [--force]",
+    "[KEY ...] [--from FILE.py] [--paper PAPER] \\\n    [--kind KIND] [--jobs N] [--seed SEED] \\\n"
+    "    [--budget quick | thorough | SECONDS | --instances N] \\\n"
+    "    [--json FILE] [--report FILE.html] [--force]",
     (
         "verify --paper power-of-choice --kind erratum",
         "verify --budget 300 --jobs 2",
@@ -77,7 +80,7 @@ _HUNT = _Command(
 _REPLAY = _Command(
     "replay",
     "check one instance again; by default the worst known one",
-    "KEY [--from FILE.py] [--tape NUMBERS | --instance N] \\\n    [--seed SEED] [--json]",
+    "KEY [--from FILE.py] [--seed SEED] \\\n    [--tape NUMBERS | --instance N] [--json]",
     ("replay power-of-choice:lemma-b2", "replay power-of-choice:lemma-b2 --seed 3 --instance 7"),
 )
 
@@ -202,12 +205,32 @@ def _replay_options(command: argparse.ArgumentParser) -> None:
 
 
 def _budget(text: str) -> str | float:
-    return text if text in ("quick", "thorough") else float(text)
+    if text in ("quick", "thorough"):
+        return text
+    seconds = _read(float, text, "quick, thorough or seconds above 0")
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(_wanted("quick, thorough or seconds above 0", text))
+    return seconds
 
 
 def _numbers(text: str) -> tuple[float, ...]:
-    return () if text == "none" else tuple(float(part) for part in text.split(","))
+    wanted = "numbers from 0 to below 1 with commas, or none"
+    found = () if text == "none" else tuple(_read(float, part, wanted) for part in text.split(","))
+    if not all(0 <= number < 1 for number in found):
+        raise argparse.ArgumentTypeError(_wanted(wanted, text))
+    return found
 
 
 def _counts(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(","))
+    return tuple(_read(int, part, "whole numbers with commas") for part in text.split(","))
+
+
+def _read(kind: Callable[[str], T], text: str, wanted: str) -> T:
+    try:
+        return kind(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(_wanted(wanted, text)) from None
+
+
+def _wanted(wanted: str, text: str) -> str:
+    return f"must be {wanted}, got {text!r}"

@@ -84,15 +84,15 @@ def checks(
     """Return the checks by name."""
     usual = [known["plain"], known["equal weights"]]
     ties = [known[name] for name in ("all tied", "some tied", "all equal") if name in known]
-    everywhere = [case for name, case in known.items() if name != "zero weight"]
+    general = [*usual, known["negative"]]
     sound = partial(_sound, subject, sizes=sizes, seeds=seeds)
     made: dict[str, Callable[[], None]] = {
         **{name: partial(_runs, subject, known["plain"], seeds, n) for name, n in (("runs", 1), ("range", _NUM_SEEDS))},
         "count": partial(sound, usual, only="count"),
         "duplicates": partial(sound, usual, only="duplicates"),
-        "inputs": partial(_inputs, subject, everywhere, seeds),
+        "inputs": partial(_inputs, subject, general, seeds),
         "own answers": partial(_own_answers, subject, known["plain"], seeds),
-        "same generator": partial(_same_generator, subject, everywhere, seeds),
+        "same generator": partial(_same_generator, subject, general, seeds),
         "other randomness": partial(_other_randomness, subject, known["plain"], seeds),
         "history": partial(_history, subject, known, seeds),
         "ties": partial(sound, ties),

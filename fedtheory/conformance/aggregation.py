@@ -232,10 +232,8 @@ def _unbiased(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSeque
         for size in grown(sampled.num_draws):
             drawn = np.concatenate([drawn, sampled.samples(updates, rng, size)])
             clean = updates.mean + _rounded(drawn - updates.mean, updates.size)
-            evidence = [
-                against_mean(column, mean, -limit, limit) for column, mean in zip(clean.T, updates.mean, strict=True)
-            ]
-            if rejects(mixed(evidence), level / len(some)):
+            evidence = against_mean(clean, updates.mean, -limit, limit)
+            if rejects(mixed(list(evidence.T)), level / len(some)):
                 found = f"{drawn.mean(axis=0).round(6).tolist()} over {len(drawn)} draws"
                 raise Broken(f"the mean must be {updates.mean.round(6).tolist()}, got {found}", **updates.given)
 

@@ -80,8 +80,8 @@ def check_generator(
     >>> check_generator(ours, dispersion="variance").holds
     True
     >>> found = check_generator(ours)
-    >>> print(found.failures[0].check, found.failures[0].sentence, sep=": ")
-    feature means: beta must be the standard deviation of feature means, and fits as their variance, seen in 100 clients
+    >>> print(found.failures[0].sentence)
+    beta must be the standard deviation of feature means, and fits better as their variance, seen in 100 clients
     """
     checks = generator_checks(function, rng, dispersion=dispersion, num_clients=num_clients, patience=patience)
     return conformance(named(function), checks, exceptions or {})
@@ -223,7 +223,7 @@ def _means(reading: str, made: _Generator, seeds: np.random.SeedSequence, level:
     # The ratio of the two likelihoods is a test martingale of its own.
     ratio = np.cumsum(np.log(mine / theirs) + (means / mine) ** 2 / 2 - (means / theirs) ** 2 / 2)
     if rejects(ratio, level / 2):
-        sentence = f"beta must be the {words[reading]} of feature means, and fits as their {words[other]}"
+        sentence = f"beta must be the {words[reading]} of feature means, and fits better as their {words[other]}"
         raise Broken(f"{sentence}, seen in {len(clients)} clients", beta=_BETA)
     _compare(means / mine, level / 2, f"the B_k must be normal with the {words[reading]} beta = {_BETA:g}")
 

@@ -277,7 +277,6 @@ def _unbiased(
                 raise Broken(f"{sentence}; give a larger largest= if that is meant", **game.given)
             errors = drawn - expected
             clean = expected + np.where(np.abs(errors) < _ROUNDING * game.unit, 0.0, errors)
-            evidence = [against_mean(clean[:, k], expected[k], -limit, limit) for k in range(game.num_players)]
-            if rejects(mixed(evidence), level / len(games)):
+            if rejects(mixed(list(against_mean(clean, expected, -limit, limit).T)), level / len(games)):
                 found = f"{drawn.mean(axis=0).round(6).tolist()} over {len(drawn)} draws"
                 raise Broken(f"the mean must be {expected.round(6).tolist()}, got {found}", **game.given)

@@ -3,7 +3,8 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from fedtheory.engine._fleet import Fleet
 from fedtheory.engine._round_game import METHODS
 from fedtheory.engine.contract import Family, LocalWork, Plan, Server, recording, workspace
 from fedtheory.engine.rounds import FAULT, SHORTFALL
-from fedtheory.selection.rules import Rules
+from fedtheory.selection.rules import Rules, Strategy
 
 __all__ = ["Job", "Replicate", "run_all"]
 
@@ -28,7 +29,7 @@ _BUNDLES = 64
 class Job:
     """All that the replicates share."""
 
-    strategy: str
+    strategy: Strategy
     family: Family
     validation: Family | None
     rules: Rules
@@ -42,6 +43,11 @@ class Job:
     server_step_size: float
     record: tuple[str, ...]
     every: int
+
+    @cached_property
+    def name(self) -> str:
+        """What the strategy is called in messages."""
+        return repr(self.strategy)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -116,7 +122,7 @@ def _run_one(blank: _Blank, job: Job, seed: np.random.SeedSequence) -> Replicate
     # To make a Generator and hand it over takes half as long as a short replicate: none is made that nobody draws from.
     rngs.append(rngs[0] if job.rules.attend is None else np.random.default_rng(attendance))
     space, written, fleet = _copied(blank.space), _copied(blank.recording), _fleet(job)
-    with failures_named(job.strategy, space):
+    with failures_named(job.name, space):
         problem, judge = job.family.own_arrays(), None if job.validation is None else job.validation.own_arrays()
         ended = blank.loop(problem, judge, _server(job), space, written, job.work, fleet, blank.plan, *rngs)
     if ended == SHORTFALL:
@@ -126,7 +132,7 @@ def _run_one(blank: _Blank, job: Job, seed: np.random.SeedSequence) -> Replicate
         )
         raise ValueError(message)
     if ended == FAULT:
-        raise ValueError(fault(job.strategy, space, fleet.present))
+        raise ValueError(fault(job.name, space, fleet.present))
     return Replicate(written, space.counts, ended)
 
 
@@ -148,7 +154,9 @@ def _plan(job: Job, stop: Any) -> Plan:
     batch = job.work.batch_size if job.rules.candidate_loss == "minibatch" else 0
     how = job.rules.valuation
     valuation = (-1, 0.0, 0) if how is None else (METHODS[how.method], float(how.tolerance), how.num_permutations)
-    return Plan(stop, batch, job.step_sizes, job.local_steps, job.server_step_size, *valuation)
+    return Plan(
+        stop, not _is_ours(job.strategy), batch, job.step_sizes, job.local_steps, job.server_step_size, *valuation
+    )
 
 
 def _fleet(job: Job) -> Fleet:
@@ -162,3 +170,11 @@ def _fleet(job: Job) -> Fleet:
         local_steps=job.own_steps,
         returned_noise=job.returned_noise,
     )
+
+
+def _is_ours(strategy: Any) -> bool:
+    """Whether a strategy is made of this package's parts only, whose rules the tests of every strategy look at."""
+    if is_dataclass(strategy):
+        parts = (getattr(strategy, field.name) for field in fields(strategy))
+        return type(strategy).__module__.startswith("fedtheory.") and all(map(_is_ours, parts))
+    return strategy is None or isinstance(strategy, bool | int | float | str | np.ndarray | tuple)

@@ -135,11 +135,13 @@ class Server(NamedTuple):
 class Plan(NamedTuple):
     """What the rounds have in common; ``stop``, which all replicates share, ends them before the next round.
 
+    ``checks``: whether what the rules leave is looked at in every round, which costs a few percent of a lean one.
     The batch estimates candidates' losses; the step sizes are those of all local steps. The chosen are valued by the
     method of that number, none if it is negative, which has a tolerance and a number of orders.
     """
 
     stop: npt.NDArray[np.bool_]
+    checks: bool
     candidate_batch: int
     step_sizes: Array
     local_steps: int

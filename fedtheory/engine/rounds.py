@@ -56,12 +56,12 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
         asked = 0
         if addresses.propose != 0:
             asked = _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, training_rng)
-        size = _choose(slots, server, space, fleet, asked, t, attends, selection_rng)
+        size = _choose(slots, server, space, fleet, plan, asked, t, attends, selection_rng)
         if size < 0:
             return FAULT
         steps = plan.step_sizes[t * plan.local_steps : (t + 1) * plan.local_steps]
         train_cohort(problem, slots.train, space, size, t, steps, work, fleet, training_rng)
-        extra = _weigh(slots, server, space, size, t, addresses.weigh != 0, selection_rng)
+        extra = _weigh(slots, server, space, plan, size, t, addresses.weigh != 0, selection_rng)
         if extra < 0.0:
             return FAULT
         if row >= 0:
@@ -101,10 +101,11 @@ def _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, 
     table, memory, weights = server
     candidates = space.candidates
     space.report[0] = _PLACE.propose
-    _fill(candidates, candidates.size, -1)
+    if plan.checks:
+        _fill(candidates, candidates.size, -1)
     asked = slots.propose(t, table, memory, weights, selection_rng, candidates)
     space.report[2] = asked
-    if _misnames(candidates, asked, weights.size):
+    if plan.checks and _misnames(candidates, asked, weights.size):
         return -1
     if attends:
         asked = keep_present(candidates, asked, fleet)
@@ -113,17 +114,18 @@ def _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, 
 
 
 @inlined
-def _choose(slots, server, space, fleet, asked, t, attends, rng):
+def _choose(slots, server, space, fleet, plan, asked, t, attends, rng):
     """Choose who trains; return how many they are, -1 if this rule is at fault, or was the one before."""
     table, memory, weights = server
     chosen = space.chosen
     if asked < 0:
         return -1
     space.report[0] = _PLACE.select
-    _fill(chosen, chosen.size, -1)
+    if plan.checks:
+        _fill(chosen, chosen.size, -1)
     size = slots.select(t, table, memory, weights, space.candidates[:asked], space.losses[:asked], rng, chosen)
     space.report[2] = size
-    if _misnames(chosen, size, weights.size):
+    if plan.checks and _misnames(chosen, size, weights.size):
         return -1
     if attends:
         size = keep_present(chosen, size, fleet)
@@ -131,7 +133,7 @@ def _choose(slots, server, space, fleet, asked, t, attends, rng):
 
 
 @inlined
-def _weigh(slots, server, space, size, t, weighs, rng):
+def _weigh(slots, server, space, plan, size, t, weighs, rng):
     """Give each update its coefficient; return how many floats go up besides, -1 if the rule is at fault."""
     table, memory, weights = server
     coefficients = space.coefficients
@@ -139,7 +141,8 @@ def _weigh(slots, server, space, size, t, weighs, rng):
         _fill(coefficients, size, 1.0 / max(size, 1))
         return 0.0
     space.report[0] = _PLACE.weigh
-    _fill(coefficients, size, np.nan)
+    if plan.checks:
+        _fill(coefficients, size, np.nan)
     extra = slots.weigh(t, table, memory, weights, space.chosen[:size], space.updates[:size], rng, coefficients)
     space.report[2], space.report[3] = extra, size
     return extra if 0.0 <= extra < np.inf else -1.0

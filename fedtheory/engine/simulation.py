@@ -135,7 +135,7 @@ def fedavg(
     # Asked for before the run: a family may have to refuse, or to work for it.
     minimum = fed.minimum if "gap" in recorded else 0.0
     job = Job(
-        strategy=repr(strategy),
+        strategy=strategy,
         family=family,
         validation=_judge(fed, family, validation, work) if rules.valuation is not None else None,
         rules=rules,
@@ -153,7 +153,7 @@ def fedavg(
     sequence = _validate.seed_sequence(rng)
     seeds = sequence.spawn(_validate.count("num_replicates", num_replicates))
     config = {
-        "strategy": job.strategy,
+        "strategy": job.name,
         "num_rounds": num_rounds,
         "local_steps": _in_config(local_steps),
         "returned_noise": job.returned_noise.tolist(),

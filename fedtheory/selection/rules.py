@@ -6,7 +6,8 @@ texts and the page *Contracts* of the documentation are read off these two.
 A rule writes into the arguments that it is declared to write, and into no others: they are read-only to it. What it
 leaves there is checked once a round, and a fault ends the run with a ValueError that names the strategy, the rule, the
 round and the value: numbers of clients must fit the room, clients be in ``0..K-1``, coefficients be finite. Entries of
-``candidates`` and ``chosen`` are -1 and those of ``coefficients`` NaN until they are written.
+``candidates`` and ``chosen`` are -1 and those of ``coefficients`` NaN until they are written. Strategies made of this
+package's parts only are spared this, a few percent of a lean round: tests look at every one of them.
 
 When somebody is not there, ``weights`` are those of the present divided by their sum, and -1 for the absent: a rule
 that looks never proposes or chooses these, and the loop takes them out of what the other rules return.

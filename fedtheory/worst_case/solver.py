@@ -118,7 +118,12 @@ def _products(vectors: Array, left: Any, right: Any) -> Any:
     # <u, v> as a linear function of the Gram matrix's upper triangle.
     i, j = triangle(vectors.shape[1])
     first, second = vectors[:, i], vectors[:, j] * np.where(i == j, 0.5, np.sqrt(0.5))
-    return first[left] * second[right] + second[left] * first[right]
+    # In place: large programs are bound by the memory that goes back and forth.
+    found, other = first[left], second[left]
+    found *= second[right]
+    other *= first[right]
+    found += other
+    return found
 
 
 def tightened(assembled: Assembled, room: float) -> Assembled:

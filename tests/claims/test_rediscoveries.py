@@ -11,17 +11,17 @@ from fedtheory.verification.tapes import replay
 
 CLAIMS = known_claims()
 DRAWN = sorted(key for key, claim in CLAIMS.items() if claim.expected == "fails" and not claim.is_single)
-# Evaluations that suffice for the seeds 0 to 9; the slowest takes half a minute of processor time.
+# Three times what the slowest of the seeds 0 to 5 needs, or more.
 BUDGETS = {
     "fedalign:theorem-1-as-printed": 300,
     "optimal-client-sampling:approximate-unrescaled-as-stated": 200,
-    "optimal-client-sampling:theorem-13-per-client-as-stated": 1500,
+    "optimal-client-sampling:theorem-13-per-client-as-stated": 500,
     "power-of-choice:candidates-equal-selected-as-printed": 50,
     "power-of-choice:equation-81-as-printed": 200,
-    "power-of-choice:equation-85-as-printed": 2500,
+    "power-of-choice:equation-85-as-printed": 1500,
     "power-of-choice:rho-bar-as-printed": 50,
 }
-QUICK = [key for key in DRAWN if BUDGETS[key] <= 300]
+QUICK = [key for key in DRAWN if BUDGETS[key] <= 500]
 
 
 def test_the_list_is_complete() -> None:
@@ -36,11 +36,10 @@ def test_a_hunt_breaks_what_is_false_as_printed(key: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("key", sorted(set(DRAWN) - set(QUICK)))
-def test_a_longer_hunt_breaks_what_is_false_as_printed(key: str, seed: int) -> None:
-    """Up to half a minute for one of them."""
-    assert hunt(key, evaluations=BUDGETS[key], rng=seed, small=False).worst.holds is False
+def test_a_longer_hunt_breaks_what_is_false_as_printed(key: str) -> None:
+    """Ten seconds of processor time."""
+    assert hunt(key, evaluations=BUDGETS[key], small=False).worst.holds is False
 
 
 def stored(key: str) -> Finding:

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from fedtheory.verification.catalogue import known_claims
-from tests.tightness_table import ATTAINED, PAGE, hunted, inequalities, quick, row, rows
+from tests.tightness_table import PAGE, inequalities, quick, row, rows
 
 STORED = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
 CLAIMS = known_claims()
@@ -38,10 +38,10 @@ def test_hunts_raise_the_ratio_of_at_least_ten_inequalities_above_one_half() -> 
 
 
 def test_a_claim_whose_best_ratio_is_below_one_in_twenty_says_why() -> None:
-    loose = [claim for claim in inequalities() if hunted(claim) < 0.05]
-    assert loose
+    # Another test holds that no factor of the ladder below the looseness refutes: 20 lies between 16 and 32.
+    loose = [claim for claim in inequalities() if claim.looseness and claim.looseness > 16]
+    assert {claim.key for claim in loose} >= {key_of(line) for line in STORED if float(cells(line)[2]) < 0.05}
     assert all(len(claim.remark.split()) > 4 for claim in loose)
-    assert ATTAINED > 0.05
 
 
 @pytest.mark.slow

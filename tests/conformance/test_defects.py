@@ -47,7 +47,7 @@ def test_the_defect_is_caught_by_the_check_that_is_meant_for_it(defect: Any) -> 
     assert "\n" not in failure.sentence
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__.rpartition(".")[2])
+@pytest.mark.parametrize("kind", [active_federated, probabilities, shapley, bounds])
 def test_what_is_found_can_be_read_in_80_columns_and_stays_text_in_a_notebook(kind: Any) -> None:
     subject, by, options, _ = kind.CAUGHT[0]
     found = by(subject, **options, **({"num_draws": 250} if by is check_strategy else {}))

@@ -53,6 +53,34 @@ def test_engine_equals_its_numpy_twin(hidden, shape, batch_size, batches, extra)
     np.testing.assert_allclose(run.models[0, -1], model, atol=40 * EPS * scale)
 
 
+def lone_client(num_samples, num_steps, **batches):
+    """Model after one round of a client on its own."""
+    fed = federation((4,), sizes=(num_samples,))
+    return ft.fedavg(
+        fed, ft.selection.Full(), num_rounds=1, local_steps=num_steps, step_size=0.1, initial=fed.initial(0),
+        record=("models",), **batches,
+    ).models[0, 1]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("num_samples", "num_batches", "batch_size"), [(6, 3, 2), (9, 3, 3), (7, 3, 2), (7, 2, 3), (2, 5, 1), (6, 1, 6)]
+)
+def test_so_many_batches_an_epoch_are_epochs_of_batches_of_a_client_s_own_size(num_samples, num_batches, batch_size):
+    # two epochs and a step, or one where there are fewer samples than batches, so that an epoch repeats some
+    steps = num_batches if num_samples < num_batches else 2 * num_batches + 1
+    ours = lone_client(num_samples, steps, num_batches=num_batches)
+    np.testing.assert_array_equal(ours, lone_client(num_samples, steps, batch_size=batch_size, batches="epoch"))
+    if num_batches > 1:
+        assert (ours != lone_client(num_samples, steps)).any()
+
+
+def test_an_epoch_ends_after_its_number_of_batches_though_samples_are_left():
+    # Eight samples in three batches of two: the fourth batch begins anew, that of an epoch by size takes the last two.
+    ours, by_size = ({"num_batches": 3}, {"batch_size": 2, "batches": "epoch"})
+    np.testing.assert_array_equal(lone_client(8, 3, **ours), lone_client(8, 3, **by_size))
+    assert (lone_client(8, 4, **ours) != lone_client(8, 4, **by_size)).any()
+
+
 def test_overflow_in_a_hidden_layer_is_a_divergence_and_no_silent_zero():
     """max(0, NaN) must not be 0."""
     fed = federation((4,))

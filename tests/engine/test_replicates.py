@@ -4,10 +4,12 @@ import os
 import signal
 import threading
 import time
+from dataclasses import dataclass
 
 import pytest
 
 import fedtheory as ft
+from fedtheory.engine._replicates import _is_ours
 from tests.environment import PLAIN_PYTHON
 
 # One thread takes 200 replicates in bundles of 3 (the last has 2), four take each on its own.
@@ -76,3 +78,39 @@ def test_a_replicate_that_fails_ends_the_others_before_their_next_round():
     with pytest.raises(ValueError, match=r"return a number of clients in 0\.\.1, got 2 in round 4"):
         ft.fedavg(fed, Failing(), num_rounds=50, step_size=0.1, num_replicates=40, num_threads=1)
     assert len(calls) < 1000  # of 1,955
+
+
+@dataclass(frozen=True)
+class Mine(ft.selection.Uniform):
+    """Somebody's strategy, which has the rules of the package's."""
+
+
+@dataclass(frozen=True)
+class Never:
+    """Somebody's transform of losses."""
+
+    def code(self):
+        return 0.0, 0.0
+
+
+UNIFORM, CHOICE, AVAILABLE = ft.selection.Uniform, ft.selection.PowerOfChoice, ft.selection.Available
+HALF = ft.selection.BernoulliAvailability(0.5)
+
+
+@pytest.mark.parametrize("ours", [UNIFORM(2), CHOICE(1, 2), AVAILABLE(UNIFORM(1), HALF)], ids=repr)
+def test_strategies_made_of_this_packages_parts_are_not_looked_at_in_every_round(ours):
+    assert _is_ours(ours)
+
+
+@pytest.mark.parametrize("theirs", [Mine(2), CHOICE(1, 2, transform=Never()), AVAILABLE(Mine(1), HALF)], ids=repr)
+def test_whatever_has_a_part_of_somebody_else_is_looked_at(theirs):
+    assert not _is_ours(theirs)
+
+
+def test_looking_changes_no_bit():
+    fed = ft.QuadraticFederation([1.0, 2.0, 3.0], [[0.0], [1.0], [2.0]], [0.5, 0.25, 0.25])
+    trusted, looked_at = (
+        ft.fedavg(fed, strategy, num_rounds=20, step_size=0.1, rng=0, num_replicates=3).gap
+        for strategy in (UNIFORM(2), Mine(2))
+    )
+    assert trusted.tobytes() == looked_at.tobytes()

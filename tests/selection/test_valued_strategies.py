@@ -109,6 +109,15 @@ def test_s_fedavg_draws_successively_by_the_softmax_of_its_averages() -> None:
         assert abs(pairs[i, j] / count - p) < 5 * np.sqrt(p * (1 - p) / count)
 
 
+@pytest.mark.parametrize("strategy", [GreedyShapley(2), UpperConfidenceShapley(2), SoftmaxShapley(2)], ids=repr)
+def test_a_client_without_weight_is_there_and_one_of_negative_weight_is_not(strategy: Any) -> None:
+    weights = np.array([0.5, 0.0, 0.5, -1.0])  # the round loop writes -1 for the absent
+    cohorts, _ = play(strategy, lambda t: [0.0, 1.0, 0.5, 9.0], 12, weights=weights)
+    assert set().union(*cohorts) == {0, 1, 2}
+    if not isinstance(strategy, SoftmaxShapley):
+        assert cohorts[2:] == [[1, 2]] * 10
+
+
 def test_s_fedavg_averages_from_one_over_n() -> None:
     _, memory = play(SoftmaxShapley(3, averaging=0.75), lambda t: np.full(7, 5.0), 1)
     seen = memory[7:] > 0
@@ -229,6 +238,8 @@ def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads() -> None:
     ("make", "error", "sentence"),
     [
         (lambda: GreedyShapley(0), ValueError, "num_selected must be at least 1"),
+        (lambda: UpperConfidenceShapley(0), ValueError, "num_selected must be at least 1"),
+        (lambda: SoftmaxShapley(0), ValueError, "num_selected must be at least 1"),
         (lambda: GreedyShapley(8).rules(WEIGHTS, 1), ValueError, r"num_selected must be in 1..7, got 8"),
         (lambda: GreedyShapley(21).rules(np.full(25, 0.04), 1), ValueError, "num_players must be at most 20"),
         (lambda: GreedyShapley(2, averaging=1.0), ValueError, r"averaging must be 'mean' or a number in \[0, 1\)"),

@@ -78,6 +78,13 @@ def test_wrong_values_leave_residuals() -> None:
     assert linearity([1.0], [1.0], [1.0]).tolist() == [-1.0]
 
 
+def test_axioms_speak_of_those_only_who_are_idle_or_alike_in_every_coalition() -> None:
+    # Either player alone completes the work: the second one to come adds nothing, and nobody is idle.
+    assert null_player([0, 1, 1, 1], [1, 0]).size == 0
+    # Players 0 and 1 are worth the same alone, and not with player 2.
+    assert symmetry([0, 1, 1, 1, 4, 2, 3, 5], [1, 2, 7]).size == 0
+
+
 def test_each_coalition_is_asked_for_once() -> None:
     asked: list[frozenset[int]] = []
 

@@ -13,6 +13,7 @@ from fedtheory.worst_case.aligned_selection import fedalign
 from fedtheory.worst_case.biased_selection import power_of_choice
 from fedtheory.worst_case.floors import error_floor
 from fedtheory.worst_case.full_or_uniform import fedavg
+from fedtheory.worst_case.instances import _on_simplex
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
 from fedtheory.worst_case.skewed_selection import skew_class, skew_class_horizon
 from fedtheory.worst_case.worst_cases import WorstCase
@@ -77,6 +78,16 @@ REFUSED: dict[str, tuple[Callable[[], WorstCase], type[Exception], str]] = {
         ValueError,
         "gradient_noise must be 0 with functions='quadratic'",
     ),
+    "no such functions": (
+        lambda: skew_class(2, 0.25, **CLASS, **SKEWS, functions="parabolas"),
+        ValueError,
+        "functions must be one of 'all', 'quadratic'",
+    ),
+    "block of a horizon": (
+        lambda: skew_class_horizon(6, 3, 0.25, **CLASS, **SKEWS, max_block=5),
+        ValueError,
+        "at most 5 rows .*, got 6",
+    ),
     "no such cell": (
         lambda: aligned(cells=["inside"]),
         ValueError,
@@ -138,6 +149,14 @@ def test_whom_fedalign_leaves_out_does_not_matter() -> None:
     assert aligned(cells=["above"]).value == pytest.approx(alone.value, rel=1e-5)
     assert aligned().value == pytest.approx(aligned(cells=["included"]).value, rel=1e-5)
     assert aligned(threshold=Q(1, 100)).enclosure[0] <= aligned(minima="free").enclosure[1]
+
+
+def test_the_nearest_point_of_a_polygon_has_weights_that_sum_to_one() -> None:
+    # Of the triangle with corners (1, 0), (0, 1), (5, 5) the nearest to the origin is the middle of its short side.
+    corners = np.array([[1.0, 0.0], [0.0, 1.0], [5.0, 5.0]])
+    assert _on_simplex(corners, np.zeros(3)) == pytest.approx([0.5, 0.5, 0.0], abs=1e-12)
+    # A corner that is cheaper by more than the square of the side attracts all the weight.
+    assert _on_simplex(corners, np.array([-2.0, 0.0, 0.0])) == pytest.approx([1.0, 0.0, 0.0], abs=1e-12)
 
 
 def test_a_solver_that_fails_gives_no_value(monkeypatch: pytest.MonkeyPatch) -> None:

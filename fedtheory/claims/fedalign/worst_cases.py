@@ -37,7 +37,7 @@ def _first_step(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _recursion(rng: np.random.Generator) -> dict[str, Any]:
-    given, tau = _included(_class(rng)), whole(rng, 1, 3)
+    given, tau = _included(_class(rng)), whole(rng, 1, 2)
     given["initial_distance2"] = given.pop("distance2")
     sequences = {f"{name}s": [given.pop(name)] * tau for name in ("priority_weight", "included_gap")}
     return given | sequences | {"num_steps": tau, "local_steps": tau}

@@ -12,7 +12,7 @@ from fedtheory.rational.run_draws import draw_run
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding
 
-_REMARK = "the first step multiplies the first gap by (1 - 2/gamma)^2 at least, the closed form by gamma/(gamma + 1)"
+_REMARK = "one step at curvature mu leaves (1 - 2/gamma)^2 of the first gap, the closed form gamma/(gamma + 1)"
 
 
 def against_theorem(bound: Bound, law: str, *counts: str) -> Callable[[np.random.Generator], Finding]:

@@ -8,7 +8,7 @@ import numpy as np
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims._confronted import confronted, draw_class, in_words, step_size, tenths
 from fedtheory.paper import Statement
-from fedtheory.rational.draws import whole
+from fedtheory.rational.draws import pick, whole
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
@@ -63,8 +63,9 @@ def _round(rng: np.random.Generator) -> dict[str, Any]:
     # Where curvatures hardly differ, the solver cannot tell the classes of such short steps from empty ones.
     given["L"] += given["mu"]
     given |= {"gamma": Fraction(1), "gap": _gap(given, rng), "local_steps": whole(rng, 1, 3)}
-    # server_step_size^2 >= 1/sum_squared_weights
-    return given | {"server_step_size": Fraction(whole(rng, 2, 5)), "step_size": step_size(rng, 1 / (16 * given["L"]))}
+    # server_step_size^2 >= 1/sum_squared_weights; local steps are shorter by this factor and by their number
+    share = pick(rng, [Fraction(1), tenths(rng, 5, 9)])
+    return given | {"server_step_size": Fraction(whole(rng, 2, 3)), "step_size": share / (16 * given["L"])}
 
 
 def _round_per_client(rng: np.random.Generator) -> dict[str, Any]:

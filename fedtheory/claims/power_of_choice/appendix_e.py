@@ -56,7 +56,7 @@ equation_73_refined = claim(
     Statement(poc.PAPER, _APPENDIX_E, "eq. (73)", form="refined"),
     hypotheses=(_SUM_TO_ONE, _EVERYWHERE),
     looseness=1.5,
-    remark="with (m - 1)/m in the place of m (m - 1)",
+    remark="with (m - 1)/m for m (m - 1); nears 1 as one of two weights does, and those drawn are at most 5 to 1",
 )(on_weighted_steps(_line_73_refined))
 
 
