@@ -108,3 +108,9 @@ def test_steps_of_a_round_reach_the_longest_that_theorems_17_and_18_allow_and_no
             first, second = 8 * L * (2 + M / R), 8 * L * (1 + max(drawn_round.weights) * M / R) / gamma
             shares.add(drawn_round.step_size * max(first, second))
     assert shares == {Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(1)}
+
+
+def test_a_run_with_a_threshold_for_each_round_takes_the_local_steps_of_all_rounds() -> None:
+    runs = [one.run for one in drawn(draw_alignment)]
+    assert all(run.num_steps == len(run.thresholds) * run.local_steps for run in runs)
+    assert max(run.num_steps for run in runs) == 3 * 4

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
-from fedtheory.rational.sampled_rounds import SampledRound, everybody, uniform_law
+from fedtheory.rational.sampled_rounds import SampledRound, everybody, optimal_law, uniform_law
 from fedtheory.rational.vectors import combination, norm2, vector
 
 HALF = Fraction(1, 2)
@@ -69,3 +69,8 @@ def test_the_estimator_is_unbiased_and_its_second_moment_splits(seed, longest, d
     by_sampling = (1 / drawn.gamma - 1) * drawn.squared_weight_update2
     assert drawn.second_moment == by_sampling + drawn.mean_update2
     assert drawn.mean_update2 >= norm2(mean)
+
+
+def test_in_the_plane_clients_are_drawn_in_proportion_to_their_largest_entries() -> None:
+    probabilities = optimal_law(Fraction(1))((vector(3, 0), vector(-1, 1)))
+    assert probabilities == (Fraction(3, 4), Fraction(1, 4))
