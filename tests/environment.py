@@ -1,7 +1,9 @@
 """What every test run shares; a plugin, so that it is in force before any test, doctest or library is imported."""
 
 import os
+import signal
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -28,9 +30,26 @@ def sized(compiled: int, plain: int) -> int:
     return plain if PLAIN_PYTHON else compiled
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer ``--part 2/4``: the second fourth of the tests, by their names; all parts together are all tests."""
+    parser.addoption("--part", default="1/1", help="take one part of the tests only, as 2/4")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests of other parts."""
+    part, parts = map(int, config.getoption("--part").split("/"))
+    others = [item for item in items if crc32(item.nodeid.encode()) % parts != part % parts]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        left_out = set(others)
+        items[:] = [item for item in items if item not in left_out]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Choose how hard Hypothesis tries (``--hypothesis-profile=thorough`` overrides that), and what may overflow."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job ignores Ctrl-C, which tests press
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if PLAIN_PYTHON:  # where compiled numbers become infinite in silence, and the loop sees it, NumPy's scalars warn
         config.addinivalue_line(
             "filterwarnings", "ignore:(overflow|invalid value) encountered in scalar:RuntimeWarning"

@@ -43,3 +43,22 @@ def test_a_run_of_the_doctests_alone_has_the_environment_too() -> None:
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "HYPOTHESIS_"))}
     report = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env={**clean, "CI": "true"})
     assert "hypothesis profile 'ci'" in report.stdout
+
+
+def collected(*options: str) -> set[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", *options, "tests/test_environment.py"]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return {line for line in shown.splitlines() if "::" in line}
+
+
+def test_every_test_is_in_one_of_the_parts() -> None:
+    parts = [collected("--part", f"{part}/2") for part in (1, 2)]
+    assert set.union(*parts) == collected()
+    assert not set.intersection(*parts)
+
+
+def test_ctrl_c_reaches_the_tests_of_a_background_job_too() -> None:
+    code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); import pytest, sys; sys.exit(pytest.main())"
+    tests = [str(ROOT / "tests" / "test_hunt_commands.py"), "-qk", "interrupted"]
+    shown = subprocess.run([sys.executable, "-c", code, *tests], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert shown.returncode == 0, shown.stdout

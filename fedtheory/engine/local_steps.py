@@ -24,13 +24,11 @@ def begin(server_model, velocity, model):
 @inlined
 def descend(slope, step_size, work, rng, server_model, velocity, model):
     """Take one step against the gradient ``slope`` of the client's loss, as ``work`` says (see ``LocalWork``)."""
-    variance = work.gradient_noise
-    if work.relative_noise > 0.0:
-        square = 0.0
+    noise = _deviation(slope, work)
+    if noise == 0.0 and work.momentum == 0.0 and work.proximal_weight == 0.0:
         for i in range(model.size):
-            square += slope[i] * slope[i]
-        variance += work.relative_noise * square
-    noise = np.sqrt(variance / model.size)
+            model[i] -= step_size * slope[i]
+        return
     for i in range(model.size):
         gradient = slope[i] + work.proximal_weight * (model[i] - server_model[i])
         if noise > 0.0:
@@ -44,3 +42,15 @@ def finish(server_model, model):
     """Turn the client's model into its update, the difference from the server's."""
     for i in range(model.size):
         model[i] -= server_model[i]
+
+
+@inlined
+def _deviation(slope, work):
+    """Return the standard deviation of the noise on each coordinate of a gradient."""
+    variance = work.gradient_noise
+    if work.relative_noise > 0.0:
+        square = 0.0
+        for i in range(slope.size):
+            square += slope[i] * slope[i]
+        variance += work.relative_noise * square
+    return np.sqrt(variance / slope.size) if variance > 0.0 else 0.0
