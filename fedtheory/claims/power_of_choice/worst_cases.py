@@ -165,7 +165,7 @@ averaged_rounds_gap = confronted(
     _THEOREM + "averaged models without bounded gradients",
     poc.averaged_rounds_gap,
     _averaged_rounds,
-    looseness=1.1,
+    looseness=1.05,
 )
 decaying_steps_gap = confronted(
     "power-of-choice:theorem-r-worst-case",
