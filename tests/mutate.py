@@ -2,14 +2,16 @@
 
 ``--since REVISION`` samples mutants of the files that differ from a revision, ``--package NAME`` of a package (or of
 ``studies``), ``--files ...`` of files; ``--replay FILE#NUMBER`` shows one mutant and what the tests say about it. They
-run in a scratch copy, against the doctests of the file and the tests of its package, until the first failure. What
-survives is a hole in the tests, or changes nothing.
+run in a scratch copy, against the doctests of the file and the tests of its package, until the first failure: those of
+``.ci/run`` that take kernels as plain Python come first, because nothing is compiled for them. What survives is a hole
+in the tests, or changes nothing.
 """
 
 import argparse
 import math
 import os
 import random
+import re
 import resource
 import shutil
 import subprocess
@@ -26,12 +28,20 @@ ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("fedtheory", "studies", "tests", "docs", "README.md", "pyproject.toml")
 STAGES = (0, 3, 8, 16, None)  # so many of the nearest tests are run first, then so many more
 PASSED = (0, 5)  # all tests have passed, or there is none: not every file has doctests
+KERNEL = re.compile(r"^@(compiled|compiled_with_reordering|inlined)\b", re.MULTILINE)
 MOST_MEMORY = 2**33  # a mutant of a guard against large enumerations must not take the machine down
 
 
 def of_file(file: str, root: Path = ROOT) -> list[Mutant]:
     """All mutants of a file of the project."""
     return mutants(file, (root / file).read_text(encoding="utf-8"))
+
+
+def plain_python_tests(root: Path = ROOT) -> list[str]:
+    """Return the files of tests that ``.ci/run`` also runs with all kernels as plain Python."""
+    script = root / ".ci" / "run"
+    named = re.search("^kernels='(.*)'$", script.read_text(encoding="utf-8"), re.MULTILINE) if script.exists() else None
+    return named[1].split() if named else []
 
 
 def sample(files: Iterable[str], number: int, seed: int, root: Path = ROOT) -> list[Mutant]:
@@ -54,7 +64,8 @@ class Laboratory:
     def __init__(self, scratch: Path, root: Path = ROOT, patience: float = 30) -> None:
         self.folder, self.kernels = scratch / "tree", scratch / "kernels"
         self.patience = patience  # seconds that every run may take beyond three times those of the honest one
-        self.seconds: dict[str, float] = {}
+        self.seconds: dict[tuple[str, bool], float] = {}
+        self.in_plain_python = plain_python_tests(root)
         self.folder.mkdir()
         self.kernels.mkdir()
         made = shutil.ignore_patterns("__pycache__", "_build", "gallery", "generated", ".*")
@@ -64,10 +75,11 @@ class Laboratory:
             elif (root / part).exists():
                 shutil.copy2(root / part, self.folder)
 
-    def run(self, tests: Iterable[str], kernels: Path, seconds: float = 36_000) -> list[str]:
+    def run(self, tests: Iterable[str], kernels: Path, *, plain: bool = False, seconds: float = 36_000) -> list[str]:
         """Run tests until the first failure, for at most so much processor time, and return the report if any fails."""
         # Two mutants may have the same length and second: the bytecode of one must not be taken for the other's.
         own = {"PYTHONPATH": str(self.folder), "NUMBA_CACHE_DIR": str(kernels), "PYTHONDONTWRITEBYTECODE": "1"}
+        own |= {"NUMBA_DISABLE_JIT": str(int(plain))}
         command = [sys.executable, "-m", "pytest", "-xq", "-p", "no:cacheprovider", *tests]
 
         def limit() -> None:
@@ -86,31 +98,36 @@ class Laboratory:
         """Return the report of the test that kills a mutant, or nothing.
 
         First the honest sources have to pass: that compiles the kernels and tells how much time a mutant may take.
-        Most mutants die in the nearest tests, and what lies behind is not even run without them.
+        Most mutants die in the nearest tests, and what lies behind is not even run without them. A mutant of a kernel
+        has to be compiled with all that calls it, so what is asked first are the tests that take it as plain Python.
 
         Raises
         ------
         SystemExit
             If the tests fail without any mutant.
         """
-        for start, end in pairwise(STAGES):
-            if stage := tests[start:end]:
-                report = self.run_mutated(mutant, stage, self.patience + 3 * self.honest_seconds(stage))
+        compiles = KERNEL.search((self.folder / mutant.file).read_text(encoding="utf-8"))
+        quick = [test for test in tests if compiles and test in self.in_plain_python]
+        stages = [([test], True) for test in quick] + [(tests[start:end], False) for start, end in pairwise(STAGES)]
+        for stage, plain in stages:
+            if stage:
+                seconds = self.patience + 3 * self.honest_seconds(stage, plain=plain)
+                report = self.run_mutated(mutant, stage, plain=plain, seconds=seconds)
                 if report:
                     return report
         return []
 
-    def honest_seconds(self, tests: Sequence[str]) -> float:
+    def honest_seconds(self, tests: Sequence[str], *, plain: bool = False) -> float:
         """Return at least the processor time of some tests without any mutant; each is run once only."""
-        new = [test for test in tests if test not in self.seconds]
+        new = [test for test in tests if (test, plain) not in self.seconds]
         before = processor_seconds()
-        report = self.run(new, self.kernels) if new else []
+        report = self.run(new, self.kernels, plain=plain) if new else []
         if report:
             raise SystemExit("\n".join([*report, "these tests fail without any mutant"]))
-        self.seconds |= dict.fromkeys(new, processor_seconds() - before)
-        return sum({self.seconds[test] for test in tests})
+        self.seconds |= dict.fromkeys(((test, plain) for test in new), processor_seconds() - before)
+        return sum({self.seconds[test, plain] for test in tests})
 
-    def run_mutated(self, mutant: Mutant, tests: Iterable[str], seconds: float) -> list[str]:
+    def run_mutated(self, mutant: Mutant, tests: Iterable[str], *, plain: bool, seconds: float) -> list[str]:
         """Run tests against a mutant and return the report if any fails."""
         path, kernels = self.folder / mutant.file, self.kernels.with_name("kernels-of-the-mutant")
         honest = path.read_text(encoding="utf-8")
@@ -118,7 +135,7 @@ class Laboratory:
         shutil.copytree(self.kernels, kernels, copy_function=os.link)
         try:
             path.write_text(mutant.apply(honest), encoding="utf-8")
-            return self.run(tests, kernels, seconds)
+            return self.run(tests, kernels, plain=plain, seconds=seconds)
         finally:
             path.write_text(honest, encoding="utf-8")
             shutil.rmtree(kernels)

@@ -13,6 +13,10 @@ ROOT = Path(__file__).resolve().parents[1]
 ALSO = {"bounds": ("tests/claims",), "rational": ("tests/claims",)}
 QUICK_STUDY = "test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_it_stored"
 VERDICT = "tests/claims/test_claims.py::test_the_verdict_is_the_expected_one"
+SHARPENED = (
+    "tests/claims/test_looseness.py"
+    "::test_the_worst_known_instance_refutes_what_is_sharper_by_the_looseness_and_nothing_less"
+)
 MOST_TESTS = 8  # files, for a module beside the packages: half the library imports some of those
 
 
@@ -52,12 +56,14 @@ def _own_tests(path: Path, root: Path) -> Iterator[str]:
 
 
 def _verdicts(path: Path, root: Path) -> Iterator[str]:
-    """The verdicts on the claims that a file makes, or else those on the claims of the files that import it."""
+    """The verdicts on the claims that a file makes, or of those that import it, and on the same with sharper bounds."""
     if path.parts[1] in {"claims", "rational"}:
         makers = [path, *sorted(_importers(root).get(path, ()))]
         texts = [(root / maker).read_text(encoding="utf-8") for maker in makers if maker.parts[1] == "claims"]
-        keys = next(filter(None, ([key for key in known_claims() if f'"{key}"' in text] for text in texts)), [])
+        claims = known_claims()
+        keys = next(filter(None, ([key for key in claims if f'"{key}"' in text] for text in texts)), [])
         yield from (f"{VERDICT}[{key}]" for key in keys)
+        yield from (f"{SHARPENED}[{key}]" for key in keys if claims[key].looseness is not None)
 
 
 def _tests_that_name(name: str, root: Path) -> Iterator[str]:

@@ -129,6 +129,8 @@ def test_the_verdicts_on_its_own_claims_come_first_for_a_file_of_claims() -> Non
     verdict = "tests/claims/test_claims.py::test_the_verdict_is_the_expected_one"
     theorems = tuple(f"{verdict}[fedavg:theorem-{number}]" for number in (1, 2, 3))
     assert mutate.checks_of("fedtheory/claims/fedavg/theorems.py")[1:4] == theorems
+    sharpened = "tests/claims/test_looseness.py::test_the_worst_known_instance_refutes"
+    assert mutate.checks_of("fedtheory/claims/fedavg/theorems.py")[4].startswith(sharpened)
     assert mutate.checks_of("fedtheory/claims/fedavg/_checks.py")[1].startswith(f"{verdict}[fedavg:")
 
 
@@ -161,6 +163,28 @@ def test_what_no_test_looks_at_survives_and_an_endless_loop_is_ended(project: Pa
     assert verdict("-= 1", "+= 1") == "ended with code -9"
     assert (laboratory.folder / "fedtheory" / "toy" / "sizes.py").read_text() == text
     assert (project / "fedtheory" / "toy" / "sizes.py").read_text() == text
+
+
+def test_a_mutant_of_a_kernel_that_dies_as_plain_python_is_not_compiled(project: Path, tmp_path_factory) -> None:
+    (project / ".ci").mkdir()
+    (project / ".ci" / "run").write_text("kernels='tests/toy/test_plain.py'\n")
+    kernel = "def compiled(f):\n    return f\n\n\n@compiled\ndef double(x):\n    return 2 * x\n"
+    (project / "fedtheory" / "toy" / "kernel.py").write_text(kernel)
+    (project / "fedtheory" / "toy" / "plain.py").write_text(kernel.replace("@compiled\n", ""))
+    plain = "import os\nfrom fedtheory.toy import kernel, plain\n\ndef test_plain():\n"
+    looks = "    seen = (kernel.double(2), plain.double(2)) if os.environ['NUMBA_DISABLE_JIT'] == '1' else (4, 4)\n"
+    (project / "tests" / "toy" / "test_plain.py").write_text(f"{plain}{looks}    assert seen == (4, 4)\n")
+    laboratory = mutate.Laboratory(tmp_path_factory.mktemp("scratch"), project)
+    for name, dies in {"kernel": True, "plain": False}.items():
+        doubled = mutants(f"fedtheory/toy/{name}.py", (project / "fedtheory" / "toy" / f"{name}.py").read_text())[0]
+        report = laboratory.judge(doubled, ["tests/toy/test_plain.py"])
+        assert (mutate.killer(report) == "FAILED tests/toy/test_plain.py::test_plain") is dies
+
+
+def test_the_tests_that_take_kernels_as_plain_python_are_those_of_the_script() -> None:
+    named = mutate.plain_python_tests()
+    assert "tests/selection/test_contract.py" in named
+    assert all((ROOT / name).exists() for name in named)
 
 
 def test_tests_that_fail_without_a_mutant_are_no_judges(project: Path, tmp_path_factory) -> None:
