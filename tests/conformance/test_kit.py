@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.conformance import Conformance, Failure, joint_law
+from fedtheory.conformance import Conformance, Failure, _declared, _selection_laws, joint_law
 from fedtheory.conformance._manners import cases
+from fedtheory.conformance.checks import FALSE_ALARMS
 from fedtheory.engine import play_round
 from fedtheory.evidence import against_law, rejects
 from fedtheory.sampling.selections import frequencies
@@ -21,6 +22,7 @@ from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from fedtheory.testing import checks_of
+from fedtheory.valuation import shapley
 from fedtheory.verification import check_bound, check_probabilities, check_shapley, check_strategy
 
 HOSTILE = "<script>alert('&')</script>"
@@ -108,6 +110,24 @@ def test_the_same_seed_gives_the_same_verdict_and_the_same_case() -> None:
     one, two = (check_strategy(biased, like=Uniform(1), rng=3) for _ in range(2))
     assert repr(one) == repr(two)
     assert not one.holds
+
+
+def test_the_checks_of_a_call_and_their_cases_share_its_rate_of_false_alarms(monkeypatch) -> None:
+    spent: list[float] = []
+    for module, name in ((_declared, "_sampled"), (_selection_laws, "_equal_under"), (_selection_laws, "_has_law")):
+        monkeypatch.setattr(module, name, lambda *arguments: spent.append(arguments[-1]))
+    strategy = PowerOfChoice(2, 4)
+    assert check_strategy(strategy, like=strategy, num_draws=8).holds
+    # Of six random checks all but the one of many clients have several cases: 2, 2, 5, 3 and 3.
+    assert len(spent) == 15
+    assert sum(spent) == pytest.approx(FALSE_ALARMS * 5 / 6)
+
+
+def test_one_value_among_numbers_that_is_none_is_seen() -> None:
+    def half_a_number(utility, n):
+        return [np.nan, *shapley(utility, n)[1:]]
+
+    assert "values must be finite, got [nan, " in repr(check_shapley(half_a_number))
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,18 @@ def test_minima_are_subtracted():
     assert selection_skew_at(raised, *arguments, num_draws=100) == pytest.approx(plain, rel=1e-10)
 
 
+@pytest.mark.parametrize("unit", [2.0**-100, 2.0**100])
+def test_the_unit_of_the_losses_does_not_matter_and_neither_do_shared_minima(unit):
+    scaled = QuadraticFederation(unit * FED.curvatures, FED.centers, FED.weights, unit * 3.0)
+    arguments = (PowerOfChoice(2, 6), sampled_models(FED, 3))
+    plain, found = (estimated_selection_skew(fed, *arguments, num_draws=2) for fed in (FED, scaled))
+    assert np.array(found)[:, 0].astype(float) == pytest.approx(np.array(plain)[:, 0].astype(float), rel=1e-9)
+    # Clients with one minimizer, computed with a rounding that is large beside their losses near it.
+    same = QuadraticFederation(unit * np.array([1.0, 2.0]), np.full((2, 1), 0.1), np.array([0.3, 0.7]), unit * 1e9)
+    with pytest.raises(AssumptionViolated, match="0/0"):
+        selection_skew_at(same, Proportional(1), [0.0], [0.1 + 1e-9], num_draws=2)
+
+
 def test_extremes_are_estimates_from_one_side():
     opposite = QuadraticFederation(np.ones(2), np.array([[1.0], [-1.0]]), np.full(2, 0.5))
     # Worst of two: rho_bar = 0, rho_tilde = 1, rho_diagonal = 1 (the last at w = 0, approached from above).

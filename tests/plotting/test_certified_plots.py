@@ -47,6 +47,15 @@ def test_bars_lead_from_one_level_to_the_next_and_markers_show_what_is_added(axe
     assert axes.get_legend_handles_labels()[1].count("up") == 1
 
 
+def test_a_step_that_changes_nothing_is_a_thin_bar_with_no_marker(axes):
+    waterfall(axes, [1.0, 10.0, 10.0, 100.0], ["a", "b", "c"])
+    [_, unchanged, _] = [bar for bar in axes.patches if bar.get_width()]
+    assert unchanged.get_x() == 1.0
+    assert 0 < unchanged.get_width() < 0.05
+    marked = {line.get_label(): list(line.get_ydata()) for line in axes.lines if line.get_marker() in ("D", "x")}
+    assert marked == {"added by itself": [0, 2]}
+
+
 def test_the_first_step_stands_on_top(axes):
     waterfall(axes, [1.0, 2.0, 3.0], ["first", "second"])
     bottom, top = axes.get_ylim()
