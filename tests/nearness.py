@@ -10,7 +10,11 @@ from tests.test_layers import imported
 
 ROOT = Path(__file__).resolve().parents[1]
 # Whose tests also look, beside those of the package itself.
-ALSO = {"bounds": ("tests/claims",), "rational": ("tests/claims",)}
+ALSO = {
+    "bounds": ("tests/claims",),
+    "rational": ("tests/claims",),
+    "testing": ("tests/bounds", "tests/conformance"),
+}
 QUICK_STUDY = "test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_it_stored"
 VERDICT = "tests/claims/test_claims.py::test_the_verdict_is_the_expected_one"
 SHARPENED = (

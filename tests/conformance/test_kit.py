@@ -3,12 +3,13 @@
 import threading
 import time
 import unittest
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fedtheory.conformance import Conformance, Failure, _declared, _selection_laws, joint_law
+from fedtheory.conformance import Conformance, Failure, _declared, _selection_laws, generators, joint_law
 from fedtheory.conformance._manners import cases
 from fedtheory.conformance.checks import FALSE_ALARMS
 from fedtheory.engine import play_round
@@ -121,6 +122,16 @@ def test_the_checks_of_a_call_and_their_cases_share_its_rate_of_false_alarms(mon
     # Of six random checks all but the one of many clients have several cases: 2, 2, 5, 3 and 3.
     assert len(spent) == 15
     assert sum(spent) == pytest.approx(FALSE_ALARMS * 5 / 6)
+
+
+def test_centers_are_measured_in_units_of_their_spread_and_of_the_noise_of_a_mean(monkeypatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(generators, "_compare", lambda normal, *_: seen.append(normal))
+    # Means 6 and 1 of two samples; features j have variance 1 between clients and j^-1.2 within.
+    clients = [generators._Client(np.array([[5.0, 1.0], [7.0, 1.0]]), np.zeros(2))]
+    made: Any = SimpleNamespace(clients=lambda *_: clients, num_clients=1)
+    generators._centers(made, np.random.SeedSequence(0), 1e-6)
+    np.testing.assert_allclose(seen, [[5 / np.sqrt(2 + (1 + 2**-1.2) / 2)]], rtol=1e-14)
 
 
 def test_one_value_among_numbers_that_is_none_is_seen() -> None:

@@ -60,6 +60,14 @@ def test_copies_of_a_client_have_noise_of_their_own() -> None:
     assert variance == [Fraction(1, 16), Fraction(1, 32)]
 
 
+def test_noise_is_added_to_the_gradient() -> None:
+    # Gradients -1 and 1 at 0, noise 3 with probability 1/4, else -1: steps of 1/4 against 2, -2, 4 and 0.
+    run = opposite_run(noise=two_point_noise(vector(3), Fraction(3)), num_steps=1)
+    expected = {Fraction(-1, 2): Fraction(1, 8), Fraction(1, 2): Fraction(3, 8), Fraction(-1): Fraction(1, 8)}
+    law = run.snapshots[1].map(lambda at: at.average[0])
+    assert dict(law.items()) == {**expected, Fraction(0): Fraction(3, 8)}
+
+
 def test_two_point_noise_has_mean_zero_and_its_variance() -> None:
     noise = two_point_noise(vector(10), Fraction(100))
     assert noise.mean(lambda value: value[0]) == 0

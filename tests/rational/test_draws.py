@@ -114,3 +114,14 @@ def test_a_run_with_a_threshold_for_each_round_takes_the_local_steps_of_all_roun
     runs = [one.run for one in drawn(draw_alignment)]
     assert all(run.num_steps == len(run.thresholds) * run.local_steps for run in runs)
     assert max(run.num_steps for run in runs) == 3 * 4
+
+
+def test_noise_is_drawn_where_paths_stay_few() -> None:
+    aligned = [one.run for one in drawn(draw_alignment)]
+    noisy = [run for run in aligned if len(run.noise) > 1]
+    assert all(run.federation.num_clients * run.local_steps <= 4 and len(run.thresholds) == 1 for run in noisy)
+    for one in drawn(draw_run):
+        run = one.run
+        per_round = len(run.select(run.initial)) * len(run.noise) ** (one.num_selected * run.local_steps)
+        begun = -(-run.num_steps // run.local_steps)
+        assert begun == 1 or per_round**begun <= 250

@@ -27,6 +27,12 @@ def standard_library(rng, weights, losses):
     return random.sample(range(len(weights)), 2)
 
 
+def copies_the_global_generator(rng, weights, losses):
+    copy = random.Random()
+    copy.setstate(random.getstate())
+    return copy.sample(range(len(weights)), 2)
+
+
 def fresh_generator(rng, weights, losses):
     return np.random.default_rng().choice(len(weights), 2, replace=False)
 
@@ -150,6 +156,7 @@ CAUGHT = [
     (legacy_generator, check_strategy, LIKE, "other randomness"),
     (seeds_the_legacy_generator, check_strategy, LIKE, "other randomness"),
     (standard_library, check_strategy, LIKE, "other randomness"),
+    (copies_the_global_generator, check_strategy, LIKE, "other randomness"),
     (fresh_generator, check_strategy, LIKE, "same generator"),
     (same_seed_every_time, check_strategy, LIKE, "joint law"),
     (round_robin, check_strategy, LIKE, "same generator"),
