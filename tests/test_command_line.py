@@ -402,6 +402,20 @@ def test_bound_help_lists_every_parameter_with_meaning_and_domain(capsys: pytest
     assert "examples:" in capsys.readouterr().out
 
 
+def test_what_is_folded_in_the_help_of_a_bound_hangs_below_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "power_of_choice.weighted_one_step"
+    assert main(["bound", name, "--help"]) == 0
+    _, shown = capsys.readouterr().out.split("\nparameters:\n")
+    listed, assumed = (part.splitlines() for part in shown.split("\nassumes:\n"))
+    indents = [len(line) - len(line.lstrip()) for line in (*listed, *assumed)]
+    assert max(map(len, (*listed, *assumed))) <= 80
+    # Options stand at 2 and what they mean at 6; hypotheses at 2, and their later lines at 4.
+    assert set(indents[: len(listed)]) == {2, 6}
+    assert [line.startswith("  --") for line in listed] == [indent == 2 for indent in indents[: len(listed)]]
+    assert set(indents[len(listed) :]) == {2, 4}
+    assert indents[len(listed) :].count(2) == len(catalogue.known_bounds()[name].hypotheses)
+
+
 def test_every_parameter_of_every_bound_has_a_meaning() -> None:
     bounds = catalogue.known_bounds()
     known = bounds | {f"{name}.printed": bound.printed for name, bound in bounds.items() if bound.printed is not bound}
