@@ -13,16 +13,18 @@ import sys
 import threading
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import fedtheory
 from fedtheory.__main__ import main, run
+from fedtheory._commands import verifying
 from fedtheory._commands.background import in_background
 from fedtheory._commands.meanings import parameters
 from fedtheory._commands.parsing import parser_of_commands
@@ -400,6 +402,23 @@ def test_bound_help_lists_every_parameter_with_meaning_and_domain(capsys: pytest
     assert "assumes: every F_k is L-smooth" in shown
     assert main(["bound", "--help"]) == 0
     assert "examples:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("budget", "total"), [("quick", 2), ("9.5", None)])
+def test_progress_counts_up_to_the_number_of_claims_unless_seconds_are_given(
+    budget: str, total: int | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told: list[int | None] = []
+
+    def wrap(items: Iterable[Any], _: str, number: int | None) -> Iterable[Any]:
+        told.append(number)
+        return items
+
+    monkeypatch.setattr(verifying, "live_progress", lambda: contextlib.nullcontext(wrap))
+    errata = ["power-of-choice:equation-85-bias", "power-of-choice:equation-66-any-gamma"]
+    assert main(["verify", *errata, "--budget", budget]) == 0
+    assert told == [total]
+    assert "equation-85-bias" in capsys.readouterr().out
 
 
 def test_what_is_folded_in_the_help_of_a_bound_hangs_below_its_name(capsys: pytest.CaptureFixture[str]) -> None:

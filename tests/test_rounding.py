@@ -166,3 +166,12 @@ def test_exact_arithmetic_stays_exact():
 def test_a_function_of_numpy_is_refused_because_it_would_lose_the_error():
     with pytest.raises(TypeError, match="Rounded"):
         np.sqrt(Rounded.of(2.0))
+
+
+@pytest.mark.parametrize("divisor", [1e-30, 0.7e-200, 3.0])
+def test_a_quotient_of_a_subnormal_number_is_within_its_error(divisor):
+    with np.errstate(all="ignore"):
+        for multiple in range(1, 50):
+            number = multiple * 5e-324
+            quotient = Rounded.of(number) / Rounded.of(divisor)
+            assert encloses(quotient, Q(number) / Q(divisor))

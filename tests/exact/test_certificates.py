@@ -202,6 +202,16 @@ def test_semidefiniteness_is_that_of_the_eigenvalues_and_of_nearly_singular_matr
     assert not is_semidefinite(below)
 
 
+@pytest.mark.parametrize("size", [3, 4])
+def test_gram_matrices_of_small_numbers_are_semidefinite_and_no_more_than_that_if_singular(size):
+    rng = np.random.default_rng(size)
+    for rank in range(1, size + 1):
+        rows = rng.integers(-9, 10, size=(size, rank)).astype(object)
+        assert is_semidefinite(rows @ rows.T)
+        # A null vector is orthogonal to the first axis by a rare chance only.
+        assert rank == size or not is_semidefinite(10**30 * rows @ rows.T - np.diag([1] + [0] * (size - 1)))
+
+
 def test_a_guess_that_is_too_large_is_lowered_until_it_is_proved():
     assert largest_proved(lambda number: number <= 0.3, 0.3 * (1 + 1e-9)) == pytest.approx(0.3, rel=1e-8)
     assert largest_proved(lambda number: False, 1.0) == 0.0

@@ -1,5 +1,7 @@
 """Strategies and their parts are values: equal ones are equal and hash alike, and all print shortly."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,7 @@ def test_a_long_tuple_is_told_from_one_that_differs_in_one_place():
     one, other = Listed(range(MANY)), Listed([*range(MANY - 2), 0, MANY - 1])
     assert repr(one) != repr(other)
     assert repr(one) == repr(listed(np.arange(MANY)))
+    assert re.fullmatch(rf"\(0, 1, 2, \.\.\. {MANY} entries, checksum [0-9a-f]{{8}}\)", repr(one))
 
 
 def test_what_was_given_is_kept_as_python_s_numbers():

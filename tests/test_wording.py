@@ -1,0 +1,27 @@
+"""Numbers in messages are short, and keep the digits that matter."""
+
+from fractions import Fraction
+
+import pytest
+
+from fedtheory._wording import short, shown
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (10**20 - 1, "9" * 20),
+        (10**20, "about 10^20"),
+        (-(10**400), "-about 10^400"),
+        (Fraction(1, 10**20), "about 10^-20"),
+        (Fraction(10**20 - 1, 10**20 - 2), f"{10**20 - 1}/{10**20 - 2}"),
+        (1e300, "1e+300"),
+    ],
+)
+def test_rationals_of_more_than_twenty_digits_are_written_by_their_size(number, text):
+    assert shown(number) == text
+
+
+def test_a_long_value_is_cut_after_fifty_letters():
+    assert short("x" * 57) == repr("x" * 57)
+    assert short("x" * 58) == "'" + "x" * 49 + "..."
