@@ -231,6 +231,16 @@ def test_theta_and_rho_are_the_sums_over_steps_of_the_paper():
                 assert rho[row, r] == pytest.approx(direct, rel=1e-13)
 
 
+@pytest.mark.parametrize("gamma", [2, 2.0, Q(2), 1.5])
+def test_a_gamma_that_would_divide_by_nothing_is_refused(gamma):
+    for call in (
+        lambda: fa.theta([Q(1)], gamma=gamma, local_steps=1),
+        lambda: fa.theta([1.0], gamma=gamma, local_steps=1),
+    ):
+        with pytest.raises(ValueError, match="gamma must be more than 2, got "):
+            call()
+
+
 def test_without_inclusion_only_priority_clients_count():
     shares, priority = [0.25, 0.75, 4.0], [True, True, False]
     nobody = fa.renormalized_weights(shares, priority, [False, False, False])

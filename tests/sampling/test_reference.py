@@ -52,6 +52,14 @@ def test_the_solver_is_given_normalized_norms() -> None:
         assert np.abs(reference_probabilities(scale * t, 2) - optimal_probabilities(t, 2)).max() < 1e-4
 
 
+def test_a_solver_without_an_answer_is_an_oracle_error(monkeypatch) -> None:
+    import cvxpy as cp
+
+    monkeypatch.setattr(cp.Problem, "solve", lambda *_, **__: None)
+    with pytest.raises(OracleError, match="the solver must answer, got status None"):
+        solver_probabilities([1.0, 2.0], 1, "CLARABEL")
+
+
 def test_an_unknown_solver_is_an_oracle_error() -> None:
     with pytest.raises(OracleError, match="the solver must answer"):
         solver_probabilities([1.0, 2.0], 1, "NO_SUCH_SOLVER")

@@ -97,6 +97,12 @@ def test_only_ratios_of_weights_matter():
     np.testing.assert_array_equal(*ours)
 
 
+def test_weights_may_differ_by_the_whole_factor_that_is_allowed():
+    before, models, _, x, y = draw(3, 9)
+    table = softmax_utilities(before, models, [1e100, 1.0, 1.0], x, y)
+    np.testing.assert_allclose(table[[1, 3, 5, 7]], table[1], rtol=1e-14)  # whoever is with the first has its model
+
+
 def test_arguments_are_read_in_any_form_and_left_alone():
     before, models, weights, x, y = draw(3, 9)
     for part in (before, models, weights, x, y):

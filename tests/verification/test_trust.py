@@ -133,6 +133,11 @@ def test_a_claim_with_one_instance_is_settled() -> None:
     assert uncertainty(claim(holding, instances=(1, 1)), trials(GOOD)) == 0
 
 
+def test_later_trials_add_their_findings_and_their_time() -> None:
+    later = Trials({1: BAD}, "raised", 0.5)
+    assert trials(GOOD).then(later) == Trials({0: GOOD, 1: BAD}, "raised", 1.5)
+
+
 def test_time_goes_where_a_verdict_is_least_certain(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("fedtheory.verification._spending.time.monotonic", lambda: now[0])
