@@ -104,8 +104,10 @@ def test_clients_that_share_their_minimizer_have_the_extremes_of_their_curvature
     fed = QuadraticFederation([[1.0, 4.0], [3.0, 2.0]], [center, center], [0.5, 0.5])
     # H = diag(2, 3); q = (1, 0): ratios 1/2 and 4/3.
     np.testing.assert_allclose(skew_extremes(fed, [1.0, 0.0]), (1 / 2, 4 / 3), rtol=1e-14)
-    with pytest.raises(AssumptionViolated, match="0/0 at a model that every client prefers"):
-        skew(QuadraticFederation([1.0, 2.0], [[0.0], [0.0]], [0.5, 0.5]), [1.0, 0.0], [0.0])
+    same = QuadraticFederation([1.0, 2.0], [[0.0], [0.0]], [0.5, 0.5])
+    for models in ([0.0], [[0.0], [1.0]]):  # there alone, and among others
+        with pytest.raises(AssumptionViolated, match="0/0 at a model that every client prefers"):
+            skew(same, [1.0, 0.0], models)
 
 
 def test_a_selected_client_of_weight_zero_elsewhere_makes_the_supremum_infinite():

@@ -205,6 +205,30 @@ def test_conjugate_gradients_find_the_same_minimizer(monkeypatch):
     np.testing.assert_allclose(matrix_free, dense, atol=2e-10 / 0.01)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_minimum_is_within_what_the_gradient_of_a_rough_minimizer_leaves_open(seed, monkeypatch):
+    fed, rng = random_federation(seed, l2=0.05)
+    near = fed.minimizer + 0.02 * rng.standard_normal(fed.dim)
+    monkeypatch.setattr(_newton, "minimizer", lambda *_: near)
+    found = _newton.infimum(fed._objective, np.zeros(fed.dim))
+    assert found.lower <= fed.minimum < found.upper
+    # A gradient step of the strong convexity would gain |g|^2/(2 l2), and rounding is far below that.
+    gradient2 = float(fed.gradient(near) @ fed.gradient(near))
+    assert found.upper - found.lower == pytest.approx(gradient2 / (2 * 0.05), rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**20])
+def test_what_rounding_hides_of_a_gradient_grows_with_what_is_summed(scale):
+    fed, _ = random_federation(1, l2=0.05)
+    data = FederatedData(scale * fed.data.features, fed.data.labels, fed.data.offsets, fed.data.num_classes)
+    objective, w = SoftmaxFederation(data, l2=0.05)._objective, np.full(fed.dim, scale)
+    computed = np.linalg.norm(objective.gradient(w))
+    summed = 2 * objective.sample_weights @ np.linalg.norm(objective.features, axis=1) + 0.05 * np.linalg.norm(w)
+    hidden = _newton._num_roundings(objective) * 2.0**-52 * summed
+    assert hidden > 10 * np.spacing(computed)
+    assert _newton._largest_gradient(objective, w) - computed == pytest.approx(hidden, abs=2 * np.spacing(computed))
+
+
 def test_a_minimizer_that_rounding_keeps_away_is_an_error(monkeypatch):
     monkeypatch.setattr(_newton, "GRADIENT_TOLERANCE", 1e-30)
     fed, _ = random_federation(0)

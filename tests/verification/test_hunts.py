@@ -4,11 +4,14 @@ import math
 import time
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 import pytest
 
 from fedtheory.paper import Paper, Statement
+from fedtheory.verification import _shrinking
+from fedtheory.verification._climbs import climb
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
 from fedtheory.verification.hunts import hunt, hunting
@@ -133,6 +136,19 @@ def test_clients_are_left_out_although_all_their_numbers_stand_elsewhere_then() 
     start = [0.9, *[0.9] * 4, *[0.0] * 4, *[0.9] * 4, *[0.0] * 4]
     found = hunt(replace(RARE, check=check), evaluations=2000, start=start)
     assert found.worst.instance == {"table": [[5], [0], [5], [0]]}
+
+
+@pytest.mark.parametrize("fewest", [1, 2, 3])
+def test_the_number_of_clients_falls_to_the_least_or_by_one(fewest: int) -> None:
+    def check(rng: np.random.Generator) -> Finding:
+        num_clients = 1 + int(rng.integers(0, 4))
+        return at_most(num_clients, max(num_clients - 1, fewest - 0.5), instance={"clients": [0] * num_clients})
+
+    seeds = np.random.SeedSequence(0)
+    [found] = islice(climb(replace(RARE, check=check), seeds, start=[0.9]), 1)
+    *_, last = _shrinking._fewer(replace(RARE, check=check), found, seeds)
+    # From four: one if that breaks the claim, else three.
+    assert len(last.worst.instance["clients"]) == (1 if fewest == 1 else 3)
 
 
 def test_a_number_that_is_used_as_it_is_becomes_short() -> None:
