@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ALSO = {
     "bounds": ("tests/claims",),
     "rational": ("tests/claims",),
+    "selection": ("tests/exact",),
     "testing": ("tests/bounds", "tests/conformance"),
 }
 QUICK_STUDY = "test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_it_stored"
