@@ -5,6 +5,7 @@
 from fractions import Fraction as Q
 from functools import cached_property
 
+import numpy as np
 import pytest
 
 from fedtheory.bounds import fedalign as fa
@@ -128,3 +129,18 @@ def test_noise_decides_who_is_included():
     run = noisy_pair()
     assert sorted(len(at.chosen) for at in run.snapshots[1]) == [1, 2]
     assert run.priority_weights == [1, Q(3, 4)]
+
+
+def test_drawn_courses_have_constants_on_both_sides_of_one_and_rounds_that_include_nobody():
+    rng = np.random.default_rng(5)
+    courses = [induction.draw_course(rng) for _ in range(100)]
+    known = [course.known for course in courses]
+    assert {one["mu"] for one in known} == {Q(1, 2), Q(1), Q(2)}
+    assert {one["L"] / one["mu"] for one in known} == {1, 2, 32}
+    assert {weight for course in courses for weight in course.priority_weights} == {Q(4, 4 + n) for n in range(9)}
+    assert {gap for course in courses for gap in course.included_gaps} == {Q(n, 4) for n in range(9)}
+    implied = [
+        one["mu"] ** 2 * course.initial_distance2 + 2 * one["mu"] * one["objective_gap"] + one["sigma2"]
+        for one, course in zip(known, courses, strict=True)
+    ]
+    assert {one["G2"] - least for one, least in zip(known, implied, strict=True)} == {0, 1, 2, 3, 4}
