@@ -404,6 +404,12 @@ def test_bound_help_lists_every_parameter_with_meaning_and_domain(capsys: pytest
     assert "examples:" in capsys.readouterr().out
 
 
+def test_an_interrupted_command_does_not_wait_for_what_is_still_computed() -> None:
+    begin = "m.main = lambda: threading.Thread(target=time.sleep, args=(60,)).start() or 130"
+    script = f"import threading, time, fedtheory.__main__ as m; {begin}; m.run()"
+    assert subprocess.run([sys.executable, "-c", script], check=False, timeout=30).returncode == 130
+
+
 @pytest.mark.parametrize(("budget", "total"), [("quick", 2), ("9.5", None)])
 def test_progress_counts_up_to_the_number_of_claims_unless_seconds_are_given(
     budget: str, total: int | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
