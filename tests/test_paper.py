@@ -124,3 +124,9 @@ def test_maximum_works_on_numbers_arrays_and_symbols():
 
 def test_a_notebook_shows_the_formula_of_a_bound_in_the_letters_of_its_paper() -> None:
     assert power_of_choice.client_drift._repr_latex_() == (r"$\displaystyle 4 G^2 \eta^{2} \left(\tau - 1\right)^{2}$")
+
+
+def test_a_scheme_names_its_pair_and_says_where_it_has_a_memory():
+    pair = "selection 'all' with aggregation 'mean'"
+    assert str(Scheme("all", "mean")) == pair
+    assert str(Scheme("all", "mean", memoryless=False)) == f"{pair}, with a memory"
