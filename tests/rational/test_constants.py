@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.exact.selection_skews import selection_skew
+from fedtheory.law import Law
 from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.constants import observed_gradient_bound, observed_skews, skew
 from fedtheory.rational.noises import no_noise
@@ -39,6 +40,13 @@ def test_the_gradient_bound_of_a_run_by_hand() -> None:
     # In the second round the model is 23/16 or 5/16 with equal chance (by hand: 2 - 7/16 (2 -+ 1) = 25/16 or 11/16).
     second = observed_gradient_bound(opposite_run(greedy=False), 2, 4)
     assert second == (Fraction(25, 16) + 1) ** 2 / 2 + (Fraction(11, 16) + 1) ** 2 / 2
+
+
+def test_who_never_trains_counts_at_the_start_of_every_round_that_is_begun() -> None:
+    # The client at 1 always trains, from 0: after two steps of 1/4 the model is 7/16, and the other client is at -1.
+    alone = replace(opposite_run(greedy=False), select=constant_law(Law.certain((0,))), initial=vector(0))
+    found = [observed_gradient_bound(replace(alone, num_steps=steps)) for steps in (1, 2, 3, 4)]
+    assert found == [1, 1, Fraction(23, 16) ** 2, Fraction(23, 16) ** 2]
 
 
 def test_unbiased_selection_has_skew_one() -> None:
