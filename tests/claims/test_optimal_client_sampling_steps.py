@@ -158,3 +158,14 @@ def test_algorithm_3_with_several_steps_is_not_dsgd():
 
     assert refuted(claim, check)
     assert claim.key in known_claims()
+
+
+def test_two_rounds_are_drawn_with_steps_up_to_the_longest_that_the_theorems_allow():
+    rng = np.random.default_rng(2)
+    shares = set()
+    for start in (many_rounds.draw_fedavg(rng) for _ in range(100)):
+        first, L, gamma = start.first, start.clients.smoothness, start.budget / 2
+        if first.local_steps == 1:  # with more of them noise is left out, after the step was drawn
+            M = first.noise_factor**2
+            shares.add(8 * L * first.step_size * max(2 + M, (1 + max(first.weights) * M) / gamma))
+    assert shares == {Q(1, 4), Q(1, 2), Q(3, 4), Q(1)}
