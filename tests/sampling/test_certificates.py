@@ -36,6 +36,23 @@ def test_the_gap_is_a_rigorous_bound_for_every_feasible_point() -> None:
         assert (objective(t, p) - optimum) / objective(t, p) <= found.relative_gap
 
 
+def test_the_gap_is_that_to_the_dual_value_of_the_threshold() -> None:
+    # min_{0 < p <= 1} t^2/p + x^2 p is 2 t x for t <= x, else t^2 + x^2; the budget m costs x^2 m.
+    rng = np.random.default_rng(4)
+    capped = 0
+    for _ in range(200):
+        t, m = draw(rng)
+        p = [Fraction(int(x), 8) for x in rng.integers(1, 9, len(t))]
+        if not any(t):
+            continue
+        found = certificate(t, p, m)
+        x = found.threshold
+        dual = sum(2 * s * x if s < x else s * s + x * x for s in t if s) - x * x * m
+        assert found.relative_gap == 1 - dual / objective(t, p)
+        capped += any(s > x > 0 and q < 1 for s, q in zip(t, p, strict=True))
+    assert capped > 20
+
+
 def test_only_optima_have_residual_zero() -> None:
     rng = np.random.default_rng(2)
     seen = 0
