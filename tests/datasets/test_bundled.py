@@ -50,6 +50,8 @@ def test_diabetes_is_the_ridge_regression_of_all_patients_whatever_the_clients()
     for sorted_by in ("bmi", None):
         fed = diabetes(7, rng=3, sorted_by=sorted_by)
         np.testing.assert_allclose(fed.minimizer, np.append(oracle, 0), atol=1e-12)
+        # A constant c misses centered targets by c^2/2 more, and the ridge adds as much times l2 = 1/10.
+        assert fed.loss(np.append(np.zeros(10), 3.0)) - fed.loss(np.zeros(11)) == pytest.approx(1.1 * 9 / 2, rel=1e-12)
         # All-zero models lose half the second moment of the targets: 1/2 on average.
         assert fed.loss(np.zeros(11)) == pytest.approx(0.5, rel=1e-12)
 

@@ -8,7 +8,8 @@ import pytest
 
 from fedtheory.bounds import fedavg as li
 from fedtheory.errors import OracleError
-from fedtheory.worst_case import closed_forms
+from fedtheory.worst_case import _exchangeable, closed_forms
+from fedtheory.worst_case._exchangeable import MEAN
 from fedtheory.worst_case.closed_forms import (
     prove_gap_after_step,
     prove_one_round,
@@ -16,6 +17,7 @@ from fedtheory.worst_case.closed_forms import (
     prove_skewed_round,
 )
 from fedtheory.worst_case.full_or_uniform import fedavg
+from fedtheory.worst_case.gram import Draft
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": Q(1), "distance2": Q(1), "objective_gap": Q(1, 2)}
 ETA = Q(1, 4)
@@ -100,3 +102,14 @@ def test_short_steps_have_a_floor_of_the_order_of_their_square() -> None:
     assert floors[0] / floors[1] == pytest.approx(4, rel=0.02)
     # 9.136e-5 is the exact floor at 1/100.
     assert 9.136e-5 <= floors[0] <= 1.25 * 9.136e-5
+
+
+def test_the_mean_gradients_of_a_closed_path_cancel_in_proportion_to_the_steps() -> None:
+    steps = (Q(1, 2), Q(1, 3), Q(1, 5))
+    draft = Draft(num_blocks=2)
+    points = _exchangeable._closed_path(draft, draft.vector(MEAN), steps)
+    moved = _exchangeable.origin()
+    for eta, point in zip(steps, points, strict=True):
+        moved = moved + eta * point.gradient.within((MEAN,))
+    assert moved.coordinates == {}
+    assert any(point.gradient.within((MEAN,)).coordinates for point in points)
