@@ -13,6 +13,8 @@ OTHER_NAMES = {
     "sum": "prod", "cumsum": "cumprod", "ones": "zeros", "issubset": "issuperset",
 }  # fmt: skip
 OTHER_NAMES |= {other: name for name, other in OTHER_NAMES.items()} | {"log1p": "log", "expm1": "exp"}
+# Called by their bare names: another name has to be one that Python knows, or the mutant dies of that.
+OTHER_BUILTINS = {"any": "all", "all": "any", "min": "max", "max": "min", "sum": "max"}
 OTHER_OPERATORS: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*"), ast.Mod: ("%", "*"),
     ast.FloorDiv: ("//", "/"), ast.Pow: ("**", "*"), ast.BitOr: ("|", "&"), ast.BitAnd: ("&", "|"),
@@ -196,8 +198,9 @@ def _other_branches(source: _Source, node: ast.AST) -> Iterator[Change]:
 
 def _other_functions(source: _Source, node: ast.AST, parent: ast.AST) -> Iterator[Change]:
     match node:
-        case ast.Name(id=name) if name in OTHER_NAMES and isinstance(parent, ast.Call) and parent.func is node:
-            yield "function", *source.span(node), OTHER_NAMES[name]
+        case ast.Name(id=name) if name in OTHER_BUILTINS and isinstance(parent, ast.Call) and parent.func is node:
+            if name != "sum" or (len(parent.args) == 1 and not parent.keywords):
+                yield "function", *source.span(node), OTHER_BUILTINS[name]
         case ast.Attribute(attr=name) if name in OTHER_NAMES:
             end = source.span(node)[1]
             yield "function", end - len(name), end, OTHER_NAMES[name]
