@@ -35,7 +35,12 @@ def sweep_study(arguments: argparse.Namespace) -> int:
                 arguments.study, scheduler=arguments.scheduler, force=arguments.force, progress=True, **options
             )
             _show(found, arguments.show)
-        except (ValueError, TypeError, OSError) as error:
+        except KeyboardInterrupt:
+            sys.stderr.write(f"interrupted; what is finished is in {arguments.out}\n")
+            return 130
+        except OSError as error:
+            refuse(error.strerror or str(error))
+        except (ValueError, TypeError) as error:
             refuse(str(error))
     for failure in found.failures[:_MOST_LINES]:
         sys.stderr.write(f"failed: {failure.configuration}: {failure.error}\n")

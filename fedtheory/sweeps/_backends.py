@@ -4,7 +4,9 @@ import contextlib
 import os
 import pickle
 import signal
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,6 +21,8 @@ __all__ = ["BACKENDS", "Crew", "crew", "packed", "pinned"]
 BACKENDS = ("serial", "threads", "processes", "dask")
 # Compilers need deep stacks, and some platforms give threads shallow ones.
 _STACK = 64 * 2**20
+# Seconds between two looks of a worker at its parent.
+_LOOK = 0.5
 _LIBRARIES = ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMEXPR")
 
 
@@ -98,14 +102,26 @@ def _processes(workers: int, scheduler: str | None) -> Iterator[Crew]:  # noqa: 
     from joblib.externals.loky import ProcessPoolExecutor
 
     executor = ProcessPoolExecutor(
-        workers, initializer=_deaf, env={f"{library}_NUM_THREADS": "1" for library in _LIBRARIES}
+        workers,
+        initializer=_obey,
+        initargs=(os.getpid(),),
+        env={f"{library}_NUM_THREADS": "1" for library in _LIBRARIES},
     )
     yield Crew(executor, workers, lambda: executor.shutdown(kill_workers=True))
 
 
-def _deaf() -> None:
+def _obey(parent: int) -> None:
     # Ctrl-C on a terminal goes to every process of the program: the parent alone decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent has: one that is killed cannot say goodbye, and its workers would wait on."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    os._exit(1)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._wording import short
-from fedtheory.engine.trajectory import Trajectory
 
 __all__ = ["Outcome", "Variable", "from_bytes", "to_bytes", "variables_of"]
 
@@ -71,8 +70,8 @@ def variables_of(result: Any) -> dict[str, Variable]:
     Parameters
     ----------
     result
-        A number (called ``value``), a mapping from names to numbers, words or arrays (whose dimensions are numbered), a
-        `Trajectory`, or an `xarray.Dataset`.
+        A number or an array (called ``value``), a dictionary from names to numbers, words or arrays (whose dimensions
+        are numbered), a `Trajectory`, or an `xarray.Dataset`.
 
     Raises
     ------
@@ -84,16 +83,22 @@ def variables_of(result: Any) -> dict[str, Variable]:
     >>> variables_of({"gap": 0.5})
     {'gap': Variable(dims=(), values=array(0.5))}
     """
+    if isinstance(result, dict):
+        return {str(name): _variable(str(name), value) for name, value in result.items()}
+    if isinstance(result, int | float | np.generic | np.ndarray):
+        return {"value": _variable("value", result)}
+    # Slow to import, and not needed by those who return numbers.
     import xarray
+
+    from fedtheory.engine.trajectory import Trajectory
 
     if isinstance(result, Trajectory):
         result = result.to_xarray()
-    if isinstance(result, xarray.Dataset):
-        pairs = {str(name): (tuple(map(str, found.dims)), found.values) for name, found in result.variables.items()}
-        return {name: Variable(dims, _array(name, values)) for name, (dims, values) in pairs.items()}
-    if isinstance(result, Mapping):
-        return {str(name): _variable(str(name), value) for name, value in result.items()}
-    return {"value": _variable("value", result)}
+    if not isinstance(result, xarray.Dataset):
+        message = f"a sweep must find numbers, a dictionary of them, a Trajectory or a Dataset, got {short(result)}"
+        raise TypeError(message)
+    pairs = {str(name): (tuple(map(str, found.dims)), found.values) for name, found in result.variables.items()}
+    return {name: Variable(dims, _array(name, values)) for name, (dims, values) in pairs.items()}
 
 
 def _variable(name: str, value: Any) -> Variable:

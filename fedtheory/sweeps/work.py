@@ -72,7 +72,7 @@ class StudyWork:
         config = replace(self.config, **point, **({} if seed is None else {"seed": seed}))
         data = self.study.run(config, silent)
         checks = self.study.checks(data)
-        found = {"check": list(checks), "holds": [check.holds for check in checks.values()]}
+        found: dict[str, list[Any]] = {"check": list(checks), "holds": [check.holds for check in checks.values()]}
         labelled = {name: Variable(("check",), value.values) for name, value in variables_of(found).items()}
         return {**variables_of(data), **labelled, **variables_of({"checks_failed": found["holds"].count(False)})}
 
