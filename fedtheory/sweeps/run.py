@@ -175,7 +175,7 @@ def _until_broken(queue: deque[Configuration], work: Work | bytes, workers: Crew
                 running[_submitted(workers.executor, work, queue[0])] = queue[0]
                 queue.popleft()
             done, _ = wait(running, timeout=_GLANCE, return_when=FIRST_COMPLETED)
-            for future in done:
+            for future in [future for future in running if future in done]:
                 outcome = _outcome(future)
                 keep(running.pop(future), outcome)
     except BrokenExecutor:

@@ -2,6 +2,7 @@
 
 import importlib.util
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.statistics import student_mean
 from fedtheory.sweeps import run as running
+from fedtheory.sweeps.grid import gridded
 from fedtheory.sweeps.outcomes import Outcome, Variable, from_bytes, to_bytes, variables_of
 from fedtheory.sweeps.plans import plan
 from fedtheory.sweeps.releases import made_by
@@ -29,11 +31,23 @@ def parts(folder):
     return sorted((folder / "parts").iterdir())
 
 
+def watched(monkeypatch):
+    """Points that are run from now on."""
+    ran: list[dict[str, Any]] = []
+
+    def noted(work, point, *rest):
+        ran.append(point)
+        return attempt(work, point, *rest)
+
+    monkeypatch.setattr(running, "attempt", noted)
+    return ran
+
+
 def test_data_are_labelled_by_the_grid_and_hold_what_the_function_returns(swept):
     data = swept.data
     assert data["gap"].dims == ("d", "tau", "seed")
-    assert [*data["d"].values], [*data["tau"].values] == ([1, 5], [1, 2, 3])
-    seeds = [one.seed for one in running.gridded(GRID, 3) if (one.point["d"], one.point["tau"]) == (5, 3)]
+    assert (data["d"].values.tolist(), data["tau"].values.tolist()) == ([1, 5], [1, 2, 3])
+    seeds = [one.seed for one in gridded(GRID, 3) if (one.point["d"], one.point["tau"]) == (5, 3)]
     for number, seed in enumerate(seeds):
         wanted, here = toy.noisy(5, 3, seed), data.sel(d=5, tau=3).isel(seed=number)
         assert float(here["gap"]) == wanted["gap"]
@@ -110,8 +124,7 @@ def test_another_seed_or_value_is_another_digest(swept):
 
 def test_what_is_complete_is_not_run_again_and_failures_are(swept, tmp_path, monkeypatch):
     ft.sweep(toy.noisy, GRID, seeds=3, backend="serial", out=tmp_path)
-    ran = []
-    monkeypatch.setattr(running, "attempt", lambda work, point, *rest: ran.append(point) or attempt(work, point, *rest))
+    ran = watched(monkeypatch)
     again = ft.sweep(toy.noisy, GRID, seeds=3, backend="serial", out=tmp_path)
     assert ran == [{"d": 5, "tau": 2}] * 3
     assert again.digest == swept.digest
@@ -120,8 +133,7 @@ def test_what_is_complete_is_not_run_again_and_failures_are(swept, tmp_path, mon
 
 def test_a_grid_may_grow(tmp_path, monkeypatch):
     ft.sweep(toy.slow, {"d": [1, 2]}, backend="serial", out=tmp_path)
-    ran = []
-    monkeypatch.setattr(running, "attempt", lambda work, point, *rest: ran.append(point) or attempt(work, point, *rest))
+    ran = watched(monkeypatch)
     found = ft.sweep(toy.slow, {"d": [2, 7, 1]}, backend="serial", out=tmp_path)
     assert ran == [{"d": 7}]
     assert found.data["value"].values.tolist() == [3.0, 10.5, 1.5]
@@ -180,8 +192,9 @@ def test_results_of_another_sweep_are_refused_in_one_line_and_left_alone(tmp_pat
         ft.sweep(**arguments | again)
     assert "\n" not in str(refused.value)
     assert {path: path.read_bytes() for path in parts(tmp_path)} == before
-    ft.sweep(**arguments | again, force=True)
-    assert set(parts(tmp_path)).isdisjoint(before) or "grid" in again or "function_or_study" in again
+    forced = ft.sweep(**arguments | again, force=True)
+    assert forced.digest == ft.sweep(**arguments | again | {"out": None}).digest
+    assert len(parts(tmp_path)) == forced.data["failed"].size
 
 
 def test_another_rule_for_seeds_is_another_sweep(tmp_path):
