@@ -157,14 +157,27 @@ def _address(workers: int, scheduler: str | None) -> Iterator[Any]:
 
     from distributed import LocalCluster
 
-    with (
-        tempfile.TemporaryDirectory(prefix="fedtheory-dask-") as folder,
-        LocalCluster(
-            n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None,
-            silence_logs=logging.CRITICAL, local_directory=folder,
-        ) as cluster,
-    ):  # fmt: skip
-        yield cluster
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="fedtheory-dask-"))
+        with _children_deaf():
+            cluster = LocalCluster(
+                n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None,
+                silence_logs=logging.CRITICAL, local_directory=folder,
+            )  # fmt: skip
+        yield stack.enter_context(cluster)
+
+
+@contextlib.contextmanager
+def _children_deaf() -> Iterator[None]:
+    """Let processes that are started meanwhile ignore Ctrl-C: what is ignored is inherited."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, heard)
 
 
 def number_of_workers(workers: int | None, backend: str) -> int:
