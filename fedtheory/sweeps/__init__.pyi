@@ -4,7 +4,6 @@ from fedtheory.sweeps import assembly as assembly
 from fedtheory.sweeps import grid as grid
 from fedtheory.sweeps import outcomes as outcomes
 from fedtheory.sweeps import plans as plans
-from fedtheory.sweeps import releases as releases
 from fedtheory.sweeps import results as results
 from fedtheory.sweeps import run as run
 from fedtheory.sweeps import store as store
@@ -22,8 +21,6 @@ from fedtheory.sweeps.outcomes import to_bytes as to_bytes
 from fedtheory.sweeps.outcomes import variables_of as variables_of
 from fedtheory.sweeps.plans import Plan as Plan
 from fedtheory.sweeps.plans import plan as plan
-from fedtheory.sweeps.releases import made_by as made_by
-from fedtheory.sweeps.releases import release as release
 from fedtheory.sweeps.results import Failure as Failure
 from fedtheory.sweeps.results import Sweep as Sweep
 from fedtheory.sweeps.results import published as published

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory import _validate
+from fedtheory._releases import made_by
 from fedtheory.sweeps._backends import BACKENDS, number_of_workers
 from fedtheory.sweeps.grid import Configuration, gridded
 from fedtheory.sweeps.outcomes import Outcome
-from fedtheory.sweeps.releases import made_by
 from fedtheory.sweeps.store import Store, inspected
 from fedtheory.sweeps.work import attempt, work_of
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from fedtheory import _validate
 from fedtheory._progress import reported
+from fedtheory._releases import made_by
 from fedtheory.sweeps._backends import BACKENDS, Crew, crew, number_of_workers, packed, pinned
 from fedtheory.sweeps.grid import Configuration, Grid, gridded
 from fedtheory.sweeps.outcomes import Outcome
-from fedtheory.sweeps.releases import made_by
 from fedtheory.sweeps.results import Sweep, published
 from fedtheory.sweeps.store import Store, SweepWarning, header_of, opened
 from fedtheory.sweeps.work import Work, attempt, work_of

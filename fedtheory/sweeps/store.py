@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from fedtheory._files import bytes_writer, json_writer, place, read_json
+from fedtheory._releases import release
 from fedtheory.sweeps.grid import Configuration, Grid, canonical
 from fedtheory.sweeps.outcomes import Outcome, from_bytes, to_bytes
-from fedtheory.sweeps.releases import release
 from fedtheory.sweeps.work import Work
 
 __all__ = ["HEADER", "Store", "SweepWarning", "header_of", "inspected", "opened"]

@@ -12,10 +12,10 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from fedtheory._releases import made_by
 from fedtheory.study import Study, silent
 from fedtheory.sweeps.grid import Grid, canonical
 from fedtheory.sweeps.outcomes import Outcome, Variable, variables_of
-from fedtheory.sweeps.releases import made_by
 
 __all__ = ["FileWork", "FunctionWork", "StudyWork", "Work", "attempt", "read_study", "work_of"]
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory._releases import made_by
 from fedtheory.statistics import student_mean
 from fedtheory.sweeps import run as running
 from fedtheory.sweeps.grid import gridded
 from fedtheory.sweeps.outcomes import Outcome, Variable, from_bytes, to_bytes, variables_of
 from fedtheory.sweeps.plans import plan
-from fedtheory.sweeps.releases import made_by
 from fedtheory.sweeps.store import SweepWarning
 from fedtheory.sweeps.work import FunctionWork, attempt, work_of
 from tests.sweeps import toy
