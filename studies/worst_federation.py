@@ -87,7 +87,7 @@ class Config:
 
 
 QUICK = Config(
-    num_rounds=64, local_steps=(2,), candidates=(2, 10), num_replicates=4, num_blocks=2, block_size=40,
+    num_rounds=64, local_steps=(2,), candidates=(4, 10), num_replicates=4, num_blocks=2, block_size=40,
     backend="serial", parts="",
 )  # fmt: skip
 
@@ -275,7 +275,7 @@ def phase_diagram(data: "Dataset") -> "Figure":
     """Draw a row of panels for each number of candidates and what is counted, a column for each tau."""
     import matplotlib.pyplot as plt
 
-    shown = sorted({int(data["d"][0]), int(data["d"][-1])})
+    shown = [int(data["d"][data.sizes["d"] // 3]), int(data["d"][-1])]
     taus, rows = data["tau"].values, [(counted, d) for counted in COUNTED for d in shown]
     with appearance():
         figure, panels = plt.subplots(

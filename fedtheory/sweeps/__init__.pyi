@@ -24,7 +24,6 @@ from fedtheory.sweeps.plans import plan as plan
 from fedtheory.sweeps.results import Failure as Failure
 from fedtheory.sweeps.results import Sweep as Sweep
 from fedtheory.sweeps.results import published as published
-from fedtheory.sweeps.run import kept_of as kept_of
 from fedtheory.sweeps.run import sweep as sweep
 from fedtheory.sweeps.store import HEADER as HEADER
 from fedtheory.sweeps.store import Store as Store

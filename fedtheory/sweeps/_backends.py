@@ -23,7 +23,6 @@ BACKENDS = ("serial", "threads", "processes", "dask")
 _STACK = 64 * 2**20
 # Seconds between two looks of a worker at its parent.
 _LOOK = 0.5
-_LIBRARIES = ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMEXPR")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +45,8 @@ def pinned(function: Callable[..., Any], *arguments: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def _pin() -> Any:
+    # SciPy brings a library of its own, which is to be there by now.
+    import scipy.linalg  # noqa: F401
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(1)
@@ -101,12 +102,7 @@ def _threads(workers: int, scheduler: str | None) -> Iterator[Crew]:  # noqa: AR
 def _processes(workers: int, scheduler: str | None) -> Iterator[Crew]:  # noqa: ARG001
     from joblib.externals.loky import ProcessPoolExecutor
 
-    executor = ProcessPoolExecutor(
-        workers,
-        initializer=_obey,
-        initargs=(os.getpid(),),
-        env={f"{library}_NUM_THREADS": "1" for library in _LIBRARIES},
-    )
+    executor = ProcessPoolExecutor(workers, initializer=_obey, initargs=(os.getpid(),))
     yield Crew(executor, workers, lambda: executor.shutdown(kill_workers=True))
 
 

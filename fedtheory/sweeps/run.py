@@ -18,7 +18,7 @@ from fedtheory.sweeps.results import Sweep, published
 from fedtheory.sweeps.store import Store, SweepWarning, header_of, opened
 from fedtheory.sweeps.work import Work, attempt, work_of
 
-__all__ = ["kept_of", "sweep"]
+__all__ = ["sweep"]
 
 # Seconds after which a waiting parent looks up, so that Ctrl-C is heard.
 _GLANCE = 0.1
@@ -95,7 +95,7 @@ def sweep(
     work, wanted = work_of(function_or_study, quick=quick), gridded(grid, seeds, rng)
     work.refuse(wanted)
     with _folder(out, work, wanted, force=force) as store:
-        found = kept_of(store, wanted)
+        found = _kept_of(store, wanted)
         missing = [one for one in wanted if one.name not in found]
         failures = [0]
         with reported("sweep", len(wanted), done=len(found)) if progress else _silence() as report:
@@ -117,7 +117,7 @@ def sweep(
     return result
 
 
-def kept_of(store: Store | None, grid: Grid) -> dict[str, Outcome]:
+def _kept_of(store: Store | None, grid: Grid) -> dict[str, Outcome]:
     """Return what a folder holds of a grid, by name; failures are not kept, so that they are run again."""
     if store is None:
         return {}

@@ -77,6 +77,25 @@ def test_intervals_and_table_are_those_of_student_over_the_seeds(swept):
     assert swept.variables == ["gap", "product"]
 
 
+def test_a_seed_that_failed_is_left_out_and_a_value_that_is_not_finite_is_not():
+    def odd(d, seed):
+        if (d, seed) == (3, 1):
+            raise RuntimeError
+        return np.inf if (d, seed) == (5, 1) else float(d + seed)
+
+    found = ft.sweep(odd, {"d": [3, 5]}, seeds=[0, 1, 4], backend="serial").intervals()
+    assert found["mean"].values.tolist() == [5.0, np.inf]
+    assert found["seeds"].values.tolist() == [2, 3]
+    assert (float(found["lower"][0]), float(found["upper"][0])) == tuple(student_mean([3.0, 7.0]))
+    assert (float(found["lower"][1]), float(found["upper"][1])) == (-np.inf, np.inf)
+
+
+def test_workers_have_one_thread_for_linear_algebra(monkeypatch):
+    for library in ("OPENBLAS", "OMP", "MKL"):
+        monkeypatch.setenv(f"{library}_NUM_THREADS", "2")
+    assert ft.sweep(toy.threads, {"d": [1]}, backend="processes", workers=1).data["value"].item() == 1
+
+
 def test_a_plot_has_a_line_for_each_value_of_the_shorter_axis(swept):
     from matplotlib.figure import Figure
 

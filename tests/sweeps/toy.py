@@ -34,6 +34,14 @@ def large(d):
     return np.arange(10.0 if d < 3 else 10000.0)
 
 
+def threads(d):
+    """Most threads that a library for linear algebra has."""
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_info
+
+    return max(pool["num_threads"] for pool in threadpool_info())
+
+
 def dies_once(d, marker):
     """A worker that is killed from outside, once."""
     if d == 3 and not Path(marker).exists():
