@@ -44,6 +44,7 @@ class Setting:
     dim: int
     num_selected: int
     candidates: tuple[int, ...]
+    predicted: tuple[int, ...]
     num_rounds: int
     step_share: float
     num_replicates: int
@@ -62,6 +63,8 @@ class Config:
     """Clients m selected in a round."""
     candidates: tuple[int, ...] = (2, 4, 6, 10)
     """Numbers d of candidates of pow-d."""
+    predicted: tuple[int, ...] = (4, 10)
+    """Those for which floor and mean field are computed, and that are drawn."""
     num_rounds: int = 256
     """Longest training, a power of two."""
     local_steps: tuple[int, ...] = (1, 2, 4, 8)
@@ -142,7 +145,7 @@ def block(block: int, tau: int, seed: int, *, setting: Setting) -> "Dataset":
     }
     return xarray.Dataset(
         {name: (("federation", *dims[name]), values) for name, values in columns.items()},
-        coords={"horizon": horizon, "strategy": strategy, "d": list(setting.candidates), "counted": list(COUNTED)},
+        coords={"horizon": horizon, "strategy": strategy, "d": list(setting.predicted), "counted": list(COUNTED)},
     )
 
 
@@ -172,7 +175,7 @@ def _compared(
         ahead.append(_ahead(gaps, cost, rand, at, paid))
         ratio.append(gaps[-1] / rand[-1])
     fields, floors = [], []
-    for d in setting.candidates:
+    for d in setting.predicted:
         strategy = ft.selection.PowerOfChoice(m, d)
         gaps = ft.estimates.mean_field_gap(fed, strategy, setting.num_rounds, tau, step, initial)
         cost = (m * setting.dim + d + d * setting.dim) * np.arange(setting.num_rounds + 1)
@@ -275,8 +278,7 @@ def phase_diagram(data: "Dataset") -> "Figure":
     """Draw a row of panels for each number of candidates and what is counted, a column for each tau."""
     import matplotlib.pyplot as plt
 
-    shown = [int(data["d"][data.sizes["d"] // 3]), int(data["d"][-1])]
-    taus, rows = data["tau"].values, [(counted, d) for counted in COUNTED for d in shown]
+    taus, rows = data["tau"].values, [(counted, int(d)) for counted in COUNTED for d in data["d"].values]
     with appearance():
         figure, panels = plt.subplots(
             len(rows),

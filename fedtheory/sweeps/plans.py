@@ -103,5 +103,8 @@ def plan(
 
 
 def _is_complete(store: Store | None, one: Configuration) -> bool:
-    outcome = None if store is None else store.kept(one)
+    try:
+        outcome = None if store is None else store.kept(one)
+    except ValueError:  # the sweep will say so
+        return False
     return outcome is not None and not outcome.failed

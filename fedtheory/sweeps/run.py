@@ -119,13 +119,22 @@ def sweep(
 
 def _kept_of(store: Store | None, grid: Grid) -> dict[str, Outcome]:
     """Return what a folder holds of a grid, by name; failures are not kept, so that they are run again."""
-    if store is None:
-        return {}
-    looked = ((one.name, store.kept(one)) for one in grid)
-    found = {name: outcome for name, outcome in looked if outcome is not None and not outcome.failed}
-    others = {outcome.made_by for outcome in found.values()} - {made_by()}
+    found: dict[str, Outcome] = {}
+    damaged: list[str] = []
+    for one in grid:
+        try:
+            outcome = None if store is None else store.kept(one)
+        except ValueError as error:
+            damaged.append(str(error))
+            continue
+        if outcome is not None and not outcome.failed:
+            found[one.name] = outcome
+    if damaged:
+        others = f", and so are {len(damaged) - 1} others" if len(damaged) > 1 else ""
+        warnings.warn(f"{damaged[0]}{others}", SweepWarning, stacklevel=3)
+    others = ", ".join(sorted({outcome.made_by for outcome in found.values()} - {made_by()}))
     if others:
-        text = f"parts in {store.folder} were computed by fedtheory {', '.join(sorted(others))}, this is {made_by()}"
+        text = f"parts that are kept were computed by fedtheory {others}, this is {made_by()}"
         warnings.warn(text, SweepWarning, stacklevel=3)
     return found
 

@@ -40,18 +40,18 @@ class Store:
             raise OSError(error.errno, message) from error
 
     def kept(self, configuration: Configuration) -> Outcome | None:
-        """Return what a part holds; None if there is none, or with a warning if it is not whole."""
+        """Return what a part holds, None if there is none; ValueError if it is not whole, or of something else."""
         path = self._path(configuration)
         try:
             form, outcome = from_bytes(path.read_bytes())
-            if form != configuration.form:
-                message = f"a part must be of its own configuration, got {form}"
-                raise ValueError(message)
         except FileNotFoundError:
             return None
         except ValueError as error:
-            warnings.warn(f"{path} is run again: {error}", SweepWarning, stacklevel=2)
-            return None
+            message = f"{path} is run again: {error}"
+            raise ValueError(message) from error
+        if form != configuration.form:
+            message = f"{path} is run again: a part must be of its own configuration, got {form}"
+            raise ValueError(message)
         return outcome
 
     def _path(self, configuration: Configuration) -> Path:

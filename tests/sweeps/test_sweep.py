@@ -177,6 +177,16 @@ def test_a_damaged_part_is_run_again_with_a_warning(tmp_path, damage):
     assert after.digest == before.digest
 
 
+def test_many_damaged_parts_are_one_warning(tmp_path):
+    ft.sweep(toy.slow, {"d": [1, 2, 3]}, backend="serial", out=tmp_path)
+    for part in parts(tmp_path):
+        part.write_bytes(b"")
+    assert len(plan(toy.slow, {"d": [1, 2, 3]}, out=tmp_path, samples=1).missing) == 3
+    with pytest.warns(SweepWarning, match=r"cannot be read \(EOFError\), and so are 2 others") as warned:
+        ft.sweep(toy.slow, {"d": [1, 2, 3]}, backend="serial", out=tmp_path)
+    assert len(warned) == 1
+
+
 def test_a_part_under_the_name_of_another_is_run_again(tmp_path):
     before = ft.sweep(toy.slow, {"d": [1, 2]}, backend="serial", out=tmp_path)
     one, other = parts(tmp_path)
