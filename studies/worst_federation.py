@@ -16,11 +16,11 @@ where it was when it is started again.
 **Reading.** Color: the share of federations in which Power-of-Choice is ahead after so many rounds (upper rows), or
 after as many floats as so many rounds of random selection send (lower rows). Solid line: where the *mean field* (the
 round with its exact expected coefficients, without noise) is ahead in half of them. Dashed: where the exact error of
-random selection falls below the exact floor in half of them; above it and to its right Power-of-Choice cannot catch up.
-The two lines nearly coincide, and the color changes there: who is ahead is decided by the floor, which comes earlier the
-more heterogeneity and candidates there are. With many local steps the selections of chance cost random selection so much
-that it stays behind in half of the federations. When all that is sent is counted, candidates cost more than they bring;
-rpow-d, which asks nobody, is ahead early there, too (table).
+random selection falls below the exact floor in half of them; above it and to its right Power-of-Choice cannot catch
+up. The two lines nearly coincide, and the color changes there: the floor decides who is ahead, the earlier the more
+heterogeneity and candidates there are. With many local steps chance costs random selection so much that few candidates
+stay ahead in half of the federations. When all that is sent is counted, candidates cost more than they bring; rpow-d,
+which asks nobody, is ahead early there, too (table).
 """
 
 from dataclasses import dataclass, fields
