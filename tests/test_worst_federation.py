@@ -1,8 +1,8 @@
 """The study of random federations: they are as heterogeneous as they say, and what is compared costs the same."""
 
+import _random_federations as study
 import numpy as np
 import pytest
-import worst_federation as study
 
 import fedtheory as ft
 

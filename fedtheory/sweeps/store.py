@@ -145,9 +145,12 @@ def _refuse_other(folder: Path, found: Mapping[str, Any], wanted: Mapping[str, A
 def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     """Say what differs; a grid may grow."""
     try:
-        for name in ("fedtheory", "sweep"):
-            if found[name] != wanted[name]:
-                return f"{name} {_shown(found[name])}, not {_shown(wanted[name])}"
+        if found["fedtheory"] != wanted["fedtheory"]:
+            return f"by fedtheory {found['fedtheory']}, not {wanted['fedtheory']}"
+        if found["sweep"]["name"] != wanted["sweep"]["name"]:
+            return f"of {found['sweep']['name']}, not {wanted['sweep']['name']}"
+        if found["sweep"] != wanted["sweep"]:
+            return f"of {found['sweep']['name']} with other settings beside the grid"
         if found["axes"].keys() != wanted["axes"].keys():
             return f"axes {', '.join(found['axes'])}, not {', '.join(wanted['axes'])}"
         if found["seeds"]["rule"] != wanted["seeds"]["rule"]:
@@ -158,10 +161,6 @@ def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     except (KeyError, TypeError, AttributeError):
         return "a header of another form"
     return f"with {gone[0]}" if gone else ""
-
-
-def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else " ".join(map(str, value.values()))
 
 
 def _empty(folder: Path) -> None:

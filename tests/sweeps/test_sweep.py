@@ -207,10 +207,13 @@ def test_unfinished_files_of_a_sweep_that_was_killed_are_removed(tmp_path):
     ("again", "sentence"),
     [
         ({"grid": {"d": [1]}}, "with d 2"),
-        ({"grid": {"e": [1]}, "function_or_study": lambda e: e}, r"sweep .*toy:slow \{\}, not"),
-        ({"function_or_study": toy.dies}, r"sweep .*toy:slow \{\}, not .*toy:dies"),
-        ({"function_or_study": partial(lambda d, x: d, x=1)}, r'not .*<lambda> \{"x":1\}'),
-        ({"function_or_study": lambda d, seed: d, "seeds": 2}, "sweep"),
+        ({"grid": {"e": [1]}, "function_or_study": lambda e: e}, r"of .*toy:slow, not .*<lambda>"),
+        ({"function_or_study": toy.dies}, r"of .*toy:slow, not .*toy:dies"),
+        (
+            {"function_or_study": partial(toy.slow, d=1), "grid": {}},
+            "of .*toy:slow with other settings beside the grid",
+        ),
+        ({"function_or_study": lambda d, seed: d, "seeds": 2}, "of .*toy:slow, not"),
     ],
 )
 def test_results_of_another_sweep_are_refused_in_one_line_and_left_alone(tmp_path, again, sentence):
