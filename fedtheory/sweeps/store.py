@@ -143,24 +143,28 @@ def _refuse_other(folder: Path, found: Mapping[str, Any], wanted: Mapping[str, A
 
 
 def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """Say what differs; a grid may grow."""
+    """Say what differs, nothing if the sweep may go on."""
     try:
-        if found["fedtheory"] != wanted["fedtheory"]:
-            return f"by fedtheory {found['fedtheory']}, not {wanted['fedtheory']}"
-        if found["sweep"]["name"] != wanted["sweep"]["name"]:
-            return f"of {found['sweep']['name']}, not {wanted['sweep']['name']}"
-        if found["sweep"] != wanted["sweep"]:
-            return f"of {found['sweep']['name']} with other settings beside the grid"
-        if found["axes"].keys() != wanted["axes"].keys():
-            return f"axes {', '.join(found['axes'])}, not {', '.join(wanted['axes'])}"
-        if found["seeds"]["rule"] != wanted["seeds"]["rule"]:
-            return f"seeds {found['seeds']['rule']}, not {wanted['seeds']['rule']}"
-        before = {**found["axes"], "seeds": found["seeds"]["numbers"] or []}
-        now = {**wanted["axes"], "seeds": wanted["seeds"]["numbers"] or []}
-        gone = [f"{name} {value}" for name, values in before.items() for value in values if value not in now[name]]
+        return next(filter(None, _differences(found, wanted)), "")
     except (KeyError, TypeError, AttributeError):
         return "a header of another form"
-    return f"with {gone[0]}" if gone else ""
+
+
+def _differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what differs, or nothings; a grid may grow."""
+    before, now = found["sweep"], wanted["sweep"]
+    yield _unlike("by fedtheory", found["fedtheory"], wanted["fedtheory"])
+    yield _unlike("of", before["name"], now["name"])
+    yield "" if before == now else f"of {now['name']} with other settings beside the grid"
+    yield _unlike("over", ", ".join(found["axes"]), ", ".join(wanted["axes"]))
+    yield _unlike("with seeds", found["seeds"]["rule"], wanted["seeds"]["rule"])
+    values = {**wanted["axes"], "seed": wanted["seeds"]["numbers"] or []}
+    for name, kept in {**found["axes"], "seed": found["seeds"]["numbers"] or []}.items():
+        yield from (f"with {name} {value}" for value in kept if value not in values[name])
+
+
+def _unlike(what: str, before: str, now: str) -> str:
+    return "" if before == now else f"{what} {before}, not {now}"
 
 
 def _empty(folder: Path) -> None:
