@@ -22,6 +22,8 @@ __all__ = ["sweep"]
 
 # Seconds after which a waiting parent looks up, so that Ctrl-C is heard.
 _GLANCE = 0.1
+# Crews in a row that die without finishing anything, before it is taken for their own fault.
+_DEATHS = 20
 
 Keep = Callable[[Configuration, Outcome], None]
 
@@ -164,36 +166,47 @@ def _work_through(
     So the one that kills its worker is found: it is recorded as failed, the others are not.
     """
     waiting, suspects = deque(missing), deque[Configuration]()
+    in_a_row = 0
     while waiting or suspects:
-        alone = bool(suspects)
-        queue = deque([suspects.popleft()]) if alone else waiting
+        alone, before = bool(suspects), len(waiting) + len(suspects)
         with hire() as workers:
-            lost = _until_broken(queue, work, workers, keep)
-        if alone and lost:
-            keep(lost[0], Outcome(error="its worker died, twice", made_by=made_by()))
-        else:
+            lost = _until_broken(suspects if alone else waiting, work, workers, keep, at_once=1 if alone else None)
+        in_a_row = in_a_row + 1 if before - len(waiting) - len(suspects) == len(lost) else 0
+        if in_a_row > _DEATHS:
+            message = f"workers must live, got none that did in {in_a_row} attempts: is it memory, or what they import?"
+            raise ValueError(message)
+        if not alone:
             suspects.extend(lost)
+            continue
+        for one in lost:
+            keep(one, Outcome(error="its worker died, twice", made_by=made_by()))
 
 
-def _until_broken(queue: deque[Configuration], work: Work | bytes, workers: Crew, keep: Keep) -> list[Configuration]:
-    """Run what is queued, until all is done or a worker has died; return what was under way then."""
+def _until_broken(
+    queue: deque[Configuration], work: Work | bytes, workers: Crew, keep: Keep, *, at_once: int | None
+) -> list[Configuration]:
+    """Run what is queued, until all is done or the workers have died; return what was lost with them."""
     running: dict[Future[Outcome], Configuration] = {}
+    lost: list[Configuration] = []
     try:
         while queue or running:
-            while queue and len(running) < 2 * workers.size:
+            while queue and len(running) < (at_once or 2 * workers.size):
                 running[_submitted(workers.executor, work, queue[0])] = queue[0]
                 queue.popleft()
             done, _ = wait(running, timeout=_GLANCE, return_when=FIRST_COMPLETED)
             for future in [future for future in running if future in done]:
-                outcome = _outcome(future)
-                keep(running.pop(future), outcome)
+                outcome, one = _outcome(future), running.pop(future)
+                if outcome is None:
+                    lost.append(one)
+                else:
+                    keep(one, outcome)
     except BrokenExecutor:
         _harvest(running, keep)
-        return list(running.values())
+        lost += running.values()
     except KeyboardInterrupt:
         _harvest(running, keep)
         raise
-    return []
+    return lost
 
 
 def _submitted(executor: Executor, work: Work | bytes, one: Configuration) -> "Future[Outcome]":
@@ -203,20 +216,24 @@ def _submitted(executor: Executor, work: Work | bytes, one: Configuration) -> "F
     return executor.submit(attempt, *arguments)
 
 
-def _outcome(future: "Future[Outcome]") -> Outcome:
-    """Return what a worker reports; other than by dying it cannot fail, unless it has not what it needs."""
+def _outcome(future: "Future[Outcome]") -> Outcome | None:
+    """Return what a worker reports, None if it died; other than that it can only fail for want of what it needs."""
     try:
         return future.result()
     except (BrokenExecutor, KeyboardInterrupt):
         raise
     except Exception as error:
-        if type(error).__name__ == "KilledWorker":  # Dask has tried it on several workers
-            return Outcome(error="its workers died", made_by=made_by())
+        if type(error).__name__ == "KilledWorker":  # what Dask says of all that was queued where workers died
+            return None
         told = " ".join(f"{type(error).__name__}: {error}".split())
         return Outcome(refused=f"workers must have fedtheory {made_by()}, got one that cannot run it ({told})")
 
 
 def _harvest(running: "dict[Future[Outcome], Configuration]", keep: Keep) -> None:
     """Keep what is finished but was not looked at yet."""
-    for future in [future for future in running if future.done() and future.exception() is None]:
+    for future in [future for future in running if _is_finished(future)]:
         keep(running.pop(future), future.result())
+
+
+def _is_finished(future: "Future[Outcome]") -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None

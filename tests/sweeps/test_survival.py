@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import fedtheory as ft
+from fedtheory.sweeps import run as running
 from tests.environment import ROOT
 from tests.sweeps import toy
 
@@ -114,11 +115,21 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(tmp_path):
     assert found.digest == ft.sweep(toy.dies_once, grid, backend="serial").digest
 
 
-@pytest.mark.slow  # starts processes four times
-def test_a_configuration_that_kills_its_workers_is_the_only_one_to_fail():
-    found = ft.sweep(toy.dies, {"d": range(8)}, backend="processes", workers=2)
+@pytest.mark.slow  # starts processes, or clusters, four times
+@pytest.mark.parametrize("backend", ["processes", "dask"])
+def test_a_configuration_that_kills_its_workers_is_the_only_one_to_fail(backend):
+    if backend == "dask":
+        pytest.importorskip("distributed")
+    found = ft.sweep(toy.dies, {"d": range(8)}, backend=backend, workers=2)
     assert [(failure.configuration, failure.error) for failure in found.failures] == [("d=3", "its worker died, twice")]
     assert found.data["value"].dropna("d").values.tolist() == [0.0, 1.5, 3.0, 6.0, 7.5, 9.0, 10.5]
+
+
+@pytest.mark.slow  # starts processes four times
+def test_a_sweep_whose_workers_all_die_ends_in_one_line(monkeypatch):
+    monkeypatch.setattr(running, "_DEATHS", 2)
+    with pytest.raises(ValueError, match="workers must live, got none that did in 3 attempts"):
+        ft.sweep(toy.dies, {"d": [3], "again": range(9)}, backend="processes", workers=2)
 
 
 def test_a_full_disk_ends_it_in_one_line_and_leaves_no_half_part(tmp_path):

@@ -51,7 +51,7 @@ def dies_once(d, marker):
     return d * 1.5
 
 
-def dies(d):
+def dies(d, again=0):
     """A worker that dies of one configuration, whenever it tries."""
     if d == 3:
         os.kill(os.getpid(), signal.SIGKILL)
