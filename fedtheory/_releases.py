@@ -2,7 +2,6 @@
 
 import hashlib
 from functools import lru_cache
-from importlib.metadata import version
 from pathlib import Path
 
 __all__ = ["made_by", "release"]
@@ -10,6 +9,9 @@ __all__ = ["made_by", "release"]
 
 def release() -> str:
     """Return the version of fedtheory."""
+    # Slow to import, and asked by those only who keep something.
+    from importlib.metadata import version
+
     return version("fedtheory")
 
 

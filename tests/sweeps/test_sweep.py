@@ -1,6 +1,7 @@
 """A sweep finds the same whatever runs it, labels it, and goes on after whatever ended it."""
 
 import importlib.util
+import sys
 from functools import partial
 from typing import Any
 
@@ -134,6 +135,14 @@ def test_a_cluster_finds_the_same_and_so_does_one_that_runs_already(swept):
 def test_a_scheduler_that_does_not_answer_is_refused():
     with pytest.raises(ValueError, match="scheduler must be the address of a Dask scheduler that answers, got tcp"):
         ft.sweep(toy.slow, {"d": [1]}, backend="dask", scheduler="tcp://127.0.0.1:9")
+
+
+def test_without_dask_the_backend_is_refused_with_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(
+        ValueError, match=r"dask must have dask\[distributed\] installed \(pip install 'fedtheory\[dask\]'\)"
+    ):
+        ft.sweep(toy.slow, {"d": [1]}, backend="dask")
 
 
 def test_another_seed_or_value_is_another_digest(swept):
