@@ -114,3 +114,23 @@ def test_wrong_variances_are_caught(variance_study, tmp_path_factory):
     assert len(failing(variance_study, data.assign(fixture_variance=data["fixture_variance"] + 0.01))) >= 1
     exchanged = data.assign_coords(sampling=data["sampling"].values[::-1])
     assert "the best law is never above independent and systematic sampling" in failing(variance_study, exchanged)
+
+
+def test_the_table_shows_the_time_of_the_closed_form_and_how_many_times_longer_others_take(tmp_path_factory):
+    found = loaded("optimal_probabilities")
+    for row in found.table(quick_result(found, tmp_path_factory)[0].data).rows:
+        times = [cell for title, cell in row.items() if title.startswith("time")]
+        assert times
+        assert all(cell.endswith(" us" if "closed form" in row.values() else " x") for cell in times if cell)
+
+
+def test_values_that_are_too_small_are_as_far_apart_as_values_that_are_too_large(monkeypatch):
+    import _performance_valuation as valuation
+
+    from fedtheory.valuation.softmax import softmax_utilities
+
+    monkeypatch.setattr(valuation, "by_products", lambda *game: softmax_utilities(*game) - 1)
+    monkeypatch.setattr(valuation, "by_logits", lambda *game: softmax_utilities(*game) + 1)
+    rows = valuation.records(loaded("performance").quick, study.silent)
+    assert [row["agreement"] for row in rows] == pytest.approx([1e12] * len(rows), rel=1e-9)
+    assert {row["peer"] for row in rows} == {peer for _, peer in valuation.GOALS}
