@@ -64,6 +64,7 @@ from fedtheory.worst_case.solver import Solution as Solution
 from fedtheory.worst_case.solver import assemble as assemble
 from fedtheory.worst_case.solver import solve as solve
 from fedtheory.worst_case.solver import tightened as tightened
+from fedtheory.worst_case.solver import triangle as triangle
 from fedtheory.worst_case.worst_cases import Lemma as Lemma
 from fedtheory.worst_case.worst_cases import ProgramSize as ProgramSize
 from fedtheory.worst_case.worst_cases import Proof as Proof
