@@ -14,6 +14,8 @@ __all__ = ["best_multipliers", "best_point", "mixed"]
 _NUM_STEPS = 10
 # What rounding to rationals may cost a constraint, and an eigenvalue of what multipliers leave.
 _GRAIN, _COARSE_GRAIN = 1e-12, 3e-10
+# Where so much is broken, in units, the method leads nowhere.
+_FAR = 1.0
 
 
 def best_point(assembled: Assembled, close: Solution, roomy: Sequence[Solution]) -> Solution:
@@ -61,7 +63,7 @@ def _restored(assembled: Assembled, solution: Solution) -> Solution:
     for _ in range(_NUM_STEPS):
         excess = _excess(assembled, factors, values)
         broken = np.flatnonzero(excess > 0)
-        if not (excess > _GRAIN).any():
+        if not _GRAIN < excess.max(initial=0.0) < _FAR:
             break
         slopes = _slopes(assembled, factors, broken)
         step = slopes.T @ np.linalg.lstsq(slopes @ slopes.T, -excess[broken], rcond=1e-13)[0]

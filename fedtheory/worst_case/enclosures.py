@@ -108,15 +108,22 @@ def _between(
     program: Program, assembled: Assembled, solved: Solver, rounding: Rounding | None, close: Solution
 ) -> Enclosure:
     """Prove both sides with as little of a roomy solution as it takes."""
-    roomy = partial(map, solved, _MUCH)
     mixtures = [partial(_mixture, close, solved, room, share) for room, share in _MIXTURES]
-    dual: list[Hint] = [lambda: close, lambda: best_multipliers(assembled, close, list(roomy())), *mixtures]
+    dual: list[Hint] = [lambda: close, lambda: best_multipliers(assembled, close, _roomy(solved)), *mixtures]
     # A rounding of its own makes its points feasible itself.
-    near: list[Hint] = [] if rounding else [lambda: best_point(assembled, close, list(roomy()))]
+    near: list[Hint] = [] if rounding else [lambda: best_point(assembled, close, _roomy(solved))]
     primal: list[Hint] = [lambda: close, *near, *mixtures]
     upper, multipliers = _first_proof(partial(prove_upper, program), dual)
     lower, point = _first_proof(partial(prove_lower, program, rounding=rounding), primal)
     return Enclosure(lower, upper, point, multipliers)
+
+
+def _roomy(solved: Solver) -> list[Solution]:
+    found = []
+    for room in _MUCH:
+        with suppress(OracleError):
+            found.append(solved(room))
+    return found
 
 
 def _first_proof(prove: Callable[[Solution], Proved], hints: Iterable[Hint]) -> Proved:
