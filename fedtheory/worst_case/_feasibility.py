@@ -12,6 +12,8 @@ __all__ = ["best_multipliers", "best_point", "mixed"]
 
 # Errors fall by 4 in each step where a Gram matrix is at its boundary, by their square elsewhere.
 _NUM_STEPS = 10
+# So much of all products' sum is added to each, since inequalities that say the same have products without an inverse.
+_DAMPING = 1e-13
 # What rounding to rationals may cost a constraint, and an eigenvalue of what multipliers leave.
 _GRAIN, _COARSE_GRAIN = 1e-12, 3e-10
 # Where so much is broken, in units, the method leads nowhere.
@@ -66,7 +68,9 @@ def _restored(assembled: Assembled, solution: Solution) -> Solution:
         if not _GRAIN < excess.max(initial=0.0) < _FAR:
             break
         slopes = _slopes(assembled, factors, broken)
-        step = slopes.T @ np.linalg.lstsq(slopes @ slopes.T, -excess[broken], rcond=1e-13)[0]
+        products = slopes @ slopes.T
+        products[np.diag_indices_from(products)] += _DAMPING * np.trace(products)
+        step = slopes.T @ np.linalg.solve(products, -excess[broken])
         *moves, last = np.split(step, np.cumsum([factor.size for factor in factors]))
         factors = [factor + move.reshape(factor.shape) for factor, move in zip(factors, moves, strict=True)]
         values = values + last

@@ -41,7 +41,7 @@ _MIXTURES = (
     (1e-4, 0.1),
     (1e-4, 1.0),
 )
-_NARROW = 5e-6
+_NARROW = 1e-5
 
 
 Proved = TypeVar("Proved")
