@@ -15,7 +15,9 @@ import pytest
 from tests.environment import ROOT
 
 FLOORS = {
-    **dict.fromkeys(("_comparison", "_formula", "_rounding", "_validate", "_values", "_wording", "arithmetic"), 0),
+    **dict.fromkeys(
+        ("_comparison", "_formula", "_rounding", "_validate", "_values", "_views", "_wording", "arithmetic"), 0
+    ),
     **dict.fromkeys(("_discover", "_compile", "_console", "_exponential", "_files", "_letters", "_semidefinite"), 0),
     **dict.fromkeys(
         ("assumptions", "consequences", "errors", "evidence", "interval", "law", "scheme", "statistics"), 0

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
+from fedtheory._views import part
 from fedtheory.engine.heterogeneity import Stragglers
 
 __all__ = ["Fleet", "keep_present", "noise_variances", "own_steps", "train_cohort", "update_presence"]
@@ -92,15 +93,15 @@ def train_cohort(problem, train, space, size, t, step_sizes, work, fleet, rng):
     num_rows = fleet.local_steps.shape[0]
     if num_rows == 0:
         train(
-            problem, space.chosen[:size], space.model, step_sizes, work, rng, space.velocity, space.slope,
+            problem, part(space.chosen, 0, size), space.model, step_sizes, work, rng, space.velocity, space.slope,
             space.updates, space.mean_losses,
         )  # fmt: skip
     else:
         for i in range(size):
-            own, one = step_sizes[: fleet.local_steps[t % num_rows, space.chosen[i]]], slice(i, i + 1)
+            own = part(step_sizes, 0, fleet.local_steps[t % num_rows, space.chosen[i]])
             train(
-                problem, space.chosen[one], space.model, own, work, rng, space.velocity, space.slope,
-                space.updates[one], space.mean_losses[one],
+                problem, part(space.chosen, i, 1), space.model, own, work, rng, space.velocity, space.slope,
+                part(space.updates, i, 1), part(space.mean_losses, i, 1),
             )  # fmt: skip
     if fleet.returned_noise.size > 0:
         _blur(space, size, fleet.returned_noise, rng)

@@ -9,6 +9,7 @@ It calls the strategy's rules and the problem family's kernels through slots, wh
 import numpy as np
 
 from fedtheory._compile import compiled, inlined
+from fedtheory._views import part
 from fedtheory.engine._fleet import keep_present, train_cohort, update_presence
 from fedtheory.engine._round_game import value_cohort
 from fedtheory.engine._slots import functions_at, lent
@@ -59,7 +60,7 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
         size = _choose(slots, server, space, fleet, plan, asked, t, attends, selection_rng)
         if size < 0:
             return FAULT
-        steps = plan.step_sizes[t * plan.local_steps : (t + 1) * plan.local_steps]
+        steps = part(plan.step_sizes, t * plan.local_steps, plan.local_steps)
         train_cohort(problem, slots.train, space, size, t, steps, work, fleet, training_rng)
         extra = _weigh(slots, server, space, plan, size, t, addresses.weigh != 0, selection_rng)
         if extra < 0.0:
@@ -109,7 +110,7 @@ def _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, 
         return -1
     if attends:
         asked = keep_present(candidates, asked, fleet)
-    slots.losses(problem, space.model, candidates[:asked], plan.candidate_batch, training_rng, space.losses)
+    slots.losses(problem, space.model, part(candidates, 0, asked), plan.candidate_batch, training_rng, space.losses)
     return asked
 
 
@@ -123,7 +124,9 @@ def _choose(slots, server, space, fleet, plan, asked, t, attends, rng):
     space.report[0] = _PLACE.select
     if plan.checks:
         _fill(chosen, chosen.size, -1)
-    size = slots.select(t, table, memory, weights, space.candidates[:asked], space.losses[:asked], rng, chosen)
+    size = slots.select(
+        t, table, memory, weights, part(space.candidates, 0, asked), part(space.losses, 0, asked), rng, chosen
+    )
     space.report[2] = size
     if plan.checks and _misnames(chosen, size, weights.size):
         return -1
@@ -143,7 +146,9 @@ def _weigh(slots, server, space, plan, size, t, weighs, rng):
     space.report[0] = _PLACE.weigh
     if plan.checks:
         _fill(coefficients, size, np.nan)
-    extra = slots.weigh(t, table, memory, weights, space.chosen[:size], space.updates[:size], rng, coefficients)
+    extra = slots.weigh(
+        t, table, memory, weights, part(space.chosen, 0, size), part(space.updates, 0, size), rng, coefficients
+    )
     space.report[2], space.report[3] = extra, size
     return extra if 0.0 <= extra < np.inf else -1.0
 
@@ -167,14 +172,14 @@ def _judge(excess_of, judge, space, recorded, row, plan, size, rng):
 def _look_back(slots, server, space, size, t, values, observes, rng):
     """Let the strategy value and observe what the round came to."""
     table, memory, weights = server
-    chosen, coefficients = space.chosen[:size], space.coefficients[:size]
+    chosen, coefficients = part(space.chosen, 0, size), part(space.coefficients, 0, size)
     if values:
         space.report[0] = _PLACE.value
         worth, updates, before, after = space.values[:size], space.updates[:size], space.server_model, space.model
         slots.value(t, table, memory, weights, chosen, coefficients, worth, updates, before, after, rng)
     if observes:
         space.report[0] = _PLACE.observe
-        slots.observe(t, table, memory, weights, chosen, coefficients, space.mean_losses[:size])
+        slots.observe(t, table, memory, weights, chosen, coefficients, part(space.mean_losses, 0, size))
 
 
 @inlined

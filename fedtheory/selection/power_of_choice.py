@@ -11,6 +11,7 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
+from fedtheory._views import part
 from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_inclusion
 from fedtheory.scheme import Scheme
 from fedtheory.selection._draw import alias_table, client_at, draw_by_weight, keep_largest, scan_for_the_rest
@@ -167,7 +168,8 @@ class _Constants(NamedTuple):
 @inlined
 def _read(table, num_clients):
     counts = 3 + 2 * num_clients
-    return _Constants(int(table[0]), table[1], table[2], table[3:counts], table[counts:])
+    alias, left = part(table, 3, 2 * num_clients), part(table, counts, table.size - counts)
+    return _Constants(int(table[0]), table[1], table[2], alias, left)
 
 
 @inlined

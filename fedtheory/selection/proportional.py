@@ -11,6 +11,7 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
+from fedtheory._views import part
 from fedtheory.scheme import Scheme
 from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection._layout import pack
@@ -62,7 +63,7 @@ class _Constants(NamedTuple):
 
 @inlined
 def _read(table):
-    return _Constants(int(table[0]), table[1:])
+    return _Constants(int(table[0]), part(table, 1, table.size - 1))
 
 
 @compiled
