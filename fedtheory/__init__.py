@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         rational,
         sampling,
         selection,
+        sweeps,
         testing,
         valuation,
         verification,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from fedtheory.federation.perceptron import PerceptronFederation
     from fedtheory.federation.quadratic import QuadraticFederation
     from fedtheory.federation.softmax import SoftmaxFederation
+    from fedtheory.sweeps.run import sweep
 
 __version__ = "0.1.0"
 
@@ -46,6 +48,7 @@ _PACKAGES = frozenset(
         "rational",
         "sampling",
         "selection",
+        "sweeps",
         "testing",
         "valuation",
         "verification",
@@ -57,6 +60,7 @@ _HOMES = {
     "QuadraticFederation": "fedtheory.federation.quadratic",
     "SoftmaxFederation": "fedtheory.federation.softmax",
     "fedavg": "fedtheory.engine.simulation",
+    "sweep": "fedtheory.sweeps.run",
 }
 
 __all__ = [
@@ -76,6 +80,8 @@ __all__ = [
     "rational",
     "sampling",
     "selection",
+    "sweep",
+    "sweeps",
     "testing",
     "valuation",
     "verification",

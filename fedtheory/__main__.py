@@ -1,4 +1,6 @@
-"""The command line: ``fedtheory list | show | bound | worst | verify | hunt | replay``, or ``python -m fedtheory ...``.
+"""The command line: ``fedtheory list | show | bound | worst | verify | hunt | replay | sweep``.
+
+``python -m fedtheory ...`` is the same.
 
 Only ``argparse`` is imported before the arguments are understood, so that ``--help`` answers at once.
 """
@@ -50,6 +52,10 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
         from fedtheory._commands.verifying import verify_claims
 
         return verify_claims(arguments)
+    if arguments.command == "sweep":
+        from fedtheory._commands.sweeping import sweep_study
+
+        return sweep_study(arguments)
     from fedtheory._commands.hunting import hunt_claim, replay_instance
 
     return (hunt_claim if arguments.command == "hunt" else replay_instance)(arguments)

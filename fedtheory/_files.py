@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Writer", "digest", "json_writer", "publish", "read_json", "same_files"]
+__all__ = ["Writer", "bytes_writer", "digest", "json_writer", "place", "publish", "read_json", "same_files"]
 
 Writer = Callable[[Path], None]
 
@@ -33,6 +33,16 @@ def publish(folder: Path, writers: Mapping[str, Writer], seal: str, sealed: Mapp
     return content
 
 
+def place(path: Path, write: Writer) -> None:
+    """Write one file under a temporary name beside it, flush it to the disk, and rename it."""
+    waiting = _partial(path.parent, path.name)
+    try:
+        _flushed(waiting, write)
+        waiting.replace(path)
+    finally:
+        waiting.unlink(missing_ok=True)
+
+
 def _partial(folder: Path, name: str) -> Path:
     return folder / f".{name}.{os.getpid()}.partial"
 
@@ -41,6 +51,15 @@ def _flushed(path: Path, write: Writer) -> None:
     write(path)
     with path.open("rb") as stream:
         os.fsync(stream.fileno())
+
+
+def bytes_writer(content: bytes) -> Writer:
+    """Return what writes bytes."""
+
+    def write(path: Path) -> None:
+        path.write_bytes(content)
+
+    return write
 
 
 def json_writer(value: Any) -> Writer:

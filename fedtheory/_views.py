@@ -1,4 +1,4 @@
-"""A stretch of an array without the questions that a slice asks: these take a fifteenth of a lean round."""
+"""Views of arrays without the questions that slices and reshaping ask: these take a fifteenth of a lean round."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 
@@ -6,7 +6,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-__all__ = ["part"]
+__all__ = ["matrix", "part"]
 
 
 def part(array, begin, size):
@@ -21,13 +21,24 @@ def part(array, begin, size):
     return array[begin : begin + size]
 
 
+def matrix(flat, begin, num_rows, num_columns):
+    """View entries of a contiguous array from ``begin`` on as a matrix; the array must have so many.
+
+    Compiled, the view must not outlive what holds the array.
+
+    >>> import numpy as np
+    >>> matrix(np.array([2, 3, 5, 7, 11, 13, 17]), 1, 2, 3)
+    array([[ 3,  5,  7],
+           [11, 13, 17]])
+    """
+    return flat[begin : begin + num_rows * num_columns].reshape((num_rows, num_columns))
+
+
 @intrinsic
 def _part(typing_context, array, begin, size):  # noqa: ARG001
     def lower(context, builder, signature, arguments):  # noqa: ARG001
-        first, number = (
-            context.cast(builder, value, kind, types.intp)
-            for value, kind in zip(arguments[1:], (begin, size), strict=True)
-        )
+        counts = zip(arguments[1:], (begin, size), strict=True)
+        first, number = (context.cast(builder, value, count, types.intp) for value, count in counts)
         view = cgutils.create_struct_proxy(array)(context, builder, arguments[0])
         rest = cgutils.unpack_tuple(builder, view.shape)[1:]
         scale = context.get_constant(types.intp, 1)
@@ -49,3 +60,31 @@ def _compiled_part(array, begin, size):  # noqa: ARG001
         return _part(array, begin, size)
 
     return view if isinstance(array, types.Array) and array.layout == "C" else None
+
+
+@intrinsic
+def _matrix(typing_context, flat, begin, num_rows, num_columns):  # noqa: ARG001
+    kind = types.Array(flat.dtype, 2, "C", readonly=not flat.mutable)
+
+    def lower(context, builder, signature, arguments):  # noqa: ARG001
+        counts = zip(arguments[1:], (begin, num_rows, num_columns), strict=True)
+        first, *shape = (context.cast(builder, value, count, types.intp) for value, count in counts)
+        whole = cgutils.create_struct_proxy(flat)(context, builder, arguments[0])
+        view = cgutils.create_struct_proxy(kind)(context, builder)
+        view.data = builder.gep(whole.data, [first])
+        view.shape = cgutils.pack_array(builder, shape)
+        view.strides = cgutils.pack_array(builder, [builder.mul(shape[1], whole.itemsize), whole.itemsize])
+        view.itemsize, view.nitems = whole.itemsize, builder.mul(*shape)
+        view.meminfo = cgutils.get_null_value(view.meminfo.type)
+        view.parent = cgutils.get_null_value(view.parent.type)
+        return view._getvalue()
+
+    return kind(flat, begin, num_rows, num_columns), lower
+
+
+@overload(matrix)
+def _compiled_matrix(flat, begin, num_rows, num_columns):  # noqa: ARG001
+    def view(flat, begin, num_rows, num_columns):
+        return _matrix(flat, begin, num_rows, num_columns)
+
+    return view if isinstance(flat, types.Array) and flat.layout == "C" and flat.ndim == 1 else None

@@ -23,6 +23,7 @@ PAGES = [
     "docs/command_line.md",
     "docs/contributing.md",
     "docs/own_theorem.md",
+    "docs/sweeps.md",
     "docs/api/conformance.md",
     *(f"docs/theory/{page}.md" for page in ("index", "softmax", "worst_cases", "greedyfed")),
 ]

@@ -86,6 +86,18 @@ _REPLAY = _Command(
     "KEY [--from SOURCE] [--seed SEED] \\\n    [--tape NUMBERS | --instance N] [--json]",
     ("replay power-of-choice:lemma-b2", "replay power-of-choice:lemma-b2 --seed 3 --instance 7"),
 )
+_SWEEP = _Command(
+    "sweep",
+    "run a study over a grid of its parameters",
+    "STUDY --set NAME=V1,V2 ... [--seeds N | 3,5,7] --out DIR \\\n"
+    "    [--backend processes | threads | serial | dask] \\\n"
+    "    [--workers N] [--scheduler ADDRESS] [--rng SEED] \\\n"
+    "    [--quick] [--force] [--show VARIABLE] [--plan]",
+    (
+        """sweep studies/power_of_choice_quadratic.py --quick \\
+    --set local_steps=1,2,5 --seeds 4 --out results/tau --plan""",
+    ),
+)
 
 
 def parser_of_commands() -> argparse.ArgumentParser:
@@ -106,6 +118,7 @@ def parser_of_commands() -> argparse.ArgumentParser:
     _verify_options(_added(commands, _VERIFY))
     _hunt_options(_added(commands, _HUNT))
     _replay_options(_added(commands, _REPLAY))
+    _sweep_options(_added(commands, _SWEEP))
     return parser
 
 
@@ -209,6 +222,37 @@ def _replay_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=int, default=0, help="seed of the instances (default 0)")
     command.add_argument("--spawn-key", type=_counts, default=(), metavar="KEY", help="which child of the seed")
     command.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _sweep_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("study", type=Path, metavar="STUDY", help="the file of a study")
+    command.add_argument(
+        "--set", action="append", default=[], type=_setting, dest="settings", metavar="NAME=V1,V2",
+        help="values of a parameter, with commas; the members of a tuple are joined by colons",
+    )  # fmt: skip
+    command.add_argument("--seeds", type=_seeds, metavar="N", help="so many seeds, or the seeds themselves, as 3,5,7")
+    command.add_argument("--rng", type=int, default=0, metavar="SEED", help="what seeds are derived from (default 0)")
+    command.add_argument("--backend", default="processes", help="processes (default), threads, serial or dask")
+    command.add_argument("--workers", type=int, metavar="N", help="so many at once (default: as many as processors)")
+    command.add_argument("--scheduler", metavar="ADDRESS", help="a running Dask scheduler, as tcp://10.0.0.1:8786")
+    command.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="folder of the sweep, which goes on there"
+    )
+    command.add_argument("--quick", action="store_true", help="start from the small size of the study")
+    command.add_argument("--force", action="store_true", help="begin anew in a folder with another sweep")
+    command.add_argument("--show", metavar="VARIABLE", help="what to tabulate and plot (default: the first)")
+    command.add_argument("--plan", action="store_true", help="only say what would run, and how long a sample takes")
+
+
+def _setting(text: str) -> tuple[str, tuple[str, ...]]:
+    name, equals, values = text.partition("=")
+    if not (name and equals and values):
+        raise argparse.ArgumentTypeError(_wanted("NAME=V1,V2", text))
+    return name.replace("-", "_"), tuple(values.split(","))
+
+
+def _seeds(text: str) -> int | tuple[int, ...]:
+    return _counts(text) if "," in text else _read(int, text, "a whole number, or several with commas")
 
 
 def _budget(text: str) -> str | float:

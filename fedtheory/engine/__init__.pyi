@@ -4,6 +4,7 @@ from fedtheory.engine import contract as contract
 from fedtheory.engine import families as families
 from fedtheory.engine import heterogeneity as heterogeneity
 from fedtheory.engine import inclusion as inclusion
+from fedtheory.engine import interruption as interruption
 from fedtheory.engine import local_steps as local_steps
 from fedtheory.engine import play as play
 from fedtheory.engine import rounds as rounds
@@ -21,6 +22,7 @@ from fedtheory.engine.heterogeneity import Stragglers as Stragglers
 from fedtheory.engine.heterogeneity import privacy_noise as privacy_noise
 from fedtheory.engine.inclusion import Inclusions as Inclusions
 from fedtheory.engine.inclusion import inclusions as inclusions
+from fedtheory.engine.interruption import Interrupted as Interrupted
 from fedtheory.engine.local_steps import begin as begin
 from fedtheory.engine.local_steps import descend as descend
 from fedtheory.engine.local_steps import finish as finish

@@ -3,6 +3,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 
 from fedtheory._compile import compiled, compiled_with_reordering, inlined
+from fedtheory._views import matrix
 from fedtheory.engine._softmax_blocks import add_gradient, take, to_logits
 
 __all__ = ["backward", "forward", "layer"]
@@ -11,8 +12,7 @@ __all__ = ["backward", "forward", "layer"]
 @inlined
 def layer(flat, layers, index):
     """Matrix of a layer among the padded numbers of all, shape (rows, columns)."""
-    rows, columns, begin = layers[index, 2], layers[index, 3], layers[index, 4]
-    return flat[begin : begin + rows * columns].reshape((rows, columns))
+    return matrix(flat, layers[index, 4], layers[index, 2], layers[index, 3])
 
 
 @compiled
@@ -38,11 +38,18 @@ def backward(problem, size):
         inputs = problem.hidden[index][:, : layers[index, 3]]
         add_gradient(inputs, problem.counting, size, slopes, num_units, layer(gradient, layers, index))
         back = problem.hidden[0][:, : layers[index, 3]]
-        back[:size] = 0.0
+        _clear(back, size)
         add_gradient(layer(weights, layers, index), problem.counting, num_units, slopes.T, size, back)
         _pass_where_positive(back, inputs, layers[index - 1, 0], size, problem.blocks[layers[index - 1, 5] :])
     first = layer(gradient, layers, 0)
     add_gradient(problem.features, problem.batch, size, problem.blocks, layers[0, 0], first)
+
+
+@compiled
+def _clear(block, size):
+    for s in range(size):
+        for j in range(block.shape[1]):
+            block[s, j] = 0.0
 
 
 @compiled_with_reordering

@@ -1,6 +1,8 @@
 """The door to simulation: federated averaging with any strategy on any problem family."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,8 +10,9 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory.engine._blocks import Pace, run_in_blocks
 from fedtheory.engine._fleet import noise_variances, own_steps
-from fedtheory.engine._replicates import Job, Replicate, run_all
+from fedtheory.engine._replicates import Job, Replicate
 from fedtheory.engine.contract import RECORDS, Family, LocalWork
 from fedtheory.engine.families import layout
 from fedtheory.engine.heterogeneity import Stragglers
@@ -44,7 +47,9 @@ def fedavg(
     record: Sequence[str] = ("gap",),
     record_every: int = 1,
     num_threads: int | None = None,
-    progress: Callable[[int], Any] | None = None,
+    progress: bool | Callable[[int], Any] | None = None,
+    checkpoint: str | Path | None = None,
+    checkpoint_every: float = 30.0,
 ) -> Trajectory:
     """Run federated averaging.
 
@@ -94,7 +99,13 @@ def fedavg(
     num_threads
         Threads over replicates; the result has the same bits for any number.
     progress
-        Called with the number of finished replicates each time one finishes, or a few of very many.
+        True shows on standard error how many replicates are finished and the time left, once two seconds have passed. A
+        function is called with the number of finished replicates each time one finishes, or a few of very many.
+    checkpoint, checkpoint_every
+        File that keeps the finished replicates, written whole at the end and after about so many seconds. The same call
+        goes on from there, to the same bits, also after the program was killed: each replicate has random streams of
+        its own, spawned from the seed, so that the missing ones do not depend on those that are there. A replicate that
+        was under way begins anew. More replicates than before may be asked for.
 
     Returns
     -------
@@ -103,7 +114,10 @@ def fedavg(
     Raises
     ------
     ValueError, TypeError
-        For arguments that make no sense, in one sentence.
+        For arguments that make no sense, or the checkpoint of another run, in one sentence.
+    KeyboardInterrupt
+        On Ctrl-C, before the next round; with ``progress=True`` or a checkpoint it is an `Interrupted`, which holds
+        what is finished.
 
     Examples
     --------
@@ -158,14 +172,14 @@ def fedavg(
         "local_steps": _in_config(local_steps),
         "returned_noise": job.returned_noise.tolist(),
         "step_size": "given one by one" if isinstance(step_size, np.ndarray | list | tuple) else repr(step_size),
-        "num_replicates": len(seeds),
         "entropy": str(sequence.entropy),
         "spawn_key": list(sequence.spawn_key),
         "batches": batches,
         **{name: value for name, value in work._asdict().items() if name not in ("by_epoch", "track_losses")},
         "server_step_size": job.server_step_size,
     }
-    return _collect(job, run_all(job, seeds, num_threads, progress), minimum, config)
+    pace = Pace(num_threads, progress, checkpoint, checkpoint_every)
+    return run_in_blocks(job, seeds, pace, partial(_collect, job, minimum, config))
 
 
 def _in_config(local_steps: Any) -> Any:
@@ -201,7 +215,7 @@ def _form(fed: Federation, family: Family) -> str:
     return f"{fed.dim} parameters{arranged}"
 
 
-def _collect(job: Job, replicates: list[Replicate], minimum: float, config: dict[str, Any]) -> Trajectory:
+def _collect(job: Job, minimum: float, config: dict[str, Any], replicates: list[Replicate]) -> Trajectory:
     def stacked(name: str) -> Array:
         return np.stack([getattr(replicate.recording, name) for replicate in replicates])
 
@@ -217,7 +231,7 @@ def _collect(job: Job, replicates: list[Replicate], minimum: float, config: dict
         records=records,
         counts=np.stack([replicate.counts for replicate in replicates]),
         diverged_at=np.array([replicate.diverged_at for replicate in replicates], dtype=np.int64),
-        config=config,
+        config={**config, "num_replicates": len(replicates)},
     )
 
 

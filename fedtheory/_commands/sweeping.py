@@ -1,0 +1,137 @@
+"""``sweep``: a study over a grid of its parameters."""
+
+import argparse
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from fedtheory._commands.refusals import refuse
+from fedtheory._console import show_table
+from fedtheory._files import place
+from fedtheory.study import save_figure
+from fedtheory.sweeps.plans import plan
+from fedtheory.sweeps.results import Sweep
+from fedtheory.sweeps.run import sweep
+from fedtheory.sweeps.work import read_study
+
+__all__ = ["sweep_study"]
+
+_MOST_LINES = 20
+
+
+def sweep_study(arguments: argparse.Namespace) -> int:
+    """Run a sweep and show it; 1 if a configuration failed."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _one_line  # type: ignore[assignment]
+        try:
+            options = _options(arguments)
+            if arguments.plan:
+                return _show_plan(arguments, options)
+            found = sweep(
+                arguments.study, scheduler=arguments.scheduler, force=arguments.force, progress=True, **options
+            )
+            _show(found, arguments.show)
+        except KeyboardInterrupt:
+            sys.stderr.write(f"interrupted; what is finished is in {arguments.out}\n")
+            return 130
+        except OSError as error:
+            refuse(error.strerror or str(error))
+        except (ValueError, TypeError) as error:
+            refuse(str(error))
+    for failure in found.failures[:_MOST_LINES]:
+        sys.stderr.write(f"failed: {failure.configuration}: {failure.error}\n")
+    if len(found.failures) > _MOST_LINES:
+        sys.stderr.write(f"and {len(found.failures) - _MOST_LINES} more, see {arguments.out / 'failures.json'}\n")
+    return 1 if found.failures else 0
+
+
+def _one_line(message: Warning | str, *_: Any) -> None:
+    sys.stderr.write(f"warning: {message}\n")
+
+
+def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+    if not arguments.study.is_file():
+        message = f"STUDY must be a Python file, got {arguments.study}"
+        raise ValueError(message)
+    study = read_study(str(arguments.study.resolve()))
+    settings = dict(arguments.settings)
+    if len(settings) < len(arguments.settings):
+        message = "--set must name each parameter once, got one twice"
+        raise ValueError(message)
+    config = study.quick if arguments.quick else study.config
+    return {
+        "grid": {name: [_value(config, name, text) for text in texts] for name, texts in settings.items()},
+        **{name: getattr(arguments, name) for name in ("seeds", "rng", "backend", "workers", "out", "quick")},
+    }
+
+
+def _value(config: Any, name: str, text: str) -> Any:
+    """Read a value of the kind that the parameter has by default."""
+    default = getattr(config, name, text)  # an unknown name is refused with the names that are known
+    if isinstance(default, tuple):
+        return tuple(_read(name, default[0] if default else part, part) for part in text.split(":"))
+    return _read(name, default, text)
+
+
+def _read(name: str, default: Any, text: str) -> Any:
+    kinds: Mapping[type, tuple[Callable[[str], Any], str]] = {
+        bool: ({"true": True, "false": False}.__getitem__, "true or false"),
+        int: (int, "a whole number"),
+        float: (float, "a number"),
+    }
+    kind, wanted = kinds.get(type(default), (str, "a word"))
+    try:
+        return kind(text)
+    except (ValueError, KeyError):
+        message = f"{name} must be {wanted}, got {text!r}"
+        raise ValueError(message) from None
+
+
+def _show_plan(arguments: argparse.Namespace, options: Mapping[str, Any]) -> int:
+    found = plan(arguments.study, **options)
+    lines = [f"{found.complete} configurations are complete, {len(found.missing)} would run on {found.workers} workers"]
+    lines += [f"  {configuration}" for configuration in found.missing[:_MOST_LINES]]
+    if len(found.missing) > _MOST_LINES:
+        lines.append(f"  and {len(found.missing) - _MOST_LINES} more")
+    if found.missing:
+        mean = sum(found.sampled) / len(found.sampled)
+        failed = f", {found.failed} of them failed" if found.failed else ""
+        cold = ", compilation included" if found.cold else ""
+        lines.append(f"{len(found.sampled)} of them took {mean:.3g} s each here{cold}{failed}")
+        lines.append(f"all would take about {timedelta(seconds=round(found.seconds))}")
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+    return 0
+
+
+def _show(found: Sweep, variable: str | None) -> None:
+    if found.variables:
+        show_table(*found.table(variable))
+        if _draw(found, variable):
+            sys.stdout.write(f"figure in {found.folder}\n")
+    sys.stdout.write(
+        f"{found.data['failed'].size} configurations, {len(found.failures)} failed; "
+        f"digest {found.digest[:16]}; results in {found.folder}\n"
+    )
+
+
+def _draw(found: Sweep, variable: str | None) -> bool:
+    """Draw the plot into the folder, if there is an axis of numbers."""
+    from fedtheory.plotting.style import appearance, legend_below
+
+    numeric: Sequence[str] = [name for name in found.points if found.data[name].dtype.kind in "iuf"]
+    if not numeric or found.folder is None:
+        return False
+    with appearance():
+        import matplotlib.pyplot as plt
+
+        figure, axes = plt.subplots(figsize=(6, 4.5))
+        found.plot(axes, variable)
+        legend_below(figure)
+        for kind in ("png", "pdf"):
+            place(Path(found.folder) / f"sweep.{kind}", partial(save_figure, figure, kind=kind))
+        plt.close(figure)
+    return True

@@ -1,0 +1,79 @@
+"""How far long work has come: a bar in a terminal or a notebook, a line now and then in a log."""
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+__all__ = ["Report", "reported"]
+
+Report = Callable[..., None]
+
+# Seconds between two lines of a log.
+_PAUSE = 10.0
+
+
+@contextlib.contextmanager
+def reported(description: str, total: int, *, done: int = 0, patience: float = 0.0) -> Iterator[Report]:
+    """Yield what is told how many are done (and a note, such as the failures so far), and shows that on standard error.
+
+    Parameters
+    ----------
+    description, total, done
+        What is counted, up to what, and how much of it was there before.
+    patience
+        Seconds after which it begins to show anything: what is over sooner needs no bar.
+    """
+    from rich.console import Console
+
+    console, start = Console(stderr=True), time.monotonic()
+    with contextlib.ExitStack() as stack:
+        show: list[Report] = []
+
+        def report(now: int, note: str = "") -> None:
+            if not show and time.monotonic() - start >= patience:
+                lively = console.is_terminal or console.is_jupyter
+                show.append(stack.enter_context(_bar(console, description, total)) if lively else _log(description))
+            for shown in show:
+                shown(now, total, _left(now - done, total - now, time.monotonic() - start), note)
+
+        yield report
+
+
+@contextlib.contextmanager
+def _bar(console: Any, description: str, total: int) -> Iterator[Report]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (
+        TextColumn(description), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"),
+        TextColumn("{task.fields[note]}"),
+    )  # fmt: skip
+    with Progress(*columns, console=console, transient=True) as bars:
+        task = bars.add_task(description, total=total, left="", note="")
+        yield lambda now, _, left, note: bars.update(task, completed=now, left=left, note=note)
+
+
+def _log(description: str) -> Report:
+    last = [-_PAUSE]
+
+    def write(now: int, total: int, left: str, note: str) -> None:
+        if time.monotonic() - last[0] >= _PAUSE or now == total:
+            last[0] = time.monotonic()
+            said = ", ".join(filter(None, (f"{now} of {total}", note, left)))
+            sys.stderr.write(f"{description}: {said}\n")
+            sys.stderr.flush()
+
+    return write
+
+
+def _left(new: int, missing: int, seconds: float) -> str:
+    """Say how long the rest takes if it goes on as it has begun.
+
+    >>> _left(10, 25, 4.0), _left(0, 25, 4.0), _left(10, 0, 4.0)
+    ('0:00:10 left', '', '')
+    """
+    if not new or not missing:
+        return ""
+    return f"{timedelta(seconds=round(seconds / new * missing))} left"

@@ -1,0 +1,183 @@
+"""Where configurations are run: threads of this process, processes on this machine, or the workers of a cluster."""
+
+import contextlib
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from fedtheory import _validate
+from fedtheory.sweeps.work import Work
+
+__all__ = ["BACKENDS", "Crew", "crew", "packed", "pinned"]
+
+BACKENDS = ("serial", "threads", "processes", "dask")
+# Compilers need deep stacks, and some platforms give threads shallow ones.
+_STACK = 64 * 2**20
+# Seconds between two looks of a worker at its parent.
+_LOOK = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Crew:
+    """Workers: an executor, how many there are, and how to send them home, whatever they are at."""
+
+    executor: Executor
+    size: int
+    dismiss: Callable[[], None]
+
+
+def pinned(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function in another process, with one thread for linear algebra from then on.
+
+    The last bits of products depend on the number of threads.
+    """
+    _pin()
+    return function(*arguments)
+
+
+@lru_cache(maxsize=1)
+def _pin() -> Any:
+    # SciPy brings a library of its own, which is to be there by now.
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1)
+
+
+def packed(work: Work, backend: str) -> Work | bytes:
+    """Return what is sent to a worker: the work itself within this process, or a pickle of it.
+
+    Raises
+    ------
+    TypeError
+        If it cannot be pickled.
+    """
+    if backend in ("serial", "threads"):
+        return work
+    import cloudpickle
+
+    try:
+        pickled: bytes = cloudpickle.dumps(work)
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        message = f"what is swept must be something that can be sent to other processes, got {error}"
+        raise TypeError(message) from error
+    return pickled
+
+
+@contextlib.contextmanager
+def crew(backend: str, workers: int, scheduler: str | None) -> Iterator[Crew]:
+    """Yield workers, and send them home at the end."""
+    with {"serial": _threads, "threads": _threads, "processes": _processes, "dask": _cluster}[backend](
+        workers, scheduler
+    ) as found:
+        try:
+            yield found
+        finally:
+            found.dismiss()
+
+
+@contextlib.contextmanager
+def _threads(workers: int, scheduler: str | None) -> Iterator[Crew]:  # noqa: ARG001
+    from threadpoolctl import threadpool_limits
+
+    previous = threading.stack_size(_STACK)
+    executor = ThreadPoolExecutor(workers)
+    try:
+        with threadpool_limits(1):
+            # A thread cannot be stopped: after Ctrl-C it ends with what it is at, and nobody waits.
+            yield Crew(executor, workers, lambda: executor.shutdown(wait=False, cancel_futures=True))
+    finally:
+        threading.stack_size(previous)
+
+
+@contextlib.contextmanager
+def _processes(workers: int, scheduler: str | None) -> Iterator[Crew]:  # noqa: ARG001
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    executor = ProcessPoolExecutor(workers, initializer=_obey, initargs=(os.getpid(),))
+    yield Crew(executor, workers, lambda: executor.shutdown(kill_workers=True))
+
+
+def _obey(parent: int) -> None:
+    # Ctrl-C on a terminal goes to every process of the program: the parent alone decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent has: one that is killed cannot say goodbye, and its workers would wait on."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    os._exit(1)
+
+
+@contextlib.contextmanager
+def _cluster(workers: int, scheduler: str | None) -> Iterator[Crew]:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        message = "the backend dask must have dask[distributed] installed (pip install 'fedtheory[dask]'), got none"
+        raise ValueError(message) from error
+    with _address(workers, scheduler) as address:
+        try:
+            client = Client(address, timeout=10)
+        except (OSError, ValueError, TimeoutError) as error:
+            message = f"scheduler must be the address of a Dask scheduler that answers, got {scheduler}"
+            raise ValueError(message) from error
+        with client:
+            size = sum(client.nthreads().values())
+            if not size:
+                message = f"a cluster must have workers, got none at {address}"
+                raise ValueError(message)
+            executor = client.get_executor(pure=False)
+            yield Crew(executor, size, lambda: executor.shutdown(wait=False))
+
+
+@contextlib.contextmanager
+def _address(workers: int, scheduler: str | None) -> Iterator[Any]:
+    """Yield the address of a running cluster, or a cluster of this machine alone."""
+    if scheduler is not None:
+        yield scheduler
+        return
+    import logging
+    import tempfile
+
+    from distributed import LocalCluster
+
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="fedtheory-dask-"))
+        with _children_deaf():
+            cluster = LocalCluster(
+                n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None,
+                silence_logs=logging.CRITICAL, local_directory=folder,
+            )  # fmt: skip
+        yield stack.enter_context(cluster)
+
+
+@contextlib.contextmanager
+def _children_deaf() -> Iterator[None]:
+    """Let processes that are started meanwhile ignore Ctrl-C: what is ignored is inherited."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, heard)
+
+
+def number_of_workers(workers: int | None, backend: str) -> int:
+    """Return how many work at once: as many as there are processors by default."""
+    if backend == "serial":
+        return 1
+    return os.cpu_count() or 1 if workers is None else _validate.count("workers", workers)

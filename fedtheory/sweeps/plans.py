@@ -1,0 +1,110 @@
+"""What a sweep would run, and how long that takes, from a timed sample."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fedtheory import _validate
+from fedtheory._releases import made_by
+from fedtheory.sweeps._backends import BACKENDS, number_of_workers
+from fedtheory.sweeps.grid import Configuration, gridded
+from fedtheory.sweeps.outcomes import Outcome
+from fedtheory.sweeps.store import Store, inspected
+from fedtheory.sweeps.work import attempt, work_of
+
+__all__ = ["Plan", "plan"]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a sweep would run.
+
+    Attributes
+    ----------
+    missing
+        The configurations that would run.
+    complete
+        How many are there already.
+    sampled
+        Seconds that some of the missing took here, one after the other, each run alone in this process.
+    cold
+        Whether it is one first run, which took so long, perhaps by compiling, that it was not repeated.
+    failed
+        How many of the sample failed.
+    workers
+        How many would work at once.
+    """
+
+    missing: Sequence[Configuration]
+    complete: int
+    sampled: Sequence[float]
+    cold: bool
+    failed: int
+    workers: int
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that the sweep would take: what is missing, at the mean of the sample, shared by the workers."""
+        if not self.missing:
+            return 0.0
+        return sum(self.sampled) / len(self.sampled) * len(self.missing) / min(self.workers, len(self.missing))
+
+
+def plan(
+    function_or_study: Any,
+    grid: Mapping[str, Sequence[Any]],
+    *,
+    seeds: int | Sequence[int] | None = None,
+    rng: int = 0,
+    backend: str = "processes",
+    workers: int | None = None,
+    out: str | Path | None = None,
+    quick: bool = False,
+    samples: int = 3,
+    patience: float = 30.0,
+) -> Plan:
+    """Say what `sweep` with these arguments would run, and time a sample of it.
+
+    Nothing is written. The sample is spread over what is missing, in the order of the grid; the first of it is run once
+    more beforehand, so that compilation does not count, unless it takes longer than ``patience``.
+
+    Parameters
+    ----------
+    function_or_study, grid, seeds, rng, backend, workers, out, quick
+        As for `sweep`.
+    samples, patience
+        At most so many configurations are timed, and none begun after so many seconds.
+
+    Raises
+    ------
+    ValueError, TypeError
+        What `sweep` would raise.
+
+    Examples
+    --------
+    >>> found = plan(lambda d: 2.0 * d, {"d": [3, 5]}, backend="threads", workers=1)
+    >>> len(found.missing), found.complete, len(found.sampled), found.seconds < 1
+    (2, 0, 2, True)
+    """
+    size = number_of_workers(workers, _validate.choice("backend", backend, BACKENDS))
+    work, wanted = work_of(function_or_study, quick=quick), gridded(grid, seeds, rng)
+    work.refuse(wanted)
+    store = None if out is None else inspected(Path(out), work, wanted)
+    missing = [one for one in wanted if not _is_complete(store, one)]
+    spread = [missing[i * len(missing) // samples] for i in range(samples)] if len(missing) > samples else missing
+    ran: list[Outcome] = []
+    for one in spread[:1] + spread:
+        if sum(outcome.seconds for outcome in ran) <= patience:
+            ran.append(attempt(work, one.point, one.seed, made_by()))
+    timed = ran if len(ran) == 1 else ran[1:]
+    seconds, failed = [outcome.seconds for outcome in timed], sum(outcome.failed for outcome in timed)
+    return Plan(missing, len(wanted) - len(missing), seconds, len(ran) == 1, failed, size)
+
+
+def _is_complete(store: Store | None, one: Configuration) -> bool:
+    try:
+        outcome = None if store is None else store.kept(one)
+    except ValueError:  # the sweep will say so
+        return False
+    return outcome is not None and not outcome.failed

@@ -1,0 +1,107 @@
+"""A point's canonical form, and the names and the seeds that follow from it."""
+
+import hashlib
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory.sweeps.grid import canonical, gridded
+
+
+def test_equal_values_have_one_form_whatever_their_type_and_order():
+    assert canonical({"b": np.float64(0.5), "a": np.int64(3)}) == canonical({"a": 3, "b": 0.5}) == '{"a":3,"b":0.5}'
+    assert canonical([1, "x", None, True]) == canonical((1, "x", None, True))
+
+
+def test_what_differs_has_another_form():
+    pow_d = ft.selection.PowerOfChoice(3, 9)
+    values = [
+        1,
+        1.0,
+        "1",
+        True,
+        None,
+        (1,),
+        Fraction(1, 3),
+        0.1 + 0.2,
+        0.3,
+        -0.0,
+        0.0,
+        pow_d,
+        ft.selection.Proportional(3),
+    ]
+    assert len({canonical(value) for value in values}) == len(values)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), np.ones(3), object(), {1, 2}, b"x", lambda: 0, 1j])
+def test_what_has_no_form_is_refused_by_name(value):
+    with pytest.raises((TypeError, ValueError), match=r"^d must be"):
+        gridded({"d": [value]})
+
+
+def test_a_part_is_named_by_the_hash_of_the_point_and_the_seed_alone():
+    [small, _] = gridded({"d": [3, 9]}, seeds=[7])
+    text = json.dumps({"point": {"d": 3}, "seed": 7}, separators=(",", ":"))
+    assert small.name == hashlib.sha256(text.encode()).hexdigest()[:32]
+    larger = list(gridded({"d": [1, 3]}, seeds=[2, 7]))
+    assert small.name in {configuration.name for configuration in larger}
+
+
+def test_points_come_in_order_with_the_last_axis_first_and_seeds_innermost():
+    grid = gridded({"d": [3, 9], "tau": [1, 2, 5]}, seeds=[4, 6])
+    assert [(*one.point.values(), one.seed) for one in grid][:4] == [(3, 1, 4), (3, 1, 6), (3, 2, 4), (3, 2, 6)]
+    assert (len(grid), grid.shape, grid.dims) == (12, (2, 3, 2), ("d", "tau", "seed"))
+    assert [np.ravel_multi_index(one.place, grid.shape) for one in grid] == list(range(12))
+
+
+def test_derived_seeds_differ_between_points_and_follow_from_the_point_alone():
+    seeds = {(one.point["d"], one.place[-1]): one.seed for one in gridded({"d": [3, 9]}, seeds=2, rng=1)}
+    assert len(set(seeds.values())) == 4
+    again = {(one.point["d"], one.place[-1]): one.seed for one in gridded({"d": [9, 3, 4]}, seeds=3, rng=1)}
+    assert all(again[key] == seed for key, seed in seeds.items())
+    assert set(seeds.values()).isdisjoint(one.seed for one in gridded({"d": [3, 9]}, seeds=2, rng=2))
+    assert all(0 <= int(seed or -1) < 2**63 for seed in seeds.values())
+
+
+def test_a_derived_seed_is_the_head_of_a_hash():
+    [one] = gridded({"d": [3]}, seeds=1, rng=5)
+    text = '{"number":0,"point":{"d":3},"rng":5}'
+    assert one.seed == int(hashlib.sha256(text.encode()).hexdigest()[:16], 16) >> 1
+
+
+def test_explicit_seeds_are_the_same_at_every_point():
+    assert [one.seed for one in gridded({"d": [3, 9]}, seeds=[8, 2])] == [8, 2, 8, 2]
+
+
+def test_without_seeds_there_is_none():
+    grid = gridded({"d": [3, 9]})
+    assert ([one.seed for one in grid], grid.dims, grid.rule) == ([None, None], ("d",), "none")
+
+
+def test_labels_are_numbers_and_words_or_text():
+    grid = gridded({"a": [1, 0.5], "b": ["x"], "c": [(1, 2), (3,)], "d": [ft.selection.Full()], "e": [True, 2]})
+    assert grid.labels == {"a": [1, 0.5], "b": ["x"], "c": ["(1, 2)", "(3,)"], "d": ["Full()"], "e": ["True", "2"]}
+
+
+@pytest.mark.parametrize(
+    ("axes", "seeds", "sentence"),
+    [
+        ({"d": []}, None, "d must have at least one value, got none"),
+        ({"d": [3, 3.0]}, None, "d must have every value once, got 3"),
+        ({"d": "39"}, None, "d must be a sequence of values, got '39'"),
+        ({"d": 3}, None, "d must be a sequence of values, got 3"),
+        ({"seed": [3]}, None, "grid must not have an axis seed"),
+        ([3], None, "grid must map names to values"),
+        ({"d": [3]}, 0, "seeds must be at least 1, got 0"),
+        ({"d": [3]}, [1, 1], "seeds must have every value once"),
+        ({"d": [3]}, [-1], "seeds must be at least 0"),
+        ({"d": [3]}, 1.5, "seeds must be a whole number"),
+    ],
+)
+def test_grids_that_make_no_sense_are_refused_in_one_sentence(axes, seeds, sentence):
+    with pytest.raises((TypeError, ValueError)) as refused:
+        gridded(axes, seeds)
+    assert str(refused.value).startswith(sentence)

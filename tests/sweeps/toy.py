@@ -1,0 +1,96 @@
+"""Functions to sweep, and a study; workers import them from here."""
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fedtheory import study
+
+
+def noisy(d, tau, seed):
+    """Scalars, a path whose length is that of an axis, and a spot that fails."""
+    rng = np.random.default_rng(seed)
+    if (d, tau) == (5, 2):
+        raise RuntimeError("a bad\nspot")
+    return {
+        "gap": d * tau + rng.normal(),
+        "path": rng.normal(size=tau),
+        "product": np.linalg.norm(rng.normal(size=(50, 50)), 2),
+    }
+
+
+def slow(d):
+    """Something that takes a while, so that it can be interrupted."""
+    time.sleep(0.03)
+    return d * 1.5
+
+
+def large(d):
+    """Half a kilobyte, and 80 kilobytes where d is large."""
+    return np.arange(10.0 if d < 3 else 10000.0)
+
+
+def threads(d):
+    """Most threads that a library for linear algebra has."""
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_info
+
+    return max(pool["num_threads"] for pool in threadpool_info())
+
+
+def dies_once(d, marker):
+    """A worker that is killed from outside, once."""
+    if d == 3 and not Path(marker).exists():
+        Path(marker).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.01)
+    return d * 1.5
+
+
+def dies(d, again=0):
+    """A worker that dies of one configuration, whenever it tries."""
+    if d == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return d * 1.5
+
+
+@dataclass(frozen=True)
+class Config:
+    """How far does a walk go?"""
+
+    num_steps: int = 1000
+    drift: float = 0.0
+    pair: tuple[int, ...] = (1, 2)
+    lively: bool = False
+    word: str = "walk"
+    seed: int = 0
+
+
+def run(config, progress):
+    """Return the walk at its end, and on the way."""
+    import xarray
+
+    time.sleep(0.05 if config.lively else 0.0)
+    steps = np.random.default_rng(config.seed).normal(config.drift, size=config.num_steps)
+    way = np.cumsum(steps)[[0, -1]]
+    return xarray.Dataset({"end": way[-1], "way": ("when", way)}, coords={"when": ["early", "late"]})
+
+
+def table(data):
+    """Return one row."""
+    return study.Table([{"end": float(data["end"])}])
+
+
+def checks(data):
+    """One that holds, and one that depends."""
+    return {
+        "it is a number": study.Check(bool(np.isfinite(data["end"])), ""),
+        "it went up": study.Check(bool(data["end"] > 0), f"{float(data['end']):.3f}"),
+    }
+
+
+STUDY = study.Study("walk", Config(), Config(num_steps=10), run, table, checks)
