@@ -43,11 +43,11 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
     if arguments.command == "list":
         from fedtheory._commands.listing import list_all
 
-        return list_all(arguments.pattern, as_json=arguments.json)
+        return list_all(arguments)
     if arguments.command == "show":
         from fedtheory._commands.showing import show
 
-        return show(arguments.key, as_json=arguments.json, as_latex=arguments.latex)
+        return show(arguments)
     if arguments.command == "verify":
         from fedtheory._commands.verifying import verify_claims
 

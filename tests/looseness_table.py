@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator
 from fractions import Fraction as Q
+from functools import cache
 from typing import Any, NamedTuple
 
 from fedtheory.bounds import fedalign as align
@@ -264,9 +265,15 @@ def printed_row(case: Case, found: Confrontation) -> str:
     return f"| {cited(case.bound)} | {case.words} | {value:.4f} | {value / float(found.worst.enclosure[0]):.4f} |"
 
 
+@cache
+def confronted() -> list[tuple[Case, Confrontation]]:
+    """Return every case with its worst case."""
+    return [(case, confront(case.bound, **case.given)) for case in CASES]
+
+
 def page() -> str:
     """Return the text of the page."""
-    found = [(case, confront(case.bound, **case.given)) for case in CASES]
+    found = confronted()
     reasons = [f"| {cited(bound)} | {REASONS[bound]} |" for bound in known_bounds().values() if bound in REASONS]
     remarks = dict.fromkeys(f"| {cited(case.bound)} | {one.remark} |" for case, one in found if one.remark)
     printed = [printed_row(*pair) for pair in found if pair[0].bound.printed not in CONFRONTED]

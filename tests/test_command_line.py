@@ -259,7 +259,7 @@ def test_list_names_what_a_part_of_a_key_a_title_or_a_pattern_fits(capsys: pytes
 def test_list_as_json_has_a_header_and_the_same_names(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "--json"]) == 0
     written = json.loads(capsys.readouterr().out)
-    assert set(written) == {"fedtheory", "date", "machine", "claims", "bounds"}
+    assert set(written) == {"fedtheory", "date", "machine", "claims", "bounds", "elsewhere"}
     assert [row["claim"] for row in written["claims"]] == list(catalogue.known_claims())
     assert [row["bound"] for row in written["bounds"]] == list(catalogue.known_bounds())
     assert {type(row["printed form differs"]) for row in written["bounds"]} == {bool}

@@ -42,7 +42,6 @@ LONGER = {
     "fedtheory.engine.rounds.run_rounds": 51,
     "fedtheory.engine.simulation.fedavg": 52,
     "fedtheory.exact.subsets._enumerate": 27,
-    "fedtheory.sampling.reference.solver_probabilities": 26,
     "fedtheory.selection.power_of_choice._propose_by_weight": 31,
     "fedtheory.study._parse": 27,
     "studies._aligned_quadratics.measurements": 30,

@@ -1,24 +1,32 @@
-"""``--from FILE``: claims of somebody's own in the place of the package's."""
+"""``--from SOURCE``: claims of somebody's own in the place of the package's."""
 
 import argparse
+from collections.abc import Mapping
 
+from fedtheory._commands.refusals import refuse
+from fedtheory.paper import Bound
+from fedtheory.verification import catalogue
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.own_claims import claims_of
 
-__all__ = ["own_claims"]
+__all__ = ["known_things", "own_claims"]
 
 
 def own_claims(arguments: argparse.Namespace) -> dict[str, Claim] | None:
-    """Return the claims of the file that was named, None if there is none.
+    """Return the claims of the file or package that was named, None if there is none.
 
     Raises
     ------
     ValueError
-        If the file holds no claims, or other processes, which do not have them, are to check them.
+        If it holds no claims; the sentence names it.
     """
-    if arguments.file is None:
-        return None
-    if getattr(arguments, "jobs", 1) > 1:
-        message = f"--jobs must be 1 with --from, got {arguments.jobs}: other processes do not have these claims"
-        raise ValueError(message)
-    return claims_of(arguments.file)
+    return None if arguments.source is None else claims_of(arguments.source)
+
+
+def known_things(arguments: argparse.Namespace) -> tuple[Mapping[str, Claim], Mapping[str, Bound]]:
+    """Return the claims and bounds that can be named: somebody's own claims alone, or all of the package; or refuse."""
+    try:
+        own = own_claims(arguments)
+    except ValueError as error:
+        refuse(str(error))
+    return (catalogue.known_claims(), catalogue.known_bounds()) if own is None else (own, {})

@@ -29,12 +29,15 @@ class _Command(NamedTuple):
 
 
 _LIST = _Command(
-    "list", "list the claims and the bounds", "[PATTERN] [--json]", ("list", "list lemma", "list 'fedavg.*' --json")
+    "list",
+    "list the claims and the bounds",
+    "[PATTERN] [--from SOURCE] [--json]",
+    ("list", "list lemma", "list 'fedavg.*' --json"),
 )
 _SHOW = _Command(
     "show",
     "show claims with their verdicts, or bounds with their formulas",
-    "KEY [--latex | --json]",
+    "KEY [--from SOURCE] [--latex | --json]",
     ("show power-of-choice:step-54-55", "show power_of_choice.client_drift --latex", "show fedavg:lemma"),
 )
 _BOUND = _Command(
@@ -61,7 +64,7 @@ _WORST = _Command(
 _VERIFY = _Command(
     "verify",
     "reach verdicts; exit code 1 if one is unexpected",
-    "[KEY ...] [--from FILE.py] [--paper PAPER] \\\n    [--kind KIND] [--jobs N] [--seed SEED] \\\n"
+    "[KEY ...] [--from SOURCE] [--paper PAPER] \\\n    [--kind KIND] [--jobs N] [--seed SEED] \\\n"
     "    [--budget quick | thorough | SECONDS | --instances N] \\\n"
     "    [--json FILE] [--report FILE.html] [--force]",
     (
@@ -74,13 +77,13 @@ _VERIFY = _Command(
 _HUNT = _Command(
     "hunt",
     "look for a counterexample, and make it small",
-    "KEY [--from FILE.py] [--seconds S | --evaluations N] \\\n    [--seed SEED] [--jobs N] [--json]",
+    "KEY [--from SOURCE] [--seconds S | --evaluations N] \\\n    [--seed SEED] [--jobs N] [--json]",
     ("hunt power-of-choice:theorem-3.1-refined --seconds 60", "hunt fedalign:theorem-1-as-printed --evaluations 2000"),
 )
 _REPLAY = _Command(
     "replay",
     "check one instance again; by default the worst known one",
-    "KEY [--from FILE.py] [--seed SEED] \\\n    [--tape NUMBERS | --instance N] [--json]",
+    "KEY [--from SOURCE] [--seed SEED] \\\n    [--tape NUMBERS | --instance N] [--json]",
     ("replay power-of-choice:lemma-b2", "replay power-of-choice:lemma-b2 --seed 3 --instance 7"),
 )
 _SWEEP = _Command(
@@ -144,11 +147,13 @@ def _list_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "pattern", nargs="?", default="", metavar="PATTERN", help="part of a key or title, or a pattern with *"
     )
+    _from_option(command)
     command.add_argument("--json", action="store_true", help="as JSON")
 
 
 def _show_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("key", metavar="KEY", help="key of a claim or name of a bound, its beginning, or a pattern")
+    _from_option(command)
     form = command.add_mutually_exclusive_group()
     form.add_argument("--latex", action="store_true", help="the formula only, in LaTeX")
     form.add_argument("--json", action="store_true", help="as JSON")
@@ -191,7 +196,9 @@ def _verify_options(command: argparse.ArgumentParser) -> None:
 
 
 def _from_option(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--from", dest="file", type=Path, metavar="FILE.py", help="claims of your own instead")
+    command.add_argument(
+        "--from", dest="source", metavar="SOURCE", help="claims of your own instead: a file, a module, an entry point"
+    )
 
 
 def _hunt_options(command: argparse.ArgumentParser) -> None:

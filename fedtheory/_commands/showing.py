@@ -1,11 +1,13 @@
 """``show``: claims with their verdicts, and bounds with their formulas."""
 
+import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fedtheory._commands.documents import document, print_json
 from fedtheory._commands.meanings import parameters
+from fedtheory._commands.origins import known_things
 from fedtheory._commands.refusals import refuse
 from fedtheory._letters import formula
 from fedtheory.paper import Bound
@@ -19,17 +21,18 @@ __all__ = ["show", "write_pairs"]
 Pairs = list[tuple[str, str]]
 
 
-def show(key: str, *, as_json: bool, as_latex: bool) -> int:
+def show(arguments: argparse.Namespace) -> int:
     """Show what a key or a prefix names; 1 if a verdict is not the expected one."""
-    claims, bounds = catalogue.known_claims(), catalogue.known_bounds()
+    key = arguments.key
+    claims, bounds = known_things(arguments)
     named = catalogue.matching(key, [*claims, *bounds])
     if not named:
         refuse(f"KEY must be a claim or a bound, got {key!r}{catalogue.close_to(key, [*claims, *bounds])}")
-    if as_latex:
+    if arguments.latex:
         return _latex({name: bounds[name] if name in bounds else claims[name].bound for name in named})
     tapes = catalogue.known_tapes()
     verdicts = {name: examine(claims[name], tape=tapes.get(name)) for name in named if name in claims}
-    if as_json:
+    if arguments.json:
         print_json(_document(verdicts, [name for name in named if name in bounds]))
     else:
         _write(_claim(verdicts[name]) if name in verdicts else _bound(name, bounds[name]) for name in named)

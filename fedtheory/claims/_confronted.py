@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from fedtheory.paper import Bound
 from fedtheory.rational.draws import pick, whole
 from fedtheory.verification.claims import Claim, claim
 from fedtheory.verification.findings import Finding, at_most, not_applicable
-from fedtheory.worst_case.promises import confront
+from fedtheory.worst_case.promises import compared
 
 __all__ = ["confronted", "curvatures", "draw_class", "in_words", "step_size", "tenths"]
 
@@ -54,9 +55,10 @@ def confronted(
     def check(rng: np.random.Generator) -> Finding:
         given = draw(rng)
         try:
-            found = confront(bound, **given)
+            found = compared(bound, given)
         except OracleError as error:
             return not_applicable(f"no worst case was proved: {error}", **in_words(given))
-        return at_most(found.worst.enclosure[0], Fraction(found.promise), instance=in_words(given))
+        promise = Fraction(found.promise) if isfinite(found.promise) else found.promise
+        return at_most(found.worst.enclosure[0], promise, instance=in_words(given))
 
     return claim(key, title, bound, instances=(3, thorough), looseness=looseness, remark=remark)(check)

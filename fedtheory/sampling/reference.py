@@ -14,9 +14,18 @@ from fedtheory.sampling.certificates import certificate
 
 __all__ = ["rational_probabilities", "reference_probabilities", "solver_probabilities"]
 
-CLARABEL: dict[str, Any] = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12, "max_iter": 500}
+CLARABEL: dict[str, Any] = {
+    "tol_gap_abs": 1e-12,
+    "tol_gap_rel": 1e-12,
+    "tol_feas": 1e-12,
+    "max_iter": 500,
+    # The default, 1e-8, is as large as what has to be told apart.
+    "static_regularization_constant": 1e-12,
+}
 TRUSTED_GAP = 1e-8
 TRUSTED_INFEASIBILITY = 1e-8
+# How often the solver may begin anew, in the units of its last answer.
+_MOST_ATTEMPTS, _SMALLEST_UNIT = 6, 1e-12
 
 
 def reference_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array:
@@ -24,7 +33,8 @@ def reference_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array
 
     The norms are divided by their maximum (solvers have absolute tolerances), the solver is Clarabel with tolerances
     1e-12, and the answer is returned only if ``certificate`` finds a relative duality gap and an infeasibility of at
-    most 1e-8. The objective is flat: two such answers may differ by 1e-4 in p.
+    most 1e-8. If it does not, the solver begins anew with the probabilities measured in its last answer, so that the
+    unknowns are near 1. The objective is flat: two such answers may differ by 1e-4 in p.
 
     Parameters
     ----------
@@ -52,24 +62,36 @@ def reference_probabilities(norms: npt.ArrayLike, expected_size: float) -> Array
     """
     t = checked_norms(norms)
     m = checked_budget(expected_size, t.size)
-    p, status = solver_probabilities(t, m, "CLARABEL", **CLARABEL)
-    if status not in ("optimal", "optimal_inaccurate"):
-        message = f"the solver must find an optimum, got status {status}"
-        raise OracleError(message)
-    # Interior points overshoot by the tolerance: only what is left after clipping is an error.
-    p = np.clip(p, 0.0, 1.0)
-    found = certificate(t / max(t.max(), np.finfo(np.float64).tiny), p, m)
-    if not (found.infeasibility <= TRUSTED_INFEASIBILITY and abs(found.relative_gap) <= TRUSTED_GAP):
-        message = (
-            f"the solver's answer must have a gap and an infeasibility of at most {TRUSTED_GAP}, "
-            f"got {found.relative_gap:.2e} and {found.infeasibility:.2e} with status {status}"
-        )
-        raise OracleError(message)
-    return p
+    lengths = t / max(t.max(), np.finfo(np.float64).tiny)
+    # Half way, in orders of magnitude, between 1 and what probabilities would be without the box.
+    unit = np.clip(np.sqrt(lengths), _SMALLEST_UNIT, 1.0)
+    for _ in range(_MOST_ATTEMPTS):
+        p, status = solver_probabilities(t, m, "CLARABEL", unit=unit, **CLARABEL)
+        if status not in ("optimal", "optimal_inaccurate"):
+            message = f"the solver must find an optimum, got status {status}"
+            raise OracleError(message)
+        # Interior points overshoot by the tolerance: only what is left after clipping is an error.
+        p = np.clip(p, 0.0, 1.0)
+        found = certificate(lengths, p, m)
+        if found.infeasibility <= TRUSTED_INFEASIBILITY and abs(found.relative_gap) <= TRUSTED_GAP:
+            return p
+        # Not in exactly its units: what stopped the solver there would stop it again.
+        unit = 2 * np.clip(p, _SMALLEST_UNIT, 1.0)
+    message = (
+        f"the solver's answer must have a gap and an infeasibility of at most {TRUSTED_GAP}, "
+        f"got {found.relative_gap:.2e} and {found.infeasibility:.2e} with status {status}"
+    )
+    raise OracleError(message)
 
 
 def solver_probabilities(
-    norms: npt.ArrayLike, expected_size: float, solver: str, *, normalize: bool = True, **settings: Any
+    norms: npt.ArrayLike,
+    expected_size: float,
+    solver: str,
+    *,
+    normalize: bool = True,
+    unit: npt.ArrayLike | None = None,
+    **settings: Any,
 ) -> tuple[Array, str]:
     """Return what a cvxpy solver answers, unchecked, with its status.
 
@@ -81,6 +103,8 @@ def solver_probabilities(
         Name of a solver that cvxpy knows, such as ``"CLARABEL"`` or ``"SCS"``.
     normalize
         Divide the norms by their maximum first; solvers have absolute tolerances and may be badly off without it.
+    unit
+        What the solver measures probabilities in, shape (n,), above 0; by default 1.
     **settings
         Passed on to the solver.
 
@@ -99,19 +123,28 @@ def solver_probabilities(
     >>> solver_probabilities([1.0, 3.0], 1, "CLARABEL")[1]
     'optimal'
     """
-    import warnings
-
-    import cvxpy as cp
-
     t = checked_norms(norms)
     m = checked_budget(expected_size, t.size)
     active = t > 0
     probabilities = np.zeros(t.size)
     if not active.any():
         return probabilities, "optimal"
-    squares = (t[active] / (t.max() if normalize else 1.0)) ** 2
-    p = cp.Variable(int(active.sum()))
-    problem = cp.Problem(cp.Minimize(squares @ cp.inv_pos(p)), [p <= 1, cp.sum(p) <= m])
+    units = np.ones(int(active.sum())) if unit is None else np.asarray(unit, dtype=np.float64)[active]
+    lengths = t[active] / (t.max() if normalize else 1.0)
+    shares, status = _answer(lengths**2 / units, units, m, solver, settings)
+    probabilities[active] = units * shares
+    return probabilities, status
+
+
+def _answer(costs: Array, units: Array, budget: float, solver: str, settings: dict[str, Any]) -> tuple[Any, str]:
+    """Minimize ``sum costs / x`` over ``units x <= 1`` and ``sum units x <= budget``."""
+    import warnings
+
+    import cvxpy as cp
+
+    x = cp.Variable(units.size)
+    limits = [cp.multiply(units, x) <= 1, units @ x <= budget]
+    problem = cp.Problem(cp.Minimize(costs @ cp.inv_pos(x)), limits)
     try:
         with warnings.catch_warnings():
             # An inaccurate solution is reported through the status.
@@ -120,11 +153,10 @@ def solver_probabilities(
     except (cp.error.SolverError, ArithmeticError) as error:
         message = f"the solver must answer, got {error}"
         raise OracleError(message) from error
-    if p.value is None:
+    if x.value is None:
         message = f"the solver must answer, got status {problem.status}"
         raise OracleError(message)
-    probabilities[active] = p.value
-    return probabilities, str(problem.status)
+    return x.value, str(problem.status)
 
 
 def rational_probabilities(norms: Numbers, expected_size: Any) -> list[Fraction]:

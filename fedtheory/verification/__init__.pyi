@@ -60,6 +60,7 @@ from fedtheory.verification.measured_alignment import AlignmentTerms as Alignmen
 from fedtheory.verification.measured_alignment import alignment_terms as alignment_terms
 from fedtheory.verification.own_bounds import bound_checks as bound_checks
 from fedtheory.verification.own_bounds import check_bound as check_bound
+from fedtheory.verification.own_claims import claim_packages as claim_packages
 from fedtheory.verification.own_claims import claims_of as claims_of
 from fedtheory.verification.rates import Fit as Fit
 from fedtheory.verification.rates import fitted_order as fitted_order

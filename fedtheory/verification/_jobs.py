@@ -2,12 +2,15 @@
 
 import warnings
 from collections.abc import Callable, Generator, Iterable
-from typing import TypeVar
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 from fedtheory.verification.catalogue import known_claims, one_claim
 from fedtheory.verification.claims import Claim
+from fedtheory.verification.own_claims import claims_of
 
-__all__ = ["arrived", "in_order", "shipped"]
+__all__ = ["Shipped", "arrived", "in_order", "shipped"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -41,11 +44,39 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -
                 results.close()
 
 
-def shipped(claim: Claim, jobs: int) -> Claim | str:
-    """Return what another process can make the claim of: its key if the package has it, since checks are functions."""
-    return claim.key if jobs > 1 and known_claims().get(claim.key) is claim else claim
+class Shipped(NamedTuple):
+    """What another process can make a claim of, since checks are functions.
+
+    Attributes
+    ----------
+    key
+        Of the claim.
+    home
+        Where to read it from; nothing for a claim of this package.
+    written
+        When that file was written: processes live on, and a file may change.
+    """
+
+    key: str
+    home: str = ""
+    written: int = 0
 
 
-def arrived(claim: Claim | str) -> Claim:
+def shipped(claim: Claim, jobs: int) -> Claim | Shipped:
+    """Return what another process can make the claim of: its key, and the file or module that it is from."""
+    if jobs > 1 and claim.home:
+        file = Path(claim.home)
+        return Shipped(claim.key, claim.home, file.stat().st_mtime_ns if file.is_file() else 0)
+    return Shipped(claim.key) if jobs > 1 and known_claims().get(claim.key) is claim else claim
+
+
+def arrived(claim: Claim | Shipped) -> Claim:
     """Return the claim that was shipped."""
-    return one_claim(claim) if isinstance(claim, str) else claim
+    if isinstance(claim, Claim):
+        return claim
+    return _read(claim.home, claim.written)[claim.key] if claim.home else one_claim(claim.key)
+
+
+@cache
+def _read(home: str, _written: int) -> dict[str, Claim]:
+    return claims_of(home)

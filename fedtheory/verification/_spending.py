@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory.verification._jobs import arrived, in_order, shipped
+from fedtheory.verification._jobs import Shipped, arrived, in_order, shipped
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.trials import STORED, Trials, tried
 
@@ -20,7 +20,7 @@ _FIRST, _DOUBT = 3, 0.05
 class Batch(NamedTuple):
     """Instances of a claim to try: numbered ones, and that of a tape."""
 
-    claim: Claim | str
+    claim: Claim | Shipped
     numbers: range
     tape: Sequence[float] | None = None
 

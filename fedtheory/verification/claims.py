@@ -51,7 +51,7 @@ class Claim:
     looseness
         By how much an inequality can be tightened at most before instances refute it: how sharply its check tests it.
     home
-        The file that the claim was read from, if it is none of the package's.
+        The file or module that the claim was read from, if it is none of the package's.
 
     Raises
     ------

@@ -11,8 +11,9 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory.verification._climbs import Step, climb, height
-from fedtheory.verification._jobs import arrived, in_order, shipped
+from fedtheory.verification._jobs import Shipped, arrived, in_order, shipped
 from fedtheory.verification._shrinking import shrink
+from fedtheory.verification.catalogue import one_claim
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.tapes import written
@@ -107,7 +108,7 @@ def hunting(
     small: bool = True,
 ) -> Iterator[Hunt]:
     """Yield what ``hunt`` has found so far, after each instance tried; with several jobs, after each climb."""
-    quarry = arrived(claim)
+    quarry = one_claim(claim) if isinstance(claim, str) else claim
     budget = _budget(seconds, evaluations)
     seeds, jobs = _validate.seed_sequence(rng), _validate.count("jobs", jobs)
     best: Step | None = None
@@ -192,7 +193,7 @@ def _trails(
         yield from trails
 
 
-def _trail(claim: Claim | str, budget: _Budget, begin: _Begin) -> list[Step]:
+def _trail(claim: Claim | Shipped, budget: _Budget, begin: _Begin) -> list[Step]:
     """Return the steps of a climb that went up, and its last one."""
     trail: list[Step] = []
     for step in climb(arrived(claim), *begin):

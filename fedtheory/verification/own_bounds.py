@@ -183,7 +183,7 @@ def _refuse_what_does_not_ask(trial: _Trial, count: int) -> None:
         asked.on(index)
         if asked.calls:
             return
-    message = f"claim must ask for its bound, got {trial.claim.key!r}, whose check computes it in another way"
+    message = f"claim must ask for its bound as a whole, got {trial.claim.key!r}, whose check asks for single summands"
     raise ValueError(message)
 
 

@@ -55,6 +55,7 @@ from fedtheory.worst_case.instances import Outcome as Outcome
 from fedtheory.worst_case.instances import Parabola as Parabola
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling as optimal_client_sampling
 from fedtheory.worst_case.promises import CONFRONTED as CONFRONTED
+from fedtheory.worst_case.promises import compared as compared
 from fedtheory.worst_case.promises import confront as confront
 from fedtheory.worst_case.skewed_selection import skew_class as skew_class
 from fedtheory.worst_case.skewed_selection import skew_class_horizon as skew_class_horizon
@@ -64,6 +65,7 @@ from fedtheory.worst_case.solver import Solution as Solution
 from fedtheory.worst_case.solver import assemble as assemble
 from fedtheory.worst_case.solver import solve as solve
 from fedtheory.worst_case.solver import tightened as tightened
+from fedtheory.worst_case.solver import triangle as triangle
 from fedtheory.worst_case.worst_cases import Lemma as Lemma
 from fedtheory.worst_case.worst_cases import ProgramSize as ProgramSize
 from fedtheory.worst_case.worst_cases import Proof as Proof

@@ -38,9 +38,8 @@ def _objective_gap(given: Mapping[str, Any]) -> Any:
 
 def _left(bound: Bound, given: Mapping[str, Any]) -> tuple[Any, Fraction]:
     """Return the promise without its descent, and what the descent takes for each unit of the gap."""
-    terms = bound.terms(**given)
-    descent = Fraction(terms.pop("descent", 0))
-    return sum(terms.values()), -descent / given["gap"] if descent else descent
+    descent = Fraction(bound.terms(**given).get("descent", 0))
+    return bound(**given) - descent, -descent / given["gap"] if descent else descent
 
 
 def _step(bound: Bound, given: Mapping[str, Any]) -> Confrontation:

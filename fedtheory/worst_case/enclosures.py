@@ -1,6 +1,7 @@
 """From the solver's hints to exact enclosures of a program's value."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from fractions import Fraction
 from functools import cache, partial
 from typing import NamedTuple, TypeVar
@@ -9,6 +10,7 @@ import numpy as np
 
 from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated, OracleError
+from fedtheory.worst_case._feasibility import best_multipliers, best_point, mixed
 from fedtheory.worst_case._rational import rounded, solve_exactly
 from fedtheory.worst_case.certificates import (
     FeasiblePoint,
@@ -18,7 +20,7 @@ from fedtheory.worst_case.certificates import (
     verify_upper,
 )
 from fedtheory.worst_case.gram import Program
-from fedtheory.worst_case.solver import Empty, Solution, assemble, solve, tightened
+from fedtheory.worst_case.solver import Assembled, Empty, Solution, assemble, solve, tightened
 
 __all__ = ["Enclosure", "enclose", "prove_lower", "prove_upper"]
 
@@ -26,7 +28,7 @@ __all__ = ["Enclosure", "enclose", "prove_lower", "prove_upper"]
 _MULTIPLIER_BITS, _COORDINATE_BITS = 36, 44
 # How much room the solver leaves for rounding: a loss of this times a number of order 10. Where little is not enough,
 # shares of solutions with much room are mixed in; where it is too much for a small value, there is less.
-_LITTLE, _LESS = 2e-8, 2e-9
+_LITTLE, _LESS, _MUCH = 2e-8, (2e-9, 2e-10), (1e-6, 1e-7)
 _MIXTURES = (
     (1e-6, 0.01),
     (1e-6, 0.03),
@@ -39,11 +41,12 @@ _MIXTURES = (
     (1e-4, 0.1),
     (1e-4, 1.0),
 )
-_NARROW = 5e-6
+_NARROW = 1e-5
 
 
 Proved = TypeVar("Proved")
 Rounding = Callable[[Solution], FeasiblePoint]
+Hint = Callable[[], Solution]
 Solver = Callable[[float], Solution]
 """Solutions that leave some room."""
 
@@ -77,17 +80,20 @@ def enclose(program: Program, rounding: Rounding | None = None) -> Enclosure:
     def solved(room: float) -> Solution:
         return solve(tightened(assembled, room), gram_weight=room, tolerance=1e-10)
 
+    between = partial(_between, program, assembled, solved, rounding)
     try:
-        found = _between(program, solved(_LITTLE), solved, rounding)
+        found = between(solved(_LITTLE))
     except Empty as error:
         raise _contradiction(program, error.multipliers) from error
-    if found.upper - found.lower <= _NARROW * found.upper:
-        return found
-    try:
-        again = _between(program, solved(_LESS), solved, rounding)
-    except OracleError:
-        return found
-    upper, lower = min(found, again, key=lambda e: e.upper), max(found, again, key=lambda e: e.lower)
+    for room in _LESS:
+        if found.upper - found.lower > _NARROW * found.upper:
+            with suppress(OracleError):
+                found = _narrower(found, between(solved(room)))
+    return found
+
+
+def _narrower(one: Enclosure, other: Enclosure) -> Enclosure:
+    upper, lower = min(one, other, key=lambda e: e.upper), max(one, other, key=lambda e: e.lower)
     return Enclosure(lower.lower, upper.upper, lower.point, upper.multipliers)
 
 
@@ -98,39 +104,41 @@ def _contradiction(program: Program, multipliers: Array) -> AssumptionViolated:
     return AssumptionViolated(f"no federation has these constants: {' and '.join(names)} contradict each other")
 
 
-def _between(program: Program, close: Solution, solved: Solver, rounding: Rounding | None) -> Enclosure:
-    upper, multipliers = _first_proof(partial(prove_upper, program), close, solved)
-    lower, point = _first_proof(partial(prove_lower, program, rounding=rounding), close, solved)
+def _between(
+    program: Program, assembled: Assembled, solved: Solver, rounding: Rounding | None, close: Solution
+) -> Enclosure:
+    """Prove both sides with as little of a roomy solution as it takes."""
+    mixtures = [partial(_mixture, close, solved, room, share) for room, share in _MIXTURES]
+    dual: list[Hint] = [lambda: close, lambda: best_multipliers(assembled, close, _roomy(solved)), *mixtures]
+    # A rounding of its own makes its points feasible itself.
+    near: list[Hint] = [] if rounding else [lambda: best_point(assembled, close, _roomy(solved))]
+    primal: list[Hint] = [lambda: close, *near, *mixtures]
+    upper, multipliers = _first_proof(partial(prove_upper, program), dual)
+    lower, point = _first_proof(partial(prove_lower, program, rounding=rounding), primal)
     return Enclosure(lower, upper, point, multipliers)
 
 
-def _first_proof(prove: Callable[[Solution], Proved], close: Solution, solved: Solver) -> Proved:
-    """Prove with as little of a roomy solution as it takes."""
-    try:
-        return prove(close)
-    except (OracleError, ArithmeticError) as error:
-        reason = error
-    for room, share in _MIXTURES:
+def _roomy(solved: Solver) -> list[Solution]:
+    found = []
+    for room in _MUCH:
+        with suppress(OracleError):
+            found.append(solved(room))
+    return found
+
+
+def _first_proof(prove: Callable[[Solution], Proved], hints: Iterable[Hint]) -> Proved:
+    reason: Exception | None = None
+    for hint in hints:
         try:
-            return prove(_mixed(close, solved(room), share))
+            return prove(hint())
         except (OracleError, ArithmeticError) as error:
             reason = error
     message = f"the solver's solution must round to a proof, got none: {reason}"
     raise OracleError(message)
 
 
-def _mixed(one: Solution, other: Solution, share: float) -> Solution:
-    """Mix two solutions: feasible points are a convex set, and so are multipliers that prove something."""
-
-    def mix(a: Array, b: Array) -> Array:
-        return (1 - share) * a + share * b
-
-    return Solution(
-        tuple(map(mix, one.grams, other.grams)),
-        mix(one.values, other.values),
-        mix(one.multipliers, other.multipliers),
-        mix(one.equality_multipliers, other.equality_multipliers),
-    )
+def _mixture(close: Solution, solved: Solver, room: float, share: float) -> Solution:
+    return mixed(close, solved(room), share)
 
 
 def prove_upper(program: Program, solution: Solution) -> tuple[Fraction, Multipliers]:

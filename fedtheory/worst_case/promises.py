@@ -13,7 +13,7 @@ from fedtheory.worst_case import (
 )
 from fedtheory.worst_case.confrontations import Charge, Confrontation, Way
 
-__all__ = ["CONFRONTED", "confront"]
+__all__ = ["CONFRONTED", "compared", "confront"]
 
 CONFRONTED: Mapping[Bound, Way] = {
     **_ways_of_biased_selection.WAYS,
@@ -55,12 +55,17 @@ def confront(bound: Bound, **arguments: Any) -> Confrontation:
     >>> found.charges["objective_gap"].promise, round(float(found.charges["objective_gap"].worst), 4)
     (Fraction(11, 20), 0.55)
     """
+    found = compared(bound, arguments)
+    # A descent stands on the other side.
+    constants = {**arguments, "gap": 0} if "gap" in arguments else arguments
+    return found._replace(charges=_charges(bound, constants, found))
+
+
+def compared(bound: Bound, arguments: Mapping[str, Any]) -> Confrontation:
+    """Confront without asking what single constants cost; the bound is evaluated once."""
     for known, way in CONFRONTED.items():
         if known is bound:
-            found = way(bound, arguments)
-            # A descent stands on the other side.
-            constants = {**arguments, "gap": 0} if "gap" in arguments else arguments
-            return found._replace(charges=_charges(bound, constants, found))
+            return way(bound, arguments)
     names = ", ".join(sorted(f"{known.statement.paper.key}: {known.__name__}" for known in CONFRONTED))
     message = f"bound must be one whose worst case is known, got {bound.__name__} (known: {names})"
     raise ValueError(message)

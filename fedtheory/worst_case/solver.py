@@ -9,7 +9,7 @@ from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case.gram import Program
 
-__all__ = ["Assembled", "Empty", "Solution", "assemble", "solve", "tightened"]
+__all__ = ["Assembled", "Empty", "Solution", "assemble", "solve", "tightened", "triangle"]
 
 
 @final

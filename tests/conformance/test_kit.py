@@ -196,7 +196,7 @@ def test_the_joint_law_of_active_federated_learning_is_that_of_its_compiled_draw
         (lambda: check_probabilities(everybody, rtol=-1), ValueError, "rtol must be finite and positive"),
         (lambda: check_shapley(everybody, exact=1), TypeError, "exact must be True or False"),
         (lambda: check_bound(everybody, "power-of-choice:displacement"), ValueError, "claim must compare with a bound"),
-        (lambda: check_bound(everybody, "power-of-choice:lemma-b3"), ValueError, "claim must ask for its bound"),
+        (lambda: check_bound(everybody, "power-of-choice:bias-attained"), ValueError, "claim must ask for its bound"),
         (lambda: checks_of(everybody, by=print), ValueError, "by must be one of check_strategy, check_probabilities"),
     ],
 )

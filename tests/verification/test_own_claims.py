@@ -1,12 +1,15 @@
-"""Claims of a file outside the package: found, refused in one sentence that names the file, replayed from there."""
+"""Claims from outside the package: found, refused in one sentence that names their source, replayed from there."""
 
+import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from fedtheory.__main__ import main
-from fedtheory.verification import examine
+from fedtheory.verification import examine, examined
+from fedtheory.verification.hunts import hunt
 from fedtheory.verification.own_claims import claims_of
 from fedtheory.verification.renderings import replay_line, rows
 
@@ -44,6 +47,7 @@ def test_a_claim_under_two_names_is_one_and_says_where_it_is_from(tmp_path: Path
     [
         ("x = 1", r"a file of claims must make one by @claim, got none in .*my claims\.py$"),
         ("x = 1/0", r"a file that runs, got .*my claims\.py, which raises ZeroDivisionError: division by zero$"),
+        ("raise SystemExit(3)", r"a file that runs, got .*my claims\.py, which raises SystemExit: 3$"),
         ("def (:", r"a file that runs, got .*my claims\.py, which raises SyntaxError: .*$"),
         (
             f"{MINE}\nfrom dataclasses import replace\nother = replace(half)",
@@ -68,10 +72,92 @@ def test_the_commands_take_them_in_the_place_of_the_packages(
     assert main(["replay", "mine:half", "--from", str(file), "--instance", command]) == 1
     assert main(["hunt", "mine:half", "--from", str(file), "--evaluations", "30"]) == 1
     assert "breaks the claim" in capsys.readouterr().out
-    with pytest.raises(SystemExit) as refused:
-        main(["verify", "--from", str(file), "--jobs", "2"])
-    assert refused.value.code == 2
-    assert "--jobs must be 1 with --from, got 2" in capsys.readouterr().err
+    assert main(["show", "mine:half", "--from", str(file)]) == 1
+    assert "Theorem 1" in capsys.readouterr().out
+    assert main(["list", "--from", str(file)]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == ["mine:half  inequality  holds     u <= 1/2"]
     with pytest.raises(SystemExit):
         main(["verify", "--report", str(page)])
     assert "--report must name a new file" in capsys.readouterr().err
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of packages, as an installer leaves them: one has its claims in a module, one is broken."""
+    points = "[fedtheory.claims]\ntheirs = their_package\nbroken = broken_package:claims\n"
+    (tmp_path / "theirs-1.0.dist-info").mkdir()
+    (tmp_path / "theirs-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    (tmp_path / "theirs-1.0.dist-info" / "entry_points.txt").write_text(points)
+    for name, text in (("their_package", ""), ("broken_package", "import nothing_of_this_name")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(text)
+    (tmp_path / "their_package" / "steps.py").write_text(MINE)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("their_package", "their_package.steps", "broken_package"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return tmp_path
+
+
+def test_a_package_is_found_by_its_entry_point_by_its_name_and_by_that_of_its_module(installed: Path) -> None:
+    for source in ("theirs", "their_package", "their_package.steps"):
+        [own] = claims_of(source).values()
+        assert (own.key, own.home) == ("mine:half", source)
+
+
+def test_an_entry_point_may_be_a_claim(installed: Path) -> None:
+    points = installed / "theirs-1.0.dist-info" / "entry_points.txt"
+    points.write_text("[fedtheory.claims]\none = their_package.steps:half\n")
+    assert list(claims_of("one")) == ["mine:half"]
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("broken", r"entry point \(broken_package:claims\) that loads, got broken, which raises ModuleNotFoundError"),
+        ("broken_package", r"a module that can be imported, got broken_package, which raises ModuleNotFoundError"),
+        ("their_package.gone", r"a module that can be imported, got their_package\.gone, which raises"),
+        ("their", r"a file, a module or an entry point of fedtheory\.claims, got 'their' \(close: theirs\)$"),
+        ("no name", r"a file, a module or an entry point of fedtheory\.claims, got 'no name'$"),
+        ("colorsys", r"a module of claims must make one by @claim, got none in colorsys$"),
+    ],
+)
+def test_a_package_without_claims_is_refused_in_one_sentence_that_names_it(
+    installed: Path, source: str, said: str
+) -> None:
+    with pytest.raises(ValueError, match=said) as refused:
+        claims_of(source)
+    assert "\n" not in str(refused.value)
+
+
+def test_two_packages_that_want_one_name_are_told_of(installed: Path) -> None:
+    (installed / "other-1.0.dist-info").mkdir()
+    (installed / "other-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
+    (installed / "other-1.0.dist-info" / "entry_points.txt").write_text("[fedtheory.claims]\ntheirs = colorsys\n")
+    with pytest.raises(ValueError, match=r"must stand for one thing, got 'theirs' for colorsys and their_package$"):
+        claims_of("theirs")
+
+
+def test_packages_are_listed_though_one_is_broken_and_none_is_imported(
+    installed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["list"]) == 0
+    told = capsys.readouterr().out
+    assert "claims of their_package: python -m fedtheory list --from theirs\n" in told
+    assert "claims of broken_package:claims: python -m fedtheory list --from broken\n" in told
+    assert not {"their_package", "broken_package"} & set(sys.modules)
+    assert main(["list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["elsewhere"] == {
+        "broken": "broken_package:claims",
+        "theirs": "their_package",
+    }
+    assert main(["show", "power-of-choice:lemma-b1"]) == 0
+
+
+def test_other_processes_read_the_claims_again_also_when_their_file_has_changed(tmp_path: Path) -> None:
+    for least, verdict in (("0.5", "fails"), ("1.0", "holds")):
+        [own] = claims_of(written(tmp_path, MINE.replace("0.5)", f"{least})"))).values()
+        alone, together = (next(examined([(own, 12)], 0, jobs)) for jobs in (1, 2))
+        assert together.verdict == alone.verdict == verdict
+        assert together.worst == alone.worst
+    found = [hunt(own, evaluations=25, jobs=jobs) for jobs in (1, 2)]
+    assert found[0].worst == found[1].worst

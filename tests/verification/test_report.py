@@ -30,7 +30,7 @@ def verdict(key: str, finding: Finding, **more: Any) -> Verdict:
 FALSE = at_most(3.0, 2.0, instance={"curvature": HOSTILE})
 FOUND = [
     verdict("toy:true", at_most(1.0, 1000.0), bound=power_of_choice.gradient_norm),
-    verdict("toy:hostile", FALSE, title=HOSTILE, remark=HOSTILE, expected="fails", kind="erratum"),
+    verdict("toy:hostile", FALSE, title=HOSTILE, remark=HOSTILE, expected="fails", kind="erratum", home=40 * "far/"),
     verdict("other:surprise", at_most(5.0, 4.0)),
     verdict("other:rare", not_applicable("too rare")),
 ]
@@ -135,17 +135,23 @@ location.hash = "#toy%3Ahostile"; follow();
 told.linked = [...document.querySelectorAll(".detail:not([hidden])")].map(d => d.id);
 told.pressed = document.querySelector("tr[id='toy:hostile'] .open").getAttribute("aria-expanded");
 told.focusable = [...document.querySelectorAll("button, input, select")].every(e => e.tabIndex === 0);
+document.querySelectorAll(".open[aria-expanded=false]").forEach(opener => opener.click());
+told.overhang = document.documentElement.scrollWidth - innerWidth;
 const out = document.createElement("output");
 out.id = "told"; out.textContent = JSON.stringify(told); document.body.append(out);
 </script></body>"""
 
 
 @pytest.mark.skipif(BROWSER is None, reason="needs a Chromium to try the page in")
-def test_a_browser_filters_sorts_expands_and_follows_links(tmp_path: Path) -> None:
+@pytest.mark.parametrize("width", [1280, 500])
+def test_a_browser_filters_sorts_expands_and_follows_links_without_scrolling_sideways(
+    tmp_path: Path, width: int
+) -> None:
     page = tmp_path / "page.html"
     page.write_text(PAGE.replace("</body>", TRIAL), encoding="utf-8")
     command = [str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"]
-    ran = subprocess.run([*command, page.as_uri()], capture_output=True, text=True, timeout=120, check=True)
+    sized = [*command, f"--window-size={width},900", page.as_uri()]
+    ran = subprocess.run(sized, capture_output=True, text=True, timeout=120, check=True)
     [written] = re.findall(r'<output id="told">(.*?)</output>', ran.stdout, re.DOTALL)
     told = json.loads(written.replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&"))
     keys = [found.key for found in FOUND]
@@ -162,4 +168,5 @@ def test_a_browser_filters_sorts_expands_and_follows_links(tmp_path: Path) -> No
     assert told["linked"] == ["about-toy:hostile"]
     assert told["pressed"] == "true"
     assert told["focusable"] is True
+    assert told["overhang"] <= 0
     assert "CONSOLE" not in ran.stderr

@@ -7,7 +7,7 @@ import pytest
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.verification.catalogue import known_bounds
 from fedtheory.worst_case.promises import CONFRONTED, confront
-from tests.looseness_table import CASES, PAGE, REASONS, page
+from tests.looseness_table import CASES, PAGE, REASONS, confronted, page
 
 _NUMBER = re.compile(r"\d+\.\d{4}\b")
 
@@ -26,6 +26,12 @@ def test_the_page_is_up_to_date() -> None:
     assert same(stored, page())
     assert not same(stored, stored.replace("1.0105", "1.0205"))
     assert not same(stored, stored.replace("50 rounds", "60 rounds"))
+
+
+def test_both_sides_of_every_worst_case_agree_to_five_digits() -> None:
+    worst_cases = [found.worst for _, found in confronted()]
+    assert max(max(worst.program.blocks) for worst in worst_cases) > 20
+    assert {worst.relative_width <= 1e-5 for worst in worst_cases} == {True}
 
 
 def missing(names: set[str]) -> set[str]:

@@ -1,5 +1,7 @@
 """Words that the statements of Power-of-Choice share: the paper, its hypotheses and the schemes they speak about."""
 
+from fractions import Fraction
+
 import numpy as np
 
 from fedtheory._validate import Domain, finite, nonnegative, positive
@@ -56,11 +58,20 @@ ANY_MEAN = (Scheme("any", "mean", memoryless=False),)
 WEIGHTED_AS_PRINTED = (Scheme("any", "mean"), Scheme("any", "weighted"))
 WEIGHTED = (Scheme("any", "mean"), Scheme("all", "weighted"))
 
+
+def _entries(name: str, value):
+    """Return non-negative numbers, a sequence of exact rationals as it is."""
+    if isinstance(value, tuple | list) and any(isinstance(entry, Fraction) for entry in value):
+        return tuple(nonnegative(name, entry) for entry in value)
+    return nonnegative(name, value)
+
+
 # A skew may be any real number at the door, so that a negative one meets the hypothesis that forbids it.
 _SKEW = Domain(finite, {"nonnegative": True})
 DOMAINS = {
     **dict.fromkeys(("rho_bar", "rho_tilde", "rho_diagonal"), _SKEW),
-    **dict.fromkeys(("excess", "distances2", "elapsed_step_size"), Domain(nonnegative, {"nonnegative": True})),
+    **dict.fromkeys(("excess", "elapsed_step_size"), Domain(nonnegative, {"nonnegative": True})),
+    "distances2": Domain(_entries, {"nonnegative": True}),
     **dict.fromkeys(("squared_weights", "gamma"), Domain(positive, {"positive": True})),
 }
 

@@ -122,7 +122,7 @@ equation_63 = claim(
     "A_5 + 3/8 eta mu rho_bar Delta_t <= 2 eta Gamma (rho_tilde - rho_bar) + eta^2 (6 rho_bar L Gamma + 16 tau^2 G2)",
     Statement(poc.PAPER, _APPENDIX_C, "eq. (63)"),
     hypotheses=(_CURVATURE, "step sizes of Theorem 3.1"),
-    looseness=2,
+    looseness=1.5,
     remark="by the repaired step (54)-(55) for rho_bar <= 39; pays 16 tau^2 G2 where rounds have one step, too",
 )(on_steps(_line_63, decaying_steps))
 

@@ -109,7 +109,7 @@ def lemma_b3(rng: np.random.Generator) -> Finding:
     return worst_of(
         at_most(
             distance2(run, step),
-            snapshots.mean(lambda at: at.spread(best)),
+            snapshots.mean(lambda at: poc.averaged_distance([norm2(difference(w, best)) for w in at.local])),
             instance={**instance, "step": step},
         )
         for step, snapshots in enumerate(run.snapshots)

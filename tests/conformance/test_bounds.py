@@ -1,0 +1,48 @@
+"""Somebody's own bound can stand in for that of every claim that compares with one as a whole."""
+
+from typing import Any
+
+import pytest
+
+from fedtheory.verification import check_bound, known_claims
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.own_bounds import bound_checks
+
+COMPARED = [claim for claim in known_claims().values() if claim.bound is not None]
+# What they say of single summands, a function that returns one number cannot answer.
+OF_SUMMANDS = {"fedavg:sampled-step-attained", "fedavg:one-round-best-of-two-steps", "power-of-choice:bias-attained"}
+
+UNHUNTED = {"survives a hunt": "it takes seconds to make a counterexample small"}
+
+
+def is_asked(claim: Claim) -> bool:
+    """Whether the claim's check asks whatever stands in for its bound."""
+    try:
+        bound_checks(lambda *_, **__: 0.0, claim, num_instances=2)
+    except ValueError as error:
+        return "must ask for its bound as a whole" not in str(error)
+    return True
+
+
+def test_every_claim_about_a_bound_asks_for_it_but_for_those_about_single_summands() -> None:
+    assert len(COMPARED) > 100
+    assert {claim.key for claim in COMPARED if not is_asked(claim)} == OF_SUMMANDS
+
+
+@pytest.mark.parametrize("key", ["optimal-client-sampling:dsgd-worst-case", "fedavg:one-round-worst-case"])
+def test_a_promise_below_the_worst_case_is_refuted_whatever_the_librarys_bound_says(key: str) -> None:
+    def nothing(**_: Any) -> float:
+        return 0.0
+
+    found = check_bound(nothing, key, num_instances=1, exceptions=UNHUNTED)
+    assert [failure.check for failure in found.failures] == ["holds"]
+
+
+def test_the_mean_of_squared_distances_may_not_be_one_percent_smaller() -> None:
+    def mean(distances2: Any) -> Any:
+        return sum(distances2) / len(distances2)
+
+    options: dict[str, Any] = {"num_instances": 3, "exact": True, "exceptions": UNHUNTED}
+    assert check_bound(mean, "power-of-choice:lemma-b3", **options).holds
+    smaller = check_bound(lambda distances2: mean(distances2) * 99 / 100, "power-of-choice:lemma-b3", **options)
+    assert [failure.check for failure in smaller.failures] == ["holds"]
