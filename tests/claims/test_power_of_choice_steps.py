@@ -7,20 +7,21 @@ import importlib.util
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 import fedtheory.claims.power_of_choice as folder
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims.power_of_choice import appendix_b_rounds, availability
+from fedtheory.claims.power_of_choice import appendix_b_rounds, appendix_e, availability
 from fedtheory.claims.power_of_choice._means import on_steps, on_weighted_steps
 from fedtheory.claims.power_of_choice._recursion import Recursion
 from fedtheory.claims.power_of_choice._standings import Standing
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.rational.step_sizes import short_steps
+from fedtheory.rational.vectors import vector
 from fedtheory.selection.availability import AlternatingGroups
 from fedtheory.selection.available import Available
 from fedtheory.selection.uniform import Uniform
@@ -268,3 +269,9 @@ def test_the_hypothesis_that_availability_with_a_memory_breaks_is_the_one_left_o
     listed = {hypothesis.text for hypothesis in poc.decaying_steps_gap.hypotheses}
     (dropped,) = listed - set(CLAIMS["power-of-choice:availability-with-memory"].hypotheses)
     assert dropped == "a round's selection depends on the past only through the round's starting model"
+
+
+def test_the_drift_of_equation_73_is_the_mean_squared_distance_of_the_copies_from_their_average() -> None:
+    at = SimpleNamespace(average=vector(2), local=(vector(0), vector(3), vector(6)))
+    means: Any = SimpleNamespace(mean=lambda function: function(at))
+    assert appendix_e.plain_drift(means) == Q(2**2 + 1**2 + 4**2, 3)
