@@ -343,6 +343,14 @@ def test_second_moments_along_runs_stay_below_the_gradient_bound():
     assert max(ratios) > 0.1
 
 
+def test_the_gradient_bound_is_that_of_the_longest_sample_and_of_the_client_with_the_longest_on_the_mean():
+    # |x|^2 = 5 for the first client; 10 and 2, so 6 on the mean, for the second: M^2 = 20, and R = M/l2 or |w|.
+    clients = [([[2.0]], [0]), ([[3.0], [1.0]], [0, 1])]
+    fed = SoftmaxFederation(FederatedData.from_clients(clients), l2=0.5)
+    assert fed.gradient_bound(np.zeros(fed.dim)) == pytest.approx((np.sqrt(12) + np.sqrt(20)) ** 2, rel=1e-14)
+    assert fed.gradient_bound(np.full(fed.dim, 50.0)) == pytest.approx((np.sqrt(12) + 50) ** 2, rel=1e-14)
+
+
 def test_without_a_ridge_term_what_needs_it_is_refused_and_training_is_not():
     fed, _ = random_federation(0, l2=0.0)
     wanted = ("minimizer", "minimum", "local_minimizers", "local_minima", "objective_gap", "strong_convexity")
