@@ -151,6 +151,16 @@ def test_sampled_models_are_reproducible_and_of_the_asked_spread():
     assert np.std(models - FED.minimizer) == pytest.approx(3 * reach, rel=0.06)
 
 
+def test_where_all_minimizers_are_one_the_spread_is_in_units_of_the_model():
+    same = QuadraticFederation(np.array([1.0, 2.0]), np.full((2, 2), 0.1), np.array([0.3, 0.7]))
+    models = sampled_models(same, 2000, spread=3.0, rng=1)
+    assert np.std(models - same.minimizer) == pytest.approx(3, rel=0.06)
+
+
+def test_a_hundred_models_of_spread_two_are_sampled_unless_said_otherwise():
+    assert np.array_equal(sampled_models(FED), sampled_models(FED, 100, spread=2.0, rng=0))
+
+
 def _first_client(round_index, table, memory, weights, candidates, losses, rng, chosen):
     memory[0] += 1
     chosen[0] = int(memory[0]) - 1
@@ -203,7 +213,18 @@ def test_a_position_taken_for_a_client_is_seen_in_the_skew():
     assert abs(found.value - exact) > 10 * found.standard_error
 
 
-@pytest.mark.parametrize("changes", [(("candidate_loss", "minibatch"),), (("weigh", _own_weights),)])
+def _everybody(round_index, table, memory, rng, present):
+    present[:] = True
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        (("candidate_loss", "minibatch"),),
+        (("weigh", _own_weights),),
+        (("attend", _everybody),),
+    ],
+)
 def test_strategies_that_the_definition_does_not_cover_are_refused(changes):
     with pytest.raises(ValueError, match="strategy must select among all by exact losses"):
         selection_skew_at(FED, Plain(changes), [0.0, 0.0], [1.0, 0.0], num_draws=5)
