@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fedtheory import assumptions
+from fedtheory._comparison import unmet
 from fedtheory.assumptions import (
     AggregationWeights,
     Assumption,
@@ -307,3 +308,20 @@ def test_unrolling_checks_the_start_and_the_steps_of_rounds() -> None:
 def test_every_assumption_can_be_shown() -> None:
     for name in assumptions.__all__:
         assert getattr(assumptions, name).__doc__
+
+
+def test_rationals_must_sum_to_one_exactly_and_doubles_also_among_rationals_up_to_rounding() -> None:
+    weights = AggregationWeights()
+    for forgiven in ((0.1, 0.7, 0.2), (Q(1, 10), 0.7, 0.2), (Q(1, 10), Q(7, 10), Q(2, 10))):
+        assert weights.violation({"weights": forgiven}) is None
+    off = Q(1, 10**17)
+    assert "got the sum" in str(weights.violation({"weights": (Q(1, 10) + off, Q(7, 10), Q(2, 10))}))
+
+
+def test_a_double_on_either_side_is_forgiven_its_rounding_and_two_rationals_are_not() -> None:
+    above, allowed = Q(1) + Q(1, 10**16), 4 * 2.0**-52
+    assert unmet("x <= y", above, "<=", 1.0, allowed) is None
+    assert unmet("x <= y", 1.0, "<=", Q(1) - Q(1, 10**16), allowed) is None
+    assert unmet("x <= y", above, "<=", Q(1), allowed) is not None
+    assert unmet("x >= y", Q(1) - Q(1, 10**16), ">=", 1.0, allowed) is None
+    assert unmet("x <= y", 1 + 1e-14, "<=", 1.0, allowed) is not None
