@@ -149,3 +149,9 @@ def test_correlated_samplings_beat_independent_ones_by_these_numbers() -> None:
         variances.append(variance(np.array(updates, dtype=object), np.array(best, dtype=object)))
     assert variances == [Q(1, 2), Q(11, 18), Q(1, 6)]
     assert improvement_factors.improvement((Q(3), Q(1), Q(2)), Q(1)) == Q(11, 14)
+
+
+def test_what_is_said_without_rescaling_lists_that_none_is_made() -> None:
+    said = [claim for claim in CLAIMS if "without rescaling" in claim.title]
+    assert len(said) == 2
+    assert all("no rescaling is made" in claim.hypotheses for claim in said)
