@@ -71,6 +71,22 @@ def test_a_lower_limit_below_zero_does_not_stretch_a_logarithmic_axis(axes):
     assert axes.get_ylim()[0] > MEAN.min() / 1000
 
 
+def test_a_lower_limit_that_is_not_positive_is_drawn_at_a_hundredth_of_the_mean(axes):
+    lower = np.where(X == 3, -1.0, np.where(X == 5, 0.0, 0.9 * MEAN))
+    measured(axes, X, MEAN, lower, 1.1 * MEAN, label="mean")
+    drawn = {x: y for x, y in axes.collections[0].get_paths()[0].vertices.tolist() if y < MEAN[int(x) - 1]}
+    assert {x: drawn[x] for x in (3, 4, 5)} == pytest.approx({3: 1 / 300, 4: 0.9 / 4, 5: 1 / 500}, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("scale", "places"), [("log", [0, 1, 3, 7, 13, 26, 51, 99]), ("linear", [0, 15, 29, 43, 57, 71, 85, 99])]
+)
+def test_eight_markers_stand_evenly_on_the_axis_the_last_at_its_end(axes, scale, places):
+    axes.set_xscale(scale)
+    measured(axes, X, MEAN, MEAN, MEAN, label="mean")
+    assert line(axes, "mean").get_markevery() == places
+
+
 def test_a_linear_axis_keeps_the_lower_limit(axes):
     axes.set_yscale("linear")
     measured(axes, X, MEAN, MEAN - 1.0, MEAN + 1.0, label="wide")

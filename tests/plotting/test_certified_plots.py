@@ -56,6 +56,23 @@ def test_a_step_that_changes_nothing_is_a_thin_bar_with_no_marker(axes):
     assert marked == {"added by itself": [0, 2]}
 
 
+def test_only_falling_bars_are_hatched_and_each_is_tied_to_the_next(axes):
+    waterfall(axes, [1.0, 10.0, 1000.0, 100.0], ["a", "b", "c"])
+    assert [bool(bar.get_hatch()) for bar in axes.patches if bar.get_width()] == [False, False, True]
+    ties = [
+        (list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines if line.get_marker() not in ("D", "x")
+    ]
+    assert ties == [([1, 1], [0, 1]), ([3, 3], [1, 2]), ([2, 2], [2, 3])]
+
+
+def test_above_the_first_bar_and_below_the_last_is_the_same_margin(axes):
+    waterfall(axes, [1.0, 2.0, 3.0, 4.0], ["first", "second", "third"])
+    (bottom, top), bars = axes.get_ylim(), [bar for bar in axes.patches if bar.get_width()]
+    first, last = bars[0].get_y(), bars[-1].get_y() + bars[-1].get_height()
+    assert first - top == pytest.approx(bottom - last, rel=1e-12)
+    assert first - top == pytest.approx(0.24, rel=1e-12)
+
+
 def test_the_first_step_stands_on_top(axes):
     waterfall(axes, [1.0, 2.0, 3.0], ["first", "second"])
     bottom, top = axes.get_ylim()
