@@ -325,6 +325,17 @@ def test_bad_masks_and_negative_terms_are_refused_by_name(call, error, message):
         call()
 
 
+@pytest.mark.parametrize("mixed", [[1, 0.5], (1, 0.5), [1.0, 0.5]])
+def test_means_over_rounds_are_rationals_of_rationals_only_and_otherwise_doubles(mixed):
+    known = {"gamma": 8, "local_steps": 2}
+    assert [type(mean) for mean in fa.theta([Q(1), Q(1, 2)], **known)] == [Q, Q]
+    assert fa.theta([Q(1), Q(1, 2)], **known) == [Q(1, 4), Q(3, 10)]
+    assert fa.theta(mixed, **known).tolist() == [0.25, 0.3]
+    assert fa.rho(mixed, mu=1, L=2, **known).tolist() == [1.0, 1.2]
+    with pytest.raises(TypeError, match="priority_weights must hold real numbers"):
+        fa.theta([Q(1), 0.5], **known)
+
+
 def test_bad_sequences_and_delays_are_refused():
     with pytest.raises(ValueError, match="gamma must be more than 2"):
         fa.theta([1.0], gamma=2.0, local_steps=1)

@@ -78,6 +78,13 @@ def test_wrong_values_leave_residuals() -> None:
     assert linearity([1.0], [1.0], [1.0]).tolist() == [-1.0]
 
 
+@pytest.mark.parametrize("axiom", [efficiency, symmetry, null_player])
+@pytest.mark.parametrize("values", [1.0, [[0.5], [0.5]]])
+def test_axioms_refuse_values_that_are_no_vector(axiom: Any, values: Any) -> None:
+    with pytest.raises(ValueError, match=r"values must have shape \(n,\), got \("):
+        axiom([0.0, 1.0, 1.0, 1.0], values)
+
+
 def test_axioms_speak_of_those_only_who_are_idle_or_alike_in_every_coalition() -> None:
     # Either player alone completes the work: the second one to come adds nothing, and nobody is idle.
     assert null_player([0, 1, 1, 1], [1, 0]).size == 0

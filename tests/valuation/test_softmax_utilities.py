@@ -124,6 +124,7 @@ def test_arguments_are_read_in_any_form_and_left_alone():
         ({"before": np.zeros(8)}, ValueError, r"before must have shape \(9,\), got \(8,\)"),
         ({"models": np.full((3, 9), np.nan)}, ValueError, r"models must be finite, got nan at index \(0, 0\)"),
         ({"models": np.full((3, 9), 1e200)}, ValueError, r"logits of models must be at most 1e\+100"),
+        ({"models": np.full((3, 9), -1e200)}, ValueError, r"logits of models must be at most 1e\+100"),
         ({"models": np.ones((21, 9)), "weights": np.ones(21)}, ValueError, "num_players must be at most 20"),
         ({"models": np.ones((0, 9)), "weights": []}, ValueError, "num_players must be at least 1"),
         ({"features": np.ones((2, 3))}, ValueError, r"models must have C \(f \+ 1\) columns with f = 3"),
