@@ -39,6 +39,13 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 
+# Where half of the federations are on either side: what is drawn, how, and what the legend says.
+BORDERS: dict[str, tuple[Any, str]] = {
+    "field": ("-", "ahead in half of them by the mean field"),
+    "floor": ("--", "random selection below the floor in half of them"),
+}
+
+
 @dataclass(frozen=True)
 class Config:
     """Random federations on which Power-of-Choice and random selection are compared."""
@@ -169,6 +176,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 def phase_diagram(data: "Dataset") -> "Figure":
     """Draw a row of panels for each number of candidates and what is counted, a column for each tau."""
     import matplotlib.pyplot as plt
+    from matplotlib.lines import Line2D
 
     taus, rows = data["tau"].values, [(counted, int(d)) for counted in COUNTED for d in data["d"].values]
     with appearance():
@@ -183,12 +191,14 @@ def phase_diagram(data: "Dataset") -> "Figure":
         for (counted, d), line in zip(rows, panels, strict=True):
             for tau, axes in zip(taus, line, strict=True):
                 drawn = _phase(axes, data.sel(tau=tau, counted=counted, d=d), f"pow-d, d = {d}")
-                axes.set_title(f"d = {d}, tau = {tau}, equal {counted}")
+                axes.set_title(rf"$d = {d}$, $\tau = {tau}$, equal {counted}")
         for axes in panels[-1]:
             axes.set_xlabel("rounds of random selection")
         for line in panels:
             line[0].set_ylabel(r"$\Gamma\,/\,(F(w_0) - F^*)$")
         figure.colorbar(drawn, ax=panels, label="share of federations in which pow-d is ahead", shrink=0.6)
+        lines = [Line2D([], [], color="black", linestyle=style, label=said) for style, said in BORDERS.values()]
+        figure.legend(handles=lines, loc="outside lower center")
         return figure
 
 
@@ -196,7 +206,7 @@ def _phase(axes: Any, here: "Dataset", name: str) -> Any:
     x, y, total = here["horizon"].values, 10 ** here["bin"].values, here["federations"].values[:, None]
     share = here["ahead"].sel(strategy=name).transpose("bin", "horizon").values / np.maximum(total, 1)
     drawn = axes.pcolormesh(x, y, share, cmap="PuOr", vmin=0, vmax=1, shading="nearest")
-    for what, style in (("field", "-"), ("floor", "--")):
+    for what, (style, _) in BORDERS.items():
         values = here[what].transpose("bin", "horizon").values / np.maximum(total, 1)
         if values.min() < 0.5 < values.max():
             axes.contour(x, y, values, levels=[0.5], colors="black", linestyles=style, linewidths=1.3)
