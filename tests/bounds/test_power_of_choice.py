@@ -96,19 +96,27 @@ def test_bounds_rise_and_fall_with_each_constant(bound, world, factor, data):
     assert after >= before if up else after <= before
 
 
-def floor_of_refined_fixed_step(arguments):
-    """Return what the refined bound settles at: after a step it has gone this share of the way."""
+def start_and_floor(arguments):
+    """Return what is left of the start after all steps, and what the refined bound settles at.
+
+    After one step it has gone ``eta mu (1 + 3 rho / 8)`` of the way.
+    """
+    left = poc.refined_fixed_step_gap.terms(**arguments, strict=False)["vanishing"]
     terms = poc.refined_fixed_step_gap.terms(**{**arguments, "num_steps": 1}, strict=False)
     share = arguments["step_size"] * arguments["mu"] * (8 + 3 * arguments["rho_diagonal"]) / 8
-    return (terms["step floor"] + terms["bias"]) / share
+    return left, (terms["step floor"] + terms["bias"]) / share
 
 
 @settings(max_examples=30)
 @given(world=worlds(), factor=rationals(1, 3))
-def test_the_refined_fixed_step_bound_settles_at_less_the_larger_the_skew(world, factor):
+def test_the_larger_the_skew_the_less_is_left_of_the_start_and_the_lower_the_refined_fixed_step_bound_settles(
+    world, factor
+):
     arguments = pick(poc.refined_fixed_step_gap, world)
-    smaller = {**arguments, "rho_diagonal": arguments["rho_diagonal"] / factor}
-    assert floor_of_refined_fixed_step(smaller) >= floor_of_refined_fixed_step(arguments)
+    left, floor = start_and_floor(arguments)
+    more_left, higher = start_and_floor({**arguments, "rho_diagonal": arguments["rho_diagonal"] / factor})
+    assert more_left >= left
+    assert higher >= floor
 
 
 def test_over_a_short_horizon_the_refined_fixed_step_bound_may_rise_with_the_skew():
