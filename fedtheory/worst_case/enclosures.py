@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.worst_case._feasibility import best_multipliers, best_point, mixed
+from fedtheory.worst_case._interior import inner_solutions
 from fedtheory.worst_case._rational import rounded, solve_exactly
 from fedtheory.worst_case.certificates import (
     FeasiblePoint,
@@ -20,35 +20,19 @@ from fedtheory.worst_case.certificates import (
     verify_upper,
 )
 from fedtheory.worst_case.gram import Program
-from fedtheory.worst_case.solver import Assembled, Empty, Solution, assemble, solve, tightened
+from fedtheory.worst_case.solver import Empty, Solution, assemble, solve, tightened
 
 __all__ = ["Enclosure", "enclose", "prove_lower", "prove_upper"]
 
-# Multipliers and coordinates are rounded to multiples of these powers of 1/2.
-_MULTIPLIER_BITS, _COORDINATE_BITS = 36, 44
-# How much room the solver leaves for rounding: a loss of this times a number of order 10. Where little is not enough,
-# shares of solutions with much room are mixed in; where it is too much for a small value, there is less.
-_LITTLE, _LESS, _MUCH = 2e-8, (2e-9, 2e-10), (1e-6, 1e-7)
-_MIXTURES = (
-    (1e-6, 0.01),
-    (1e-6, 0.03),
-    (1e-7, 1.0),
-    (1e-6, 0.1),
-    (1e-6, 0.3),
-    (1e-6, 1.0),
-    (1e-4, 1e-3),
-    (1e-4, 1e-2),
-    (1e-4, 0.1),
-    (1e-4, 1.0),
-)
-_NARROW = 1e-5
-
+# Multipliers and coordinates are rounded to multiples of this power of 1/2: of numbers near 1 nothing is lost.
+_BITS = 60
+# How much room the solver leaves for rounding: a loss of this times a number of order 10.
+_ROOM = 2e-8
+# Relative widths: what is promised, and what the slower method aims at.
+_NARROW, _AIM = Fraction(1, 10**5), 2e-7
 
 Proved = TypeVar("Proved")
 Rounding = Callable[[Solution], FeasiblePoint]
-Hint = Callable[[], Solution]
-Solver = Callable[[float], Solution]
-"""Solutions that leave some room."""
 
 
 class Enclosure(NamedTuple):
@@ -75,26 +59,26 @@ def enclose(program: Program, rounding: Rounding | None = None) -> Enclosure:
         If the solver fails, or its solutions cannot be rounded to proofs.
     """
     assembled = assemble(program)
-
-    @cache
-    def solved(room: float) -> Solution:
-        return solve(tightened(assembled, room), gram_weight=room, tolerance=1e-10)
-
-    between = partial(_between, program, assembled, solved, rounding)
+    upper, lower = partial(prove_upper, program), partial(prove_lower, program, rounding=rounding)
     try:
-        found = between(solved(_LITTLE))
+        hints = [solve(tightened(assembled, _ROOM), gram_weight=_ROOM, tolerance=1e-10)]
     except Empty as error:
         raise _contradiction(program, error.multipliers) from error
-    for room in _LESS:
-        if found.upper - found.lower > _NARROW * found.upper:
-            with suppress(OracleError):
-                found = _narrower(found, between(solved(room)))
-    return found
+    except OracleError:
+        hints = []
+    above, below = _proofs(upper, hints), _proofs(lower, hints)
+    if not (above and below) or above[0][0] - below[0][0] > _NARROW * above[0][0]:
+        closer = [*inner_solutions(assembled, _AIM)][::-1]
+        above, below = above + _proofs(upper, closer), below + _proofs(lower, closer)
+    if not (above and below):
+        message = "solutions must round to proofs of both sides, got none that does"
+        raise OracleError(message)
+    (least, multipliers), (most, point) = min(above, key=_bound), max(below, key=_bound)
+    return Enclosure(most, least, point, multipliers)
 
 
-def _narrower(one: Enclosure, other: Enclosure) -> Enclosure:
-    upper, lower = min(one, other, key=lambda e: e.upper), max(one, other, key=lambda e: e.lower)
-    return Enclosure(lower.lower, upper.upper, lower.point, upper.multipliers)
+def _bound(proof: tuple[Fraction, object]) -> Fraction:
+    return proof[0]
 
 
 def _contradiction(program: Program, multipliers: Array) -> AssumptionViolated:
@@ -104,41 +88,12 @@ def _contradiction(program: Program, multipliers: Array) -> AssumptionViolated:
     return AssumptionViolated(f"no federation has these constants: {' and '.join(names)} contradict each other")
 
 
-def _between(
-    program: Program, assembled: Assembled, solved: Solver, rounding: Rounding | None, close: Solution
-) -> Enclosure:
-    """Prove both sides with as little of a roomy solution as it takes."""
-    mixtures = [partial(_mixture, close, solved, room, share) for room, share in _MIXTURES]
-    dual: list[Hint] = [lambda: close, lambda: best_multipliers(assembled, close, _roomy(solved)), *mixtures]
-    # A rounding of its own makes its points feasible itself.
-    near: list[Hint] = [] if rounding else [lambda: best_point(assembled, close, _roomy(solved))]
-    primal: list[Hint] = [lambda: close, *near, *mixtures]
-    upper, multipliers = _first_proof(partial(prove_upper, program), dual)
-    lower, point = _first_proof(partial(prove_lower, program, rounding=rounding), primal)
-    return Enclosure(lower, upper, point, multipliers)
-
-
-def _roomy(solved: Solver) -> list[Solution]:
-    found = []
-    for room in _MUCH:
-        with suppress(OracleError):
-            found.append(solved(room))
-    return found
-
-
-def _first_proof(prove: Callable[[Solution], Proved], hints: Iterable[Hint]) -> Proved:
-    reason: Exception | None = None
+def _proofs(prove: Callable[[Solution], Proved], hints: Iterable[Solution]) -> list[Proved]:
+    """Return the proof by the first hint that gives one."""
     for hint in hints:
-        try:
-            return prove(hint())
-        except (OracleError, ArithmeticError) as error:
-            reason = error
-    message = f"the solver's solution must round to a proof, got none: {reason}"
-    raise OracleError(message)
-
-
-def _mixture(close: Solution, solved: Solver, room: float, share: float) -> Solution:
-    return mixed(close, solved(room), share)
+        with suppress(OracleError, ArithmeticError):
+            return [prove(hint)]
+    return []
 
 
 def prove_upper(program: Program, solution: Solution) -> tuple[Fraction, Multipliers]:
@@ -156,15 +111,19 @@ def prove_lower(
 
 
 def _entries(solution: Solution) -> FeasiblePoint:
-    values = tuple(rounded(value, _COORDINATE_BITS) for value in solution.values)
-    return FeasiblePoint(tuple(_root(gram) for gram in solution.grams), values)
+    roots = tuple(tuple(map(_rounded, root)) for root in solution.roots)
+    return FeasiblePoint(roots, _rounded(solution.values))
+
+
+def _rounded(numbers: Array) -> tuple[Fraction, ...]:
+    return tuple(rounded(number, _BITS) for number in numbers)
 
 
 def _balanced(program: Program, solution: Solution) -> Multipliers:
     """Round multipliers, and correct the largest ones so that the function values cancel exactly."""
     num_equalities = len(program.equalities)
     found = np.concatenate([solution.equality_multipliers, solution.multipliers])
-    factors = [rounded(y, _MULTIPLIER_BITS) for y in found]
+    factors = list(_rounded(found))
     missing = {place: -c for place, c in enumerate(value_balance(program, (Fraction(-1), *factors))) if c}
     order = sorted(range(len(factors)), key=lambda row: (row >= num_equalities, -factors[row]))
     columns: list[dict[int, Fraction]] = [{} for _ in factors]
@@ -174,9 +133,3 @@ def _balanced(program: Program, solution: Solution) -> Multipliers:
     for place, change in solve_exactly([columns[row] for row in order], missing).items():
         factors[order[place]] += change
     return Multipliers(tuple(factors[num_equalities:]), tuple(factors[:num_equalities]))
-
-
-def _root(gram: Array) -> tuple[tuple[Fraction, ...], ...]:
-    values, vectors = np.linalg.eigh(gram)
-    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-    return tuple(tuple(rounded(entry, _COORDINATE_BITS) for entry in row) for row in root)
