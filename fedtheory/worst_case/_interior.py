@@ -20,6 +20,8 @@ __all__ = ["inner_solutions"]
 _MOST_STEPS = 80
 # Between shares of the longest step that stays inside.
 _CAUTION = 0.95
+# Products are not aimed at less than this share of themselves, and less boldly until slacks are true.
+_LEAST, _OUTSIDE = 1e-3, 0.2
 # A step's equations are solved, and what rounding leaves of them is mended twice.
 _NUM_SOLVES = 3
 # Combinations of function values that matter so little do not.
@@ -93,7 +95,7 @@ def inner_solutions(assembled: Assembled, accuracy: float) -> Iterator[Solution]
         stale, best = (stale + 1 if left > 0.8 * best else 0), min(left, best)
         if stale > _PATIENCE or (inside and left < accuracy * abs(_objective(data, state))):
             return
-        state = _moved(data, state, frame, _direction(data, state, frame))
+        state = _moved(data, state, frame, _direction(data, state, frame, _LEAST if inside else _OUTSIDE))
 
 
 def _solution(data: _Data, state: _State) -> Solution:
@@ -185,7 +187,9 @@ def _coordinates(data: _Data, state: _State) -> _Frame:
     system = np.concatenate([rows, np.diag(np.sqrt(weights))[:, data.loose]], axis=1)
     scales = 1 / np.sqrt((system**2).sum(axis=1))
     triangle: Any = np.linalg.qr((system * scales[:, None]).T, mode="r")
-    level_triangle: Any = np.linalg.qr(solve_triangular(triangle, scales[:, None] * data.levels[1:], trans="T"), mode="r")
+    level_triangle: Any = np.linalg.qr(
+        solve_triangular(triangle, scales[:, None] * data.levels[1:], trans="T"), mode="r"
+    )
     return _Frame(turns, lengths, total / data.degree, rows, scales, triangle, level_triangle, weights)
 
 
@@ -197,7 +201,7 @@ def _normal_solve(triangle: Array, right: Array) -> Array:
     return found
 
 
-def _direction(data: _Data, state: _State, frame: _Frame) -> _Step:
+def _direction(data: _Data, state: _State, frame: _Frame, least: float) -> _Step:
     """Aim at 0 for all products, see how far that gets, and aim again at what that says can be reached."""
     zero = [np.zeros((size, size)) for size in data.sizes]
     first = _towards(data, state, frame, 0.0, zero, np.zeros_like(state.slacks))
@@ -205,7 +209,7 @@ def _direction(data: _Data, state: _State, frame: _Frame) -> _Step:
     left = float((state.slacks + primal * first.slacks) @ (state.multipliers + dual * first.multipliers))
     for length, gram, leftover in zip(frame.lengths, first.grams, first.leftovers, strict=True):
         left += np.vdot(np.diag(length) + primal * gram, np.diag(length) + dual * leftover).item()
-    share: float = np.clip(left / (frame.mean * data.degree), 0.03, 1.0).item() ** 2
+    share: float = np.clip((left / (frame.mean * data.degree)) ** 2, least, 1.0).item()
     products = [(X @ Z + Z @ X) / 2 for X, Z in zip(first.grams, first.leftovers, strict=True)]
     return _towards(data, state, frame, share * frame.mean, products, first.slacks * first.multipliers)
 

@@ -20,7 +20,7 @@ from fedtheory.worst_case.certificates import (
     verify_upper,
 )
 from fedtheory.worst_case.gram import Program
-from fedtheory.worst_case.solver import Empty, Solution, assemble, solve, tightened
+from fedtheory.worst_case.solver import Assembled, Empty, Solution, assemble, solve, tightened
 
 __all__ = ["Enclosure", "enclose", "prove_lower", "prove_upper"]
 
@@ -49,32 +49,40 @@ def enclose(program: Program, rounding: Rounding | None = None) -> Enclosure:
 
     The solver is given the program with every inequality tightened a little, so that its point is feasible in spite of
     rounding, and with ``eps tr G`` added to the objective, so that what its multipliers leave is at least ``eps I``.
-    A program with equalities needs a ``rounding`` of its own from the solver's solution to a feasible point.
+    Where one side has no proof by this, or the sides are too far apart, a slower method comes closer. A program with
+    equalities needs a ``rounding`` of its own from a solution to a feasible point.
 
     Raises
     ------
     AssumptionViolated
         If nothing fulfills the constraints; the sentence names the constants that contradict each other.
     OracleError
-        If the solver fails, or its solutions cannot be rounded to proofs.
+        If no solution of either method can be rounded to proofs; the sentence has the solver's word.
     """
     assembled = assemble(program)
     upper, lower = partial(prove_upper, program), partial(prove_lower, program, rounding=rounding)
-    try:
-        hints = [solve(tightened(assembled, _ROOM), gram_weight=_ROOM, tolerance=1e-10)]
-    except Empty as error:
-        raise _contradiction(program, error.multipliers) from error
-    except OracleError:
-        hints = []
+    hints, word = _quickly(program, assembled)
     above, below = _proofs(upper, hints), _proofs(lower, hints)
     if not (above and below) or above[0][0] - below[0][0] > _NARROW * above[0][0]:
+        # What came last is closest, what came before has more room for rounding.
         closer = [*inner_solutions(assembled, _AIM)][::-1]
         above, below = above + _proofs(upper, closer), below + _proofs(lower, closer)
     if not (above and below):
-        message = "solutions must round to proofs of both sides, got none that does"
+        message = f"a solution must round to proofs of both sides, got none: {word}"
         raise OracleError(message)
     (least, multipliers), (most, point) = min(above, key=_bound), max(below, key=_bound)
     return Enclosure(most, least, point, multipliers)
+
+
+def _quickly(program: Program, assembled: Assembled) -> tuple[list[Solution], str]:
+    """Return what the solver says, if it does, and a word on how it ended."""
+    try:
+        found = solve(tightened(assembled, _ROOM), gram_weight=_ROOM, tolerance=1e-10)
+    except Empty as error:
+        raise _contradiction(program, error.multipliers) from error
+    except OracleError as error:
+        return [], str(error)
+    return [found], "the solver ended with a solution"
 
 
 def _bound(proof: tuple[Fraction, object]) -> Fraction:
