@@ -116,9 +116,10 @@ def _data(assembled: Assembled) -> _Data:
 
 
 def _start(data: _Data) -> _State:
-    ones = data.loose.astype(np.float64)
-    units = [np.eye(size) for size in data.sizes]
-    return _State(units, np.zeros(data.levels.shape[1]), ones, ones, units)
+    """Begin with products of 1: the unit matrices, and slacks as large as they are there, but at least 1."""
+    units, values = [np.eye(size) for size in data.sizes], np.zeros(data.levels.shape[1])
+    slacks = np.maximum(data.slacks(units, values), 1.0)
+    return _State(units, values, slacks * data.loose, data.loose / slacks, units)
 
 
 def _objective(data: _Data, state: _State) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.worst_case import WorstCase, fedavg
+from fedtheory.worst_case import WorstCase, fedavg, skew_class
 from fedtheory.worst_case._interior import inner_solutions
 from fedtheory.worst_case.enclosures import enclose
 from fedtheory.worst_case.function_classes import Point, interpolation
@@ -47,6 +47,17 @@ FORMERLY_WIDE: dict[str, Call] = {
         num_selected=1,
         num_clients=2,
         objective="gap",
+    ),
+    "a bound on gradients that does not bind": lambda: skew_class(
+        4,
+        Q(3, 10),
+        mu=Q(14, 109),
+        L=1,
+        distance2=Q(1, 10),
+        objective_gap=Q(1, 3),
+        rho_diagonal=Q(9, 10),
+        rho_tilde=Q(14, 5),
+        G2=Q(172, 5),
     ),
     "parabolas": lambda: fedavg(
         *(3, Q(13, 40)),
