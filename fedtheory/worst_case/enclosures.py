@@ -64,8 +64,7 @@ def enclose(program: Program, rounding: Rounding | None = None) -> Enclosure:
     hints, word = _quickly(program, assembled)
     above, below = _proofs(upper, hints), _proofs(lower, hints)
     if not (above and below) or above[0][0] - below[0][0] > _NARROW * above[0][0]:
-        # What came last is closest, what came before has more room for rounding.
-        closer = [*inner_solutions(assembled, _AIM)][::-1]
+        closer = _closely(assembled)
         above, below = above + _proofs(upper, closer), below + _proofs(lower, closer)
     if not (above and below):
         message = f"a solution must round to proofs of both sides, got none: {word}"
@@ -83,6 +82,15 @@ def _quickly(program: Program, assembled: Assembled) -> tuple[list[Solution], st
     except OracleError as error:
         return [], str(error)
     return [found], "the solver ended with a solution"
+
+
+def _closely(assembled: Assembled) -> list[Solution]:
+    """Return what the slower method finds: the closest first, and then what has more and more room for rounding."""
+    from threadpoolctl import threadpool_limits
+
+    # Matrices are so small that several threads take ten times as long; and they would change the last bits.
+    with threadpool_limits(1):
+        return [*inner_solutions(assembled, _AIM)][::-1]
 
 
 def _bound(proof: tuple[Fraction, object]) -> Fraction:
