@@ -30,6 +30,8 @@ _BITS = 60
 _ROOM = 2e-8
 # Relative widths: what is promised, and what the slower method aims at.
 _NARROW, _AIM = Fraction(1, 10**5), 2e-7
+# Multipliers that are so small beside the largest may be meant to be 0.
+_NEGLIGIBLE = 1e-9
 
 Proved = TypeVar("Proved")
 Rounding = Callable[[Solution], FeasiblePoint]
@@ -65,7 +67,8 @@ def enclose(program: Program, rounding: Rounding | None = None) -> Enclosure:
     above, below = _proofs(upper, hints), _proofs(lower, hints)
     if not (above and below) or above[0][0] - below[0][0] > _NARROW * above[0][0]:
         closer = _closely(assembled)
-        above, below = above + _proofs(upper, closer), below + _proofs(lower, closer)
+        above = above + _proofs(upper, [*closer, *map(_trimmed, closer)])
+        below = below + _proofs(lower, closer)
     if not (above and below):
         message = f"a solution must round to proofs of both sides, got none: {word}"
         raise OracleError(message)
@@ -91,6 +94,12 @@ def _closely(assembled: Assembled) -> list[Solution]:
     # Matrices are so small that several threads take ten times as long; and they would change the last bits.
     with threadpool_limits(1):
         return [*inner_solutions(assembled, _AIM)][::-1]
+
+
+def _trimmed(solution: Solution) -> Solution:
+    """Take inequalities out that count for nothing: function values without a bound do not cancel beside them."""
+    kept = solution.multipliers > _NEGLIGIBLE * solution.multipliers.max()
+    return solution._replace(multipliers=solution.multipliers * kept)
 
 
 def _bound(proof: tuple[Fraction, object]) -> Fraction:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.worst_case import WorstCase, fedavg, skew_class
+from fedtheory.worst_case import WorstCase, fedavg, power_of_choice, skew_class
 from fedtheory.worst_case._interior import inner_solutions
 from fedtheory.worst_case.enclosures import enclose
 from fedtheory.worst_case.function_classes import Point, interpolation
@@ -58,6 +58,15 @@ FORMERLY_WIDE: dict[str, Call] = {
         rho_diagonal=Q(9, 10),
         rho_tilde=Q(14, 5),
         G2=Q(172, 5),
+    ),
+    "function values without a bound": lambda: power_of_choice(
+        *(2, 2, 2, 2, Q(3, 20)),
+        mu=Q(32, 451),
+        L=1,
+        distance2=Q(7, 5),
+        objective_gap=Q(7, 46),
+        minima="free",
+        num_rounds=3,
     ),
     "parabolas": lambda: fedavg(
         *(3, Q(13, 40)),
