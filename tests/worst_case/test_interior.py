@@ -24,6 +24,7 @@ def rounds(step_size: Q, mu: Q, distance2: Q, objective_gap: Q, num_rounds: int)
 
 # Drawn at random, of 60 and of 100 programs: what was wide, or without a proof, when the solver alone was asked.
 FORMERLY_WIDE: dict[str, Call] = {
+    "few long steps": rounds(Q(6, 5), Q(82, 465), Q(4, 5), Q(24, 79), 4),
     "tiny, long steps": rounds(Q(6, 5), Q(82, 465), Q(4, 5), Q(24, 79), 12),
     "small, long steps": rounds(Q(31, 20), Q(2, 81), Q(1, 10), Q(8, 21), 13),
     "one round of many steps": lambda: fedavg(
