@@ -32,6 +32,13 @@ intersphinx_mapping = {
     "xarray": ("https://docs.xarray.dev/en/stable", None),
 }
 
+# One file without fonts, copied from an installed package: formulas are drawn where there is no network.
+mathjax_path = "mathjax.js"
+mathjax3_config = {
+    "options": {"enableMenu": False},  # the menu would fetch files that are not there
+    "tex": {"packages": {"[-]": ["noundefined"]}},  # an unknown command is an error, not its name in red
+}
+
 default_role = "py:obj"
 exclude_patterns = ["_build", "theory/generated", "api/tables", "**/GALLERY_HEADER.rst"]
 templates_path = ["_templates"]

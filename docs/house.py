@@ -1,6 +1,8 @@
 """What these pages need beyond ready-made extensions: verdicts, and studies at their small size."""
 
+import shutil
 import types
+from importlib.util import find_spec
 from pathlib import Path
 
 import sphinx.application
@@ -36,6 +38,16 @@ def write_contracts(app: sphinx.application.Sphinx) -> None:
         (folder / f"{name}.md").write_text(table, encoding="utf-8")
 
 
+def copy_mathjax(app: sphinx.application.Sphinx) -> None:
+    """Copy the one file of MathJax that needs no other: all of TeX's packages, and glyphs as outlines."""
+    # Not an extension of ours: as one, the package would copy all its 24 MB.
+    [package] = find_spec("sphinx-mathjax-offline").submodule_search_locations
+    (app.outdir / "_static").mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(
+        Path(package, "static", "mathjax", "tex-svg-full.js"), app.outdir / "_static" / app.config.mathjax_path
+    )
+
+
 def is_type_alias(*event: object) -> bool | None:
     """Leave out aliases such as ``tuple[float, ...]``, which autodoc takes for classes with a signature."""
     value = event[3]
@@ -46,4 +58,5 @@ def setup(app: sphinx.application.Sphinx) -> None:
     """Connect the hooks."""
     app.connect("builder-inited", write_verdicts)
     app.connect("builder-inited", write_contracts)
+    app.connect("builder-inited", copy_mathjax)
     app.connect("autodoc-skip-member", is_type_alias)
