@@ -17,10 +17,12 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "house",
+    "reference",
 ]
 # Foreign inventories are fetched where there surely is a network; elsewhere foreign names are set as code.
 if os.environ.get("READTHEDOCS") == "True":
