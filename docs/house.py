@@ -51,7 +51,7 @@ def claims_list(found: list[dict[str, Any]], claims: Mapping[str, Any]) -> str:
             for line, row in zip(lines[2:], mine, strict=True)
         ]
         page = prefix.replace("-", "_")
-        theory = f" ([theory](../{page}.md))" if (Path(__file__).parent / "theory" / f"{page}.md").is_file() else ""
+        theory = f" ([theory]({page}.md))" if (Path(__file__).parent / "theory" / f"{page}.md").is_file() else ""
         parts.append("\n".join([f"## {prefix}{theory}", "", *lines[:2], *body, ""]))
     return "\n".join(parts)
 

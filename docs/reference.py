@@ -20,7 +20,7 @@ def sections_of(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield the parts of a docstring: what comes before all sections under an empty title, then each section."""
     heads = [i for i, line in enumerate(lines[:-1]) if _TITLE.fullmatch(line) and set(lines[i + 1]) == {"-"}]
     yield "", lines[: heads[0] if heads else len(lines)]
-    for start, end in zip(heads, [*heads[1:], len(lines)], strict=True):
+    for start, end in zip(heads, [*heads, len(lines)][1:], strict=True):
         yield lines[start], lines[start + 2 : end]
 
 
@@ -34,6 +34,7 @@ def short_type(annotation: Any) -> str:
     text = re.sub(r"\b(?:\w+\.)*(\w+)", r"\1", text.strip("'"))
     text = re.sub(r"\bArrayLike\b", "array_like", text)
     text = re.sub(r"\bArray\b|\bndarray\[.*?float64\]\]", "array", text)
+    text = text.replace("bool_", "bool")
     return "" if text in ("Any", "Any | None", "Unpack") else text.replace(" | ", " or ")
 
 
@@ -54,8 +55,8 @@ def with_types(lines: list[str], known: dict[str, Any]) -> list[str]:
         out += [title, "-" * len(title)] if title else []
         for line in body:
             names = line.split(", ")
-            types = dict.fromkeys(filter(None, (short_type(known[name]) for name in names if name in known)))
-            typed = title in _LISTED and line[:1].strip() and " : " not in line and types
+            types = dict.fromkeys(short_type(known.get(name, "")) for name in names)
+            typed = title in _LISTED and line[:1].strip() and " : " not in line and all(types)
             out.append(f"{line} : {', '.join(types)}" if typed else line)
     return out
 
@@ -81,7 +82,7 @@ def of_bound(bound: Any) -> dict[str, list[str]]:
         together = list(group)
         domains = ", ".join(dict.fromkeys(one.domain for one in together))
         told += [f"{', '.join(one.name for one in together)} : {domains}", f"    {meaning}"]
-    checked = [f"`{one.key} <{_CLAIMS}#{anchor(one.key)}>`__ ({one.title})" for one in claims[bound]]
+    checked = [f"`{one.key} <{_CLAIMS}#{anchor(one.key)}>`__ (``{one.title}``)" for one in claims[bound]]
     side = "A lower bound" if bound.statement.side == "lower" else "An upper bound"
     return {
         "Parameters": told,
