@@ -22,6 +22,8 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "house",
+    "notebooks",
+    "pictures",
     "reference",
 ]
 # Foreign inventories are fetched where there surely is a network; elsewhere foreign names are set as code.
@@ -76,6 +78,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/(?!performance)\w+\.py$",
     "ignore_pattern": r"^_",
     "reset_argv": "house.quick_size",
+    "within_subsection_order": "notebooks.ByTheme",
     "download_all_examples": False,
     "thumbnail_size": (640, 440),
     "show_signature": False,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import sphinx.application
+from pictures import MADE, draw_errata
 from reference import anchor
 
 
@@ -33,6 +34,8 @@ def write_verdicts(app: sphinx.application.Sphinx) -> None:
         if mine:
             (folder / "generated" / page.name).write_text(markdown_table(mine, prefix), encoding="utf-8")
     (folder / "generated" / "claims.md").write_text(claims_list(found, claims), encoding="utf-8")
+    (Path(app.srcdir) / MADE).mkdir(parents=True, exist_ok=True)
+    draw_errata(found, Path(app.srcdir) / MADE / "errata.png")
 
 
 def claims_list(found: list[dict[str, Any]], claims: Mapping[str, Any]) -> str:
