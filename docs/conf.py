@@ -83,6 +83,7 @@ sphinx_gallery_conf = {
     "thumbnail_size": (640, 440),
     "show_signature": False,
     "show_memory": False,
+    "write_computation_times": False,  # that page asks other hosts for its table
     "remove_config_comments": True,
     "abort_on_example_error": False,
 }

@@ -75,12 +75,17 @@ def draw_errata(rows: Sequence[Mapping[str, Any]], picture: Path) -> None:
         figure, axes = plt.subplots(figsize=(8, 0.17 * len(errata) + 1))
         for place, row in enumerate(errata):
             paper, _, name = row["key"].partition(":")
-            ratio = float(row["worst_ratio"]) if row["worst_ratio"] is not None else 1.0
+            ratio = float(row["worst_ratio"] or 1.0)
+            # Of an equality either side may be the larger one.
+            ratio = 1 / ratio if row["relation"] == "==" and ratio < 1 else ratio
             shown = min(max(ratio, 1.02), most)
             axes.barh(place, shown - 1, left=1, color=colors[paper], label=paper)
-            axes.text(shown * 1.08, place, name + (" (infinitely)" if ratio > most else ""), va="center", fontsize=7)
+            axes.text(
+                shown * 1.08, place, name + (" (nothing allowed)" if ratio > most else ""), va="center", fontsize=7
+            )
         axes.set(xscale="log", xlim=(1, 4e7), ylim=(len(errata) - 0.4, -0.6), yticks=[])
-        axes.set_xticks([1, 10, 100, 1000, 10000])
+        axes.set_xticks([1, 10, 100, 1000, 10000], labels=["1", "10", "100", "1,000", "10,000 or more"])
+        axes.minorticks_off()
         axes.set_xlabel("what is true over what is printed, in the worst instance found")
         axes.grid(visible=False, axis="y")
         plotting.legend_below(figure, num_columns=3)
