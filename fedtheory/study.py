@@ -9,6 +9,8 @@ table rows and checks, is made from those data, so that stored results can be dr
         study.main(STUDY)
 """
 
+from __future__ import annotations
+
 import contextlib
 import dataclasses
 import inspect
@@ -60,7 +62,25 @@ class Progress(Protocol):
 
 
 def silent(items: Iterable[Item], description: str) -> Iterator[Item]:  # noqa: ARG001
-    """Yield the items and show nothing."""
+    """Yield the items and show nothing.
+
+    Parameters
+    ----------
+    items
+        Anything that can be gone through.
+    description
+        Not looked at.
+
+    Returns
+    -------
+    Iterator[Item]
+        The items, one by one.
+
+    Examples
+    --------
+    >>> list(silent([2, 3], "primes"))
+    [2, 3]
+    """
     return iter(items)
 
 
@@ -100,16 +120,16 @@ class Study:
     name: str
     config: Any
     quick: Any
-    run: Callable[[Any, Progress], "Dataset"]
-    table: Callable[["Dataset"], Table]
-    checks: Callable[["Dataset"], Mapping[str, Check]]
-    figures: Mapping[str, Callable[["Dataset"], "Figure"]] = field(default_factory=dict)
+    run: Callable[[Any, Progress], Dataset]
+    table: Callable[[Dataset], Table]
+    checks: Callable[[Dataset], Mapping[str, Check]]
+    figures: Mapping[str, Callable[[Dataset], Figure]] = field(default_factory=dict)
 
 
 class Result(NamedTuple):
     """What a study found, as it was computed or as it was read back from its folder."""
 
-    data: "Dataset"
+    data: Dataset
     table: Table
     checks: Mapping[str, Check]
     metadata: Mapping[str, Any]
@@ -119,6 +139,18 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
     """Run a study from its command line, print its table, and write its files.
 
     Exits with 1 when a check fails, with 2 and one line on wrong usage or bad input, with 130 on Ctrl-C.
+
+    Parameters
+    ----------
+    study
+        What to run.
+    argv
+        The words of the command line; those of the process by default.
+
+    Raises
+    ------
+    SystemExit
+        With the exit code, if that is not 0.
     """
     try:
         code = _command(study, sys.argv[1:] if argv is None else argv)
@@ -138,6 +170,24 @@ def produce(
     """Run a study with one configuration and write its results into a folder.
 
     Figures are left open for the caller to show or close.
+
+    Parameters
+    ----------
+    study
+        What to run.
+    config
+        An instance of its configuration.
+    folder
+        Where data, table, checks, figures and metadata go.
+    progress
+        Shows how far it is.
+    force
+        Whether to write over other results.
+
+    Returns
+    -------
+    Result
+        What was written.
 
     Raises
     ------
@@ -166,6 +216,16 @@ def produce(
 def load(folder: str | os.PathLike[str]) -> Result:
     """Read the results of a study again.
 
+    Parameters
+    ----------
+    folder
+        Where a study wrote its results.
+
+    Returns
+    -------
+    Result
+        Data, table, checks and metadata, as they were.
+
     Raises
     ------
     ValueError
@@ -182,14 +242,34 @@ def load(folder: str | os.PathLike[str]) -> Result:
     return Result(data, table, checks, metadata)
 
 
-def save_figure(figure: "Figure", path: Path, kind: str) -> None:
-    """Write a figure as ``png`` or ``pdf``; the same figure makes the same bytes, whatever the date."""
+def save_figure(figure: Figure, path: Path, kind: str) -> None:
+    """Write a figure as ``png`` or ``pdf``; the same figure makes the same bytes, whatever the date.
+
+    Parameters
+    ----------
+    figure
+        A figure of matplotlib.
+    path
+        The file.
+    kind
+        ``png`` or ``pdf``.
+    """
     undated: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
     figure.savefig(path, format=kind, dpi=160, metadata=undated)
 
 
-def from_records(records: Sequence[Mapping[str, Any]]) -> "Dataset":
+def from_records(records: Sequence[Mapping[str, Any]]) -> Dataset:
     """Turn flat records with the same keys into a Dataset with the one dimension ``row``.
+
+    Parameters
+    ----------
+    records
+        At least one; values are numbers or words.
+
+    Returns
+    -------
+    Dataset
+        A variable for each key.
 
     Examples
     --------

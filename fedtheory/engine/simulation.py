@@ -1,5 +1,7 @@
 """The door to simulation: federated averaging with any strategy on any problem family."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path

@@ -1,5 +1,7 @@
 """What a run of federated averaging leaves behind."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Federations of quadratics, where every constant of the theory is known in closed form."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self, final

@@ -1,5 +1,7 @@
 """How a number grows step by step: a bar for every step, from the value before it to the value after it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,9 +20,7 @@ __all__ = ["waterfall"]
 _THINNEST = 0.012
 
 
-def waterfall(
-    axes: "Axes", levels: npt.ArrayLike, labels: Sequence[str], *, groups: Sequence[str] | None = None
-) -> "Axes":
+def waterfall(axes: Axes, levels: npt.ArrayLike, labels: Sequence[str], *, groups: Sequence[str] | None = None) -> Axes:
     """Draw a waterfall in powers of ten, from top to bottom; return the Axes.
 
     A bar is short where the value is large already; a diamond shows how much each step adds by itself, a cross how much
@@ -28,12 +28,24 @@ def waterfall(
 
     Parameters
     ----------
+    axes
+        Where to draw.
     levels
         The value before the first step and after each of n steps, positive, shape (n + 1,).
     labels
         Names of the steps, n of them.
     groups
         Kind of every step; each kind has its color and its entry in the legend.
+
+    Returns
+    -------
+    Axes
+        The same Axes.
+
+    Raises
+    ------
+    ValueError
+        If a level is not positive, or there is not one label per step.
     """
     values = np.log10(_validate.positive("levels", _validate.array("levels", levels, ndim=1)))
     if len(labels) != values.size - 1:
@@ -60,7 +72,7 @@ def waterfall(
     return axes
 
 
-def _alone(axes: "Axes", places: npt.NDArray[np.int64], added: npt.NDArray[np.float64]) -> None:
+def _alone(axes: Axes, places: npt.NDArray[np.int64], added: npt.NDArray[np.float64]) -> None:
     for marker, label, chosen in (("D", "added by itself", added > 0), ("x", "taken away", added < 0)):
         if chosen.any():
             own = np.log10(np.abs(added[chosen]))

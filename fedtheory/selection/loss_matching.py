@@ -1,8 +1,9 @@
 """FedALIGN: the priority clients, and those others whose loss is close to the priority clients' mean loss."""
 
+from __future__ import annotations
+
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
-
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
 
@@ -163,6 +164,16 @@ def matches(losses: npt.ArrayLike, weights: npt.ArrayLike, eps: npt.ArrayLike, c
         Thresholds, shape (T,).
     comparison
         ``<`` or ``<=``, for both sides.
+
+    Returns
+    -------
+    Matches
+        Two masks, of the shape of the losses.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or the comparison is neither ``<`` nor ``<=``.
 
     Examples
     --------

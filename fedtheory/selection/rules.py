@@ -198,6 +198,20 @@ class Strategy(Protocol):
 def rules_of(strategy: Any, weights: Array, num_rounds: int) -> Rules:
     """Ask a strategy for its rules.
 
+    Parameters
+    ----------
+    strategy
+        A value with a method ``rules(weights, num_rounds)``.
+    weights
+        Objective weights, shape (K,).
+    num_rounds
+        T.
+
+    Returns
+    -------
+    Rules
+        What the round loop is compiled with.
+
     Raises
     ------
     TypeError

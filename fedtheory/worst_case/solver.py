@@ -75,13 +75,35 @@ class Empty(OracleError):
 
 
 def triangle(size: int) -> tuple[Any, Any]:
-    """Row and column numbers of the upper triangle, column by column."""
+    """Row and column numbers of the upper triangle, column by column.
+
+    Parameters
+    ----------
+    size
+        Of the matrix.
+
+    Returns
+    -------
+    tuple of Array
+        Two arrays of shape (size (size + 1)/2,).
+    """
     columns, rows = np.tril_indices(size)
     return rows, columns
 
 
 def assemble(program: Program) -> Assembled:
-    """Write a program as arrays."""
+    """Write a program as arrays.
+
+    Parameters
+    ----------
+    program
+        To be maximized.
+
+    Returns
+    -------
+    Assembled
+        Sparse rows, the objective first.
+    """
     from scipy.sparse import csr_array, hstack
 
     pairs: dict[tuple[int, int], int] = {}
@@ -127,7 +149,20 @@ def _products(vectors: Array, left: Any, right: Any) -> Any:
 
 
 def tightened(assembled: Assembled, room: float) -> Assembled:
-    """Lower the bounds of all inequalities by a number."""
+    """Lower the bounds of all inequalities by a number.
+
+    Parameters
+    ----------
+    assembled
+        What the solver is given.
+    room
+        How much.
+
+    Returns
+    -------
+    Assembled
+        A new one; equalities stay.
+    """
     lowered = np.arange(assembled.bounds.size) > assembled.num_equalities
     return replace(assembled, bounds=assembled.bounds - room * lowered)
 
@@ -143,6 +178,11 @@ def solve(assembled: Assembled, *, gram_weight: float = 0.0, tolerance: float = 
         eps: ``eps tr G`` is added to the objective, so that the dual slack becomes at least ``eps I``.
     tolerance
         Of the solver.
+
+    Returns
+    -------
+    Solution
+        The point and the multipliers, as floats.
 
     Raises
     ------
