@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._summary import Summary
 from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._wells import LARGEST_SLOPE2, lowest_point, phi, slope
@@ -16,7 +17,7 @@ __all__ = ["NonconvexFederation"]
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class NonconvexFederation:
     r"""Clients that are sums of wells, tilted: ``F_k(w) = sum_j a_kj phi(w_j - c_kj) + <b_k, w>``.
 
@@ -191,6 +192,17 @@ class NonconvexFederation:
             return float(tilting.sum())
         sloping = LARGEST_SLOPE2 * (self.weights @ self.amplitudes**2)
         return float(((np.sqrt(tilting) + np.sqrt(sloping)) ** 2).sum())
+
+    def __repr__(self) -> str:
+        return self._summary.line
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        wells = "common" if self.has_common_wells else "each client its own"
+        return Summary("NonconvexFederation", {"num_clients": self.num_clients, "dim": self.dim, "wells": wells})
 
     @cached_property
     def _wells(self) -> tuple[Array, Array]:
