@@ -23,6 +23,7 @@ PAGES = [
     "docs/command_line.md",
     "docs/contributing.md",
     "docs/own_theorem.md",
+    "docs/save_and_rerun.md",
     "docs/sweeps.md",
     "docs/api/conformance.md",
     *(f"docs/theory/{page}.md" for page in ("index", "softmax", "worst_cases", "greedyfed")),

@@ -1,6 +1,5 @@
 """What a run of federated averaging leaves behind."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from fedtheory._files import place
 from fedtheory._summary import Summary
 from fedtheory._validate import Array
 from fedtheory._wording import written
-from fedtheory.engine.contract import RECORDS
+from fedtheory.engine._recipes import Recipe
 from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
@@ -54,6 +53,8 @@ class Trajectory:
         Round in which a replicate's model stopped being finite, -1 if it never did, shape (R,).
     config
         What was run: strategy, step sizes in words, seed entropy and so on (JSON-serializable).
+    recipe
+        From what, as `rerun` needs it; None if the run was not made by ``fedavg``.
     """
 
     rounds: npt.NDArray[np.int64]
@@ -61,6 +62,7 @@ class Trajectory:
     counts: npt.NDArray[np.int64]
     diverged_at: npt.NDArray[np.int64]
     config: Mapping[str, Any]
+    recipe: Recipe | None = None
 
     def __repr__(self) -> str:
         return self._summary.text
@@ -173,31 +175,41 @@ class Trajectory:
 
         return long_table(self)
 
-    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write netCDF, whole or not at all.
+    def save(self, path: str | Path, *, overwrite: bool = False, federation: bool = True) -> None:
+        """Write netCDF, whole or not at all, with all that it takes to `rerun` it.
+
+        Parameters
+        ----------
+        path
+            Of the file.
+        overwrite
+            Whether a file of that name is replaced.
+        federation
+            Whether the federation is kept. Without it the file is small, and who runs it again must have it.
 
         Raises
         ------
         FileExistsError
             If there is such a file, unless it may be overwritten.
         """
+        from fedtheory.engine._saved import write
+
         target = Path(path)
         if target.exists() and not _validate.boolean("overwrite", overwrite):
             message = f"path must be a new file (overwrite=True replaces it), got {target}, which exists"
             raise FileExistsError(message)
-        place(target, lambda waiting: self.to_xarray().to_netcdf(waiting, engine="h5netcdf"))
+        keep = _validate.boolean("federation", federation)
+        place(target, lambda waiting: write(self, waiting, federation=keep))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read what ``save`` wrote."""
-        import xarray as xr
+        """Read what ``save`` wrote.
 
-        with xr.open_dataset(path, engine="h5netcdf") as opened:
-            data = opened.load()
-        return cls(
-            rounds=data["round"].values,
-            records={name: data[name].values for name in RECORDS if name in data},
-            counts=data["counts"].values,
-            diverged_at=data["diverged_at"].values,
-            config=json.loads(str(data["config"].values)),
-        )
+        Raises
+        ------
+        ValueError
+            If it is another file, or a damaged one; what is missing is named.
+        """
+        from fedtheory.engine._saved import read
+
+        return cls(**read(Path(path)))

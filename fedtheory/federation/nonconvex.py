@@ -66,7 +66,7 @@ class NonconvexFederation:
         clean = {
             "amplitudes": a,
             "centers": c,
-            "tilts": b - p @ b,
+            "tilts": _centered(b, p),
             "weights": p,
         }
         for name, value in clean.items():
@@ -229,3 +229,13 @@ class NonconvexFederation:
             message = f"w must have shape (..., {self.dim}), got {model.shape}"
             raise ValueError(message)
         return model
+
+
+def _centered(tilts: Array, weights: Array) -> Array:
+    """Subtract the weighted mean until only rounding is left of it, so that centered tilts stay as they are."""
+    for _ in range(3):
+        mean = weights @ tilts
+        if (np.abs(mean) <= len(weights) * np.finfo(np.float64).eps * (weights @ np.abs(tilts))).all():
+            break
+        tilts = tilts - mean
+    return tilts
