@@ -7,6 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
+from fedtheory._bits import difference, unlike
 from fedtheory._summary import Summary
 from fedtheory._surroundings import changes, surroundings
 from fedtheory._wording import short
@@ -124,26 +125,18 @@ def differences(saved: Trajectory, run: Trajectory) -> tuple[str, ...]:
     tuple of str
         A sentence for each record of which a bit differs.
     """
-    pairs = {name: (values, run.recorded(name)) for name, values in saved.records.items()}
-    found = [_difference(name, *pair, saved.rounds) for name, pair in pairs.items()]
-    found.append(_difference("counts", saved.counts, run.counts, None))
+    found = []
+    for name, then in saved.records.items():
+        now = run.recorded(name)
+        since = f" from round {_first_round(then, now, saved.rounds)} on" if then.shape == now.shape else ""
+        found.append(difference(name, then, now, since))
+    found.append(difference("counts", saved.counts, run.counts))
     return tuple(filter(None, found))
 
 
-def _difference(name: str, then: Any, now: Any, rounds: Any) -> str:
-    if then.shape != now.shape:
-        return f"{name} had the shape {then.shape}, has {now.shape}"
-    other = (then != now) & ~(np.isnan(then) & np.isnan(now))
-    if not other.any():
-        return ""
-    scale = np.maximum(np.abs(then), np.abs(now))[other]
-    largest = float(np.max(np.abs(then[other] - now[other]) / scale))
-    since = (
-        ""
-        if rounds is None
-        else f" from round {rounds[np.flatnonzero(other.any(axis=(0, *range(2, other.ndim))))[0]]} on"
-    )
-    return f"{name} differs{since}, by at most {largest:.1e} of its size"
+def _first_round(then: Any, now: Any, rounds: Any) -> int:
+    other = unlike(then, now)
+    return int(rounds[np.argmax(other.any(axis=(0, *range(2, other.ndim))))])
 
 
 def _refuse_others(recipe: Any, arguments: Mapping[str, Any]) -> None:
