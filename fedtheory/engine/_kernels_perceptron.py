@@ -256,7 +256,6 @@ def _mean_gradient(problem, rows, first, count, with_loss):
     """Write the gradient of the mean loss with its ridge term; return the mean loss, or 0 if nobody asks for it."""
     weights, gradient, last = problem.padded[0], problem.padded[1], problem.layers[-1]
     num_classes, logits = last[0], problem.blocks[last[5] :]
-    gradient.fill(0.0)
     total, square = 0.0, 0.0
     for start in range(0, count, BLOCK):
         size = min(BLOCK, count - start)
@@ -267,7 +266,7 @@ def _mean_gradient(problem, rows, first, count, with_loss):
             z = logits[c]
             for s in range(size):
                 z[s] /= count
-        backward(problem, size)
+        backward(problem, size, start == 0)
     if problem.l2 > 0.0:
         for j in range(weights.size):
             gradient[j] += problem.l2 * weights[j]

@@ -1,9 +1,8 @@
-"""Softmax regression on a block of samples: logits, powers, residuals, gradient, each a pass the processor can widen.
+"""Softmax regression on a block of samples: logits, powers, residuals, each a pass the processor can widen.
 
 The logits of a block are stored (classes, samples), so that the work per class is one pass over neighboring numbers.
 Weights and features are padded with zeros to a multiple of ``LANES`` features, weights also to a multiple of ``GROUP``
-classes: four samples times five classes are summed at once, and gradients grow by four samples for five classes, in
-strips of classes that stay near the processor. Below the classes a block has two rows of numbers per
+classes: four samples times five classes are summed at once. Below the classes a block has two rows of numbers per
 sample: largest logits, and sums.
 """
 
@@ -14,9 +13,9 @@ import numpy as np
 from fedtheory._compile import compiled, compiled_with_reordering
 from fedtheory._exponential import power
 
-__all__ = ["BLOCK", "GROUP", "LANES", "add_gradient", "take", "to_logits", "to_powers", "to_residuals"]
+__all__ = ["BLOCK", "GROUP", "LANES", "take", "to_logits", "to_powers", "to_residuals"]
 
-BLOCK, LANES, GROUP, STRIP = 64, 8, 5, 20
+BLOCK, LANES, GROUP = 64, 8, 5
 
 
 @compiled
@@ -106,46 +105,3 @@ def to_residuals(block, labels, batch, num_classes, size):
             q[s] *= sums[s]
     for s in range(size):
         block[labels[batch[s]], s] -= 1.0
-
-
-@compiled_with_reordering
-def add_gradient(features, batch, size, block, num_classes, gradient):
-    """Add the sum over the samples of residual times features."""
-    for low in range(0, num_classes, STRIP):
-        high = min(low + STRIP, num_classes)
-        grouped = low + (high - low) // GROUP * GROUP
-        for s in range(0, size, 4):
-            # beyond the last sample it is taken again, with the residual 0
-            x, y = features[batch[s]], features[batch[min(s + 1, size - 1)]]
-            v, w = features[batch[min(s + 2, size - 1)]], features[batch[min(s + 3, size - 1)]]
-            for c in range(low, grouped, GROUP):
-                _add_to_five(x, y, v, w, block, c, s, size, gradient)
-            for c in range(grouped, high):
-                g = gradient[c]
-                r0, r1, r2, r3 = _four(block[c], s, size)
-                for j in range(g.size):
-                    g[j] += r0 * x[j] + r1 * y[j] + r2 * v[j] + r3 * w[j]
-
-
-@compiled_with_reordering
-def _add_to_five(x, y, v, w, block, c, s, size, gradient):
-    p0, p1, p2, p3 = _four(block[c], s, size)
-    q0, q1, q2, q3 = _four(block[c + 1], s, size)
-    r0, r1, r2, r3 = _four(block[c + 2], s, size)
-    t0, t1, t2, t3 = _four(block[c + 3], s, size)
-    u0, u1, u2, u3 = _four(block[c + 4], s, size)
-    f, g, h, k, m = gradient[c], gradient[c + 1], gradient[c + 2], gradient[c + 3], gradient[c + 4]
-    for j in range(f.size):
-        a, b, d, e = x[j], y[j], v[j], w[j]
-        f[j] += p0 * a + p1 * b + p2 * d + p3 * e
-        g[j] += q0 * a + q1 * b + q2 * d + q3 * e
-        h[j] += r0 * a + r1 * b + r2 * d + r3 * e
-        k[j] += t0 * a + t1 * b + t2 * d + t3 * e
-        m[j] += u0 * a + u1 * b + u2 * d + u3 * e
-
-
-@compiled_with_reordering
-def _four(row, s, size):
-    if s + 4 <= size:
-        return row[s], row[s + 1], row[s + 2], row[s + 3]
-    return row[s], row[s + 1] if s + 1 < size else 0.0, row[s + 2] if s + 2 < size else 0.0, 0.0
