@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._summary import Summary
 from fedtheory._validate import Array
 
 __all__ = ["QuadraticFederation"]
@@ -18,7 +19,7 @@ _BLOCK = 8192
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class QuadraticFederation:
     r"""Clients with quadratic objectives, ``F_k(w) = 1/2 (w - c_k)' H_k (w - c_k) + F_k*``.
 
@@ -214,6 +215,20 @@ class QuadraticFederation:
     def _spectrum(self) -> Array:
         # those of a diagonal curvature are its entries, given once each
         return self.curvatures if self.is_diagonal else np.asarray(np.linalg.eigvalsh(self.curvatures), np.float64)
+
+    def __repr__(self) -> str:
+        return self._summary.line
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        kind = ("multiples of the identity", "diagonal", "full")[self.curvatures.ndim - 1]
+        rows = {"num_clients": self.num_clients, "dim": self.dim, "curvatures": kind}
+        if self.is_diagonal:  # otherwise eigenvalues would have to be computed
+            rows |= {"strong_convexity": self.strong_convexity, "smoothness": self.smoothness}
+        return Summary("QuadraticFederation", rows)
 
     def _offsets(self, w: npt.ArrayLike) -> Array:
         model = _validate.array("w", w)
