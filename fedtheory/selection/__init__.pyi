@@ -1,6 +1,7 @@
 """What fedtheory.selection offers; written by ``python -m tests.stubs``."""
 
 from fedtheory.selection import active_federated as active_federated
+from fedtheory.selection import active_federated_by_reports as active_federated_by_reports
 from fedtheory.selection import availability as availability
 from fedtheory.selection import available as available
 from fedtheory.selection import candidate_schedules as candidate_schedules
@@ -19,6 +20,7 @@ from fedtheory.selection import softmax_shapley as softmax_shapley
 from fedtheory.selection import threshold_schedules as threshold_schedules
 from fedtheory.selection import uniform as uniform
 from fedtheory.selection.active_federated import ActiveFederated as ActiveFederated
+from fedtheory.selection.active_federated_by_reports import ActiveFederatedByReports as ActiveFederatedByReports
 from fedtheory.selection.availability import AlternatingGroups as AlternatingGroups
 from fedtheory.selection.availability import Attendance as Attendance
 from fedtheory.selection.availability import Availability as Availability
