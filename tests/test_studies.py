@@ -183,6 +183,7 @@ def test_wrong_skews_are_caught(quick_data) -> None:
     assert "no sampled model leaves an interval" in failing(found, narrow)
     noisy = data.assign(estimate=data["estimate"] + 0.5 * (data["number"] == "value"))
     assert failing(found, noisy) == {"the estimator is the sample's skew up to noise"}
+    assert failing(found, data.assign(along=data["along"].roll(share=1))) == {"along a run the skew grows with d"}
 
 
 @pytest.mark.parametrize("quick_data", ["error_floor"], indirect=True)

@@ -27,10 +27,10 @@ class ActiveFederatedByReports:
     r"""Draw ``floor((1 - explored) m)`` clients by their last reported losses, the others uniformly; average them.
 
     A client's report is its mean loss over the local steps of its last participation, which it sends along with its
-    update; before the first one it is minus infinity. Each round the ``floor(dropped K)`` clients of smallest report, ties
-    at random, are set back to minus infinity, so that only the uniform draws find them again. By reports means one
-    after the other without replacement, proportional to ``exp(sharpness report)`` among those left whose report is
-    finite; where these are too few, uniform draws take over, as in the first round.
+    update; before the first one it is minus infinity. Each round the ``floor(dropped K)`` smallest reports, ties at
+    random, are set back to minus infinity, so that only the uniform draws find their clients again. By reports means
+    one after the other without replacement, proportional to ``exp(sharpness report)`` among those left whose report
+    is finite; where these are too few, uniform draws take over, as in the first round.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ class ActiveFederatedByReports:
     Notes
     -----
     ``afl`` of Cho, Wang, Joshi (2020) follows Goetz et al. (2019), see ``ActiveFederated``; the two leave different
-    things open. Here losses are not multiplied by ``sqrt(n_k)``, nobody evaluates one at the server's model, and of three
-    clients two are drawn by loss and one uniformly, where rounding ``(1 - 0.1) 3`` to the nearest number draws all
-    three by loss and explores nobody.
+    things open. Here losses are not multiplied by ``sqrt(n_k)``, nobody evaluates one at the server's model, and of
+    three clients two are drawn by loss and one uniformly, where rounding ``(1 - 0.1) 3`` to the nearest number draws
+    all three by loss and explores nobody.
     """
 
     num_selected: int
