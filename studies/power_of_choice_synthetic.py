@@ -25,11 +25,11 @@ it. What the paper says of adapow-d's floor holds: it is that of random selectio
 of all clients as candidates: 1.9 for m = 1, none for m = 3.
 """
 
-import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _paired import leads
 from _repeated import fresh, mean_and_limits
 
 import fedtheory as ft
@@ -84,6 +84,8 @@ QUICK = Config(
 
 RAND, ADAPTIVE = "rand", "adapow-d"
 CRITERIA = ("first hit", "trailing mean", "mean curve")
+# Where in a tenth of the rounds the point of a strategy stands, by its marker.
+PLACES = dict(zip(MARKERS[1:], (-0.25, -0.05, 0.15, 0.35), strict=False))
 WINDOW_ROUNDS, LAST_ROUNDS = 10, 50
 # What the paper reads off its Figure 4.
 PAPER = {"pow-d, d = 2m": "2", "pow-d, d = 10m": "3", ADAPTIVE: "3", RAND: "1"}
@@ -241,14 +243,14 @@ def loss_figure(data: "Dataset") -> "Figure":
         shape: dict[str, Any] = {"figsize": (1.5 + 3.2 * count, 7), "sharex": True, "sharey": "row", "squeeze": False}
         figure, panels = plt.subplots(2, count, **shape)
         for (above, below), m in zip(panels.T, data["num_selected"].values, strict=True):
-            here = smooth.sel(num_selected=m)
+            here, losses = smooth.sel(num_selected=m), data["loss"].sel(num_selected=m).mean("replicate")
             above.set_yscale("log")
             for name, color, marker in zip(data["strategy"].values, COLORS, MARKERS, strict=False):
                 look: dict[str, Any] = {"label": str(name), "color": color, "marker": marker}
                 mean = here.sel(strategy=name).mean("instance")
                 measured(above, smooth["round"], mean, mean, mean, **look)
                 if name != RAND:
-                    _leads(below, data.sel(num_selected=m, strategy=[RAND, name]), look)
+                    leads(below, losses.sel(strategy=name) - losses.sel(strategy=RAND), PLACES[marker], look)
             above.axhline(data.attrs["threshold"], color="black", linestyle=":", label="threshold")
             below.axhline(0, color=COLORS[0])
             above.set(title=f"m = {m}")
@@ -258,18 +260,6 @@ def loss_figure(data: "Dataset") -> "Figure":
         panels[0, 0].minorticks_off()
         panels[1, 0].set(ylabel="$F(w)$ minus that of rand, paired", ylim=(-0.8, 0.8))
         return legend_below(figure, num_columns=5)
-
-
-def _leads(axes: Any, both: "Dataset", look: dict[str, Any]) -> None:
-    """Mean paired difference over each tenth of the rounds, with its interval over the data sets."""
-    last = int(both["round"].max())
-    edges = np.linspace(0, last, 11)
-    aside = {"s": -0.2, "^": 0.0, "D": 0.2}[look["marker"]] * last / 10
-    differences = (both["loss"].isel(strategy=1) - both["loss"].isel(strategy=0)).mean("replicate")
-    tenths = [differences.sel(round=slice(*pair)).mean("round").values for pair in itertools.pairwise(edges)]
-    mean, lower, upper = mean_and_limits(np.array(tenths).T)
-    bars = [mean - lower, upper - mean]
-    axes.errorbar(edges[:-1] + last / 20 + aside, mean, bars, linestyle="none", capsize=2, **look)
 
 
 STUDY = study.Study(

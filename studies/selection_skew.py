@@ -10,8 +10,9 @@ really, and does :math:`\bar\rho` grow with d?
 number. Every extreme comes as an interval with two certified sides: :math:`\bar\rho = \inf_{w,w'} \rho(S(w), w')` from
 below by a bound over all rankings of the clients and from above by a search over w with the exact infimum over w';
 :math:`\tilde\rho = \sup_w \rho(S(w), w^*)` exactly; the diagonal skew :math:`\inf_w \rho(S(w), w)` from below by
-cutting planes on the base polytope and from above by a search. Beside them stands the paper's estimator: the extreme
-over a sample of models, the skew at each pair estimated from simulated selections. On the same sample the skews are
+cutting planes on the base polytope and from above by a search. Beside them stands an estimator as the
+paper describes it, the extreme over models (a sample of them, where it takes a grid), the skew at each pair estimated
+from simulated selections. On the same sample the skews are
 also computed exactly, which splits the bias of the estimator into that of the sample and that of the noise.
 
 **Reading.** First row: :math:`\bar\rho`. It is 1 for random selection (dotted), and for pow-d it lies *below* 1 and
@@ -59,7 +60,7 @@ class Config:
     num_models: int = 500
     """Models that each search evaluates."""
     estimator_models: int = 20
-    """Models in the sample of the paper's estimator."""
+    """Models in the sample of the estimator."""
     estimator_draws: int = 1_000
     """Simulated selections at each of them; the paper draws 10,000."""
     num_rounds: int = 15_000
@@ -234,7 +235,7 @@ def skew_figure(data: "Dataset") -> "Figure":
                 estimate, error = _estimated(here, name)
                 axes.errorbar(
                     d, estimate, 2 * error, color=COLORS[1], marker="s", linestyle="none", capsize=2,
-                    label="the paper's estimator, 2 standard errors",
+                    label="estimated on a sample, 2 standard errors",
                 )  # fmt: skip
                 axes.plot(
                     d, _sampled(here, name), color=COLORS[2], linestyle=(0, (4, 1.5)), label="exact on its sample"
