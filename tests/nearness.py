@@ -17,11 +17,13 @@ ALSO = {
     "testing": ("tests/bounds", "tests/conformance"),
 }
 QUICK_STUDY = "test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_it_stored"
-VERDICT = "tests/claims/test_claims.py::test_the_verdict_is_the_expected_one"
+VERDICT = "tests/claims/test_claims.py::test_the_verdict_is_the_expected_one_on_the_instances_on_record"
 SHARPENED = (
     "tests/claims/test_looseness.py"
     "::test_the_worst_known_instance_refutes_what_is_sharper_by_the_looseness_and_nothing_less"
 )
+SURFACE = "tests/test_surface.py"
+MOST_NEAR = 3  # tests that are asked before it
 MOST_TESTS = 8  # files, for a module beside the packages: half the library imports some of those
 
 
@@ -33,7 +35,7 @@ def checks_of(file: str, root: Path = ROOT) -> tuple[str, ...]:
         return *own, *_tests_that_name(path.stem, root)
     package = path.parts[1]
     if not (root / "tests" / package).is_dir():
-        return file, *(unique([*own, *_by_distance(file, root)])[:MOST_TESTS] or ["tests"])
+        return file, *(unique([*own, *_by_distance(file, root)])[:MOST_TESTS] or ["tests"]), *_surface(path, root)
     folders = (f"tests/{package}", *ALSO.get(package, ()))
     # What no import leads to has to come, too: some tests reach a module by scanning for it.
     everything = [
@@ -41,12 +43,19 @@ def checks_of(file: str, root: Path = ROOT) -> tuple[str, ...]:
     ]
     nearest = [test for test in _by_distance(file, root) if test in everything]
     # The package's own before those of others, which take longer.
-    return file, *sorted(unique([*own, *nearest, *everything]), key=lambda test: not test.startswith(folders[0]))
+    tests = sorted(unique([*own, *nearest, *everything]), key=lambda test: not test.startswith(folders[0]))
+    return file, *tests[:MOST_NEAR], *_surface(path, root), *tests[MOST_NEAR:]
 
 
 def unique(names: list[str]) -> list[str]:
     """Keep the first of equals."""
     return list(dict.fromkeys(names))
+
+
+def _surface(path: Path, root: Path) -> Iterator[str]:
+    """What callers of a public module rely on."""
+    if "claims" not in path.parts and not path.stem.startswith("_") and (root / SURFACE).exists():
+        yield SURFACE
 
 
 def _own_tests(path: Path, root: Path) -> Iterator[str]:
