@@ -22,7 +22,8 @@ SHARPENED = (
     "tests/claims/test_looseness.py"
     "::test_the_worst_known_instance_refutes_what_is_sharper_by_the_looseness_and_nothing_less"
 )
-SURFACE = "tests/test_surface.py"
+SURFACE, DRAWS, CLAIMS = "tests/test_surface.py", "tests/test_draws.py", "tests/claims/test_claim_list.py"
+RANDOM = ("conformance", "datasets", "rational", "testing")
 MOST_NEAR = 3  # tests that are asked before it
 MOST_TESTS = 8  # files, for a module beside the packages: half the library imports some of those
 
@@ -35,7 +36,7 @@ def checks_of(file: str, root: Path = ROOT) -> tuple[str, ...]:
         return *own, *_tests_that_name(path.stem, root)
     package = path.parts[1]
     if not (root / "tests" / package).is_dir():
-        return file, *(unique([*own, *_by_distance(file, root)])[:MOST_TESTS] or ["tests"]), *_surface(path, root)
+        return file, *(unique([*own, *_by_distance(file, root)])[:MOST_TESTS] or ["tests"]), *_records(path, root)
     folders = (f"tests/{package}", *ALSO.get(package, ()))
     # What no import leads to has to come, too: some tests reach a module by scanning for it.
     everything = [
@@ -44,7 +45,7 @@ def checks_of(file: str, root: Path = ROOT) -> tuple[str, ...]:
     nearest = [test for test in _by_distance(file, root) if test in everything]
     # The package's own before those of others, which take longer.
     tests = sorted(unique([*own, *nearest, *everything]), key=lambda test: not test.startswith(folders[0]))
-    return file, *tests[:MOST_NEAR], *_surface(path, root), *tests[MOST_NEAR:]
+    return file, *unique([*tests[:MOST_NEAR], *_records(path, root), *tests])
 
 
 def unique(names: list[str]) -> list[str]:
@@ -52,9 +53,13 @@ def unique(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _surface(path: Path, root: Path) -> Iterator[str]:
-    """What callers of a public module rely on."""
-    if "claims" not in path.parts and not path.stem.startswith("_") and (root / SURFACE).exists():
+def _records(path: Path, root: Path) -> Iterator[str]:
+    """What was written down of all public modules, and of the draws of some."""
+    if (root / DRAWS).exists() and path.parts[1] in RANDOM:
+        yield DRAWS
+    if path.parts[1] == "claims":
+        yield CLAIMS
+    elif (root / SURFACE).exists() and not path.stem.startswith("_"):
         yield SURFACE
 
 
