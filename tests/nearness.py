@@ -36,7 +36,8 @@ def checks_of(file: str, root: Path = ROOT) -> tuple[str, ...]:
         return *own, *_tests_that_name(path.stem, root)
     package = path.parts[1]
     if not (root / "tests" / package).is_dir():
-        return file, *(unique([*own, *_by_distance(file, root)])[:MOST_TESTS] or ["tests"]), *_records(path, root)
+        nearest = unique([*own, *_by_distance(file, root)])[:MOST_TESTS] or ["tests"]
+        return file, *nearest[:1], *_records(path, root), *nearest[1:]
     folders = (f"tests/{package}", *ALSO.get(package, ()))
     # What no import leads to has to come, too: some tests reach a module by scanning for it.
     everything = [

@@ -1,5 +1,6 @@
 """Tell what a figure shows, artist by artist, so that it can be compared with what is written down."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +18,13 @@ def told(axes: Axes) -> list[str]:
     """Return a line for each artist of a panel, in the order in which they were drawn, after those of its axes."""
     artists = [*axes.lines, *axes.patches, *axes.collections, *axes.texts]
     return [*_frame(axes), *(_artist(artist) for artist in artists)]
+
+
+def look(axes: Axes) -> list[str]:
+    """Return the same without numbers of the data: what the reader is told, and how lines, bars and areas look."""
+    bare = [re.sub(r" from .*?(?= grid| at |$)", "", line) for line in _frame(axes)]
+    artists = (_artist(artist).split(": ")[0] for artist in (*axes.lines, *axes.patches, *axes.collections))
+    return [*bare, *dict.fromkeys(artists), *(f"text {text.get_text()}" for text in axes.texts)]
 
 
 def _frame(axes: Axes) -> Iterator[str]:
@@ -46,14 +54,16 @@ def _artist(artist: Any) -> str:
         box = (artist.get_x(), artist.get_y(), artist.get_width(), artist.get_height())
         look = f"{to_hex(artist.get_facecolor())} {to_hex(artist.get_edgecolor())} {artist.get_linewidth():g}"
         return f"bar {look} {artist.get_hatch() or ''} {common}: {_numbers(box)}"
-    assert isinstance(artist, Collection)
-    face, width = to_hex(artist.get_facecolor()[0], keep_alpha=True), float(np.ravel(artist.get_linewidth())[0])
+    if not isinstance(artist, Collection):
+        return f"{type(artist).__name__} {_label(artist)} {common}"
+    colors = [*artist.get_facecolor(), *artist.get_edgecolor()]
+    face, width = to_hex(colors[0], keep_alpha=True) if colors else "", np.ravel(artist.get_linewidth())[0]
     corners = {tuple(corner) for path in artist.get_paths() for corner in np.asarray(path.vertices).tolist()}
     return f"area {_label(artist)} {face} {width:g} {common}: {_numbers(sorted(corners))}"
 
 
 def _label(artist: Any) -> str:
-    label = artist.get_label()
+    label = artist.get_label() or ""
     return "" if label.startswith("_") else repr(label)
 
 
