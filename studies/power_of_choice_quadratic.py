@@ -249,7 +249,8 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
     follows, departs = (_deviation(data, name) for name in ("rand", largest))
     detail = f"{float(early.min()):.2f} to {float(early.max()):.2f}"
     ends = {name: floors.sel(strategy=name).values for name in (smallest, largest)}
-    adaptive = [float(np.exp(np.log(_ends(data.sel(num_clients=size), ADAPTIVE)).mean())) for size in data["num_clients"]]
+    ratios = [_ends(data.sel(num_clients=size), ADAPTIVE) for size in data["num_clients"]]
+    adaptive = [float(np.exp(np.log(ratio).mean())) for ratio in ratios]
     ceiling = float(data["ceiling"].mean())
     mean_gain = float(np.exp(np.log(early).mean("instance").max()))
     return {
