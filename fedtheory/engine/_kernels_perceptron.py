@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from fedtheory._compile import compiled, compiled_with_reordering
 from fedtheory._validate import Array
-from fedtheory.engine._perceptron_passes import backward, forward, layer
-from fedtheory.engine._softmax_blocks import BLOCK, GROUP, LANES, to_powers, to_residuals
+from fedtheory.engine._perceptron_passes import backward, forward, layer, share_of_mistakes
+from fedtheory.engine._products import LANES, ROWS
+from fedtheory.engine._softmax_blocks import BLOCK, to_powers, to_residuals
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation.perceptron import PerceptronFederation
 from fedtheory.federation.softmax import SoftmaxFederation
@@ -31,8 +32,8 @@ class PerceptronArrays(NamedTuple):
     """What the kernels read and, from ``order`` on, what each replicate writes.
 
     ``features`` (N, P) end with the constant 1 and zeros; ``labels`` and ``rows`` (0..N-1) are (N,). ``layers`` (L, 6)
-    hold the units and inputs (the constant among them) of each layer, its rows and columns with padding, and where its
-    matrix and its block begin. ``order`` holds the rows of each client in an order that mini-batches shuffle.
+    hold the units and inputs (the constant among them) of each layer, its rows and columns padded with zeros as tiles
+    need them, and where its matrix and its block begin. ``order`` holds each client's rows as batches shuffle them.
     ``known_losses`` (K,) are the losses at ``known_model`` (v,). ``padded`` (4, total) holds weights, gradient,
     velocity and the server's weights; ``blocks`` a layer's outputs (rows + 2, BLOCK), the two below the classes being
     scratch; ``hidden`` (L, BLOCK, widest) the inputs of each layer beyond the first, sample by sample, and in the
@@ -72,12 +73,12 @@ def perceptron_family(
         raise ValueError(message)
     slots: tuple[Any, Any, Any] = (_losses, _train, _excess)
     private = ("order", "known_losses", "known_model", "padded", "blocks", "hidden", "batch")
-    return Family(_arrays(fed, shapes), *slots, reference=0.0, private=private, shapes=tuple(shapes))
+    return Family(_arrays(fed, shapes), *slots, 0.0, private, tuple(shapes), _mistakes)
 
 
 def _arrays(fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tuple[int, int]]) -> PerceptronArrays:
     units, inputs = np.array(shapes, dtype=np.int64).T
-    rows, columns = -(-units // GROUP) * GROUP, -(-inputs // LANES) * LANES
+    rows, columns = -(-units // ROWS) * ROWS, -(-inputs // LANES) * LANES
     matrices, blocks = np.cumsum([0, *(rows * columns)]), np.cumsum([0, *(rows + 2)])
     num_samples, width = fed.inputs.shape
     features = np.zeros((num_samples, columns[0]))
@@ -121,6 +122,19 @@ def _losses(problem, model, candidates, batch_size, rng, losses):
             losses[j] = _mean_loss(problem, problem.order, first, batch_size) + ridge
         else:
             losses[j] = _mean_loss(problem, problem.rows, first, count) + ridge
+
+
+@compiled
+def _mistakes(problem, model, candidates, batch_size, rng, losses):
+    _pad(model, problem.layers, problem.padded[0])
+    for j in range(candidates.size):
+        k = candidates[j]
+        first, count = problem.offsets[k], problem.offsets[k + 1] - problem.offsets[k]
+        if batch_size > 0:
+            _draw_batch(problem.order, first, count, batch_size, rng)
+            losses[j] = share_of_mistakes(problem, problem.order, first, batch_size)
+        else:
+            losses[j] = share_of_mistakes(problem, problem.rows, first, count)
 
 
 @compiled
@@ -256,7 +270,6 @@ def _mean_gradient(problem, rows, first, count, with_loss):
     """Write the gradient of the mean loss with its ridge term; return the mean loss, or 0 if nobody asks for it."""
     weights, gradient, last = problem.padded[0], problem.padded[1], problem.layers[-1]
     num_classes, logits = last[0], problem.blocks[last[5] :]
-    gradient.fill(0.0)
     total, square = 0.0, 0.0
     for start in range(0, count, BLOCK):
         size = min(BLOCK, count - start)
@@ -267,7 +280,7 @@ def _mean_gradient(problem, rows, first, count, with_loss):
             z = logits[c]
             for s in range(size):
                 z[s] /= count
-        backward(problem, size)
+        backward(problem, size, start == 0)
     if problem.l2 > 0.0:
         for j in range(weights.size):
             gradient[j] += problem.l2 * weights[j]

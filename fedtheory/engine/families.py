@@ -27,6 +27,11 @@ def layout(fed: Any, work: LocalWork) -> Family:
     work
         How clients train.
 
+    Returns
+    -------
+    Family
+        The arrays, and kernels that are compiled for them.
+
     Raises
     ------
     TypeError

@@ -1,5 +1,7 @@
 """Labeled samples that belong to clients: one record that generators, partitions and readers all return."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self, final
@@ -8,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._summary import Summary
 from fedtheory._validate import Array
 
 __all__ = ["FederatedData", "Labels", "training_count"]
@@ -173,16 +176,35 @@ class FederatedData:
         )
 
     def __repr__(self) -> str:
-        return (
-            f"FederatedData(num_clients={self.num_clients}, num_samples={self.num_samples}, "
-            f"num_features={self.num_features}, num_classes={self.num_classes}, "
-            f"num_test_samples={self.test_labels.size})"
-        )
+        return self._summary.line
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        names = ("num_clients", "num_samples", "num_features", "num_classes")
+        rows = {name: getattr(self, name) for name in names}
+        return Summary("FederatedData", {**rows, "num_test_samples": int(self.test_labels.size)})
 
 
 def training_count(num_samples: int, test_fraction: float) -> int:
     """``max(1, floor((1 - test_fraction) n))``, the samples of a client that are not held out.
 
+    Parameters
+    ----------
+    num_samples
+        n of the client.
+    test_fraction
+        Share to hold out, in [0, 1).
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Examples
+    --------
     >>> training_count(10, 0.25), training_count(10, 0.8), training_count(1, 0.5)
     (7, 2, 1)
     """

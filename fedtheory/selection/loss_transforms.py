@@ -52,6 +52,16 @@ class FairLoss:
 def coded(transform: LossTransform | None) -> tuple[float, float]:
     """Kind and parameter of a transform, (0, 0) for none.
 
+    Parameters
+    ----------
+    transform
+        A transform of losses, or None.
+
+    Returns
+    -------
+    tuple[float, float]
+        The numbers that compiled rules read.
+
     Raises
     ------
     ValueError

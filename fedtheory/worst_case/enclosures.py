@@ -1,5 +1,7 @@
 """From the solver's hints to exact enclosures of a program's value."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from fractions import Fraction
@@ -53,6 +55,18 @@ def enclose(program: Program, rounding: Rounding | None = None) -> Enclosure:
     rounding, and with ``eps tr G`` added to the objective, so that what its multipliers leave is at least ``eps I``.
     Where one side has no proof by this, or the sides are too far apart, a slower method comes closer. A program with
     equalities needs a ``rounding`` of its own from a solution to a feasible point.
+
+    Parameters
+    ----------
+    program
+        To be maximized.
+    rounding
+        From the solver's solution to a feasible point; by default its entries as they are.
+
+    Returns
+    -------
+    Enclosure
+        Two rationals, with the point and the multipliers that prove them.
 
     Raises
     ------
@@ -122,7 +136,20 @@ def _proofs(prove: Callable[[Solution], Proved], hints: Iterable[Solution]) -> l
 
 
 def prove_upper(program: Program, solution: Solution) -> tuple[Fraction, Multipliers]:
-    """Round the solver's multipliers to a proof that the value is at most a number."""
+    """Round the solver's multipliers to a proof that the value is at most a number.
+
+    Parameters
+    ----------
+    program
+        To be maximized.
+    solution
+        Of the solver.
+
+    Returns
+    -------
+    tuple[Fraction, Multipliers]
+        The number, and the multipliers that prove it.
+    """
     multipliers = _balanced(program, solution)
     return verify_upper(program, multipliers), multipliers
 
@@ -130,7 +157,22 @@ def prove_upper(program: Program, solution: Solution) -> tuple[Fraction, Multipl
 def prove_lower(
     program: Program, solution: Solution, *, rounding: Rounding | None = None
 ) -> tuple[Fraction, FeasiblePoint]:
-    """Round the solver's point to one that fulfills all constraints."""
+    """Round the solver's point to one that fulfills all constraints.
+
+    Parameters
+    ----------
+    program
+        To be maximized.
+    solution
+        Of the solver.
+    rounding
+        From the solution to a feasible point.
+
+    Returns
+    -------
+    tuple[Fraction, FeasiblePoint]
+        The value at the point, and the point.
+    """
     point = (rounding or _entries)(solution)
     return verify_lower(program, point), point
 

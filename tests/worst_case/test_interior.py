@@ -9,10 +9,11 @@ import pytest
 
 from fedtheory.worst_case import WorstCase, fedavg, power_of_choice, skew_class
 from fedtheory.worst_case._interior import inner_solutions
+from fedtheory.worst_case._packing import packed, unpacked
 from fedtheory.worst_case.enclosures import enclose
 from fedtheory.worst_case.function_classes import Point, interpolation
 from fedtheory.worst_case.gram import Draft, Program, Value, Vector
-from fedtheory.worst_case.solver import assemble, packed, solve, unpacked
+from fedtheory.worst_case.solver import assemble, solve
 
 Call = Callable[[], WorstCase]
 
