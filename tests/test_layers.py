@@ -31,7 +31,18 @@ FLOORS = {
     **dict.fromkeys(("paper", "bounds"), 5),
     **dict.fromkeys(("claims", "verification", "worst_case"), 6),
     **dict.fromkeys(
-        ("study", "_study_command", "_study_folder", "sweeps", "testing", "_commands", "__main__", "__init__"), 7
+        (
+            "study",
+            "_study_command",
+            "_study_folder",
+            "_study_records",
+            "sweeps",
+            "testing",
+            "_commands",
+            "__main__",
+            "__init__",
+        ),
+        7,
     ),
 }
 # The catalogue scans the claims, which are made of its words.
