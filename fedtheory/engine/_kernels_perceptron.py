@@ -22,7 +22,17 @@ from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation.perceptron import PerceptronFederation
 from fedtheory.federation.softmax import SoftmaxFederation
 
-__all__ = ["PerceptronArrays", "perceptron_family"]
+__all__ = [
+    "PerceptronArrays",
+    "check_batches",
+    "draw_batch",
+    "laid_out",
+    "mean_loss",
+    "pad",
+    "perceptron_family",
+    "ridge_term",
+    "train_one",
+]
 
 Whole = npt.NDArray[np.int64]
 
@@ -60,7 +70,14 @@ def perceptron_family(
     fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tuple[int, int]], work: LocalWork
 ) -> Family:
     """Lay out a federation whose layers have matrices of these shapes for the round loop."""
-    smallest = int(fed.sample_counts.min())
+    check_batches(work, int(fed.sample_counts.min()))
+    slots: tuple[Any, Any, Any] = (_losses, _train, _excess)
+    private = ("order", "known_losses", "known_model", "padded", "blocks", "hidden", "batch")
+    return Family(laid_out(fed, shapes), *slots, reference=0.0, private=private, shapes=tuple(shapes))
+
+
+def check_batches(work: LocalWork, smallest: int) -> None:
+    """Raise a ValueError for local work that cannot be done on mini-batches of clients with so many samples."""
     if work.batch_size > smallest:
         message = f"batch_size must be at most {smallest}, the samples of the smallest client, got {work.batch_size}"
         raise ValueError(message)
@@ -70,12 +87,10 @@ def perceptron_family(
     if (work.batch_size or work.num_batches) and work.relative_noise:
         message = f"relative_noise must be 0 with mini-batches, whose gradients are noisy, got {work.relative_noise}"
         raise ValueError(message)
-    slots: tuple[Any, Any, Any] = (_losses, _train, _excess)
-    private = ("order", "known_losses", "known_model", "padded", "blocks", "hidden", "batch")
-    return Family(_arrays(fed, shapes), *slots, reference=0.0, private=private, shapes=tuple(shapes))
 
 
-def _arrays(fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tuple[int, int]]) -> PerceptronArrays:
+def laid_out(fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tuple[int, int]]) -> PerceptronArrays:
+    """Arrange the samples and the rooms of all passes."""
     units, inputs = np.array(shapes, dtype=np.int64).T
     rows, columns = -(-units // GROUP) * GROUP, -(-inputs // LANES) * LANES
     matrices, blocks = np.cumsum([0, *(rows * columns)]), np.cumsum([0, *(rows + 2)])
@@ -109,29 +124,29 @@ def _losses(problem, model, candidates, batch_size, rng, losses):
     for i in range(model.size):
         known = known and model[i] == problem.known_model[i]
     if not known:
-        _pad(model, problem.layers, problem.padded[0])
-    ridge = _ridge(problem, model)
+        pad(model, problem.layers, problem.padded[0])
+    ridge = ridge_term(problem, model)
     for j in range(candidates.size):
         k = candidates[j]
         first, count = problem.offsets[k], problem.offsets[k + 1] - problem.offsets[k]
         if known:
             losses[j] = problem.known_losses[k]
         elif batch_size > 0:
-            _draw_batch(problem.order, first, count, batch_size, rng)
-            losses[j] = _mean_loss(problem, problem.order, first, batch_size) + ridge
+            draw_batch(problem.order, first, count, batch_size, rng)
+            losses[j] = mean_loss(problem, problem.order, first, batch_size) + ridge
         else:
-            losses[j] = _mean_loss(problem, problem.rows, first, count) + ridge
+            losses[j] = mean_loss(problem, problem.rows, first, count) + ridge
 
 
 @compiled
 def _excess(problem, model):
     # All losses are kept: asking for some of them at the same model is free.
-    _pad(model, problem.layers, problem.padded[0])
-    ridge = _ridge(problem, model)
+    pad(model, problem.layers, problem.padded[0])
+    ridge = ridge_term(problem, model)
     total = 0.0
     for k in range(problem.weights.size):
         first, count = problem.offsets[k], problem.offsets[k + 1] - problem.offsets[k]
-        problem.known_losses[k] = _mean_loss(problem, problem.rows, first, count) + ridge
+        problem.known_losses[k] = mean_loss(problem, problem.rows, first, count) + ridge
         total += problem.weights[k] * problem.known_losses[k]
     for i in range(model.size):
         problem.known_model[i] = model[i]
@@ -141,16 +156,16 @@ def _excess(problem, model):
 @compiled
 def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     for i in range(chosen.size):
-        mean_losses[i] = _train_one(problem, chosen[i], server_model, step_sizes, work, rng, updates[i])
+        mean_losses[i] = train_one(problem, chosen[i], server_model, step_sizes, work, rng, updates[i])
 
 
 @compiled
-def _train_one(problem, client, server_model, step_sizes, work, rng, update):
+def train_one(problem, client, server_model, step_sizes, work, rng, update):
     first, count = problem.offsets[client], problem.offsets[client + 1] - problem.offsets[client]
     padded = problem.padded
     weights, gradient, speed, start = padded[0], padded[1], padded[2], padded[3]
-    _pad(server_model, problem.layers, weights)
-    _pad(server_model, problem.layers, start)
+    pad(server_model, problem.layers, weights)
+    pad(server_model, problem.layers, start)
     speed.fill(0.0)
     size = work.batch_size if work.batch_size > 0 else count
     if work.num_batches > 0:
@@ -163,7 +178,7 @@ def _train_one(problem, client, server_model, step_sizes, work, rng, update):
             # Samples before ``begin`` have been seen in this epoch, which ends when fewer than a batch are left.
             goes_on = s % work.num_batches > 0 if work.num_batches > 0 else work.by_epoch and s > 0
             begin = begin + size if goes_on and begin + 2 * size <= count else 0
-            _draw_batch(problem.order, first + begin, count - begin, size, rng)
+            draw_batch(problem.order, first + begin, count - begin, size, rng)
         total_loss += _mean_gradient(problem, rows, first + begin, size, work.track_losses)
         if work.gradient_noise > 0.0 or work.relative_noise > 0.0:
             _add_noise(gradient, problem.layers, server_model.size, work, rng)
@@ -173,7 +188,7 @@ def _train_one(problem, client, server_model, step_sizes, work, rng, update):
 
 
 @compiled
-def _pad(model, layers, padded):
+def pad(model, layers, padded):
     place = 0
     for index in range(layers.shape[0]):
         matrix = layer(padded, layers, index)
@@ -195,7 +210,7 @@ def _unpad_difference(after, before, layers, difference):
 
 
 @compiled_with_reordering
-def _ridge(problem, model):
+def ridge_term(problem, model):
     square = 0.0
     if problem.l2 > 0.0:
         for i in range(model.size):
@@ -204,7 +219,7 @@ def _ridge(problem, model):
 
 
 @compiled
-def _draw_batch(order, first, count, size, rng):
+def draw_batch(order, first, count, size, rng):
     # A partial shuffle of any order of the client's rows puts a uniform subset in front.
     for i in range(size):
         j = i + int(rng.random() * (count - i))
@@ -239,7 +254,7 @@ def _step(w, gradient, v, start, step_size, momentum, proximal_weight):
 
 
 @compiled_with_reordering
-def _mean_loss(problem, rows, first, count):
+def mean_loss(problem, rows, first, count):
     """Mean cross-entropy of ``rows[first:first + count]`` at the padded weights."""
     last = problem.layers[-1]
     num_classes, logits = last[0], problem.blocks[last[5] :]
