@@ -86,6 +86,11 @@ def triangle(size: int) -> tuple[Any, Any]:
     -------
     tuple of Array
         Two arrays of shape (size (size + 1)/2,).
+
+    Examples
+    --------
+    >>> [numbers.tolist() for numbers in triangle(2)]
+    [[0, 0, 1], [0, 1, 1]]
     """
     columns, rows = np.tril_indices(size)
     return rows, columns
