@@ -40,6 +40,7 @@ import fedtheory as ft
 from fedtheory import study
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.power_of_choice import decaying_step_sizes
+from fedtheory.plotting.labels import label_of
 from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log, log_places
 from fedtheory.plotting.waterfalls import waterfall
 from fedtheory.selection.laws import Moments
@@ -251,9 +252,9 @@ def waterfall_figure(data: "Dataset") -> "Figure":
             levels = _levels(last.sel(strategy=name))
             waterfall(axes, levels, steps, groups=list(map(_kind, steps)))
             axes.axvline(np.log10(levels[0]), color="black", linestyle=":", label="error F - F*")
-            axes.set_xlabel("log10 of the bound on E F(w) - F*")
+            axes.set_xlabel(f"log10 of the bound on E {label_of('gap')}")
             rho_bar, rho_tilde = map(float, last.sel(strategy=name)["skew"])
-            axes.set_title(f"{name}: rho_bar {rho_bar:.2g}, rho_tilde {rho_tilde:.3g}")
+            axes.set_title(f"{name}: {label_of('rho_bar')} = {rho_bar:.2g}, {label_of('rho_tilde')} = {rho_tilde:.3g}")
         figure.suptitle(f"Theorem 3.1 after {int(data['step'][-1])} local steps", fontsize=11)
         return legend_below(figure, num_columns=4)
 

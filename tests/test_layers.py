@@ -18,19 +18,21 @@ FLOORS = {
     **dict.fromkeys(
         ("_comparison", "_formula", "_rounding", "_validate", "_values", "_views", "_wording", "arithmetic"), 0
     ),
-    **dict.fromkeys(("_discover", "_compile", "_console", "_exponential", "_files", "_letters"), 0),
-    **dict.fromkeys(("_progress", "_releases", "_semidefinite"), 0),
+    **dict.fromkeys(("_bits", "_discover", "_compile", "_console", "_exponential", "_files", "_letters"), 0),
+    **dict.fromkeys(("_progress", "_releases", "_semidefinite", "_summary", "_surroundings"), 0),
     **dict.fromkeys(
         ("assumptions", "consequences", "errors", "evidence", "interval", "law", "scheme", "statistics"), 0
     ),
-    **dict.fromkeys(("sampling", "valuation"), 1),
+    **dict.fromkeys(("plotting", "sampling", "valuation"), 1),
     **dict.fromkeys(("datasets", "federation"), 2),
     **dict.fromkeys(("selection", "engine"), 3),
     **dict.fromkeys(("conformance", "exact", "rational", "estimates"), 4),
     # A theorem asks the laboratory below for the constants of a run.
     **dict.fromkeys(("paper", "bounds"), 5),
-    **dict.fromkeys(("claims", "verification", "worst_case", "plotting"), 6),
-    **dict.fromkeys(("study", "sweeps", "testing", "_commands", "__main__", "__init__"), 7),
+    **dict.fromkeys(("claims", "verification", "worst_case"), 6),
+    **dict.fromkeys(
+        ("study", "_study_command", "_study_folder", "sweeps", "testing", "_commands", "__main__", "__init__"), 7
+    ),
 }
 # The catalogue scans the claims, which are made of its words.
 SCANS = {("verification", "claims")}

@@ -23,6 +23,7 @@ PAGES = [
     "docs/command_line.md",
     "docs/contributing.md",
     "docs/own_theorem.md",
+    "docs/save_and_rerun.md",
     "docs/sweeps.md",
     "docs/index.md",
     *(f"docs/howto/{page}.md" for page in ("own_data", "equal_communication", "latex", "notebook", "cheat_sheet")),

@@ -33,7 +33,7 @@ class PerceptronArrays(NamedTuple):
 
     ``features`` (N, P) end with the constant 1 and zeros; ``labels`` and ``rows`` (0..N-1) are (N,). ``layers`` (L, 6)
     hold the units and inputs (the constant among them) of each layer, its rows and columns padded with zeros as tiles
-    need them, and where its matrix and its block begin. ``order`` holds each client's rows as mini-batches shuffle them.
+    need them, and where its matrix and its block begin. ``order`` holds each client's rows as batches shuffle them.
     ``known_losses`` (K,) are the losses at ``known_model`` (v,). ``padded`` (4, total) holds weights, gradient,
     velocity and the server's weights; ``blocks`` a layer's outputs (rows + 2, BLOCK), the two below the classes being
     scratch; ``hidden`` (L, BLOCK, widest) the inputs of each layer beyond the first, sample by sample, and in the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.engine._blocks import Pace, run_in_blocks
 from fedtheory.engine._fleet import noise_variances, own_steps
+from fedtheory.engine._recipes import Recipe, recipe_of
 from fedtheory.engine._replicates import Job, Replicate
 from fedtheory.engine.contract import RECORDS, Family, LocalWork
 from fedtheory.engine.families import layout
@@ -24,6 +26,9 @@ from fedtheory.federation.protocol import Federation
 from fedtheory.selection.rules import Rules, Strategy, rules_of
 
 __all__ = ["fedavg"]
+
+# What a result does not depend on.
+_PACE = ("rng", "num_threads", "progress", "checkpoint", "checkpoint_every")
 
 
 def fedavg(
@@ -131,6 +136,7 @@ def fedavg(
     >>> fedavg(fed, Full(), num_rounds=1, step_size=0.5, initial=[1.0]).gap
     array([[0.5  , 0.125]])
     """
+    given = locals()  # before any of them is changed
     num_rounds = _validate.count("num_rounds", num_rounds, 0)
     tau, steps_of_clients = own_steps(local_steps, fed.num_clients, num_rounds)
     model = np.zeros(fed.dim) if initial is None else _validate.array("initial", initial, shape=(fed.dim,))
@@ -167,21 +173,26 @@ def fedavg(
         every=_validate.count("record_every", record_every),
     )
     sequence = _validate.seed_sequence(rng)
+    recipe = recipe_of({name: value for name, value in given.items() if name not in _PACE}, sequence, job.step_sizes)
     seeds = sequence.spawn(_validate.count("num_replicates", num_replicates))
-    config = {
+    collect = partial(_collect, job, minimum, _config(job, given, sequence), recipe)
+    return run_in_blocks(job, seeds, Pace(num_threads, progress, checkpoint, checkpoint_every), collect)
+
+
+def _config(job: Job, given: dict[str, Any], sequence: np.random.SeedSequence) -> dict[str, Any]:
+    one_by_one, work = isinstance(given["step_size"], np.ndarray | list | tuple), job.work._asdict()
+    return {
         "strategy": job.name,
-        "num_rounds": num_rounds,
-        "local_steps": _in_config(local_steps),
+        "num_rounds": int(given["num_rounds"]),
+        "local_steps": _in_config(given["local_steps"]),
         "returned_noise": job.returned_noise.tolist(),
-        "step_size": "given one by one" if isinstance(step_size, np.ndarray | list | tuple) else repr(step_size),
+        "step_size": "given one by one" if one_by_one else repr(given["step_size"]),
         "entropy": str(sequence.entropy),
         "spawn_key": list(sequence.spawn_key),
-        "batches": batches,
-        **{name: value for name, value in work._asdict().items() if name not in ("by_epoch", "track_losses")},
+        "batches": given["batches"],
+        **{name: value for name, value in work.items() if name not in ("by_epoch", "track_losses")},
         "server_step_size": job.server_step_size,
     }
-    pace = Pace(num_threads, progress, checkpoint, checkpoint_every)
-    return run_in_blocks(job, seeds, pace, partial(_collect, job, minimum, config))
 
 
 def _in_config(local_steps: Any) -> Any:
@@ -217,7 +228,9 @@ def _form(fed: Federation, family: Family) -> str:
     return f"{fed.dim} parameters{arranged}"
 
 
-def _collect(job: Job, minimum: float, config: dict[str, Any], replicates: list[Replicate]) -> Trajectory:
+def _collect(
+    job: Job, minimum: float, config: dict[str, Any], recipe: Recipe, replicates: list[Replicate]
+) -> Trajectory:
     def stacked(name: str) -> Array:
         return np.stack([getattr(replicate.recording, name) for replicate in replicates])
 
@@ -234,6 +247,7 @@ def _collect(job: Job, minimum: float, config: dict[str, Any], replicates: list[
         counts=np.stack([replicate.counts for replicate in replicates]),
         diverged_at=np.array([replicate.diverged_at for replicate in replicates], dtype=np.int64),
         config={**config, "num_replicates": len(replicates)},
+        recipe=replace(recipe, form={**recipe.form, "num_replicates": len(replicates)}),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._summary import Summary
 from fedtheory._validate import Array
 
 __all__ = ["FederatedData", "Labels", "training_count"]
@@ -175,11 +176,16 @@ class FederatedData:
         )
 
     def __repr__(self) -> str:
-        return (
-            f"FederatedData(num_clients={self.num_clients}, num_samples={self.num_samples}, "
-            f"num_features={self.num_features}, num_classes={self.num_classes}, "
-            f"num_test_samples={self.test_labels.size})"
-        )
+        return self._summary.line
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        names = ("num_clients", "num_samples", "num_features", "num_classes")
+        rows = {name: getattr(self, name) for name in names}
+        return Summary("FederatedData", {**rows, "num_test_samples": int(self.test_labels.size)})
 
 
 def training_count(num_samples: int, test_fraction: float) -> int:

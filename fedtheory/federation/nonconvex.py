@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._summary import Summary
 from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._wells import LARGEST_SLOPE2, lowest_point, phi, slope
@@ -18,7 +19,7 @@ __all__ = ["NonconvexFederation"]
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class NonconvexFederation:
     r"""Clients that are sums of wells, tilted: ``F_k(w) = sum_j a_kj phi(w_j - c_kj) + <b_k, w>``.
 
@@ -67,7 +68,7 @@ class NonconvexFederation:
         clean = {
             "amplitudes": a,
             "centers": c,
-            "tilts": b - p @ b,
+            "tilts": _centered(b, p),
             "weights": p,
         }
         for name, value in clean.items():
@@ -194,6 +195,17 @@ class NonconvexFederation:
         sloping = LARGEST_SLOPE2 * (self.weights @ self.amplitudes**2)
         return float(((np.sqrt(tilting) + np.sqrt(sloping)) ** 2).sum())
 
+    def __repr__(self) -> str:
+        return self._summary.line
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        wells = "common" if self.has_common_wells else "each client its own"
+        return Summary("NonconvexFederation", {"num_clients": self.num_clients, "dim": self.dim, "wells": wells})
+
     @cached_property
     def _wells(self) -> tuple[Array, Array]:
         """Amplitudes and centers of the wells that F is the sum of; one row is enough when all clients share theirs."""
@@ -219,3 +231,13 @@ class NonconvexFederation:
             message = f"w must have shape (..., {self.dim}), got {model.shape}"
             raise ValueError(message)
         return model
+
+
+def _centered(tilts: Array, weights: Array) -> Array:
+    """Subtract the weighted mean until only rounding is left of it, so that centered tilts stay as they are."""
+    for _ in range(3):
+        mean = weights @ tilts
+        if (np.abs(mean) <= len(weights) * np.finfo(np.float64).eps * (weights @ np.abs(tilts))).all():
+            break
+        tilts = tilts - mean
+    return tilts

@@ -10,13 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._summary import Summary
 from fedtheory._validate import Array
 
 __all__ = ["QuadraticFederation"]
 
+_BLOCK = 8192
+
 
 @final
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class QuadraticFederation:
     r"""Clients with quadratic objectives, ``F_k(w) = 1/2 (w - c_k)' H_k (w - c_k) + F_k*``.
 
@@ -118,24 +121,19 @@ class QuadraticFederation:
     @cached_property
     def diagonals(self) -> Array:
         """Diagonals of the H_k, shape (K, v)."""
-        if self.curvatures.ndim == 1:
-            repeated: Array = np.repeat(self.curvatures[:, None], self.dim, axis=1)
-            return repeated
-        if self.curvatures.ndim == 2:
-            return self.curvatures
-        return np.diagonal(self.curvatures, axis1=1, axis2=2).copy()
+        return self._diagonals_of(slice(None))
 
     @cached_property
     def matrices(self) -> Array:
         """The H_k as matrices, shape (K, v, v)."""
-        if self.is_diagonal:
-            return self.diagonals[:, :, None] * np.eye(self.dim)
-        return self.curvatures
+        return self._matrices_of(slice(None))
 
     @cached_property
     def mean_curvature(self) -> Array:
         """Curvature of F, ``sum_k p_k H_k``, shape (v, v)."""
-        mean: Array = np.einsum("k,kij->ij", self.weights, self.matrices)
+        mean = np.zeros((self.dim, self.dim))
+        for rows in self._blocks():
+            mean += np.einsum("k,kij->ij", self.weights[rows], self._matrices_of(rows))
         return mean
 
     def losses(self, w: npt.ArrayLike) -> Array:
@@ -170,8 +168,12 @@ class QuadraticFederation:
     def minimizer(self) -> Array:
         """Minimizer of F, shape (v,)."""
         if self.is_diagonal:
-            result: Array = (self.weights @ (self.diagonals * self.centers)) / (self.weights @ self.diagonals)
-            return result
+            slope, curvature = np.zeros(self.dim), np.zeros(self.dim)
+            for rows in self._blocks():
+                diagonals = self._diagonals_of(rows)
+                slope += self.weights[rows] @ (diagonals * self.centers[rows])
+                curvature += self.weights[rows] @ diagonals
+            return slope / curvature
         return np.linalg.solve(self.mean_curvature, np.einsum("k,kij,kj->i", self.weights, self.matrices, self.centers))
 
     @cached_property
@@ -192,8 +194,12 @@ class QuadraticFederation:
     @cached_property
     def objective_gap(self) -> float:
         """Local-global objective gap ``F* - sum_k p_k F_k*`` (Power-of-Choice, eq. (4))."""
-        offsets = self.minimizer - self.centers
-        return float(0.5 * np.einsum("k,ki,ki->", self.weights, offsets, self._curve(offsets)))
+        total = 0.0
+        for rows in self._blocks():
+            offsets = self.minimizer - self.centers[rows]
+            curved = self._curve(offsets, rows)
+            total += float(np.einsum("k,ki,ki->", self.weights[rows], offsets, curved))
+        return 0.5 * total
 
     @cached_property
     def smoothness(self) -> float:
@@ -207,7 +213,22 @@ class QuadraticFederation:
 
     @cached_property
     def _spectrum(self) -> Array:
-        return self.diagonals if self.is_diagonal else np.asarray(np.linalg.eigvalsh(self.curvatures), dtype=np.float64)
+        # those of a diagonal curvature are its entries, given once each
+        return self.curvatures if self.is_diagonal else np.asarray(np.linalg.eigvalsh(self.curvatures), np.float64)
+
+    def __repr__(self) -> str:
+        return self._summary.line
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        kind = ("multiples of the identity", "diagonal", "full")[self.curvatures.ndim - 1]
+        rows = {"num_clients": self.num_clients, "dim": self.dim, "curvatures": kind}
+        if self.is_diagonal:  # otherwise eigenvalues would have to be computed
+            rows |= {"strong_convexity": self.strong_convexity, "smoothness": self.smoothness}
+        return Summary("QuadraticFederation", rows)
 
     def _offsets(self, w: npt.ArrayLike) -> Array:
         model = _validate.array("w", w)
@@ -216,11 +237,27 @@ class QuadraticFederation:
             raise ValueError(message)
         return model[..., None, :] - self.centers
 
-    def _curve(self, offsets: Array) -> Array:
+    def _curve(self, offsets: Array, rows: slice = slice(None)) -> Array:
         if self.is_diagonal:
-            return self.diagonals * offsets
-        curved: Array = np.einsum("kij,...kj->...ki", self.curvatures, offsets)
+            curvatures = self.curvatures[rows]
+            return (curvatures[:, None] if curvatures.ndim == 1 else curvatures) * offsets
+        curved: Array = np.einsum("kij,...kj->...ki", self.curvatures[rows], offsets)
         return curved
+
+    def _blocks(self) -> list[slice]:
+        # What is summed over a million clients is made for some of them at a time.
+        return [slice(first, first + _BLOCK) for first in range(0, self.num_clients, _BLOCK)]
+
+    def _diagonals_of(self, rows: slice) -> Array:
+        if self.curvatures.ndim == 1:
+            repeated: Array = np.repeat(self.curvatures[rows, None], self.dim, axis=1)
+            return repeated
+        if self.curvatures.ndim == 2:
+            return self.curvatures[rows]
+        return np.diagonal(self.curvatures[rows], axis1=1, axis2=2).copy()
+
+    def _matrices_of(self, rows: slice) -> Array:
+        return self._diagonals_of(rows)[:, :, None] * np.eye(self.dim) if self.is_diagonal else self.curvatures[rows]
 
 
 def _minima(value: Any, num_clients: int) -> Array:

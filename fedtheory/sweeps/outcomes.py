@@ -98,7 +98,8 @@ def variables_of(result: Any) -> dict[str, Variable]:
     from fedtheory.engine.trajectory import Trajectory
 
     if isinstance(result, Trajectory):
-        result = result.to_xarray()
+        # The grid says what is run, also of the strategy, which may be one of its axes.
+        result = result.to_xarray().drop_vars(["strategy", "config"])
     if not isinstance(result, xarray.Dataset):
         message = f"a sweep must find numbers, a dictionary of them, a Trajectory or a Dataset, got {short(result)}"
         raise TypeError(message)

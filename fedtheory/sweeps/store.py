@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from fedtheory._files import bytes_writer, json_writer, place, read_json
+from fedtheory._files import bytes_writer, hold, json_writer, place, read_json
 from fedtheory._releases import release
 from fedtheory.sweeps.grid import Configuration, Grid, canonical
 from fedtheory.sweeps.outcomes import Outcome, from_bytes, to_bytes
@@ -114,12 +112,14 @@ def opened(folder: Path, header: Mapping[str, Any], *, force: bool = False) -> I
     _refuse_foreign(folder)
     try:
         (folder / _PARTS).mkdir(parents=True, exist_ok=True)
-        lock = (folder / _LOCK).open("a+", encoding="utf-8")
+        lock = hold(folder / _LOCK)
+    except BlockingIOError as error:
+        message = f"only one sweep may run in {folder}, got a second one beside process {error.strerror}"
+        raise ValueError(message) from error
     except OSError as error:
         message = f"out must be a folder that can be written, got {folder} ({error.strerror})"
         raise ValueError(message) from error
     with lock:
-        _lock(lock, folder)
         for unfinished in (folder / _PARTS).glob(".*.partial"):
             unfinished.unlink()
         found = _read_header(folder)
@@ -219,25 +219,3 @@ def _empty(folder: Path) -> None:
     for part in (folder / _PARTS).glob("*.npz"):
         part.unlink()
     (folder / HEADER).unlink()
-
-
-def _lock(lock: IO[str], folder: Path) -> None:
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            lock.seek(0)
-            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.seek(0)
-        process = lock.read().strip()
-        message = f"only one sweep may run in {folder}, got a second one beside process {process or 'unknown'}"
-        raise ValueError(message) from error
-    if sys.platform != "win32":
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()

@@ -11,6 +11,8 @@ from typing import Any, final
 import numpy as np
 
 from fedtheory import _validate
+from fedtheory._summary import Summary
+from fedtheory._wording import written
 from fedtheory.verification._jobs import in_order
 from fedtheory.verification._spending import first_batch, on_batch, spent
 from fedtheory.verification.catalogue import known_tapes, select_claims
@@ -26,7 +28,7 @@ tick would stand for what was never tested, and the check should draw from its h
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """What the instances of one claim showed.
 
@@ -93,6 +95,23 @@ class Verdict:
     def side(self) -> str:
         """What was compared: exact numbers, floating-point ones, or a confidence limit."""
         return self.worst.side
+
+    def __repr__(self) -> str:
+        return self._summary.text
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        rows = {"claim": self.claim.title, "source": self.claim.statement, "reason": self.reason}
+        where = f"({self.side}), instance {self.worst_index} of seed {self.entropy}"
+        rows |= {
+            "expected": "" if self.as_expected else self.expected,
+            "worst ratio": f"{written(float(self.worst_ratio))} {where}",
+            "instances": f"{self.num_instances}, {self.num_applicable} of them meet the hypotheses",
+        }
+        return Summary(f"{self.key}: {self.verdict}", {name: said for name, said in rows.items() if said})
 
 
 def verify(
