@@ -222,9 +222,9 @@ def time_figure(data: "Dataset") -> "Figure":
                     error.axhline(float(here["floor"]), color=COLORS[i], linestyle=":", linewidth=1)
                 for axes, values in ((theta, here["theta"].values), (rho, here["rho"].values)):
                     measured(axes, here["step"], values.mean(axis=0), *values, **look)
-            error.set_ylabel(f"{world} world\ngap F(w) - F*")
-            theta.set_ylabel("theta_T")
-            rho.set_ylabel("rho_T")
+            error.set_ylabel(f"{world} world\n$F(w) - F^*$")
+            theta.set_ylabel(r"$\theta_T$")
+            rho.set_ylabel(r"$\rho_T$")
             theta.set_ylim(0, 1)
         for axes, title in zip(panels[0], ("error; dotted: floor", "heterogeneity factor", "bias term"), strict=True):
             axes.set_title(title)
@@ -253,8 +253,8 @@ def threshold_figure(data: "Dataset") -> "Figure":
                 error.plot(places, last["bound"].sel(form=form), "--", color=color, label=f"{form} bound")
             error.set_yscale("log")
             curves = (
-                (terms, last["theta"].mean("limit"), {"marker": "s", "color": COLORS[1], "label": "theta_T"}),
-                (terms, last["rho"].mean("limit"), {"marker": "^", "color": COLORS[2], "label": "rho_T"}),
+                (terms, last["theta"].mean("limit"), {"marker": "s", "color": COLORS[1], "label": r"$\theta_T$"}),
+                (terms, last["rho"].mean("limit"), {"marker": "^", "color": COLORS[2], "label": r"$\rho_T$"}),
                 (included, data.sel(world=world)["num_included"].mean("step"), {"marker": "D", "color": COLORS[6]}),
             )
             for axes, values, look in curves:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from fedtheory._compile import compiled, compiled_with_reordering
 from fedtheory._validate import Array
-from fedtheory.engine._perceptron_passes import backward, forward, layer
+from fedtheory.engine._perceptron_passes import backward, forward, layer, share_of_mistakes
 from fedtheory.engine._products import LANES, ROWS
 from fedtheory.engine._softmax_blocks import BLOCK, to_powers, to_residuals
 from fedtheory.engine.contract import Family, LocalWork
@@ -73,7 +73,7 @@ def perceptron_family(
         raise ValueError(message)
     slots: tuple[Any, Any, Any] = (_losses, _train, _excess)
     private = ("order", "known_losses", "known_model", "padded", "blocks", "hidden", "batch")
-    return Family(_arrays(fed, shapes), *slots, reference=0.0, private=private, shapes=tuple(shapes))
+    return Family(_arrays(fed, shapes), *slots, 0.0, private, tuple(shapes), _mistakes)
 
 
 def _arrays(fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tuple[int, int]]) -> PerceptronArrays:
@@ -122,6 +122,19 @@ def _losses(problem, model, candidates, batch_size, rng, losses):
             losses[j] = _mean_loss(problem, problem.order, first, batch_size) + ridge
         else:
             losses[j] = _mean_loss(problem, problem.rows, first, count) + ridge
+
+
+@compiled
+def _mistakes(problem, model, candidates, batch_size, rng, losses):
+    _pad(model, problem.layers, problem.padded[0])
+    for j in range(candidates.size):
+        k = candidates[j]
+        first, count = problem.offsets[k], problem.offsets[k + 1] - problem.offsets[k]
+        if batch_size > 0:
+            _draw_batch(problem.order, first, count, batch_size, rng)
+            losses[j] = share_of_mistakes(problem, problem.order, first, batch_size)
+        else:
+            losses[j] = share_of_mistakes(problem, problem.rows, first, count)
 
 
 @compiled

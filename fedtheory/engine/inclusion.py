@@ -9,7 +9,8 @@ import numpy.typing as npt
 from fedtheory._validate import Array
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.federation.prioritized import Prioritized
-from fedtheory.selection.loss_matching import LossMatching, matches
+from fedtheory.selection.loss_matching import LossMatching
+from fedtheory.selection.matched_losses import matches
 
 __all__ = ["Inclusions", "inclusions"]
 
@@ -67,7 +68,8 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
     Raises
     ------
     ValueError
-        If some round was not recorded, a replicate diverged, or the run is one of another strategy.
+        If some round was not recorded, a replicate diverged, the run is one of another strategy, or the strategy
+        compares other things than losses.
 
     Examples
     --------
@@ -92,6 +94,9 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
         raise ValueError(message)
     if run.config["strategy"] != repr(strategy):
         message = f"the run must be one of this strategy, {strategy}, got {run.config['strategy']}"
+        raise ValueError(message)
+    if strategy.match != "loss":
+        message = f"the strategy must match losses, which the models tell, got match={strategy.match!r}"
         raise ValueError(message)
     fed = aligned.federation
     losses = np.stack([fed.losses(models) for models in run.models[:, :-1]])  # one by one, to save memory

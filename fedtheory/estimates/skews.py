@@ -1,9 +1,12 @@
-r"""The selection skew by Monte Carlo, for any strategy whose rules can be called: what Power-of-Choice's authors did.
+r"""The selection skew by Monte Carlo over sampled models, for any strategy whose rules can be called.
 
 A minimum over sampled models can only be too large and a maximum only too small, so that these are estimates from one
 side, besides their standard errors. Where ``exact.selection_skew`` applies it is preferable: it gives both sides.
 
-Source: Cho, Wang, Joshi (2020), Definition 3.2 and section 5 (a grid of models, 10,000 selections at each).
+It follows the definition, which is not the way to the numbers in the source's Figure 3: w and w' are taken from one
+sample and every pair counts, where a minimum along a run, w' at w or soon after it, looks like that figure.
+
+Source: Cho, Wang, Joshi (2020), Definition 3.2; Appendix F (a grid of models, 10,000 selections at each).
 """
 
 from __future__ import annotations

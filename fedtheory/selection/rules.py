@@ -128,7 +128,8 @@ class Rules:
     max_selected, max_candidates
         The most clients a round can choose, and propose.
     candidate_loss
-        ``exact`` for F_k at the server's model, ``minibatch`` for an estimate from one mini-batch.
+        ``exact`` for F_k at the server's model, ``minibatch`` for an estimate from one mini-batch; ``mistakes`` and
+        ``minibatch mistakes`` for the share of the samples that the model classifies wrongly.
     table, memory
         Flat float64 arrays: the constants, and the state before round 0.
     attend, attend_table, attend_memory
@@ -171,7 +172,9 @@ class Rules:
         _validate.count("max_selected", self.max_selected)
         _validate.count("max_candidates", self.max_candidates, 0)
         _validate.count("min_present", self.min_present, 0)
-        _validate.choice("candidate_loss", self.candidate_loss, ("exact", "minibatch"))
+        _validate.choice(
+            "candidate_loss", self.candidate_loss, ("exact", "minibatch", "mistakes", "minibatch mistakes")
+        )
         if self.valuation is not None:
             check_num_players(self.max_selected)
 
