@@ -55,7 +55,6 @@ LONGER = {
     "fedtheory.engine.simulation.fedavg": 52,
     "fedtheory.exact.subsets._enumerate": 27,
     "fedtheory.selection.power_of_choice._propose_by_weight": 31,
-    "fedtheory.study._parse": 27,
     "studies._aligned_quadratics.measurements": 30,
     "studies._greedyfed_runs.train": 30,
     "studies._performance_perceptron.jax_steps": 26,
