@@ -70,6 +70,15 @@ FORMERLY_WIDE: dict[str, Call] = {
         minima="free",
         num_rounds=3,
     ),
+    "parabolas of a short direction": lambda: fedavg(
+        *(3, Q(2, 5)),
+        mu=Q(61, 362),
+        L=1,
+        distance2=Q(1, 5),
+        objective_gap=Q(24, 47),
+        functions="quadratic",
+        objective="gap",
+    ),
     "parabolas": lambda: fedavg(
         *(3, Q(13, 40)),
         mu=Q(28, 845),
