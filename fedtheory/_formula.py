@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from fedtheory._rounding import Rounded
-from fedtheory._validate import Domain
 from fedtheory._wording import shown
 from fedtheory.assumptions import Assumption, Hypothesis
 from fedtheory.consequences import consequences
+from fedtheory.domains import Domain
 from fedtheory.errors import AssumptionViolated
 
 __all__ = ["Formula"]

@@ -21,7 +21,7 @@ FLOORS = {
     **dict.fromkeys(("_bits", "_discover", "_compile", "_console", "_exponential", "_files", "_letters"), 0),
     **dict.fromkeys(("_progress", "_releases", "_semidefinite", "_summary", "_surroundings"), 0),
     **dict.fromkeys(
-        ("assumptions", "consequences", "errors", "evidence", "interval", "law", "scheme", "statistics"), 0
+        ("assumptions", "consequences", "domains", "errors", "evidence", "interval", "law", "scheme", "statistics"), 0
     ),
     **dict.fromkeys(("plotting", "sampling", "valuation"), 1),
     **dict.fromkeys(("datasets", "federation"), 2),
@@ -45,7 +45,6 @@ LONGER = {
     "fedtheory.engine.simulation.fedavg": 52,
     "fedtheory.exact.subsets._enumerate": 27,
     "fedtheory.selection.power_of_choice._propose_by_weight": 31,
-    "fedtheory.study._parse": 27,
     "studies._aligned_quadratics.measurements": 30,
     "studies._greedyfed_runs.train": 30,
     "studies._performance_perceptron.jax_steps": 26,

@@ -172,7 +172,8 @@ def _samples(clients: SyntheticClients, k: int, rng: np.random.Generator) -> tup
 
 
 def _spread(name: str, value: Any, dispersion: str) -> float:
-    spread = float(_validate.nonnegative(name, value))
+    spread = _validate.double(name, _validate.nonnegative(name, value))
+    _validate.moderate(name, np.array(spread), 1e100)
     reading = _validate.choice("dispersion", dispersion, ("std", "variance"))
     return spread if reading == "std" else float(np.sqrt(spread))
 

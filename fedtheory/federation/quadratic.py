@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self, final
+from typing import Any, NoReturn, Self, final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,9 @@ from fedtheory._summary import Summary
 from fedtheory._validate import Array
 
 __all__ = ["QuadraticFederation"]
+
+# Smaller curvatures vanish when they are weighed.
+_SMALLEST = 1e-100
 
 
 @final
@@ -35,7 +38,8 @@ class QuadraticFederation:
     Raises
     ------
     ValueError
-        If shapes disagree, a number is not finite, or a curvature is not symmetric positive definite.
+        If shapes disagree, a number is not finite, centers are above 1e50 or minima above 1e100 in absolute value, or a
+        curvature is not symmetric positive definite, below 1e-100 or above 1e200.
     TypeError
         If an array does not hold real numbers.
 
@@ -64,7 +68,7 @@ class QuadraticFederation:
         *,
         normalize: bool = False,
     ) -> None:
-        c = _validate.array("centers", centers, ndim=2)
+        c = _validate.moderate("centers", _validate.array("centers", centers, ndim=2), 1e50)
         if 0 in c.shape:
             message = f"centers must have at least one client and one dimension, got shape {c.shape}"
             raise ValueError(message)
@@ -162,7 +166,7 @@ class QuadraticFederation:
 
     def excess(self, w: npt.ArrayLike) -> Array:
         """``F(w) - F*`` at models of shape (..., v), without cancellation; returns shape (...)."""
-        distance = _validate.array("w", w) - self.minimizer
+        distance = self._models(w) - self.minimizer
         return np.asarray(0.5 * np.einsum("...i,ij,...j->...", distance, self.mean_curvature, distance))[()]
 
     @cached_property
@@ -223,11 +227,15 @@ class QuadraticFederation:
         return Summary("QuadraticFederation", rows)
 
     def _offsets(self, w: npt.ArrayLike) -> Array:
+        offsets: Array = self._models(w)[..., None, :] - self.centers
+        return offsets
+
+    def _models(self, w: npt.ArrayLike) -> Array:
         model = _validate.array("w", w)
         if model.ndim == 0 or model.shape[-1] != self.dim:
             message = f"w must have shape (..., {self.dim}), got {model.shape}"
             raise ValueError(message)
-        return model[..., None, :] - self.centers
+        return model
 
     def _curve(self, offsets: Array) -> Array:
         if self.is_diagonal:
@@ -237,24 +245,23 @@ class QuadraticFederation:
 
 
 def _minima(value: Any, num_clients: int) -> Array:
-    minima = _validate.array("minima", value)
+    minima = _validate.moderate("minima", _validate.array("minima", value), 1e100)
     if minima.ndim == 0:
         return np.full(num_clients, float(minima))
     return _validate.array("minima", minima, shape=(num_clients,))
 
 
 def _curvatures(value: Any, num_clients: int, dim: int) -> Array:
-    h = _validate.array("curvatures", value)
+    h = _validate.moderate("curvatures", _validate.array("curvatures", value), 1e200)
     shapes = [(num_clients,), (num_clients, dim), (num_clients, dim, dim)]
     if h.shape not in shapes:
         message = f"curvatures must have shape {shapes[0]}, {shapes[1]} or {shapes[2]}, got {h.shape}"
         raise ValueError(message)
     if h.ndim == 3:
         return _symmetric_positive_definite(h)
-    bad = np.argwhere(h <= 0)
+    bad = np.argwhere(h < _SMALLEST)
     if bad.size:
-        message = f"curvatures must be positive definite, got {h[tuple(bad[0])]} for client {bad[0, 0]}"
-        raise ValueError(message)
+        _refuse_curvature(h[tuple(bad[0])], bad[0, 0])
     return h
 
 
@@ -266,7 +273,13 @@ def _symmetric_positive_definite(h: Array) -> Array:
         raise ValueError(message)
     h = 0.5 * (h + h.transpose(0, 2, 1))
     smallest = np.linalg.eigvalsh(h)[:, 0]
-    for client in np.flatnonzero(smallest <= 0):
-        message = f"curvatures must be positive definite, got eigenvalue {smallest[client]:.3g} for client {client}"
-        raise ValueError(message)
+    for client in np.flatnonzero(smallest < _SMALLEST):
+        _refuse_curvature(smallest[client], client, "eigenvalue ")
     return h
+
+
+def _refuse_curvature(value: Any, client: Any, what: str = "") -> NoReturn:
+    wanted = "positive definite" if value <= 0 else "at least 1e-100"
+    got = f"{what}{value:.3g}" if what else str(value)
+    message = f"curvatures must be {wanted}, got {got} for client {client}"
+    raise ValueError(message)
