@@ -43,7 +43,10 @@ class Formula:
     def __post_init__(self) -> None:
         unknown = [name for name in self.signature.parameters if name not in self.domains]
         if unknown:
-            message = f"{self.number}: a domain is needed for the arguments {unknown}"
+            message = (
+                f"{self.number}: a domain is needed for the arguments {unknown}, as in "
+                f"states(..., domains={{{unknown[0]!r}: POSITIVE}}) with fedtheory.domains"
+            )
             raise TypeError(message)
 
     @cached_property
