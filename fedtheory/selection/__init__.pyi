@@ -11,6 +11,7 @@ from fedtheory.selection import independent as independent
 from fedtheory.selection import laws as laws
 from fedtheory.selection import loss_matching as loss_matching
 from fedtheory.selection import loss_transforms as loss_transforms
+from fedtheory.selection import matched_losses as matched_losses
 from fedtheory.selection import participation as participation
 from fedtheory.selection import power_of_choice as power_of_choice
 from fedtheory.selection import proportional as proportional
@@ -43,12 +44,12 @@ from fedtheory.selection.laws import Ranked as Ranked
 from fedtheory.selection.laws import Scheduled as Scheduled
 from fedtheory.selection.laws import SelectionLaw as SelectionLaw
 from fedtheory.selection.loss_matching import LossMatching as LossMatching
-from fedtheory.selection.loss_matching import Matches as Matches
-from fedtheory.selection.loss_matching import matches as matches
 from fedtheory.selection.loss_transforms import ClippedLoss as ClippedLoss
 from fedtheory.selection.loss_transforms import FairLoss as FairLoss
 from fedtheory.selection.loss_transforms import LossTransform as LossTransform
 from fedtheory.selection.loss_transforms import coded as coded
+from fedtheory.selection.matched_losses import Matches as Matches
+from fedtheory.selection.matched_losses import matches as matches
 from fedtheory.selection.participation import Everyone as Everyone
 from fedtheory.selection.participation import Participation as Participation
 from fedtheory.selection.participation import PriorityDraws as PriorityDraws
