@@ -68,8 +68,8 @@ class Config:
 
 
 QUICK = Config(
-    expected_sizes=(3.0,), step_sizes=(0.125, 0.5), num_rounds=20, num_tuning=1, num_instances=3, num_replicates=2,
-    target=70.0,
+    expected_sizes=(3.0,), powers=(0.2,), step_sizes=(0.125, 0.5), num_rounds=20, num_tuning=1, num_instances=3,
+    num_replicates=2, target=70.0,
 )  # fmt: skip
 
 FULL, UNIFORM, OPTIMAL = "full", "uniform", "OCS"
@@ -215,7 +215,7 @@ def accuracy_figure(data: "Dataset") -> "Figure":
     columns = [(kind, size) for kind in data["kind"].values for size in data["size"].values]
     with appearance():
         figure, panels = plt.subplots(
-            2, len(columns), figsize=(1.5 + 2.9 * len(columns), 6.4), sharey=True, sharex="row"
+            2, len(columns), figsize=(2 + 2.8 * len(columns), 6.4), sharey=True, squeeze=False
         )
         for (kind, size), (above, below) in zip(columns, panels.T, strict=True):
             for name, color, marker in zip(data["strategy"].values, COLORS, MARKERS, strict=False):
