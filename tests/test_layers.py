@@ -61,7 +61,6 @@ LONGER = {
     "studies.greedyfed_quadratic.pair_figure": 26,
     "studies._performance_perceptron.records": 33,
     "studies._performance_quadratic.jax_scan": 26,
-    "studies._performance_sampling.records": 29,
     "studies._performance_softmax.jax_rounds": 44,
     "studies._performance_softmax.torch_loop": 30,
     "studies._proof_of_theorem_31._losses": 26,
