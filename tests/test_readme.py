@@ -24,6 +24,7 @@ PAGES = [
     "docs/contributing.md",
     "docs/own_theorem.md",
     "docs/sweeps.md",
+    "docs/million.md",
     "docs/api/conformance.md",
     *(f"docs/theory/{page}.md" for page in ("index", "softmax", "worst_cases", "greedyfed")),
 ]
