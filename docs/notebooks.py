@@ -23,6 +23,7 @@ ORDER = (
     "selection_costs",
     "client_availability",
     "optimal_sampling_convergence",
+    "optimal_sampling_softmax",
     "optimal_probabilities",
     "sampling_lower_variance",
     "fedalign_quadratic",

@@ -31,7 +31,18 @@ FLOORS = {
     **dict.fromkeys(("paper", "bounds"), 5),
     **dict.fromkeys(("claims", "verification", "worst_case"), 6),
     **dict.fromkeys(
-        ("study", "_study_command", "_study_folder", "sweeps", "testing", "_commands", "__main__", "__init__"), 7
+        (
+            "study",
+            "_study_command",
+            "_study_folder",
+            "_study_records",
+            "sweeps",
+            "testing",
+            "_commands",
+            "__main__",
+            "__init__",
+        ),
+        7,
     ),
 }
 # The catalogue scans the claims, which are made of its words.
@@ -44,7 +55,6 @@ LONGER = {
     "fedtheory.engine.simulation.fedavg": 52,
     "fedtheory.exact.subsets._enumerate": 27,
     "fedtheory.selection.power_of_choice._propose_by_weight": 31,
-    "fedtheory.study._parse": 27,
     "studies._aligned_quadratics.measurements": 30,
     "studies._greedyfed_runs.train": 30,
     "studies._performance_perceptron.jax_steps": 26,

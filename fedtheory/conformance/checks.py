@@ -149,6 +149,12 @@ def seeds_of(rng: np.random.SeedSequence, name: str) -> np.random.SeedSequence:
     -------
     SeedSequence
         Seeds that depend on both and on nothing else.
+
+    Examples
+    --------
+    >>> seeds = np.random.SeedSequence(2)
+    >>> seeds_of(seeds, "box").spawn_key == seeds_of(seeds, "ties").spawn_key
+    False
     """
     return np.random.SeedSequence(rng.entropy, spawn_key=(*rng.spawn_key, zlib.crc32(name.encode())))
 
@@ -165,6 +171,11 @@ def named(value: Any) -> str:
     -------
     str
         The qualified name, without the function that it was defined in.
+
+    Examples
+    --------
+    >>> named(len), named(3)
+    ('len', '3')
     """
     name = getattr(value, "__qualname__", None)
     return name.rpartition("<locals>.")[2] if isinstance(name, str) else short(value)

@@ -119,6 +119,12 @@ def shift_labels(data: FederatedData, scales: npt.ArrayLike, rng: Any = 0) -> Fe
     ------
     ValueError
         If a scale is negative, or there is not one per client.
+
+    Examples
+    --------
+    >>> data = FederatedData.from_clients([([[0.0], [1.0]], [0, 1])])
+    >>> shift_labels(data, [0.0]).labels
+    array([0, 1])
     """
     deviations = _per_client("scales", scales, data)
     noise = _validate.generator(rng).standard_normal(data.num_samples)

@@ -23,6 +23,13 @@ def begin(server_model, velocity, model):
         Shape (v,).
     velocity, model
         Written: shape (v,) each.
+
+    Examples
+    --------
+    >>> model, velocity = np.zeros(2), np.ones(2)
+    >>> begin(np.array([2.0, 3.0]), velocity, model)
+    >>> model, velocity
+    (array([2., 3.]), array([0., 0.]))
     """
     for i in range(model.size):
         model[i] = server_model[i]
@@ -71,6 +78,13 @@ def finish(server_model, model):
         Shape (v,).
     model
         Written: the client's model, then its update, shape (v,).
+
+    Examples
+    --------
+    >>> model = np.array([7.0, 5.0])
+    >>> finish(np.array([2.0, 3.0]), model)
+    >>> model
+    array([5., 2.])
     """
     for i in range(model.size):
         model[i] -= server_model[i]

@@ -52,6 +52,13 @@ def measured(
     -------
     Axes
         The same Axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> axes = measured(Figure().add_subplot(), [1, 2], [5.0, 3.0], [4.0, 2.0], [6.0, 4.0], label="pow-d")
+    >>> axes.get_lines()[0].get_ydata()
+    array([5., 3.])
     """
     x, mean, lower, upper = (np.asarray(values, dtype=np.float64) for values in (x, mean, lower, upper))
     if axes.get_yscale() == "log":
@@ -88,6 +95,12 @@ def theory(axes: Axes, x: npt.ArrayLike, values: npt.ArrayLike, *, label: str, r
     ------
     ValueError
         If there are no colors for such a rank.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> theory(Figure().add_subplot(), [1, 2], [5.0, float("inf")], label="bound").get_lines()[0].get_ydata()
+    array([ 5., nan])
     """
     color, dashes = _THEORY[_validate.count("rank", rank, 0, len(_THEORY) - 1)]
     finite = np.where(np.isfinite(values), values, np.nan)
@@ -131,6 +144,14 @@ def bound_versus_error(
     ------
     ValueError
         If there are more bounds than colors for them.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> error = ([5.0, 3.0], [4.0, 2.0], [6.0, 4.0])
+    >>> axes = bound_versus_error(Figure().add_subplot(), [1, 2], error, {"Theorem 3.1": [70.0, 50.0]})
+    >>> [line.get_label() for line in axes.get_lines()]
+    ['Theorem 3.1', 'measured mean, 95% band']
     """
     for rank, (label, values) in enumerate(bounds.items()):
         theory(axes, x, values, label=label, rank=rank)

@@ -38,6 +38,13 @@ def certified(
     -------
     Axes
         The same Axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> axes = certified(Figure().add_subplot(), [3, 9], [0.2, 0.3], [0.5, 0.7], label="skew")
+    >>> [line.get_ydata().tolist() for line in axes.get_lines()]
+    [[0.5, 0.7], [0.2, 0.3]]
     """
     x, lower, upper = (np.asarray(values, dtype=np.float64) for values in (x, lower, upper))
     if axes.get_yscale() == "log":

@@ -33,6 +33,13 @@ def selection_profile(axes: Axes, shares: npt.ArrayLike, frequencies: Mapping[st
     -------
     Axes
         The same Axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> axes = selection_profile(Figure().add_subplot(), [0.25, 0.75], {"pow-d": [0.4, 0.6]})
+    >>> axes.get_lines()[0].get_ydata()
+    array([0.6, 0.4])
     """
     order = np.argsort(-np.asarray(shares), kind="stable")
     place = np.arange(order.size)

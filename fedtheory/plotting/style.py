@@ -68,6 +68,12 @@ def log_log(axes: "Axes", *, xlabel: str, ylabel: str) -> "Axes":
     -------
     Axes
         The same Axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> log_log(Figure().add_subplot(), xlabel="rounds", ylabel="gap").get_xscale()
+    'log'
     """
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -90,6 +96,14 @@ def legend_below(figure: "Figure", *, num_columns: int = 3) -> "Figure":
     -------
     Figure
         The same figure.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> figure = Figure(layout="constrained")
+    >>> _ = [axes.plot([2, 3], label="pow-d") for axes in figure.subplots(1, 2)]
+    >>> [text.get_text() for text in legend_below(figure).legends[0].get_texts()]
+    ['pow-d']
     """
     unique: dict[str, Any] = {}
     for axes in figure.axes:

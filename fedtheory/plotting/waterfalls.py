@@ -45,6 +45,13 @@ def waterfall(axes: Axes, levels: npt.ArrayLike, labels: Sequence[str], *, group
     ------
     ValueError
         If a level is not positive, or there is not one label per step.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> axes = waterfall(Figure().add_subplot(), [2.0, 20.0, 100.0], ["variance", "drift"])
+    >>> [round(float(bar.get_width()), 3) for bar in axes.patches]
+    [1.0, 0.699]
     """
     values = np.log10(_validate.positive("levels", _validate.array("levels", levels, ndim=1)))
     if len(labels) != values.size - 1:

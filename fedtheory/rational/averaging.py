@@ -51,6 +51,11 @@ def constant_law(law: Law[Selection]) -> Callable[[Vector], Law[Selection]]:
     -------
     Callable[[Vector], Law[Selection]]
         Takes a model and returns the law.
+
+    Examples
+    --------
+    >>> constant_law(Law.certain((0,)))((Fraction(5),))
+    Law({(0,): 1})
     """
     return lambda _: law
 

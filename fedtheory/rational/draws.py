@@ -27,6 +27,11 @@ def whole(rng: np.random.Generator, low: int, high: int) -> int:
     -------
     int
         ``low`` on a tape of zeros.
+
+    Examples
+    --------
+    >>> whole(np.random.default_rng(0), 2, 2)
+    2
     """
     return int(rng.integers(low, high + 1))
 
@@ -45,6 +50,11 @@ def pick(rng: np.random.Generator, options: list[Any]) -> Any:
     -------
     object
         One of them.
+
+    Examples
+    --------
+    >>> pick(np.random.default_rng(0), ["only"])
+    'only'
     """
     return options[whole(rng, 0, len(options) - 1)]
 
@@ -65,6 +75,11 @@ def draw_shares(rng: np.random.Generator, count: int, largest: int = 5) -> Vecto
     -------
     Vector
         Shape (count,).
+
+    Examples
+    --------
+    >>> sum(draw_shares(np.random.default_rng(0), 4))
+    Fraction(1, 1)
     """
     sizes = [whole(rng, 1, largest) for _ in range(count)]
     return tuple(Fraction(size, sum(sizes)) for size in sizes)
@@ -84,6 +99,11 @@ def draw_model(rng: np.random.Generator, dim: int) -> Vector:
     -------
     Vector
         Shape (v,).
+
+    Examples
+    --------
+    >>> len(draw_model(np.random.default_rng(0), 3))
+    3
     """
     return tuple(Fraction(whole(rng, -16, 16), 4) for _ in range(dim))
 
@@ -102,6 +122,11 @@ def draw_noise(rng: np.random.Generator, dim: int) -> Noise:
     -------
     Noise
         A law of vectors of mean 0.
+
+    Examples
+    --------
+    >>> draw_noise(np.random.default_rng(0), 2).mean(lambda noise: noise[0])
+    Fraction(0, 1)
     """
     size = whole(rng, 0, 4)
     if not size:
@@ -123,6 +148,11 @@ def draw_federation(rng: np.random.Generator) -> RationalQuadratics:
     -------
     RationalQuadratics
         With diagonal curvatures, powers of two from 1/4 to 4.
+
+    Examples
+    --------
+    >>> draw_federation(np.random.default_rng(0)).num_clients in (2, 3)
+    True
     """
     num_clients, dim = whole(rng, 2, 3), whole(rng, 1, 2)
     weights = draw_shares(rng, num_clients)

@@ -143,6 +143,11 @@ def as_floats(numbers: Vector) -> list[float]:
     -------
     list[float]
         The nearest doubles.
+
+    Examples
+    --------
+    >>> as_floats((Fraction(1, 2), Fraction(3)))
+    [0.5, 3.0]
     """
     return [float(number) for number in numbers]
 
@@ -161,5 +166,10 @@ def norms_in_words(norms: Vector, budget: Fraction) -> dict[str, Any]:
     -------
     dict[str, Any]
         What a finding shows as its instance.
+
+    Examples
+    --------
+    >>> norms_in_words((Fraction(1, 2), Fraction(3)), Fraction(2))
+    {'norms': '1/2, 3', 'expected_size': '2'}
     """
     return {"norms": ", ".join(map(str, norms)), "expected_size": str(budget)}

@@ -110,6 +110,11 @@ def opposite_clients() -> RationalQuadratics:
     -------
     RationalQuadratics
         On the line, in exact arithmetic.
+
+    Examples
+    --------
+    >>> opposite_clients().objective_gap
+    Fraction(1, 2)
     """
     one, half = Fraction(1), Fraction(1, 2)
     return RationalQuadratics(((one,), (one,)), ((one,), (-one,)), (half, half), (Fraction(0), Fraction(0)))

@@ -40,6 +40,11 @@ def everybody(updates: tuple[Vector, ...]) -> Vector:
     -------
     Vector
         Probabilities 1, shape (n,).
+
+    Examples
+    --------
+    >>> everybody(((Fraction(2),), (Fraction(3),)))
+    (Fraction(1, 1), Fraction(1, 1))
     """
     return (Fraction(1),) * len(updates)
 
@@ -56,6 +61,11 @@ def uniform_law(probability: Fraction) -> SamplingLaw:
     -------
     SamplingLaw
         Takes the updates and returns probabilities, shape (n,).
+
+    Examples
+    --------
+    >>> uniform_law(Fraction(1, 3))(((Fraction(2),), (Fraction(5),)))
+    (Fraction(1, 3), Fraction(1, 3))
     """
     return lambda updates: (probability,) * len(updates)
 
@@ -72,6 +82,11 @@ def optimal_law(budget: Fraction) -> SamplingLaw:
     -------
     SamplingLaw
         Takes the updates and returns probabilities, shape (n,).
+
+    Examples
+    --------
+    >>> optimal_law(Fraction(2))(((Fraction(1),), (Fraction(1),), (Fraction(4),)))
+    (Fraction(1, 2), Fraction(1, 2), Fraction(1, 1))
     """
     return lambda updates: tuple(rational_probabilities([max(map(abs, u)) for u in updates], budget))
 
@@ -92,6 +107,11 @@ def inverse_estimate(updates: tuple[Vector, ...], probabilities: Vector, chosen:
     -------
     Vector
         Shape (v,); zero if nobody is chosen.
+
+    Examples
+    --------
+    >>> inverse_estimate(((Fraction(2),), (Fraction(3),)), (Fraction(1, 2), Fraction(1, 4)), (1,))
+    (Fraction(12, 1),)
     """
     zero = scaled(Fraction(0), updates[0])
     return combination([Fraction(0), *(1 / probabilities[i] for i in chosen)], [zero, *(updates[i] for i in chosen)])

@@ -63,6 +63,12 @@ def decaying(fed: RationalQuadratics, _: int = 1) -> Callable[[int], Fraction]:
     -------
     Callable[[int], Fraction]
         Takes a step t and returns eta_t.
+
+    Examples
+    --------
+    >>> from fedtheory.rational.quadratics import opposite_clients
+    >>> decaying(opposite_clients())(3)
+    Fraction(1, 7)
     """
     return lambda step: 1 / (fed.strong_convexity * step + 4 * fed.smoothness)
 
@@ -81,6 +87,12 @@ def weighted_steps(fed: RationalQuadratics, num_selected: int) -> Callable[[int]
     -------
     Callable[[int], Fraction]
         Takes a step t and returns eta_t.
+
+    Examples
+    --------
+    >>> from fedtheory.rational.quadratics import opposite_clients
+    >>> weighted_steps(opposite_clients(), 2)(1)
+    Fraction(2, 25)
     """
     m = num_selected
     return lambda step: m / (fed.strong_convexity * step + 4 * m * (1 + m) * fed.smoothness)
@@ -104,6 +116,12 @@ def delay(fed: RationalQuadratics, local_steps: int) -> Fraction:
     -------
     Fraction
         gamma, in steps.
+
+    Examples
+    --------
+    >>> from fedtheory.rational.quadratics import opposite_clients
+    >>> delay(opposite_clients(), 5), delay(opposite_clients(), 11)
+    (Fraction(8, 1), Fraction(11, 1))
     """
     return max(8 * fed.smoothness / fed.strong_convexity, Fraction(local_steps))
 
@@ -120,6 +138,12 @@ def delayed(gamma_of: Delay = delay) -> StepSizes:
     -------
     StepSizes
         Takes the federation and E, and returns a function of the step t.
+
+    Examples
+    --------
+    >>> from fedtheory.rational.quadratics import opposite_clients
+    >>> delayed()(opposite_clients(), 1)(2)
+    Fraction(1, 5)
     """
 
     def step_sizes(fed: RationalQuadratics, local_steps: int) -> Callable[[int], Fraction]:

@@ -66,6 +66,11 @@ def coded(transform: LossTransform | None) -> tuple[float, float]:
     ------
     ValueError
         If compiled rules do not know the kind, or the parameter is not finite.
+
+    Examples
+    --------
+    >>> coded(None)
+    (0.0, 0.0)
     """
     if transform is None:
         return 0.0, 0.0

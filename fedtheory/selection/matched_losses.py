@@ -1,5 +1,7 @@
 """Which clients' losses are close to the objective: what FedALIGN compares."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

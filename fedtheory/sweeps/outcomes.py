@@ -165,6 +165,11 @@ def from_bytes(content: bytes) -> tuple[str, Outcome]:
     ------
     ValueError
         If the archive is truncated or damaged.
+
+    Examples
+    --------
+    >>> from_bytes(to_bytes(Outcome(variables_of(2.0)), "{}"))[0]
+    '{}'
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:

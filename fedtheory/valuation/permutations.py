@@ -91,6 +91,11 @@ def sweep(num_players: int, rng: np.random.Generator) -> Iterator[list[int]]:
     ------
     list[int]
         Orders, n of them; the others are in random order.
+
+    Examples
+    --------
+    >>> [order[0] for order in sweep(3, np.random.default_rng(0))]
+    [0, 1, 2]
     """
     for first in range(num_players):
         others = [player for player in range(num_players) if player != first]

@@ -27,6 +27,11 @@ def known_claims() -> dict[str, Claim]:
     ------
     ValueError
         If two claims have the same key.
+
+    Examples
+    --------
+    >>> known_claims()["power-of-choice:lemma-b1"].kind
+    'inequality'
     """
     found: dict[str, Claim] = {}
     for _, claim in members(claims, lambda value: isinstance(value, Claim)):
@@ -43,6 +48,11 @@ def known_tapes() -> dict[str, tuple[float, ...]]:
     -------
     dict[str, tuple[float, ...]]
         Random numbers between 0 and 1, in the order in which a check reads them.
+
+    Examples
+    --------
+    >>> all(0 <= number < 1 for tape in known_tapes().values() for number in tape)
+    True
     """
     text = files(claims).joinpath("worst_tapes.json").read_text(encoding="utf-8")
     return {key: tuple(tape) for key, tape in json.loads(text).items()}
@@ -99,6 +109,11 @@ def select_claims(
     ------
     ValueError
         If a key names no claim, there is no such paper or kind, or no claim is left.
+
+    Examples
+    --------
+    >>> {claim.statement.paper.key for claim in select_claims(paper="greedyfed")}
+    {'greedyfed'}
     """
     known = known_claims() if among is None else among
     named = _named(known, keys)
@@ -145,6 +160,11 @@ def one_claim(key: str, among: dict[str, Claim] | None = None) -> Claim:
     ------
     ValueError
         If it names none, or several.
+
+    Examples
+    --------
+    >>> one_claim("POWER-OF-CHOICE:lemma-b1").key
+    'power-of-choice:lemma-b1'
     """
     named = select_claims(key, among=among)
     if len(named) > 1:

@@ -285,6 +285,11 @@ def not_applicable(reason: str = "", /, **instance: Any) -> Finding:
     ------
     ValueError
         As ``Finding``.
+
+    Examples
+    --------
+    >>> not_applicable("one client only", num_clients=1).applicable
+    False
     """
     return Finding(math.nan, math.nan, "<=", None, "", instance, applicable=False, reason=reason)
 
@@ -326,6 +331,11 @@ def severity(finding: Finding) -> tuple[bool, bool, bool, float]:
     -------
     tuple[bool, bool, bool, float]
         Whether it fails, is undecided, is applicable; and how near it comes to failing.
+
+    Examples
+    --------
+    >>> severity(at_most(3, 2)) > severity(at_most(1, 2)) > severity(not_applicable())
+    True
     """
     undecided = finding.applicable and finding.holds is None
     return finding.holds is False, undecided, finding.applicable, finding.strain

@@ -97,6 +97,11 @@ def hunt(
     ------
     ValueError
         If the key names no claim, or the time, the number of evaluations or of jobs is not positive.
+
+    Examples
+    --------
+    >>> hunt("power-of-choice:lemma-b1", evaluations=20).worst.holds
+    True
     """
     *_, last = hunting(claim, seconds, rng, evaluations=evaluations, start=start, jobs=jobs, small=small)
     return last

@@ -49,6 +49,12 @@ def rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
         ``verdict``, ``expected``, ``as_expected``, ``reason``; ``num_instances``, ``num_applicable``; of the worst
         instance ``worst_ratio``, ``measured``, ``relation``, ``predicted``, ``side``, ``slack``, ``instance``;
         ``worst_index``, ``entropy``, ``spawn_key``, which draw it again; ``risk``, ``seconds``.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.verdicts import verify
+    >>> [(row["key"], row["verdict"]) for row in rows(verify("power-of-choice:lemma-b1"))]
+    [('power-of-choice:lemma-b1', 'holds')]
     """
     return [{**_of_claim(verdict), **_of_instances(verdict), **_of_worst(verdict)} for verdict in verdicts]
 
@@ -228,6 +234,12 @@ def notes(found: Sequence[Row]) -> list[str]:
     -------
     list[str]
         Empty if there is nothing to say.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.verdicts import verify
+    >>> notes(rows(verify("power-of-choice:lemma-b1")))
+    []
     """
     return [line for row in found for line in _note(row)]
 
@@ -371,6 +383,12 @@ def markdown_table(found: Sequence[Row], prefix: str = "") -> str:
     -------
     str
         Lines, each ended.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.verdicts import verify
+    >>> markdown_table(rows(verify("power-of-choice:lemma-b1")), "power-of-choice:").splitlines()[0]
+    '| Claim | Verdict | Ratio | Applicable |'
     """
     lines = ["| Claim | Verdict | Ratio | Applicable |", "| --- | --- | --: | --: |"]
     for row in found:

@@ -69,6 +69,12 @@ def reproduce(claim: Claim, rng: Any, index: int) -> Finding:
         If the index is below -1, or -1 for a claim without a stored instance.
     Exception
         Whatever the check raises.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.catalogue import one_claim
+    >>> reproduce(one_claim("power-of-choice:lemma-b1"), rng=0, index=3).holds
+    True
     """
     if index == STORED:
         return _found(replay(claim, _stored(claim)))

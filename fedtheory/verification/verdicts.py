@@ -149,6 +149,11 @@ def verify(
     ------
     ValueError
         If a key names no claim, no claim is left, or the budget is unknown.
+
+    Examples
+    --------
+    >>> [verdict.verdict for verdict in verify("power-of-choice:lemma-b1")]
+    ['holds']
     """
     reached = {verdict.key: verdict for verdict in verdicts_of(select_claims(keys, paper, kind), budget, rng, jobs)}
     return list(reached.values())
@@ -179,6 +184,12 @@ def verdicts_of(
     ------
     ValueError
         If the budget, the seed or the number of jobs is none.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.catalogue import select_claims
+    >>> [verdict.key for verdict in verdicts_of(select_claims("power-of-choice:lemma-b1"))]
+    ['power-of-choice:lemma-b1']
     """
     seeds, tapes = _validate.seed_sequence(rng), known_tapes()
     _entropy(seeds)
@@ -247,6 +258,12 @@ def examine(
     ------
     ValueError
         If the number of instances is not positive, or the seed is not made from a single integer.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.catalogue import one_claim
+    >>> examine(one_claim("power-of-choice:lemma-b1"), num_instances=5).num_instances
+    5
     """
     wanted = claim.num_instances("quick") if num_instances is None else num_instances
     count = 1 if claim.is_single else _validate.count("num_instances", wanted)
