@@ -21,7 +21,7 @@ FLOORS = {
     **dict.fromkeys(("_bits", "_discover", "_compile", "_console", "_exponential", "_files", "_letters"), 0),
     **dict.fromkeys(("_progress", "_releases", "_semidefinite", "_summary", "_surroundings"), 0),
     **dict.fromkeys(
-        ("assumptions", "consequences", "errors", "evidence", "interval", "law", "scheme", "statistics"), 0
+        ("assumptions", "consequences", "domains", "errors", "evidence", "interval", "law", "scheme", "statistics"), 0
     ),
     **dict.fromkeys(("plotting", "sampling", "valuation"), 1),
     **dict.fromkeys(("datasets", "federation"), 2),
@@ -61,7 +61,6 @@ LONGER = {
     "studies.greedyfed_quadratic.pair_figure": 26,
     "studies._performance_perceptron.records": 33,
     "studies._performance_quadratic.jax_scan": 26,
-    "studies._performance_sampling.records": 29,
     "studies._performance_softmax.jax_rounds": 44,
     "studies._performance_softmax.torch_loop": 30,
     "studies._proof_of_theorem_31._losses": 26,

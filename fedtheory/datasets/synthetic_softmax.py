@@ -200,7 +200,8 @@ def scales_of(num_features: int) -> Array:
 
 def spread_of(name: str, value: Any, dispersion: str) -> float:
     """Return a spread as a standard deviation."""
-    spread = float(_validate.nonnegative(name, value))
+    spread = _validate.double(name, _validate.nonnegative(name, value))
+    _validate.moderate(name, np.array(spread), 1e100)
     reading = _validate.choice("dispersion", dispersion, ("std", "variance"))
     return spread if reading == "std" else float(np.sqrt(spread))
 
