@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._summary import Summary
+from fedtheory._threads import pinned
 from fedtheory._validate import Array
 
 __all__ = ["QuadraticFederation"]
@@ -136,6 +137,7 @@ class QuadraticFederation:
         return self.curvatures
 
     @cached_property
+    @pinned
     def mean_curvature(self) -> Array:
         """Curvature of F, ``sum_k p_k H_k``, shape (v, v)."""
         mean: Array = np.einsum("k,kij->ij", self.weights, self.matrices)
@@ -170,6 +172,7 @@ class QuadraticFederation:
         return np.asarray(0.5 * np.einsum("...i,ij,...j->...", distance, self.mean_curvature, distance))[()]
 
     @cached_property
+    @pinned
     def minimizer(self) -> Array:
         """Minimizer of F, shape (v,)."""
         if self.is_diagonal:
@@ -209,6 +212,7 @@ class QuadraticFederation:
         return float(self._spectrum.min())
 
     @cached_property
+    @pinned
     def _spectrum(self) -> Array:
         return self.diagonals if self.is_diagonal else np.asarray(np.linalg.eigvalsh(self.curvatures), dtype=np.float64)
 
