@@ -163,9 +163,12 @@ def load(folder: str | os.PathLike[str]) -> Result:
 
 
 def save_figure(figure: "Figure", path: Path, kind: str) -> None:
-    """Write a figure as ``png`` or ``pdf``; the same figure makes the same bytes, whatever the date."""
+    """Write a figure as ``png`` or ``pdf``; the same figure makes the same bytes, whatever the date.
+
+    Labels and legends that reach beyond the figure make it larger: nothing is cut.
+    """
     undated: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
-    figure.savefig(path, format=kind, dpi=160, metadata=undated)
+    figure.savefig(path, format=kind, dpi=160, metadata=undated, bbox_inches="tight", pad_inches=0.05)
 
 
 def from_records(records: Sequence[Mapping[str, Any]]) -> "Dataset":
