@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _tell(message: Warning | str, *_: object) -> None:
+def _tell(message: Warning | str, *_: object, **__: object) -> None:
     sys.stderr.write(f"warning: {message}\n")
 
 

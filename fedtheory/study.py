@@ -9,6 +9,8 @@ table rows and checks, is made from those data, so that stored results can be dr
         study.main(STUDY)
 """
 
+from __future__ import annotations
+
 import os
 import sys
 import time
@@ -23,25 +25,15 @@ from fedtheory._console import live_progress, show_table
 from fedtheory._files import Writer, json_writer, publish
 from fedtheory._study_command import default_folder, parse
 from fedtheory._study_folder import CHECKS, DATA, METADATA, TABLE, plain_config, read, reserved, unlike_data
+from fedtheory._study_records import from_records
 from fedtheory._surroundings import changes, surroundings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from xarray import Dataset
 
-__all__ = [
-    "Check",
-    "Progress",
-    "Result",
-    "Study",
-    "Table",
-    "from_records",
-    "load",
-    "main",
-    "produce",
-    "save_figure",
-    "silent",
-]
+__all__ = ["Check", "Progress", "Result", "Study", "Table", "from_records", "load", "main", "produce", "save_figure"]
+__all__ += ["silent"]
 
 _REPORTED = ("xarray", "h5netcdf", "matplotlib")
 
@@ -56,7 +48,25 @@ class Progress(Protocol):
 
 
 def silent(items: Iterable[Item], description: str) -> Iterator[Item]:  # noqa: ARG001
-    """Yield the items and show nothing."""
+    """Yield the items and show nothing.
+
+    Parameters
+    ----------
+    items
+        Anything that can be gone through.
+    description
+        Not looked at.
+
+    Returns
+    -------
+    Iterator[Item]
+        The items, one by one.
+
+    Examples
+    --------
+    >>> list(silent([2, 3], "primes"))
+    [2, 3]
+    """
     return iter(items)
 
 
@@ -96,16 +106,16 @@ class Study:
     name: str
     config: Any
     quick: Any
-    run: Callable[[Any, Progress], "Dataset"]
-    table: Callable[["Dataset"], Table]
-    checks: Callable[["Dataset"], Mapping[str, Check]]
-    figures: Mapping[str, Callable[["Dataset"], "Figure"]] = field(default_factory=dict)
+    run: Callable[[Any, Progress], Dataset]
+    table: Callable[[Dataset], Table]
+    checks: Callable[[Dataset], Mapping[str, Check]]
+    figures: Mapping[str, Callable[[Dataset], Figure]] = field(default_factory=dict)
 
 
 class Result(NamedTuple):
     """What a study found, as it was computed or as it was read back from its folder."""
 
-    data: "Dataset"
+    data: Dataset
     table: Table
     checks: Mapping[str, Check]
     metadata: Mapping[str, Any]
@@ -116,6 +126,18 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
 
     Exits with 1 when a check fails, with 2 and one line on wrong usage or bad input, with 130 on Ctrl-C. ``--debug``
     shows where a complaint comes from; ``--from FOLDER`` answers the question of stored results again and compares.
+
+    Parameters
+    ----------
+    study
+        What to run.
+    argv
+        The words of the command line; those of the process by default.
+
+    Raises
+    ------
+    SystemExit
+        With the exit code, if that is not 0.
     """
     words = sys.argv[1:] if argv is None else argv
     try:
@@ -139,6 +161,24 @@ def produce(
 
     Figures are left open for the caller to show or close.
 
+    Parameters
+    ----------
+    study
+        What to run.
+    config
+        An instance of its configuration.
+    folder
+        Where data, table, checks, figures and metadata go.
+    progress
+        Shows how far it is.
+    force
+        Whether to write over other results.
+
+    Returns
+    -------
+    Result
+        What was written.
+
     Raises
     ------
     FileExistsError
@@ -153,6 +193,16 @@ def produce(
 def load(folder: str | os.PathLike[str]) -> Result:
     """Read the results of a study again.
 
+    Parameters
+    ----------
+    folder
+        Where a study wrote its results.
+
+    Returns
+    -------
+    Result
+        Data, table, checks and metadata, as they were.
+
     Raises
     ------
     ValueError
@@ -162,62 +212,22 @@ def load(folder: str | os.PathLike[str]) -> Result:
     return Result(data, Table(**table), {name: Check(**check) for name, check in checks.items()}, metadata)
 
 
-def save_figure(figure: "Figure", path: Path, kind: str) -> None:
+def save_figure(figure: Figure, path: Path, kind: str) -> None:
     """Write a figure as ``png`` or ``pdf``; the same figure makes the same bytes, whatever the date.
 
     Labels and legends that reach beyond the figure make it larger: nothing is cut.
-    """
-    undated: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
-    figure.savefig(path, format=kind, dpi=160, metadata=undated, bbox_inches="tight", pad_inches=0.05)
-
-
-def from_records(records: Sequence[Mapping[str, Any]]) -> "Dataset":
-    """Turn flat records with the same keys into a Dataset with the dimension ``row``.
 
     Parameters
     ----------
-    records
-        Mappings from names to numbers, words, or arrays of one shape in all records, whose dimensions are numbered.
-
-    Returns
-    -------
-    xarray.Dataset
-
-    Raises
-    ------
-    ValueError
-        If there are none, or their names or shapes differ.
-
-    Examples
-    --------
-    >>> from_records([{"peer": "loop", "ratio": 200.0}, {"peer": "batched", "ratio": 9.5}])["ratio"].values
-    array([200. ,   9.5])
-    >>> from_records([{"gap": [5.0, 3.0]}, {"gap": [7.0, 2.0]}])["gap"].dims
-    ('row', 'gap_0')
+    figure
+        A figure of matplotlib.
+    path
+        The file.
+    kind
+        ``png`` or ``pdf``.
     """
-    import numpy as np
-    import xarray
-
-    if not records:
-        message = "records must hold at least one, got none"
-        raise ValueError(message)
-    variables = {}
-    for i, record in enumerate(records):
-        if set(record) != set(records[0]):
-            message = (
-                f"records must have the same names, got {', '.join(records[0])} at first and {', '.join(record)} in"
-            )
-            raise ValueError(f"{message} record {i}")
-    for name in records[0]:
-        column = [np.asarray(record[name]) for record in records]
-        for i, value in enumerate(column):
-            if value.shape != column[0].shape:
-                message = (
-                    f"{name} must have one shape in all records, got {column[0].shape} at first and {value.shape} in"
-                )
-                raise ValueError(f"{message} record {i}")
-        variables[name] = (("row", *(f"{name}_{axis}" for axis in range(column[0].ndim))), np.stack(column))
-    return xarray.Dataset(variables)
+    undated: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
+    figure.savefig(path, format=kind, dpi=160, metadata=undated, bbox_inches="tight", pad_inches=0.05)
 
 
 def _command(study: Study, argv: Sequence[str]) -> int:

@@ -1,5 +1,7 @@
 """Least squares on clients' data: federations of quadratics that come from samples."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,6 +23,11 @@ def least_squares_federation(clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLik
         One pair (X_k, y_k) per client, shapes (n_k, v) and (n_k,).
     l2
         Positive, so that every client is strongly convex even with fewer samples than features.
+
+    Returns
+    -------
+    QuadraticFederation
+        Curvatures ``X_k' X_k / n_k + l2 I``, shape (K, v, v).
 
     Raises
     ------

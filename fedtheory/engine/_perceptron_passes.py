@@ -4,10 +4,10 @@
 
 from fedtheory._compile import compiled, compiled_with_reordering, inlined
 from fedtheory._views import matrix
-from fedtheory.engine._products import add_products
-from fedtheory.engine._softmax_blocks import take, to_logits
+from fedtheory.engine._products import add_products, write_inner_products
+from fedtheory.engine._softmax_blocks import BLOCK, take
 
-__all__ = ["backward", "forward", "layer"]
+__all__ = ["backward", "forward", "layer", "share_of_mistakes"]
 
 
 @inlined
@@ -21,13 +21,31 @@ def forward(problem, rows, first, size):
     """Take rows into the batch and write the outputs of every layer, those of the last one being the logits."""
     take(rows, first, size, problem.batch)
     layers, weights = problem.layers, problem.padded[0]
-    to_logits(problem.features, problem.batch, size, layer(weights, layers, 0), problem.blocks)
+    write_inner_products(problem.blocks, layer(weights, layers, 0), problem.features, problem.batch, size)
     for index in range(1, layers.shape[0]):
         below = problem.blocks[layers[index - 1, 5] :]
         inputs = problem.hidden[index][:, : layers[index, 3]]
         _rectify(below, layers[index - 1, 0], size, inputs)
-        block = problem.blocks[layers[index, 5] :]
-        to_logits(inputs, problem.counting, size, layer(weights, layers, index), block)
+        outputs = problem.blocks[layers[index, 5] :]
+        write_inner_products(outputs, layer(weights, layers, index), inputs, problem.counting, size)
+
+
+@compiled
+def share_of_mistakes(problem, rows, first, count):
+    """Return the share of ``rows[first:first + count]`` that the padded weights classify wrongly."""
+    last = problem.layers[-1]
+    num_classes, logits = last[0], problem.blocks[last[5] :]
+    wrong = 0
+    for start in range(0, count, BLOCK):
+        size = min(BLOCK, count - start)
+        forward(problem, rows, first + start, size)
+        for s in range(size):
+            best = 0  # of equal logits the first counts, as in numpy.argmax
+            for c in range(1, num_classes):
+                if logits[c, s] > logits[best, s]:
+                    best = c
+            wrong += best != problem.labels[problem.batch[s]]
+    return wrong / count
 
 
 @compiled

@@ -1,7 +1,8 @@
-"""Sums of outer products whose tiles stay in the processor's registers while the sum runs.
+"""Matrix products of small layers whose sums stay in the processor's registers while they run.
 
-Numba widens the innermost loop only, so that a sum of products would read and write its result every few terms. Here a
-tile of the result, some rows of some vectors of eight numbers, is read once and written once.
+Numba widens the innermost loop only, so that a sum of outer products would read and write its result every few terms,
+and a table of inner products be summed across registers number by number. Here a tile of the result, some rows of some
+vectors of eight numbers, is read once and written once.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
@@ -17,7 +18,7 @@ from numba.extending import intrinsic, overload
 
 from fedtheory._compile import compiled
 
-__all__ = ["add_products"]
+__all__ = ["LANES", "ROWS", "add_products", "write_inner_products"]
 
 # Sums of 5 by 4 vectors of eight doubles fill 20 of the 32 registers of AVX-512, 5 by 1 of them 10 of the 16 of AVX2.
 LANES, ROWS = 8, 5
@@ -97,11 +98,88 @@ def _lower(context, builder, kinds, arguments, height, width):
         terms = {j: _load(builder, entry(_RIGHT, number, j)) for j in columns}
         factors = {i: _spread(builder, builder.load(entry(_LEFT, i, loop.index))) for i in rows}
         for (i, j), kept in sums.items():
-            # "contract": multiplied and added with one rounding
-            product = builder.fmul(factors[i], terms[j], flags=("contract",))
-            builder.store(builder.fadd(builder.load(kept), product, flags=("contract",)), kept)
+            _accumulate(builder, kept, factors[i], terms[j])
     for place, kept in sums.items():
         builder.store(builder.load(kept), _vector(builder, entry(_TOTAL, *place)), align=8)
+
+
+@compiled
+def write_inner_products(table, left, right, numbers, count):
+    """Write to table[i, k] the inner product of left[i] and row numbers[k] of ``right``, for k < count.
+
+    ``left`` has a multiple of five rows; ``numbers`` and ``table`` have room for a multiple of four, and are filled so
+    far. Rows have a multiple of eight numbers.
+    """
+    for row in range(0, left.shape[0], ROWS):
+        for first in range(0, count, VECTORS):
+            _write_tile(table, row, first, left, right, numbers, VECTORS)
+
+
+def _write_tile(table, row, first, left, right, numbers, width):
+    """Write ``ROWS`` times ``width`` inner products."""
+    rows, columns = slice(row, row + ROWS), slice(first, first + width)
+    table[rows, columns] = left[rows] @ right[numbers[columns]].T
+
+
+@overload(_write_tile, prefer_literal=True)
+def _compiled_inner_tile(table, row, first, left, right, numbers, width):
+    def tile(table, row, first, left, right, numbers, width):
+        return _inner_tile(table, row, first, left, right, numbers, width)
+
+    return tile
+
+
+@intrinsic(prefer_literal=True)
+def _inner_tile(typing_context, table, row, first, left, right, numbers, width):
+    signature = types.void(table, types.intp, types.intp, left, right, numbers, width)
+
+    def lower(context, builder, signature, arguments):
+        _lower_inner(context, builder, signature.args, arguments, width.literal_value)
+        return context.get_dummy_value()
+
+    return signature, lower
+
+
+def _lower_inner(context, builder, kinds, arguments, width):
+    _, row, first, left, *_ = arguments
+    entry = partial(_entry, context, builder, kinds, arguments)
+    rows = [builder.add(row, context.get_constant(types.intp, i)) for i in range(ROWS)]
+    columns = [builder.add(first, context.get_constant(types.intp, k)) for k in range(width)]
+    numbers = {k: builder.load(entry(_NUMBERS, k)) for k in columns}
+    zeros = ir.Constant(_VECTOR, [0.0] * LANES)
+    sums = {(i, k): cgutils.alloca_once_value(builder, zeros) for i in rows for k in columns}
+    count = builder.extract_value(cgutils.create_struct_proxy(kinds[_LEFT])(context, builder, left).shape, 1)
+    with cgutils.for_range_slice(builder, count.type(0), count, count.type(LANES), intp=count.type) as (j, _):
+        terms = {k: _load(builder, entry(_RIGHT, number, j)) for k, number in numbers.items()}
+        factors = {i: _load(builder, entry(_LEFT, i, j)) for i in rows}
+        for (i, k), kept in sums.items():
+            _accumulate(builder, kept, factors[i], terms[k])
+    for i in rows:
+        folded = _folded(builder, [builder.load(sums[i, k]) for k in columns])
+        builder.store(folded, builder.bitcast(entry(_TOTAL, i, first), folded.type.as_pointer()), align=8)
+
+
+def _accumulate(builder, kept, factor, term):
+    # "contract": multiplied and added with one rounding
+    product = builder.fmul(factor, term, flags=("contract",))
+    builder.store(builder.fadd(builder.load(kept), product, flags=("contract",)), kept)
+
+
+def _folded(builder, vectors):
+    """Sum of the numbers of each vector, as one vector; there are a power of two of them."""
+    wanted = len(vectors)
+    while len(vectors) > 1:
+        vectors = [_in_twos(builder, *pair, 2 * LANES) for pair in zip(vectors[::2], vectors[1::2], strict=True)]
+    (folded,) = vectors
+    while folded.type.count > wanted:
+        folded = _in_twos(builder, folded, folded, folded.type.count)
+    return folded
+
+
+def _in_twos(builder, one, other, count):
+    kind = ir.VectorType(ir.IntType(32), count // 2)
+    parts = [builder.shuffle_vector(one, other, ir.Constant(kind, list(range(at, count, 2)))) for at in (0, 1)]
+    return builder.fadd(*parts)
 
 
 def _entry(context, builder, kinds, arguments, which, *indices):

@@ -121,7 +121,7 @@ def _run_one(blank: _Blank, job: Job, seed: np.random.SeedSequence) -> Replicate
     rngs = [np.random.default_rng(selection), np.random.default_rng(training)]
     # To make a Generator and hand it over takes half as long as a short replicate: none is made that nobody draws from.
     rngs.append(rngs[0] if job.rules.attend is None else np.random.default_rng(attendance))
-    space, written, fleet = _copied(blank.space), _copied(blank.recording), _fleet(job)
+    space, written, fleet = _emptied(blank.space, job.initial), _copied(blank.recording), _fleet(job)
     with failures_named(job.name, space):
         problem, judge = job.family.own_arrays(), None if job.validation is None else job.validation.own_arrays()
         ended = blank.loop(problem, judge, _server(job), space, written, job.work, fleet, blank.plan, *rngs)
@@ -140,6 +140,11 @@ def _copied(arrays: Any) -> Any:
     return arrays._make(part.copy() if isinstance(part, np.ndarray) else part for part in arrays)
 
 
+def _emptied(space: Any, initial: Array) -> Any:
+    # Zeros that nobody touches take no memory, of a room for a million clients, say.
+    return space._make(np.zeros(part.shape, part.dtype) for part in space)._replace(model=initial.copy())
+
+
 def _server(job: Job) -> Server:
     # the table is only read; memory and weights are this replicate's own
     return Server(_own(job.rules.table), job.rules.memory.copy(), job.weights.copy())
@@ -151,7 +156,7 @@ def _own(table: Array) -> Array:
 
 
 def _plan(job: Job, stop: Any) -> Plan:
-    batch = job.work.batch_size if job.rules.candidate_loss == "minibatch" else 0
+    batch = job.work.batch_size if job.rules.candidate_loss.startswith("minibatch") else 0
     how = job.rules.valuation
     valuation = (-1, 0.0, 0) if how is None else (METHODS[how.method], float(how.tolerance), how.num_permutations)
     return Plan(

@@ -1,9 +1,7 @@
-"""Softmax regression on a block of samples: logits, powers, residuals, each a pass the processor can widen.
+"""From the logits of a block of samples to powers and residuals, each a pass the processor can widen.
 
 The logits of a block are stored (classes, samples), so that the work per class is one pass over neighboring numbers.
-Weights and features are padded with zeros to a multiple of ``LANES`` features, weights also to a multiple of ``GROUP``
-classes: four samples times five classes are summed at once. Below the classes a block has two rows of numbers per
-sample: largest logits, and sums.
+Below the classes a block has two rows of numbers per sample: largest logits, and sums.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -12,10 +10,11 @@ import numpy as np
 
 from fedtheory._compile import compiled, compiled_with_reordering
 from fedtheory._exponential import power
+from fedtheory.engine._products import LANES
 
-__all__ = ["BLOCK", "GROUP", "LANES", "take", "to_logits", "to_powers", "to_residuals"]
+__all__ = ["BLOCK", "take", "to_powers", "to_residuals"]
 
-BLOCK, LANES, GROUP = 64, 8, 5
+BLOCK = 64
 
 
 @compiled
@@ -23,44 +22,6 @@ def take(rows, first, size, batch):
     """Copy row numbers; the last one again fills up to a multiple of eight."""
     for s in range(-(-size // LANES) * LANES):
         batch[s] = rows[first + min(s, size - 1)]
-
-
-@compiled_with_reordering
-def to_logits(features, batch, size, weights, block):
-    """Write the logits of the first ``size`` rows named by ``batch``, which names rows up to a multiple of four."""
-    for c in range(0, weights.shape[0], GROUP):
-        w0, w1, w2, w3, w4 = weights[c], weights[c + 1], weights[c + 2], weights[c + 3], weights[c + 4]
-        p, q, r, t, u = block[c], block[c + 1], block[c + 2], block[c + 3], block[c + 4]
-        for s in range(0, size, 4):
-            x, y = features[np.uint64(batch[s])], features[np.uint64(batch[s + 1])]
-            v, w = features[np.uint64(batch[s + 2])], features[np.uint64(batch[s + 3])]
-            x0 = x1 = x2 = x3 = x4 = y0 = y1 = y2 = y3 = y4 = 0.0
-            v0 = v1 = v2 = v3 = v4 = z0 = z1 = z2 = z3 = z4 = 0.0
-            for j in range(x.size):
-                x0 += w0[j] * x[j]
-                x1 += w1[j] * x[j]
-                x2 += w2[j] * x[j]
-                x3 += w3[j] * x[j]
-                x4 += w4[j] * x[j]
-                y0 += w0[j] * y[j]
-                y1 += w1[j] * y[j]
-                y2 += w2[j] * y[j]
-                y3 += w3[j] * y[j]
-                y4 += w4[j] * y[j]
-                v0 += w0[j] * v[j]
-                v1 += w1[j] * v[j]
-                v2 += w2[j] * v[j]
-                v3 += w3[j] * v[j]
-                v4 += w4[j] * v[j]
-                z0 += w0[j] * w[j]
-                z1 += w1[j] * w[j]
-                z2 += w2[j] * w[j]
-                z3 += w3[j] * w[j]
-                z4 += w4[j] * w[j]
-            p[s], q[s], r[s], t[s], u[s] = x0, x1, x2, x3, x4
-            p[s + 1], q[s + 1], r[s + 1], t[s + 1], u[s + 1] = y0, y1, y2, y3, y4
-            p[s + 2], q[s + 2], r[s + 2], t[s + 2], u[s + 2] = v0, v1, v2, v3, v4
-            p[s + 3], q[s + 3], r[s + 3], t[s + 3], u[s + 3] = z0, z1, z2, z3, z4
 
 
 @compiled_with_reordering

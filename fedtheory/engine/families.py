@@ -8,6 +8,7 @@ from functools import singledispatch
 from typing import Any
 
 from fedtheory.engine.contract import Family, LocalWork
+from fedtheory.federation.lazy_softmax import LazySoftmaxFederation
 from fedtheory.federation.nonconvex import NonconvexFederation
 from fedtheory.federation.perceptron import PerceptronFederation
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -26,6 +27,11 @@ def layout(fed: Any, work: LocalWork) -> Family:
         A federation; its type chooses the layout.
     work
         How clients train.
+
+    Returns
+    -------
+    Family
+        The arrays, and kernels that are compiled for them.
 
     Raises
     ------
@@ -61,6 +67,13 @@ def _(fed: SoftmaxFederation, work: LocalWork) -> Family:
 
     shape = (fed.data.num_classes, fed.data.num_features + 1)
     return _kernels_perceptron.perceptron_family(fed, [shape], work)
+
+
+@layout.register
+def _(fed: LazySoftmaxFederation, work: LocalWork) -> Family:
+    from fedtheory.engine import _kernels_lazy
+
+    return _kernels_lazy.lazy_family(fed, work)
 
 
 @layout.register

@@ -124,6 +124,16 @@ def differences(saved: Trajectory, run: Trajectory) -> tuple[str, ...]:
     -------
     tuple of str
         A sentence for each record of which a bit differs.
+
+    Examples
+    --------
+    >>> from fedtheory.engine.simulation import fedavg
+    >>> from fedtheory.federation.quadratic import QuadraticFederation
+    >>> from fedtheory.selection.full import Full
+    >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
+    >>> once, longer = (fedavg(fed, Full(), num_rounds=2, step_size=size, initial=[8.0]) for size in (0.5, 0.25))
+    >>> differences(once, once), len(differences(once, longer))
+    ((), 1)
     """
     found = []
     for name, then in saved.records.items():

@@ -1,5 +1,7 @@
 """The door to simulation: federated averaging with any strategy on any problem family."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -152,7 +154,7 @@ def fedavg(
         num_batches=0 if num_batches is None else int(_validate.count("num_batches", num_batches)),
     )
     _check_batch(rules, work, strategy)
-    family = layout(fed, work)
+    family = _asking(layout(fed, work), rules, strategy)
     recorded = _recorded(record)
     # Asked for before the run: a family may have to refuse, or to work for it.
     minimum = fed.minimum if "gap" in recorded else 0.0
@@ -202,9 +204,21 @@ def _in_config(local_steps: Any) -> Any:
 
 
 def _check_batch(rules: Rules, work: LocalWork, strategy: Strategy) -> None:
-    if rules.candidate_loss == "minibatch" and not work.batch_size:
+    if rules.candidate_loss.startswith("minibatch") and not work.batch_size:
         message = f"batch_size must be given for losses estimated on mini-batches, got None with {strategy}"
         raise ValueError(message)
+
+
+def _asking(family: Family, rules: Rules, strategy: Strategy) -> Family:
+    """Let candidates be asked for their mistakes where the rules want these."""
+    if not rules.candidate_loss.endswith("mistakes"):
+        return family
+    if family.mistakes is None:
+        message = (
+            f"fed must classify samples, since {strategy} asks candidates for their mistakes, got a family of losses"
+        )
+        raise TypeError(message)
+    return replace(family, losses=family.mistakes)
 
 
 def _recorded(record: Any) -> tuple[str, ...]:

@@ -1,5 +1,7 @@
 """What a run of federated averaging leaves behind."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,7 +131,7 @@ class Trajectory:
             np.where(lost, np.inf, finite.mean(axis=0)), np.where(lost, -np.inf, lower), np.where(lost, np.inf, upper)
         )
 
-    def plot(self, name: str = "gap", axes: "Axes | None" = None, **look: Any) -> "Axes":
+    def plot(self, name: str = "gap", axes: Axes | None = None, **look: Any) -> Axes:
         """Draw what was recorded over the rounds, the mean over replicates with its 95% confidence band.
 
         Parameters
@@ -155,7 +157,7 @@ class Trajectory:
 
         return draw(self, name, axes, **look)
 
-    def to_xarray(self) -> "Dataset":
+    def to_xarray(self) -> Dataset:
         """Return an ``xarray.Dataset`` with dimensions replicate, round, client, coordinate and place in the cohort.
 
         Every variable says what it is (``long_name``) and what it counts (``units``). What tells runs apart is in
@@ -166,7 +168,7 @@ class Trajectory:
 
         return labelled(self)
 
-    def to_pandas(self) -> "DataFrame":
+    def to_pandas(self) -> DataFrame:
         """Return a ``pandas.DataFrame`` with a row for each replicate and recorded round, and columns for all records.
 
         Only records of one number per round have a column; ``models`` and the like stay in ``to_xarray``.

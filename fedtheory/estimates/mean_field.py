@@ -1,5 +1,7 @@
 """An approximation of the error of loss-dependent selection: replace the random round by its conditional mean."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -5,6 +5,8 @@ on w, the first two moments of w obey a closed recursion, and for quadratics the
 function of them. All moments are taken about the minimizer w*, so that a small error is not a difference of large ones.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -1,5 +1,7 @@
 """Labeled samples that belong to clients: one record that generators, partitions and readers all return."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self, final
@@ -192,6 +194,20 @@ class FederatedData:
 def training_count(num_samples: int, test_fraction: float) -> int:
     """``max(1, floor((1 - test_fraction) n))``, the samples of a client that are not held out.
 
+    Parameters
+    ----------
+    num_samples
+        n of the client.
+    test_fraction
+        Share to hold out, in [0, 1).
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Examples
+    --------
     >>> training_count(10, 0.25), training_count(10, 0.8), training_count(1, 0.5)
     (7, 2, 1)
     """

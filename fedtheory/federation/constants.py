@@ -1,5 +1,7 @@
 """Constants of the theory that need a proof: a bound G2 on stochastic gradients, and the region on which it holds."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -79,10 +81,19 @@ def gradient_bound(
     gradient_noise
         Total variance sigma2 of the noise added to each gradient.
 
+    Returns
+    -------
+    GradientBound
+        G2, squared, with the region in which it holds and the noise that adds up there.
+
     Raises
     ------
     AssumptionViolated
         If a step size is above 1/L.
+    TypeError
+        If the federation is not quadratic.
+    ValueError
+        If the model has another dimension, or a number is out of its range.
 
     Notes
     -----

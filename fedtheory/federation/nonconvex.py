@@ -1,5 +1,7 @@
 """Federations of smooth wells: non-convex, with every constant of the non-convex theorems known."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self, final

@@ -1,5 +1,7 @@
 """Federations of multilayer perceptrons on the clients' samples."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise

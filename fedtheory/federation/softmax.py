@@ -1,5 +1,7 @@
 """Federations of softmax (multinomial logistic) regression on the clients' samples."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final

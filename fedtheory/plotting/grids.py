@@ -31,6 +31,11 @@ def lines_with_bands(
         Dimensions: by default the longest of numbers, and the longest of the others (none if it has one value). Of
         what is left, the first value is drawn, and said in the title.
 
+    Returns
+    -------
+    Axes
+        The same Axes.
+
     Raises
     ------
     ValueError

@@ -18,6 +18,11 @@ def label_of(name: str, paper: str = "") -> str:
     paper
         Key of the paper whose letter is wanted, as ``fedavg``.
 
+    Returns
+    -------
+    str
+        Mathematics between dollars, or words.
+
     Examples
     --------
     >>> label_of("rho_bar"), label_of("local_steps", "fedavg"), label_of("num_clients"), label_of("gap")

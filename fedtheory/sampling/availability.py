@@ -1,5 +1,7 @@
 """Optimal sampling when only a random part of the clients is available (Optimal Client Sampling, Appendix E)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -122,6 +124,11 @@ def error_parts(
     law
         Maps (norms of the weighted updates, available clients) to the p_i, both of shape (n,), for instance
         ``available_probabilities`` with the budget and the q_i filled in.
+
+    Returns
+    -------
+    ErrorParts
+        Three squared errors, which add up to the whole.
 
     Raises
     ------

@@ -79,6 +79,20 @@ class DecayingCandidates:
 def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
     """Ask a schedule for the numbers of candidates of all rounds.
 
+    Parameters
+    ----------
+    schedule
+        Has a method ``counts(num_rounds, num_selected, num_clients)``.
+    num_rounds
+        T.
+    num_selected, num_clients
+        Limits of every number.
+
+    Returns
+    -------
+    Counts
+        Shape (num_rounds,).
+
     Raises
     ------
     TypeError, ValueError

@@ -1,8 +1,9 @@
 """Power-of-Choice: among d candidates drawn by weight, the m with the largest losses."""
 
+from __future__ import annotations
+
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
-
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, final
 

@@ -43,6 +43,27 @@ def thresholds(threshold: Any, num_rounds: int) -> Array:
 
     Infinity is allowed: it includes everybody.
 
+    Parameters
+    ----------
+    threshold
+        A number, shape (num_rounds,), or a schedule with a method ``thresholds(num_rounds)``.
+    num_rounds
+        T.
+
+    Returns
+    -------
+    Array
+        Shape (num_rounds,), at least 0.
+
+    Raises
+    ------
+    TypeError
+        If it is no real number.
+    ValueError
+        If it is negative or NaN, or has another shape.
+
+    Examples
+    --------
     >>> thresholds(float("inf"), 2)
     array([inf, inf])
     """

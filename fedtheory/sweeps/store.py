@@ -1,5 +1,7 @@
 """A sweep's folder: a header that says what is swept, one part per configuration, and a lock."""
 
+from __future__ import annotations
+
 import contextlib
 import warnings
 from collections.abc import Iterator, Mapping
@@ -57,7 +59,20 @@ class Store:
 
 
 def header_of(work: Work, grid: Grid) -> dict[str, Any]:
-    """Return what a sweep is told by: what is run, over what, with which seeds, by which version."""
+    """Return what a sweep is told by: what is run, over what, with which seeds, by which version.
+
+    Parameters
+    ----------
+    work
+        What is run.
+    grid
+        Over what.
+
+    Returns
+    -------
+    dict[str, Any]
+        Plain data, for JSON.
+    """
     return {
         "sweep": work.identity,
         "axes": {name: [canonical(value) for value in values] for name, values in grid.axes.items()},
@@ -73,6 +88,20 @@ def opened(folder: Path, header: Mapping[str, Any], *, force: bool = False) -> I
 
     A folder in which the same sweep was begun is gone on with, also over a grid that has grown. Whatever holds the lock
     loses it when its process ends, in whatever way.
+
+    Parameters
+    ----------
+    folder
+        The folder of a sweep.
+    header
+        As of ``header_of``.
+    force
+        Whether to begin anew where another sweep was.
+
+    Yields
+    ------
+    Store
+        Once: the folder is locked in the block of ``with``.
 
     Raises
     ------
@@ -103,7 +132,25 @@ def opened(folder: Path, header: Mapping[str, Any], *, force: bool = False) -> I
 
 
 def inspected(folder: Path, work: Work, grid: Grid) -> Store | None:
-    """Return a folder to look at, without a lock, None if no sweep began there; refuse what a sweep would refuse."""
+    """Return a folder to look at, without a lock, None if no sweep began there; refuse what a sweep would refuse.
+
+    Parameters
+    ----------
+    folder
+        The folder of a sweep.
+    work, grid
+        What would be run.
+
+    Returns
+    -------
+    Store | None
+        What is there, to be read only.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds something else, or another sweep.
+    """
     _refuse_foreign(folder)
     found = _read_header(folder)
     if found is None:

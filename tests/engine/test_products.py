@@ -1,11 +1,11 @@
-"""Sums of outer products: whole numbers have one sum, whatever the shapes, tiles and strides."""
+"""Products of matrices: whole numbers have one sum, whatever the shapes, tiles and strides."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedtheory.engine._products import LANES, ROWS, VECTORS, add_products
+from fedtheory.engine._products import LANES, ROWS, VECTORS, add_products, write_inner_products
 
 # Shapes on both sides of every edge of a tile: ROWS rows by VECTORS vectors, single rows, single vectors.
 shapes = st.tuples(st.integers(0, 2 * ROWS + 2), st.integers(0, 9), st.integers(1, 2 * VECTORS + 2))
@@ -46,3 +46,25 @@ def test_terms_are_added_in_their_order():
         total = np.zeros((1, LANES))
         add_products(total, 1, np.array([terms]), np.ones((3, LANES)), np.arange(3), 3, True)
         assert (total == wanted).all()
+
+
+def _written(write, tiles, count, vectors):
+    rng = np.random.default_rng(tiles)
+    left = rng.integers(-99, 99, size=(tiles * ROWS, vectors * LANES)).astype(float)
+    right, numbers = rng.integers(-99, 99, size=(12, vectors * LANES)).astype(float), rng.integers(12, size=16)
+    table = np.full((tiles * ROWS + 1, 16), np.pi)
+    write(table, left, right, numbers, count)
+    filled = -(-count // VECTORS) * VECTORS
+    wanted = np.full_like(table, np.pi)
+    wanted[:-1, :filled] = left @ right[numbers[:filled]].T
+    return table, wanted
+
+
+@given(st.integers(1, 3), st.integers(0, 16), st.integers(1, 4))
+def test_inner_products_are_exact_on_whole_numbers_and_nothing_beyond_their_tiles_is_written(tiles, count, vectors):
+    np.testing.assert_array_equal(*_written(write_inner_products, tiles, count, vectors))
+
+
+def test_the_plain_twin_says_the_same_of_inner_products():
+    twin = getattr(write_inner_products, "py_func", write_inner_products)
+    np.testing.assert_array_equal(*_written(twin, 2, 9, 3))

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,9 @@ FEDERATIONS = [
     ft.QuadraticFederation(np.array([[[2.0, 0.3], [0.3, 1.0]]] * 2), [[0.1, 0.2], [0.3, 0.4]], [0.25, 0.75]),
     ft.SoftmaxFederation(DATA, l2=0.1),
     ft.PerceptronFederation(DATA, hidden=(3, 2), weights=[0.4, 0.6]),
-    ft.federation.NonconvexFederation(*RNG.random((2, 7, 3)), RNG.normal(1e6, 1.0, (7, 3)), np.full(7, 1 / 7)),
+    ft.federation.NonconvexFederation(
+        RNG.random((7, 3)), RNG.random((7, 3)), RNG.normal(1e6, 1.0, (7, 3)), np.full(7, 1 / 7)
+    ),
     ft.federation.prioritize(FED, [True, True, False]).federation,
 ]
 
@@ -41,7 +44,7 @@ def saved(tmp_path, fed=FED, strategy=None, **changes):
 
 def unchanged(value):
     """The value after it was written down as JSON, and made again."""
-    arrays = {}
+    arrays: dict[str, Any] = {}
     text = json.dumps(written_down(value, arrays))
     return made(json.loads(text), arrays)
 
@@ -108,6 +111,8 @@ def test_a_run_that_diverged_diverges_again(tmp_path):
 def test_a_loaded_run_keeps_its_recipe_and_where_it_was_made(tmp_path):
     saved(tmp_path)
     run = Trajectory.load(tmp_path / "run.nc")
+    assert run.recipe is not None
+    assert run.recipe.made_by is not None
     assert run.recipe.surroundings == surroundings()
     elsewhere = dataclasses.replace(run.recipe, made_by={**run.recipe.made_by, "numpy": "1.0", "git commit": "abc"})
     dataclasses.replace(run, recipe=elsewhere).save(tmp_path / "moved.nc")

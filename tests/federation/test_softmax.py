@@ -539,7 +539,7 @@ def test_beside_large_features_a_tiny_ridge_term_is_not_lost(scale, width):
 
 
 def test_where_rounding_keeps_the_gradient_up_the_advice_is_to_scale_the_features():
-    x = np.random.default_rng(0).normal(size=(60, 3)) * 1e7
-    separable = FederatedData.from_clients([(x, (x[:, 0] > 0).astype(int))])
+    rng = np.random.default_rng(0)
+    huge = FederatedData.from_clients([(rng.normal(size=(60, 3)) * 1e9, rng.integers(0, 3, 60))])
     with pytest.raises(OracleError, match=r"needs a gradient norm of at most 1e-10, got .*: scale the features"):
-        _ = SoftmaxFederation(separable, l2=1e-8).minimum
+        _ = SoftmaxFederation(huge, l2=1e-8).minimum
