@@ -25,25 +25,15 @@ from fedtheory._console import live_progress, show_table
 from fedtheory._files import Writer, json_writer, publish
 from fedtheory._study_command import default_folder, parse
 from fedtheory._study_folder import CHECKS, DATA, METADATA, TABLE, plain_config, read, reserved, unlike_data
+from fedtheory._study_records import from_records
 from fedtheory._surroundings import changes, surroundings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from xarray import Dataset
 
-__all__ = [
-    "Check",
-    "Progress",
-    "Result",
-    "Study",
-    "Table",
-    "from_records",
-    "load",
-    "main",
-    "produce",
-    "save_figure",
-    "silent",
-]
+__all__ = ["Check", "Progress", "Result", "Study", "Table", "from_records", "load", "main", "produce", "save_figure"]
+__all__ += ["silent"]
 
 _REPORTED = ("xarray", "h5netcdf", "matplotlib")
 
@@ -236,56 +226,6 @@ def save_figure(figure: Figure, path: Path, kind: str) -> None:
     """
     undated: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
     figure.savefig(path, format=kind, dpi=160, metadata=undated)
-
-
-def from_records(records: Sequence[Mapping[str, Any]]) -> Dataset:
-    """Turn flat records with the same keys into a Dataset with the dimension ``row``.
-
-    Parameters
-    ----------
-    records
-        Mappings from names to numbers, words, or arrays of one shape in all records, whose dimensions are numbered.
-
-    Returns
-    -------
-    Dataset
-        A variable for each key.
-
-    Raises
-    ------
-    ValueError
-        If there are none, or their names or shapes differ.
-
-    Examples
-    --------
-    >>> from_records([{"peer": "loop", "ratio": 200.0}, {"peer": "batched", "ratio": 9.5}])["ratio"].values
-    array([200. ,   9.5])
-    >>> from_records([{"gap": [5.0, 3.0]}, {"gap": [7.0, 2.0]}])["gap"].dims
-    ('row', 'gap_0')
-    """
-    import numpy as np
-    import xarray
-
-    if not records:
-        message = "records must hold at least one, got none"
-        raise ValueError(message)
-    variables = {}
-    for i, record in enumerate(records):
-        if set(record) != set(records[0]):
-            message = (
-                f"records must have the same names, got {', '.join(records[0])} at first and {', '.join(record)} in"
-            )
-            raise ValueError(f"{message} record {i}")
-    for name in records[0]:
-        column = [np.asarray(record[name]) for record in records]
-        for i, value in enumerate(column):
-            if value.shape != column[0].shape:
-                message = (
-                    f"{name} must have one shape in all records, got {column[0].shape} at first and {value.shape} in"
-                )
-                raise ValueError(f"{message} record {i}")
-        variables[name] = (("row", *(f"{name}_{axis}" for axis in range(column[0].ndim))), np.stack(column))
-    return xarray.Dataset(variables)
 
 
 def _command(study: Study, argv: Sequence[str]) -> int:

@@ -213,15 +213,14 @@ def _arrival(rounds: Any, base: Any, target: float) -> dict[str, Any]:
 def table(data: "Dataset") -> study.Table:
     """One row per concentration and strategy."""
     rounds, final, rows = _rounds_to_target(data), _final(data), []
-    milliseconds = 1e3 * data["seconds"].median("instance")
-    names = data["strategy"].values
+    milliseconds, names = 1e3 * data["seconds"].median("instance"), data["strategy"].values
     for concentration in data["concentration"].values:
         for name in names:
             here, base = ({"concentration": concentration, "strategy": which} for which in (name, names[0]))
             row: dict[str, Any] = {"concentration": float(concentration), "strategy": str(name)}
             for phase, target in zip(PHASES, data["target"].values, strict=True):
-                reached, first = (rounds.sel(phase=phase, **which).values for which in (here, base))
-                row |= _arrival(reached, first, float(target))
+                here_now, base_now = (rounds.sel(phase=phase, **which).values for which in (here, base))
+                row |= _arrival(here_now, base_now, float(target))
             lead = with_limits(final.sel(here) - final.sel(base), 2, signed=True)
             row["ms per round"] = round(float(milliseconds.sel(here)), 3)
             row |= {cost: float(data["costs"].sel(cost=cost, **here).mean()) for cost in COSTS}

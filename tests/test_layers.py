@@ -31,7 +31,18 @@ FLOORS = {
     **dict.fromkeys(("paper", "bounds"), 5),
     **dict.fromkeys(("claims", "verification", "worst_case"), 6),
     **dict.fromkeys(
-        ("study", "_study_command", "_study_folder", "sweeps", "testing", "_commands", "__main__", "__init__"), 7
+        (
+            "study",
+            "_study_command",
+            "_study_folder",
+            "_study_records",
+            "sweeps",
+            "testing",
+            "_commands",
+            "__main__",
+            "__init__",
+        ),
+        7,
     ),
 }
 # The catalogue scans the claims, which are made of its words.
@@ -50,7 +61,6 @@ LONGER = {
     "studies.greedyfed_quadratic.pair_figure": 26,
     "studies._performance_perceptron.records": 33,
     "studies._performance_quadratic.jax_scan": 26,
-    "studies._performance_sampling.records": 29,
     "studies._performance_softmax.jax_rounds": 44,
     "studies._performance_softmax.torch_loop": 30,
     "studies._proof_of_theorem_31._losses": 26,
