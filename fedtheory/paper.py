@@ -19,8 +19,9 @@ import numpy.typing as npt
 
 from fedtheory._formula import Formula
 from fedtheory._letters import formula
-from fedtheory._validate import DOMAINS, Array, Domain, choice
+from fedtheory._validate import Array, choice
 from fedtheory.assumptions import Assumption, Hypothesis
+from fedtheory.domains import COMMON, Domain
 from fedtheory.scheme import ANY_SCHEME, Scheme
 
 __all__ = [
@@ -203,7 +204,7 @@ def states(
     side = choice("side", side, ("upper", "lower"))
 
     def attach(summands: Callable[..., Summands]) -> Bound:
-        formula = Formula(number, summands, {**DOMAINS, **(domains or {})}, assumes, side)
+        formula = Formula(number, summands, {**COMMON, **(domains or {})}, assumes, side)
 
         def evaluate(*args: Any, strict: bool = True, _answer: Any = _answer, **kwargs: Any) -> Any:
             return _answer(bound, formula.value(args, kwargs, strict=strict), args, kwargs, strict=strict)

@@ -250,6 +250,7 @@ def waterfall_figure(data: "Dataset") -> "Figure":
         for axes, name in zip(panels, names, strict=True):
             levels = _levels(last.sel(strategy=name))
             waterfall(axes, levels, steps, groups=list(map(_kind, steps)))
+            axes.set_xlim(left=np.log10(levels[0]) - 0.3)
             axes.axvline(np.log10(levels[0]), color="black", linestyle=":", label="error $F - F^*$")
             axes.set_xlabel(r"$\log_{10}$ of the bound on $\mathrm{E}F(w) - F^*$")
             rho_bar, rho_tilde = map(float, last.sel(strategy=name)["skew"])

@@ -30,7 +30,7 @@ def offered(module: Any) -> Iterator[str]:
         value = getattr(module, name)
         title = f"{module.__name__}.{name}"
         if isinstance(value, Number | tuple | str):
-            yield f"{title} = {value!r}"
+            yield f"{title} = {_without_addresses(repr(value))}"
         elif callable(value):
             yield title + arguments(value)
         if isinstance(value, type):
@@ -45,7 +45,11 @@ def arguments(value: Any) -> str:
     except (TypeError, ValueError):
         return "(...)"
     bare = [part.replace(annotation=inspect.Parameter.empty) for part in signature.parameters.values()]
-    return re.sub(r"<(?:function|class) '?([\w.]+)[^>]*>", r"\1", str(inspect.Signature(bare)))
+    return _without_addresses(str(inspect.Signature(bare)))
+
+
+def _without_addresses(text: str) -> str:
+    return re.sub(r"<(?:function|class) '?([\w.]+)[^>]*>", r"\1", text)
 
 
 if __name__ == "__main__":

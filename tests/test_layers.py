@@ -21,7 +21,7 @@ FLOORS = {
     **dict.fromkeys(("_bits", "_discover", "_compile", "_console", "_exponential", "_files", "_letters"), 0),
     **dict.fromkeys(("_progress", "_releases", "_semidefinite", "_summary", "_surroundings"), 0),
     **dict.fromkeys(
-        ("assumptions", "consequences", "errors", "evidence", "interval", "law", "scheme", "statistics"), 0
+        ("assumptions", "consequences", "domains", "errors", "evidence", "interval", "law", "scheme", "statistics"), 0
     ),
     **dict.fromkeys(("plotting", "sampling", "valuation"), 1),
     **dict.fromkeys(("datasets", "federation"), 2),

@@ -53,8 +53,8 @@ def noise_levels(num_clients: int, factor: float, skew: float) -> Array:
     array([0. , 0.5, 2. ])
     """
     num_clients = _validate.count("num_clients", num_clients)
-    factor = float(_validate.nonnegative("factor", factor))
-    skew = float(_validate.positive("skew", skew))
+    factor = _validate.double("factor", _validate.nonnegative("factor", factor))
+    skew = _validate.double("skew", _validate.positive("skew", skew))
     ranks = np.linspace(0.0, 1.0, num_clients) if num_clients > 1 else np.ones(1)
     result: Array = factor * ranks ** (1 / skew)
     return result
@@ -167,7 +167,7 @@ def add_irrelevant_samples(
     array([2, 3])
     """
     shares = _per_client("fractions", fractions, data)
-    scale = float(_validate.nonnegative("scale", scale))
+    scale = _validate.double("scale", _validate.nonnegative("scale", scale))
     draw = _validate.generator(rng)
     clients = []
     for k, share in enumerate(shares):

@@ -42,7 +42,7 @@ def least_squares_federation(clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLik
     >>> fed.smoothness, fed.minimizer, fed.minimum
     (2.0, array([1.]), 1.0)
     """
-    l2 = float(_validate.positive("l2", l2))
+    l2 = _validate.double("l2", _validate.positive("l2", l2))
     pairs = [_pair(k, *client) for k, client in enumerate(clients)]
     if not pairs or len({x.shape[1] for x, _ in pairs}) > 1:
         message = f"clients must have equally many features, got {sorted({x.shape[1] for x, _ in pairs})}"

@@ -59,7 +59,7 @@ def dirichlet_partition(
     ([2, 4], [0, 1, 2, 3, 4, 5])
     """
     y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
-    concentration = float(_validate.positive("concentration", concentration))
+    concentration = _validate.double("concentration", _validate.positive("concentration", concentration))
     draw = _validate.generator(rng)
     parts: list[list[int]] = [[] for _ in range(num_clients)]
     for label in np.unique(y):
@@ -174,13 +174,13 @@ def power_law_partition(
     [3, 3, 4]
     """
     y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
-    power = float(_validate.positive("power", power))
+    power = _validate.double("power", _validate.positive("power", power))
     draw = _validate.generator(rng)
     shares = (1.0 - draw.random(num_clients)) ** (1 / power)
     sizes = min_samples + _apportioned(y.size - num_clients * min_samples, shares)
     if concentration is None:
         return [np.sort(part) for part in np.split(draw.permutation(y.size), np.cumsum(sizes)[:-1])]
-    skew = float(_validate.positive("concentration", concentration))
+    skew = _validate.double("concentration", _validate.positive("concentration", concentration))
     pools = [draw.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
     parts = [np.empty(0, dtype=np.int64)] * num_clients
     for k in draw.permutation(num_clients):

@@ -42,8 +42,9 @@ class Family:
     """A problem laid out for the loop: a NamedTuple of arrays, three kernels, and the value excess is measured from.
 
     ``mistakes``, with the arguments of ``losses``, writes shares of wrongly classified samples; None where nothing is
-    classified. ``private`` names the arrays that the kernels write: each replicate gets its own copy. ``shapes`` are
-    those of the matrices that a model is made of, where federations of one dimension can differ in them.
+    classified. ``private`` names the arrays, or records of them, that the kernels write: each replicate gets its own
+    copy. ``shapes`` are those of the matrices that a model is made of, where federations of one dimension can differ in
+    them.
     """
 
     arrays: Any
@@ -57,7 +58,13 @@ class Family:
 
     def own_arrays(self) -> Any:
         """Return the arrays for one replicate."""
-        return self.arrays._replace(**{name: getattr(self.arrays, name).copy() for name in self.private})
+        return self.arrays._replace(**{name: _copy(getattr(self.arrays, name)) for name in self.private})
+
+
+def _copy(part: Any) -> Any:
+    if isinstance(part, np.ndarray):
+        return part.copy()
+    return part._make(map(_copy, part)) if isinstance(part, tuple) else part  # type: ignore[attr-defined]
 
 
 ARGUMENTS = {

@@ -85,6 +85,9 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
     >>> run.models[0].ravel(), inclusions(aligned, strategy, run).priority_weights
     (array([4.   , 1.   , 0.625]), array([[1. , 0.5]]))
     """
+    if strategy.match != "loss":
+        message = f"the strategy must match losses, which the models tell, got match={strategy.match!r}"
+        raise ValueError(message)
     rounds = run.rounds
     if rounds.size < 2 or not np.array_equal(rounds, np.arange(rounds.size)):
         message = f"models of every round must be recorded, at least one round, got rounds {rounds[:4].tolist()}..."
@@ -94,9 +97,6 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
         raise ValueError(message)
     if run.config["strategy"] != repr(strategy):
         message = f"the run must be one of this strategy, {strategy}, got {run.config['strategy']}"
-        raise ValueError(message)
-    if strategy.match != "loss":
-        message = f"the strategy must match losses, which the models tell, got match={strategy.match!r}"
         raise ValueError(message)
     fed = aligned.federation
     losses = np.stack([fed.losses(models) for models in run.models[:, :-1]])  # one by one, to save memory

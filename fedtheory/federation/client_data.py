@@ -17,6 +17,9 @@ __all__ = ["FederatedData", "Labels", "training_count"]
 
 Labels = npt.NDArray[np.int64]
 
+# A model has a row for each: a stray label would ask for all memory.
+_MOST_CLASSES = 100_000
+
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,7 +35,7 @@ class FederatedData:
     offsets
         Shape (K + 1,), from 0 to N, strictly increasing: no client is empty.
     num_classes
-        By default one more than the largest label, and at least 2.
+        By default one more than the largest label, and at least 2; it must be given for labels from 100,000 on.
     test_features, test_labels, test_offsets
         Held-out samples in the same layout, or none at all; a client may have none of its own.
 
@@ -214,7 +217,10 @@ def training_count(num_samples: int, test_fraction: float) -> int:
 
 def _disjoint(parts: Sequence[npt.ArrayLike], num_samples: int) -> list[Labels]:
     # An empty list has no type of its own.
-    arrays = [np.asarray(part) if np.size(part) else np.empty(0, np.int64) for part in parts]
+    arrays = [
+        _validate.unmasked(f"part {k}", part) if np.size(part) else np.empty(0, np.int64)
+        for k, part in enumerate(parts)
+    ]
     rows = [_validate.counts(f"part {k}", part, 0, num_samples - 1).ravel() for k, part in enumerate(arrays)]
     counts = np.bincount(np.concatenate([np.empty(0, np.int64), *rows]), minlength=num_samples)
     if counts.max(initial=0) > 1:
@@ -248,6 +254,9 @@ def _whole(name: str, value: Any, shape: tuple[int | None, ...]) -> Labels:
 def _num_classes(num_classes: Any, labels: Labels, test_labels: Labels) -> int:
     if num_classes is None:
         num_classes = 1 + max(1, int(labels.max()), int(test_labels.max(initial=0)))
+        if num_classes > _MOST_CLASSES:
+            message = f"num_classes must be given for labels from {_MOST_CLASSES} on, got the label {num_classes - 1}"
+            raise ValueError(message)
     classes = int(_validate.count("num_classes", num_classes, low=2))
     for name, values in (("labels", labels), ("test_labels", test_labels)):
         outside = np.flatnonzero((values < 0) | (values >= classes))

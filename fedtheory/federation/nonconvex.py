@@ -40,7 +40,7 @@ class NonconvexFederation:
     Raises
     ------
     ValueError
-        If shapes disagree, a number is not finite, or an amplitude is negative.
+        If shapes disagree, a number is not finite or above 1e100, or an amplitude is negative.
 
     Examples
     --------
@@ -59,12 +59,12 @@ class NonconvexFederation:
     def __init__(
         self, amplitudes: npt.ArrayLike, centers: npt.ArrayLike, tilts: npt.ArrayLike, weights: npt.ArrayLike
     ) -> None:
-        a = _validate.nonnegative("amplitudes", _validate.array("amplitudes", amplitudes, ndim=2))
+        a = _validate.nonnegative("amplitudes", _moderate("amplitudes", amplitudes, ndim=2))
         if a.size == 0 or not a.any():
             message = f"amplitudes must have a positive entry, got {'zeros' if a.size else 'none'} of shape {a.shape}"
             raise ValueError(message)
         p = _validate.probability_vector("weights", weights, size=a.shape[0])
-        c, b = _validate.array("centers", centers, shape=a.shape), _validate.array("tilts", tilts, shape=a.shape)
+        c, b = _moderate("centers", centers, shape=a.shape), _moderate("tilts", tilts, shape=a.shape)
         clean = {
             "amplitudes": a,
             "centers": c,
@@ -231,6 +231,10 @@ class NonconvexFederation:
             message = f"w must have shape (..., {self.dim}), got {model.shape}"
             raise ValueError(message)
         return model
+
+
+def _moderate(name: str, value: npt.ArrayLike, **form: Any) -> Array:
+    return _validate.moderate(name, _validate.array(name, value, **form), 1e100)
 
 
 def _centered(tilts: Array, weights: Array) -> Array:

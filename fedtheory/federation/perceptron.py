@@ -79,7 +79,7 @@ class PerceptronFederation:
             raise ValueError(message)
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "hidden", layers)
-        object.__setattr__(self, "l2", float(_validate.nonnegative("l2", self.l2)))
+        object.__setattr__(self, "l2", _validate.double("l2", _validate.nonnegative("l2", self.l2)))
 
     @property
     def num_clients(self) -> int:

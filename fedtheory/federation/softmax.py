@@ -71,7 +71,7 @@ class SoftmaxFederation:
     def __post_init__(self) -> None:
         weights = checked_weights(checked_data(self.data), self.weights)
         object.__setattr__(self, "weights", weights)
-        object.__setattr__(self, "l2", float(_validate.nonnegative("l2", self.l2)))
+        object.__setattr__(self, "l2", _validate.double("l2", _validate.nonnegative("l2", self.l2)))
 
     @property
     def num_clients(self) -> int:

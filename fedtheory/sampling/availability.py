@@ -88,7 +88,7 @@ def available_probabilities(
     if here.dtype != np.bool_ or here.shape != t.shape:
         message = f"available must be booleans of shape {t.shape}, got {here.dtype} of shape {here.shape}"
         raise TypeError(message)
-    m = float(_validate.positive("expected_size", expected_size))
+    m = _validate.double("expected_size", _validate.positive("expected_size", expected_size))
     if m > t.size:
         message = f"expected_size must be at most the number of clients, {t.size}, got {m}"
         raise ValueError(message)

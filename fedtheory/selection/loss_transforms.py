@@ -46,7 +46,7 @@ class FairLoss:
 
     def code(self) -> tuple[float, float]:
         """Return the kind and q."""
-        return _FAIR, float(_validate.nonnegative("power", self.power))
+        return _FAIR, _validate.double("power", _validate.nonnegative("power", self.power))
 
 
 def coded(transform: LossTransform | None) -> tuple[float, float]:

@@ -32,7 +32,7 @@ class AnnealedThreshold:
 
     def thresholds(self, num_rounds: int) -> Array:
         """Return eps for each round, shape (num_rounds,)."""
-        initial = float(_validate.nonnegative("initial", self.initial))
+        initial = _validate.double("initial", _validate.nonnegative("initial", self.initial))
         end = float(_validate.positive("end", _validate.fraction("end", self.end)))
         result: Array = initial * np.maximum(1.0 - np.arange(num_rounds) / (end * max(num_rounds, 1)), 0.0)
         return result

@@ -68,13 +68,13 @@ def test_who_cannot_classify_or_tell_is_refused(fed):
     parabolas = ft.federation.prioritize(ft.QuadraticFederation([1.0, 1.0], [[0.0], [1.0]], [0.5, 0.5]), [True, False])
     strategy = ft.selection.LossMatching(parabolas.priority, parabolas.shares, match="accuracy")
     with pytest.raises(TypeError, match="fed must classify samples, since LossMatching"):
-        ft.fedavg(parabolas.federation, strategy, num_rounds=1, step_size=0.1)
-    run = ft.fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.1)
+        ft.fedavg(parabolas.federation, strategy, num_rounds=1, step_size=0.1, record=("loss",))
+    run = ft.fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.1, record=("loss",))
     with pytest.raises(ValueError, match="must match losses, which the models tell, got match='accuracy'"):
         ft.engine.inclusions(parabolas, strategy, run)
     aligned = ft.federation.prioritize(fed, np.arange(K) < FIRST)
     by_batch = ft.selection.LossMatching(aligned.priority, aligned.shares, match="minibatch accuracy")
     with pytest.raises(ValueError, match="batch_size must be given for losses estimated on mini-batches"):
-        ft.fedavg(aligned.federation, by_batch, num_rounds=1, step_size=0.1)
+        ft.fedavg(aligned.federation, by_batch, num_rounds=1, step_size=0.1, record=("loss",))
     with pytest.raises(ValueError, match="match must be one of"):
         ft.selection.LossMatching((True,), (1.0,), match="gradient")
