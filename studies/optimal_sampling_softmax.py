@@ -235,10 +235,8 @@ def accuracy_figure(data: "Dataset") -> "Figure":
         for (kind, size), (above, below) in zip(columns, panels.T, strict=True):
             for name, color, marker in zip(data["strategy"].values, COLORS, MARKERS, strict=False):
                 here = data.sel(kind=kind, size=size, strategy=name)
-                curve, sent = (
-                    mean_and_limits(here["accuracy"].transpose("instance", "round")),
-                    here["bits"].mean("instance"),
-                )
+                curve = mean_and_limits(here["accuracy"].transpose("instance", "round"))
+                sent = here["bits"].mean("instance")
                 look: dict[str, Any] = {"label": str(name), "color": color, "marker": marker}
                 measured(above, data["round"], *curve, **look)
                 below.set_xscale("log")

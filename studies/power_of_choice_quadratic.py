@@ -244,12 +244,13 @@ def table(data: "Dataset") -> study.Table:
 def checks(data: "Dataset") -> dict[str, study.Check]:
     """Test what the figures are taken to show."""
     largest, smallest = (data["strategy"].values[index] for index in (-2, 1))
-    early = data["speedup"].isel(threshold=0).drop_sel(strategy=RAND)
+    early: Any = data["speedup"].isel(threshold=0).drop_sel(strategy=RAND)
     floors = data["final_gap"].mean("instance")
     follows, departs = (_deviation(data, name) for name in ("rand", largest))
     detail = f"{float(early.min()):.2f} to {float(early.max()):.2f}"
     ends = {name: floors.sel(strategy=name).values for name in (smallest, largest)}
-    adaptive = [np.exp(np.log(_ends(data.sel(num_clients=size), ADAPTIVE)).mean()) for size in data["num_clients"]]
+    ratios = [_ends(data.sel(num_clients=size), ADAPTIVE) for size in data["num_clients"]]
+    adaptive = [float(np.exp(np.log(ratio).mean())) for ratio in ratios]
     ceiling = float(data["ceiling"].mean())
     mean_gain = float(np.exp(np.log(early.values).mean(axis=early.dims.index("instance")).max()))
     return {

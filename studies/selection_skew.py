@@ -40,6 +40,7 @@ import fedtheory as ft
 from fedtheory import study
 from fedtheory.estimates.skews import sampled_models
 from fedtheory.plotting.intervals import certified
+from fedtheory.plotting.labels import label_of
 from fedtheory.plotting.style import COLORS, appearance, legend_below
 
 if TYPE_CHECKING:
@@ -221,7 +222,8 @@ def skew_figure(data: "Dataset") -> "Figure":
     import matplotlib.pyplot as plt
 
     columns = data.sizes["num_clients"]
-    titles = {"rho_bar": r"$\bar\rho$", "ratio": r"$\tilde\rho / \bar\rho$", "rho_diagonal": "diagonal skew"}
+    bar, tilde, diagonal = map(label_of, ("rho_bar", "rho_tilde", "rho_diagonal"))
+    titles = {"rho_bar": bar, "ratio": f"{tilde} / {bar}", "rho_diagonal": f"diagonal skew {diagonal}"}
     with appearance():
         figure, panels = plt.subplots(3, columns, figsize=(1 + 4.6 * columns, 8.5), sharey="row", squeeze=False)
         for column, size in enumerate(data["num_clients"].values):

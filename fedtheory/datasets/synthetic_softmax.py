@@ -91,6 +91,11 @@ def synthetic(
     test_fraction
         A client of n samples keeps ``max(1, floor((1 - test_fraction) n))`` for training.
 
+    Returns
+    -------
+    FederatedData
+        Features of shape (n, f), labels 0 to C - 1, the clients one after the other.
+
     Raises
     ------
     ValueError
@@ -107,10 +112,10 @@ def synthetic(
     FederatedData(num_clients=3, num_samples=135, num_features=60, num_classes=10, num_test_samples=15)
     """
     share = _validate.fraction("test_fraction", test_fraction)
-    shape = _shape(num_clients, num_classes, num_features)
-    spreads = _spread("alpha", alpha, dispersion), _spread("beta", beta, dispersion)
-    streams = _streams(rng)
-    drawn = _sizes(sizes, num_clients, min_samples, max_samples, np.random.default_rng(streams["sizes"]))
+    shape = shape_of(num_clients, num_classes, num_features)
+    spreads = spread_of("alpha", alpha, dispersion), spread_of("beta", beta, dispersion)
+    streams = ingredient_streams(rng)
+    drawn = sample_sizes(sizes, num_clients, min_samples, max_samples, np.random.default_rng(streams["sizes"]))
     clients = _clients(spreads, shape, drawn, streams)
     train, test = [], []
     for k, child in enumerate(streams["samples"].spawn(num_clients)):
@@ -137,14 +142,31 @@ def synthetic_clients(
 ) -> SyntheticClients:
     """Models, feature means and sizes that ``synthetic`` draws its samples from; the arguments are the same.
 
+    Parameters
+    ----------
+    alpha, beta, num_clients, rng, num_features, num_classes, dispersion, sizes, min_samples, max_samples
+        As of ``synthetic``.
+
+    Returns
+    -------
+    SyntheticClients
+        Models of shape (K, C, f), feature means of shape (K, f), sizes of shape (K,).
+
+    Raises
+    ------
+    ValueError
+        As ``synthetic``.
+
+    Examples
+    --------
     >>> clients = synthetic_clients(0, 1, num_clients=4, num_features=2, num_classes=3)
     >>> clients.models.shape, np.abs(clients.model_means).max(), clients.scales.round(4)
     ((4, 3, 2), np.float64(0.0), array([1.    , 0.6598]))
     """
-    shape = _shape(num_clients, num_classes, num_features)
-    spreads = _spread("alpha", alpha, dispersion), _spread("beta", beta, dispersion)
-    streams = _streams(rng)
-    drawn = _sizes(sizes, num_clients, min_samples, max_samples, np.random.default_rng(streams["sizes"]))
+    shape = shape_of(num_clients, num_classes, num_features)
+    spreads = spread_of("alpha", alpha, dispersion), spread_of("beta", beta, dispersion)
+    streams = ingredient_streams(rng)
+    drawn = sample_sizes(sizes, num_clients, min_samples, max_samples, np.random.default_rng(streams["sizes"]))
     return _clients(spreads, shape, drawn, streams)
 
 
@@ -159,8 +181,7 @@ def _clients(
     models = u[:, None, None] + _per_client(streams["models"], (num_clients, num_classes, num_features))
     biases = u[:, None] + _per_client(streams["biases"], (num_clients, num_classes))
     centers = B[:, None] + _per_client(streams["centers"], (num_clients, num_features))
-    scales = np.arange(1, num_features + 1, dtype=np.float64) ** (-_FEATURE_DECAY / 2)
-    return SyntheticClients(u, B, models, biases, centers, scales, sizes)
+    return SyntheticClients(u, B, models, biases, centers, scales_of(num_features), sizes)
 
 
 def _samples(clients: SyntheticClients, k: int, rng: np.random.Generator) -> tuple[Array, Labels]:
@@ -171,13 +192,22 @@ def _samples(clients: SyntheticClients, k: int, rng: np.random.Generator) -> tup
     return x, np.argmax(logits, axis=1)
 
 
-def _spread(name: str, value: Any, dispersion: str) -> float:
-    spread = float(_validate.nonnegative(name, value))
+def scales_of(num_features: int) -> Array:
+    """Return the standard deviations of the features, shape (f,)."""
+    scales: Array = np.arange(1, num_features + 1, dtype=np.float64) ** (-_FEATURE_DECAY / 2)
+    return scales
+
+
+def spread_of(name: str, value: Any, dispersion: str) -> float:
+    """Return a spread as a standard deviation."""
+    spread = _validate.double(name, _validate.nonnegative(name, value))
+    _validate.moderate(name, np.array(spread), 1e100)
     reading = _validate.choice("dispersion", dispersion, ("std", "variance"))
     return spread if reading == "std" else float(np.sqrt(spread))
 
 
-def _sizes(law: str, num_clients: int, low: int, high: int | None, rng: np.random.Generator) -> Labels:
+def sample_sizes(law: str, num_clients: int, low: int, high: int | None, rng: np.random.Generator) -> Labels:
+    """Draw the number of samples of each client, shape (K,)."""
     law = _validate.choice("sizes", law, ("lognormal", "power_law"))
     low = _validate.count("min_samples", low)
     if high is not None:
@@ -192,7 +222,8 @@ def _sizes(law: str, num_clients: int, low: int, high: int | None, rng: np.rando
     return grown
 
 
-def _shape(num_clients: Any, num_classes: Any, num_features: Any) -> tuple[int, int, int]:
+def shape_of(num_clients: Any, num_classes: Any, num_features: Any) -> tuple[int, int, int]:
+    """Return how many clients, classes and features there are."""
     return (
         _validate.count("num_clients", num_clients),
         _validate.count("num_classes", num_classes, low=2),
@@ -200,7 +231,8 @@ def _shape(num_clients: Any, num_classes: Any, num_features: Any) -> tuple[int, 
     )
 
 
-def _streams(rng: Any) -> _Streams:
+def ingredient_streams(rng: Any) -> _Streams:
+    """Spawn the stream of each ingredient."""
     # One stream per ingredient: another choice of one of them leaves the draws of the others as they were.
     names = ("sizes", "model_means", "feature_means", "models", "biases", "centers", "samples")
     return dict(zip(names, _validate.seed_sequence(rng).spawn(len(names)), strict=True))

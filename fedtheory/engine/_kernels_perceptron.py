@@ -9,58 +9,41 @@ logit: what is far below that is 0 here.
 # (slots take what engine/contract.py says)
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fedtheory._compile import compiled, compiled_with_reordering
-from fedtheory._validate import Array
+from fedtheory.engine._perceptron_arrays import laid_out
 from fedtheory.engine._perceptron_passes import backward, forward, layer, share_of_mistakes
-from fedtheory.engine._softmax_blocks import BLOCK, GROUP, LANES, to_powers, to_residuals
+from fedtheory.engine._softmax_blocks import BLOCK, to_powers, to_residuals
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation.perceptron import PerceptronFederation
 from fedtheory.federation.softmax import SoftmaxFederation
 
-__all__ = ["PerceptronArrays", "perceptron_family"]
-
-Whole = npt.NDArray[np.int64]
-
-
-class PerceptronArrays(NamedTuple):
-    """What the kernels read and, from ``order`` on, what each replicate writes.
-
-    ``features`` (N, P) end with the constant 1 and zeros; ``labels`` and ``rows`` (0..N-1) are (N,). ``layers`` (L, 6)
-    hold the units and inputs (the constant among them) of each layer, its rows and columns with padding, and where its
-    matrix and its block begin. ``order`` holds the rows of each client in an order that mini-batches shuffle.
-    ``known_losses`` (K,) are the losses at ``known_model`` (v,). ``padded`` (4, total) holds weights, gradient,
-    velocity and the server's weights; ``blocks`` a layer's outputs (rows + 2, BLOCK), the two below the classes being
-    scratch; ``hidden`` (L, BLOCK, widest) the inputs of each layer beyond the first, sample by sample, and in the
-    first's place their slopes; ``batch`` the numbers of the samples in the block, and ``counting`` 0, 1, 2, ...
-    """
-
-    features: Array
-    labels: Whole
-    offsets: Whole
-    weights: Array
-    rows: Whole
-    layers: Whole
-    l2: float
-    counting: Whole
-    order: Whole
-    known_losses: Array
-    known_model: Array
-    padded: Array
-    blocks: Array
-    hidden: Array
-    batch: Whole
+__all__ = [
+    "check_batches",
+    "draw_batch",
+    "mean_loss",
+    "pad",
+    "perceptron_family",
+    "ridge_term",
+    "train_one",
+]
 
 
 def perceptron_family(
     fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tuple[int, int]], work: LocalWork
 ) -> Family:
     """Lay out a federation whose layers have matrices of these shapes for the round loop."""
-    smallest = int(fed.sample_counts.min())
+    check_batches(work, int(fed.sample_counts.min()))
+    slots: tuple[Any, Any, Any] = (_losses, _train, _excess)
+    private = ("order", "known_losses", "known_model", "padded", "blocks", "hidden", "batch")
+    return Family(laid_out(fed, shapes), *slots, 0.0, private, tuple(shapes), _mistakes)
+
+
+def check_batches(work: LocalWork, smallest: int) -> None:
+    """Raise a ValueError for local work that cannot be done on mini-batches of clients with so many samples."""
     if work.batch_size > smallest:
         message = f"batch_size must be at most {smallest}, the samples of the smallest client, got {work.batch_size}"
         raise ValueError(message)
@@ -70,37 +53,6 @@ def perceptron_family(
     if (work.batch_size or work.num_batches) and work.relative_noise:
         message = f"relative_noise must be 0 with mini-batches, whose gradients are noisy, got {work.relative_noise}"
         raise ValueError(message)
-    slots: tuple[Any, Any, Any] = (_losses, _train, _excess)
-    private = ("order", "known_losses", "known_model", "padded", "blocks", "hidden", "batch")
-    return Family(_arrays(fed, shapes), *slots, 0.0, private, tuple(shapes), _mistakes)
-
-
-def _arrays(fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tuple[int, int]]) -> PerceptronArrays:
-    units, inputs = np.array(shapes, dtype=np.int64).T
-    rows, columns = -(-units // GROUP) * GROUP, -(-inputs // LANES) * LANES
-    matrices, blocks = np.cumsum([0, *(rows * columns)]), np.cumsum([0, *(rows + 2)])
-    num_samples, width = fed.inputs.shape
-    features = np.zeros((num_samples, columns[0]))
-    features[:, :width] = fed.inputs
-    hidden = np.zeros((len(shapes), BLOCK, columns[1:].max(initial=0)))
-    hidden[np.arange(1, len(shapes)), :, inputs[1:] - 1] = 1.0
-    return PerceptronArrays(
-        features=features,
-        labels=np.array(fed.data.labels),
-        offsets=np.array(fed.data.offsets),
-        weights=np.array(fed.weights),
-        rows=np.arange(num_samples),
-        layers=np.column_stack([units, inputs, rows, columns, matrices[:-1], blocks[:-1]]),
-        l2=fed.l2,
-        counting=np.arange(max(BLOCK, rows.max())),
-        order=np.arange(num_samples),
-        known_losses=np.zeros(fed.num_clients),
-        known_model=np.full(fed.dim, np.nan),
-        padded=np.zeros((4, matrices[-1])),
-        blocks=np.zeros((blocks[-1], BLOCK)),
-        hidden=hidden,
-        batch=np.zeros(BLOCK, dtype=np.int64),
-    )
 
 
 @compiled
@@ -109,28 +61,28 @@ def _losses(problem, model, candidates, batch_size, rng, losses):
     for i in range(model.size):
         known = known and model[i] == problem.known_model[i]
     if not known:
-        _pad(model, problem.layers, problem.padded[0])
-    ridge = _ridge(problem, model)
+        pad(model, problem.layers, problem.padded[0])
+    ridge = ridge_term(problem, model)
     for j in range(candidates.size):
         k = candidates[j]
         first, count = problem.offsets[k], problem.offsets[k + 1] - problem.offsets[k]
         if known:
             losses[j] = problem.known_losses[k]
         elif batch_size > 0:
-            _draw_batch(problem.order, first, count, batch_size, rng)
-            losses[j] = _mean_loss(problem, problem.order, first, batch_size) + ridge
+            draw_batch(problem.order, first, count, batch_size, rng)
+            losses[j] = mean_loss(problem, problem.order, first, batch_size) + ridge
         else:
-            losses[j] = _mean_loss(problem, problem.rows, first, count) + ridge
+            losses[j] = mean_loss(problem, problem.rows, first, count) + ridge
 
 
 @compiled
 def _mistakes(problem, model, candidates, batch_size, rng, losses):
-    _pad(model, problem.layers, problem.padded[0])
+    pad(model, problem.layers, problem.padded[0])
     for j in range(candidates.size):
         k = candidates[j]
         first, count = problem.offsets[k], problem.offsets[k + 1] - problem.offsets[k]
         if batch_size > 0:
-            _draw_batch(problem.order, first, count, batch_size, rng)
+            draw_batch(problem.order, first, count, batch_size, rng)
             losses[j] = share_of_mistakes(problem, problem.order, first, batch_size)
         else:
             losses[j] = share_of_mistakes(problem, problem.rows, first, count)
@@ -139,12 +91,12 @@ def _mistakes(problem, model, candidates, batch_size, rng, losses):
 @compiled
 def _excess(problem, model):
     # All losses are kept: asking for some of them at the same model is free.
-    _pad(model, problem.layers, problem.padded[0])
-    ridge = _ridge(problem, model)
+    pad(model, problem.layers, problem.padded[0])
+    ridge = ridge_term(problem, model)
     total = 0.0
     for k in range(problem.weights.size):
         first, count = problem.offsets[k], problem.offsets[k + 1] - problem.offsets[k]
-        problem.known_losses[k] = _mean_loss(problem, problem.rows, first, count) + ridge
+        problem.known_losses[k] = mean_loss(problem, problem.rows, first, count) + ridge
         total += problem.weights[k] * problem.known_losses[k]
     for i in range(model.size):
         problem.known_model[i] = model[i]
@@ -154,16 +106,16 @@ def _excess(problem, model):
 @compiled
 def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     for i in range(chosen.size):
-        mean_losses[i] = _train_one(problem, chosen[i], server_model, step_sizes, work, rng, updates[i])
+        mean_losses[i] = train_one(problem, chosen[i], server_model, step_sizes, work, rng, updates[i])
 
 
 @compiled
-def _train_one(problem, client, server_model, step_sizes, work, rng, update):
+def train_one(problem, client, server_model, step_sizes, work, rng, update):
     first, count = problem.offsets[client], problem.offsets[client + 1] - problem.offsets[client]
     padded = problem.padded
     weights, gradient, speed, start = padded[0], padded[1], padded[2], padded[3]
-    _pad(server_model, problem.layers, weights)
-    _pad(server_model, problem.layers, start)
+    pad(server_model, problem.layers, weights)
+    pad(server_model, problem.layers, start)
     speed.fill(0.0)
     size = work.batch_size if work.batch_size > 0 else count
     if work.num_batches > 0:
@@ -176,7 +128,7 @@ def _train_one(problem, client, server_model, step_sizes, work, rng, update):
             # Samples before ``begin`` have been seen in this epoch, which ends when fewer than a batch are left.
             goes_on = s % work.num_batches > 0 if work.num_batches > 0 else work.by_epoch and s > 0
             begin = begin + size if goes_on and begin + 2 * size <= count else 0
-            _draw_batch(problem.order, first + begin, count - begin, size, rng)
+            draw_batch(problem.order, first + begin, count - begin, size, rng)
         total_loss += _mean_gradient(problem, rows, first + begin, size, work.track_losses)
         if work.gradient_noise > 0.0 or work.relative_noise > 0.0:
             _add_noise(gradient, problem.layers, server_model.size, work, rng)
@@ -186,7 +138,7 @@ def _train_one(problem, client, server_model, step_sizes, work, rng, update):
 
 
 @compiled
-def _pad(model, layers, padded):
+def pad(model, layers, padded):
     place = 0
     for index in range(layers.shape[0]):
         matrix = layer(padded, layers, index)
@@ -208,7 +160,7 @@ def _unpad_difference(after, before, layers, difference):
 
 
 @compiled_with_reordering
-def _ridge(problem, model):
+def ridge_term(problem, model):
     square = 0.0
     if problem.l2 > 0.0:
         for i in range(model.size):
@@ -217,7 +169,7 @@ def _ridge(problem, model):
 
 
 @compiled
-def _draw_batch(order, first, count, size, rng):
+def draw_batch(order, first, count, size, rng):
     # A partial shuffle of any order of the client's rows puts a uniform subset in front.
     for i in range(size):
         j = i + int(rng.random() * (count - i))
@@ -252,7 +204,7 @@ def _step(w, gradient, v, start, step_size, momentum, proximal_weight):
 
 
 @compiled_with_reordering
-def _mean_loss(problem, rows, first, count):
+def mean_loss(problem, rows, first, count):
     """Mean cross-entropy of ``rows[first:first + count]`` at the padded weights."""
     last = problem.layers[-1]
     num_classes, logits = last[0], problem.blocks[last[5] :]
@@ -269,7 +221,6 @@ def _mean_gradient(problem, rows, first, count, with_loss):
     """Write the gradient of the mean loss with its ridge term; return the mean loss, or 0 if nobody asks for it."""
     weights, gradient, last = problem.padded[0], problem.padded[1], problem.layers[-1]
     num_classes, logits = last[0], problem.blocks[last[5] :]
-    gradient.fill(0.0)
     total, square = 0.0, 0.0
     for start in range(0, count, BLOCK):
         size = min(BLOCK, count - start)
@@ -280,7 +231,7 @@ def _mean_gradient(problem, rows, first, count, with_loss):
             z = logits[c]
             for s in range(size):
                 z[s] /= count
-        backward(problem, size)
+        backward(problem, size, start == 0)
     if problem.l2 > 0.0:
         for j in range(weights.size):
             gradient[j] += problem.l2 * weights[j]

@@ -121,7 +121,7 @@ def _run_one(blank: _Blank, job: Job, seed: np.random.SeedSequence) -> Replicate
     rngs = [np.random.default_rng(selection), np.random.default_rng(training)]
     # To make a Generator and hand it over takes half as long as a short replicate: none is made that nobody draws from.
     rngs.append(rngs[0] if job.rules.attend is None else np.random.default_rng(attendance))
-    space, written, fleet = _copied(blank.space), _copied(blank.recording), _fleet(job)
+    space, written, fleet = _emptied(blank.space, job.initial), _copied(blank.recording), _fleet(job)
     with failures_named(job.name, space):
         problem, judge = job.family.own_arrays(), None if job.validation is None else job.validation.own_arrays()
         ended = blank.loop(problem, judge, _server(job), space, written, job.work, fleet, blank.plan, *rngs)
@@ -138,6 +138,11 @@ def _run_one(blank: _Blank, job: Job, seed: np.random.SeedSequence) -> Replicate
 
 def _copied(arrays: Any) -> Any:
     return arrays._make(part.copy() if isinstance(part, np.ndarray) else part for part in arrays)
+
+
+def _emptied(space: Any, initial: Array) -> Any:
+    # Zeros that nobody touches take no memory, of a room for a million clients, say.
+    return space._make(np.zeros(part.shape, part.dtype) for part in space)._replace(model=initial.copy())
 
 
 def _server(job: Job) -> Server:

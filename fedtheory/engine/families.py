@@ -8,6 +8,7 @@ from functools import singledispatch
 from typing import Any
 
 from fedtheory.engine.contract import Family, LocalWork
+from fedtheory.federation.lazy_softmax import LazySoftmaxFederation
 from fedtheory.federation.nonconvex import NonconvexFederation
 from fedtheory.federation.perceptron import PerceptronFederation
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -27,16 +28,30 @@ def layout(fed: Any, work: LocalWork) -> Family:
     work
         How clients train.
 
+    Returns
+    -------
+    Family
+        The arrays, and kernels that are compiled for them.
+
     Raises
     ------
     TypeError
         If no layout is registered for this type of federation.
     """
-    message = (
+    raise _unknown(fed)
+
+
+def refuse_unknown(fed: Any) -> None:
+    """Raise TypeError if no layout is registered for this type of federation."""
+    if layout.dispatch(type(fed)) is layout.dispatch(object):
+        raise _unknown(fed)
+
+
+def _unknown(fed: Any) -> TypeError:
+    return TypeError(
         "fed must be of a family whose kernels are registered with fedtheory.engine.layout.register, "
         f"got {type(fed).__name__}"
     )
-    raise TypeError(message)
 
 
 @layout.register
@@ -52,6 +67,13 @@ def _(fed: SoftmaxFederation, work: LocalWork) -> Family:
 
     shape = (fed.data.num_classes, fed.data.num_features + 1)
     return _kernels_perceptron.perceptron_family(fed, [shape], work)
+
+
+@layout.register
+def _(fed: LazySoftmaxFederation, work: LocalWork) -> Family:
+    from fedtheory.engine import _kernels_lazy
+
+    return _kernels_lazy.lazy_family(fed, work)
 
 
 @layout.register

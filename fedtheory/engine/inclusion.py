@@ -60,6 +60,11 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
     with_gaps
         Whether to evaluate ``included_gaps``, which needs the minimizers of F and of all clients.
 
+    Returns
+    -------
+    Inclusions
+        Arrays over replicates, rounds and, where it is about clients, clients.
+
     Raises
     ------
     ValueError

@@ -2,6 +2,8 @@
 
 from fedtheory.federation import client_data as client_data
 from fedtheory.federation import constants as constants
+from fedtheory.federation import lazy_data as lazy_data
+from fedtheory.federation import lazy_softmax as lazy_softmax
 from fedtheory.federation import nonconvex as nonconvex
 from fedtheory.federation import perceptron as perceptron
 from fedtheory.federation import prioritized as prioritized
@@ -16,6 +18,8 @@ from fedtheory.federation.constants import Box as Box
 from fedtheory.federation.constants import GradientBound as GradientBound
 from fedtheory.federation.constants import Hull as Hull
 from fedtheory.federation.constants import gradient_bound as gradient_bound
+from fedtheory.federation.lazy_data import LazySynthetic as LazySynthetic
+from fedtheory.federation.lazy_softmax import LazySoftmaxFederation as LazySoftmaxFederation
 from fedtheory.federation.nonconvex import NonconvexFederation as NonconvexFederation
 from fedtheory.federation.perceptron import PerceptronFederation as PerceptronFederation
 from fedtheory.federation.prioritized import Prioritized as Prioritized

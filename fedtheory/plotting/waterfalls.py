@@ -1,5 +1,7 @@
 """How a number grows step by step: a bar for every step, from the value before it to the value after it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,21 +20,38 @@ __all__ = ["waterfall"]
 _THINNEST = 0.012
 
 
-def waterfall(
-    axes: "Axes", levels: npt.ArrayLike, labels: Sequence[str], *, groups: Sequence[str] | None = None
-) -> "Axes":
+def waterfall(axes: Axes, levels: npt.ArrayLike, labels: Sequence[str], *, groups: Sequence[str] | None = None) -> Axes:
     """Draw a waterfall in powers of ten, from top to bottom; return the Axes.
 
     The width of a bar is a factor, which stands beside it where it is not 1 when rounded to three digits.
 
     Parameters
     ----------
+    axes
+        Where to draw.
     levels
         The value before the first step and after each of n steps, positive, shape (n + 1,).
     labels
         Names of the steps, n of them.
     groups
         Kind of every step; each kind has its color, and its entry in the legend if one of its bars can be seen.
+
+    Returns
+    -------
+    Axes
+        The same Axes.
+
+    Raises
+    ------
+    ValueError
+        If a level is not positive, or there is not one label per step.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> axes = waterfall(Figure().add_subplot(), [2.0, 20.0, 100.0], ["variance", "drift"])
+    >>> [round(float(bar.get_width()), 3) for bar in axes.patches]
+    [1.0, 0.699]
     """
     values = np.log10(_validate.positive("levels", _validate.array("levels", levels, ndim=1)))
     if len(labels) != values.size - 1:

@@ -12,21 +12,36 @@ __all__ = ["alias_table", "client_at", "draw_by_weight", "draw_present", "keep_l
 
 
 def alias_table(weights: Array) -> Array:
-    """Walker's alias table of a probability vector: K acceptance levels, then K distances to the aliases."""
+    """Walker's alias table of a probability vector: per client its acceptance level and the distance to its alias."""
     num_clients = weights.size
-    level = weights / weights.sum() * num_clients
-    alias = np.arange(num_clients)
-    small = [k for k in range(num_clients) if level[k] < 1]
-    large = [k for k in range(num_clients) if level[k] >= 1]
-    while small and large:
-        under, over = small.pop(), large[-1]
-        alias[under] = over
-        level[over] -= 1 - level[under]
-        if level[over] < 1:
-            small.append(large.pop())
-    # What is left is its own alias, and 1 up to rounding, since the levels left always add up to their number: a client
-    # of weight 0 is not among them.
-    return np.concatenate([level, (alias - np.arange(num_clients)).astype(np.float64)])
+    table = np.zeros((num_clients, 2))
+    table[:, 0] = weights / weights.sum() * num_clients
+    _fill_up(table, np.empty(num_clients, dtype=np.int64))
+    return table.ravel()
+
+
+@compiled
+def _fill_up(table, waiting):
+    # Columns below 1 wait on a stack at the left end, the others on one at the right end. What is left at last is its
+    # own alias, and 1 up to rounding, since the levels left always add up to their number: a client of weight 0 is not
+    # among them.
+    under, over = 0, waiting.size
+    for k in range(waiting.size):
+        if table[k, 0] < 1.0:
+            waiting[under] = k
+            under += 1
+        else:
+            over -= 1
+            waiting[over] = k
+    while under > 0 and over < waiting.size:
+        under -= 1
+        low, high = waiting[under], waiting[over]
+        table[low, 1] = high - low
+        table[high, 0] -= 1.0 - table[low, 0]
+        if table[high, 0] < 1.0:
+            over += 1
+            waiting[under] = high
+            under += 1
 
 
 @inlined
@@ -38,13 +53,12 @@ def draw_by_weight(alias, rng):
 @inlined
 def client_at(alias, uniform):
     """Client that a uniform number stands for: it gives a column of the alias table and a level in it."""
-    num_clients = alias.size // 2
-    position = uniform * num_clients
+    position = uniform * (alias.size // 2)
     column = np.int64(position)
     # Arithmetic instead of a branch: the comparison is a coin toss, which the processor would mispredict. Unsigned
     # indices spare the test for negative ones; signed numbers are quicker to make of a float, and back.
-    aliased = position - column >= alias[np.uint64(column)]
-    return np.uint64(column + np.int64(aliased * alias[np.uint64(num_clients + column)]))
+    aliased = position - column >= alias[np.uint64(2 * column)]
+    return np.uint64(column + np.int64(aliased * alias[np.uint64(2 * column + 1)]))
 
 
 @inlined

@@ -3,6 +3,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
@@ -40,25 +41,34 @@ class Independent:
         ``uniform``: ``p_i = m / n``, where only the clients that will send compute.
     max_iterations
         Rescalings allowed to ``approximate``.
+    num_candidates
+        Clients s that compute and send their norm, at least the budget; None for all. Those asked are in each round a
+        subset Q, every one of size s equally likely, drawn before anybody computes. The laws are those given Q.
 
     Raises
     ------
     ValueError
-        If the budget is not positive (or, once the clients are known, above n), or the law has another name.
+        If the budget is not positive (or, once the clients are known, above n), the law has another name, or
+        candidates are too few, more than the clients, or given to ``uniform``, which asks nobody.
 
     Notes
     -----
-    What is sent up, in floats (a float has 64 bits): besides the updates, ``optimal`` sends n norms. ``approximate``
-    sends n norms and, in every pass, from each client its probability and a one if that is below 1, else two zeros;
-    the pass that finds nothing left to rescale is sent, too, unless ``max_iterations`` came first. ``uniform`` sends
-    updates only. What is sent down is not counted: ``optimal`` sends each client its probability; ``approximate``
-    broadcasts the sum of the norms and one factor per pass.
+    With candidates the coefficient is ``w_i n / (s p_i)``: Appendix E of the paper, (39), with a set Q of available
+    clients that the server draws itself and ``q_i = s / n``. The estimator stays unbiased, since Q is independent of
+    the updates. To the mean over Q of the variance given Q its variance adds that of asking only some,
+    ``(n / s) (n - s) / (n - 1) (sum_i |w_i U_i|^2 - |sum_i w_i U_i|^2 / n)``. A round costs nothing for the others.
+
+    What is sent up, in floats (a float has 64 bits; with candidates read s for n): besides the updates, ``optimal``
+    sends n norms. ``approximate`` sends n norms and, in every pass, from each client its probability and a one if that
+    is below 1, else two zeros; the pass that finds nothing left to rescale is sent, too, unless ``max_iterations`` came
+    first. ``uniform`` sends updates only. What is sent down is not counted: ``optimal`` sends each client its
+    probability; ``approximate`` broadcasts the sum of the norms and one factor per pass.
 
     Clients whose update is zero do not send. Neither does one of weight zero, whatever its coin says.
 
     References
     ----------
-    Chen, Horvath and Richtarik (2022), Algorithms 1 (optimal) and 2 (approximate).
+    Chen, Horvath and Richtarik (2022), Algorithms 1 (optimal) and 2 (approximate), Appendix E (candidates).
 
     Examples
     --------
@@ -74,26 +84,37 @@ class Independent:
     expected_size: float
     probabilities: str = "optimal"
     max_iterations: int = 4
+    num_candidates: int | None = None
 
     def __post_init__(self) -> None:
         _validate.positive("expected_size", self.expected_size)
         _validate.choice("probabilities", self.probabilities, LAWS)
         _validate.count("max_iterations", self.max_iterations)
+        if self.num_candidates is not None:
+            _validate.count("num_candidates", self.num_candidates, math.ceil(self.expected_size))
+            _validate.choice("probabilities of candidates", self.probabilities, LAWS[:2])
 
     @property
     def scheme(self) -> Scheme:
-        """Independent sampling, coefficients ``w_i / p_i``."""
-        return Scheme("independent", "inverse probability")
+        """Independent sampling, coefficients ``w_i / p_i``; with candidates given who is asked."""
+        among = "" if self.num_candidates is None else " among candidates"
+        return Scheme(f"independent{among}", "inverse probability")
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
         n = weights.size
         budget = checked_budget(self.expected_size, n)
-        table = pack(budget, self.max_iterations)
         if self.probabilities == "uniform":
-            return Rules(select=_flip_equal_coins, weigh=_weigh_by_share, max_selected=n, table=table)
-        weigh = _send_by_optimal_law if self.probabilities == "optimal" else _send_by_approximate_law
-        return Rules(select=_choose_all, weigh=weigh, max_selected=n, table=table, memory=np.zeros(n))
+            table = pack(budget, _gap_scale(budget / n))
+            return Rules(select=_draw_gaps, weigh=_weigh_by_share, max_selected=n, table=table)
+        asked = n if self.num_candidates is None else _validate.count("num_candidates", self.num_candidates, 1, n)
+        return Rules(
+            select=_choose_all if self.num_candidates is None else _choose_candidates,
+            weigh=_send_by_optimal_law if self.probabilities == "optimal" else _send_by_approximate_law,
+            max_selected=asked,
+            table=pack(budget, self.max_iterations, n / asked),
+            memory=np.concatenate([np.zeros(asked), np.arange(0 if self.num_candidates is None else n)]),
+        )
 
     def inclusion_probabilities(self, weights: Array, losses: Array | None = None) -> Array:
         """``m / n`` for every client, shape (n,), for the uniform law; TypeError for those that look at the updates."""
@@ -115,26 +136,34 @@ class Independent:
 class _Constants(NamedTuple):
     budget: float
     max_iterations: int
+    scale: float  # of coefficients, 1 over the probability of being asked
 
 
 @inlined
 def _read(table):
-    return _Constants(table[0], int(table[1]))
+    return _Constants(table[0], int(table[1]), table[2])
+
+
+def _gap_scale(probability: float) -> float:
+    return 0.0 if probability == 1.0 else 1.0 / math.log1p(-probability)
 
 
 @compiled
-def _flip_equal_coins(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    probability = _read(table).budget / weights.size
-    filled = 0
-    for k in range(weights.size):
-        chosen[filled] = k
-        filled += (rng.random() < probability) & (weights[k] >= 0.0)  # below 0 it is absent
+def _draw_gaps(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    # Instead of a coin for each client the number of tails before the next head, which is geometric: at least g with
+    # probability (1 - p)^g. Floats, since a gap may be longer than any whole number.
+    scale, filled = table[1], 0
+    k = np.floor(np.log1p(-rng.random()) * scale)
+    while k < weights.size:
+        chosen[filled] = int(k)
+        filled += weights[int(k)] >= 0.0  # below 0 it is absent
+        k += 1.0 + np.floor(np.log1p(-rng.random()) * scale)
     return filled
 
 
 @compiled
 def _weigh_by_share(round_index, table, memory, weights, chosen, updates, rng, coefficients):
-    scale = weights.size / _read(table).budget
+    scale = weights.size / table[0]
     for i in range(chosen.size):
         coefficients[i] = weights[chosen[i]] * scale
     return 0.0
@@ -150,26 +179,40 @@ def _choose_all(round_index, table, memory, weights, candidates, losses, rng, ch
 
 
 @compiled
+def _choose_candidates(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    # A partial shuffle of any order of the clients puts a uniform subset in front. Who is absent is asked in vain, so
+    # that each is asked with the probability s / n whoever is there.
+    order = memory[chosen.size :]
+    filled = 0
+    for i in range(chosen.size):
+        j = i + int(rng.random() * (order.size - i))
+        order[i], order[j] = order[j], order[i]
+        chosen[filled] = int(order[i])
+        filled += weights[chosen[filled]] >= 0.0
+    return filled
+
+
+@compiled
 def _send_by_optimal_law(round_index, table, memory, weights, chosen, updates, rng, coefficients):
-    norms = memory[: chosen.size]
+    norms, known = memory[: chosen.size], _read(table)
     if _write_norms(weights, chosen, updates, norms):
-        write_optimal(norms, _read(table).budget, coefficients)
+        write_optimal(norms, known.budget, coefficients)
     else:
         coefficients[:] = 1.0
-    _flip_coins(weights, chosen, rng, coefficients)
+    _flip_coins(weights, chosen, rng, known.scale, coefficients)
     return float(chosen.size)
 
 
 @compiled
 def _send_by_approximate_law(round_index, table, memory, weights, chosen, updates, rng, coefficients):
     norms, passes = memory[: chosen.size], 0
-    budget, limit = _read(table)
+    budget, limit, scale = _read(table)
     if _write_norms(weights, chosen, updates, norms):
         rest, made, _ = write_approximate(norms, budget, limit, coefficients)
         passes = min(made + 1, limit) if rest > 0.0 else 0
     else:
         coefficients[:] = 1.0
-    _flip_coins(weights, chosen, rng, coefficients)
+    _flip_coins(weights, chosen, rng, scale, coefficients)
     return float(chosen.size + 2 * chosen.size * passes)
 
 
@@ -204,8 +247,8 @@ def _norm(update):
 
 
 @compiled
-def _flip_coins(weights, chosen, rng, coefficients):
+def _flip_coins(weights, chosen, rng, scale, coefficients):
     # Probabilities become coefficients. Every client flips, so that strategies with one seed flip the same coins.
     for i in range(chosen.size):
         sends = rng.random() < coefficients[i]
-        coefficients[i] = weights[chosen[i]] / coefficients[i] if sends else 0.0
+        coefficients[i] = scale * weights[chosen[i]] / coefficients[i] if sends else 0.0

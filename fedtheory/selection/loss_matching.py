@@ -1,8 +1,9 @@
 """FedALIGN: the priority clients, and those others whose loss is close to the priority clients' mean loss."""
 
+from __future__ import annotations
+
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
-
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
 

@@ -1,5 +1,7 @@
 """Which clients' losses are close to the objective: what FedALIGN compares."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +33,16 @@ def matches(losses: npt.ArrayLike, weights: npt.ArrayLike, eps: npt.ArrayLike, c
         Thresholds, shape (T,).
     comparison
         ``<`` or ``<=``, for both sides.
+
+    Returns
+    -------
+    Matches
+        Two masks, of the shape of the losses.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or the comparison is neither ``<`` nor ``<=``.
 
     Examples
     --------

@@ -201,10 +201,30 @@ class Strategy(Protocol):
 def rules_of(strategy: Any, weights: Array, num_rounds: int) -> Rules:
     """Ask a strategy for its rules.
 
+    Parameters
+    ----------
+    strategy
+        A value with a method ``rules(weights, num_rounds)``.
+    weights
+        Objective weights, shape (K,).
+    num_rounds
+        T.
+
+    Returns
+    -------
+    Rules
+        What the round loop is compiled with.
+
     Raises
     ------
     TypeError
         If it is none, but its class or its name, say, or returns something else.
+
+    Examples
+    --------
+    >>> from fedtheory.selection.proportional import Proportional
+    >>> rules_of(Proportional(2), np.array([0.25, 0.75]), num_rounds=1).max_selected
+    2
     """
     if isinstance(strategy, type) or not callable(getattr(strategy, "rules", None)):
         known = f"the class {strategy.__name__}" if isinstance(strategy, type) else repr(strategy)

@@ -90,7 +90,7 @@ def test_the_estimator_is_unbiased_with_the_variance_of_eq_6(probabilities):
         # every outcome of the coins, through the compiled rule: coins come from a generator that returns what we want
         chance = np.prod(np.where(members, p, 1 - p))
         coefficients = p.copy()
-        plain(_flip_coins)(WEIGHTS, np.arange(N), _Coins(np.where(members, 0.0, 1.0)), coefficients)
+        plain(_flip_coins)(WEIGHTS, np.arange(N), _Coins(np.where(members, 0.0, 1.0)), 1.0, coefficients)
         mean += chance * coefficients @ updates
         second += chance * np.sum((coefficients @ updates - total) ** 2)
     np.testing.assert_allclose(mean, total, rtol=1e-13)
@@ -266,6 +266,12 @@ def test_laws_that_look_at_the_updates_are_not_known_beforehand():
             "probabilities must be one of 'optimal', 'approximate', 'uniform', got 'best'",
         ),
         (lambda: Independent(2, "approximate", 0), "max_iterations must be at least 1, got 0"),
+        (lambda: Independent(2.5, num_candidates=2), "num_candidates must be at least 3, got 2"),
+        (lambda: Independent(2, num_candidates=6).rules(WEIGHTS, 1), r"num_candidates must be in 1\.\.5, got 6"),
+        (
+            lambda: Independent(2, "uniform", num_candidates=3),
+            "probabilities of candidates must be one of 'optimal', 'approximate', got 'uniform'",
+        ),
         (lambda: Independent(5.5).rules(WEIGHTS, 1), "expected_size must be at most the number of clients, 5, got 5.5"),
         (lambda: Independent(6, "uniform").inclusion_probabilities(WEIGHTS), "expected_size must be at most"),
     ],

@@ -140,7 +140,7 @@ def test_highest_loss_is_power_of_choice_among_all():
 def test_alias_table_is_the_distribution():
     for weights in (WEIGHTS, np.array([1.0]), np.array([0.0, 0.5, 0.0, 0.5]), np.full(6, 1 / 6)):
         size = weights.size
-        level, step = np.split(alias_table(weights), 2)
+        level, step = alias_table(weights).reshape(-1, 2).T
         mass = level / size
         for k in range(size):
             mass[int(k + step[k])] += (1 - level[k]) / size
@@ -149,7 +149,7 @@ def test_alias_table_is_the_distribution():
 
 @given(st.lists(st.just(0.0) | st.floats(1e-300, 1.0), min_size=1, max_size=80).filter(any))
 def test_an_alias_table_gives_a_client_of_weight_zero_no_chance(weights):
-    level, step = np.split(alias_table(np.array(weights)), 2)
+    level, step = alias_table(np.array(weights)).reshape(-1, 2).T
     drawn = {k for k in range(level.size) if level[k] > 0}
     drawn |= {int(k + step[k]) for k in range(level.size) if level[k] < 1}
     assert all(weights[k] > 0 for k in drawn)
