@@ -34,6 +34,7 @@ ORDER = (
     "greedyfed_lead",
     "greedyfed_quadratic",
     "shapley_approximation",
+    "scaling",
     "performance",
 )
 
