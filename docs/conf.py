@@ -17,10 +17,14 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "house",
+    "notebooks",
+    "pictures",
+    "reference",
 ]
 # Foreign inventories are fetched where there surely is a network; elsewhere foreign names are set as code.
 if os.environ.get("READTHEDOCS") == "True":
@@ -30,6 +34,13 @@ intersphinx_mapping = {
     "numpy": ("https://numpy.org/doc/stable", None),
     "matplotlib": ("https://matplotlib.org/stable", None),
     "xarray": ("https://docs.xarray.dev/en/stable", None),
+}
+
+# One file without fonts, copied from an installed package: formulas are drawn where there is no network.
+mathjax_path = "mathjax.js"
+mathjax3_config = {
+    "options": {"enableMenu": False},  # the menu would fetch files that are not there
+    "tex": {"packages": {"[-]": ["noundefined"]}},  # an unknown command is an error, not its name in red
 }
 
 default_role = "py:obj"
@@ -67,10 +78,12 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/(?!performance)\w+\.py$",
     "ignore_pattern": r"^_",
     "reset_argv": "house.quick_size",
+    "within_subsection_order": "notebooks.ByTheme",
     "download_all_examples": False,
     "thumbnail_size": (640, 440),
     "show_signature": False,
     "show_memory": False,
+    "write_computation_times": False,  # that page asks other hosts for its table
     "remove_config_comments": True,
     "abort_on_example_error": False,
 }

@@ -1,9 +1,17 @@
 """What these pages need beyond ready-made extensions: verdicts, and studies at their small size."""
 
+import shutil
 import types
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import sphinx.application
+from pictures import MADE, draw_errata
+from reference import anchor
 
 
 def quick_size(_: object, script: dict[str, str]) -> list[str]:
@@ -13,17 +21,52 @@ def quick_size(_: object, script: dict[str, str]) -> list[str]:
 
 
 def write_verdicts(app: sphinx.application.Sphinx) -> None:
-    """Verify the claims of every paper that has a theory page, and write one table for each."""
+    """Verify all claims; write one table for each paper that has a theory page, and one list of all."""
     from fedtheory.verification import known_claims, markdown_table, rows, verdicts_of
 
     folder = Path(app.srcdir) / "theory"
     (folder / "generated").mkdir(exist_ok=True)
+    claims = known_claims()
+    found = rows(verdicts_of(claims.values()))
     for page in sorted(folder.glob("[!i]*.md")):
         prefix = page.stem.replace("_", "-") + ":"
-        claims = [claim for key, claim in known_claims().items() if key.startswith(prefix)]
-        if claims:
-            table = markdown_table(rows(verdicts_of(claims)), prefix)
-            (folder / "generated" / page.name).write_text(table, encoding="utf-8")
+        mine = [row for row in found if row["key"].startswith(prefix)]
+        if mine:
+            (folder / "generated" / page.name).write_text(markdown_table(mine, prefix), encoding="utf-8")
+    (folder / "generated" / "claims.md").write_text(claims_list(found, claims), encoding="utf-8")
+    (Path(app.srcdir) / MADE).mkdir(parents=True, exist_ok=True)
+    draw_errata(found, Path(app.srcdir) / MADE / "errata.png")
+
+
+def claims_list(found: list[dict[str, Any]], claims: Mapping[str, Any]) -> str:
+    """Return all verdicts, a table for each paper; each row can be linked to, and links to its bound."""
+    from fedtheory._discover import members
+    from fedtheory.paper import is_bound
+    from fedtheory.verification.renderings import markdown_table
+
+    homes = {bound: name for name, bound in members(import_module("fedtheory.bounds"), is_bound)}
+    parts = []
+    for prefix, group in groupby(found, key=lambda row: row["key"].partition(":")[0]):
+        mine = list(group)
+        lines = markdown_table(mine, f"{prefix}:").splitlines()
+        body = [
+            _linked(line, row["key"], _about(row, claims[row["key"]], homes))
+            for line, row in zip(lines[2:], mine, strict=True)
+        ]
+        page = prefix.replace("-", "_")
+        theory = f" ([theory]({page}.md))" if (Path(__file__).parent / "theory" / f"{page}.md").is_file() else ""
+        parts.append("\n".join([f"## {prefix}{theory}", "", *lines[:2], *body, ""]))
+    return "\n".join(parts)
+
+
+def _linked(line: str, key: str, about: str) -> str:
+    cell, rest = line[2:].split(" | ", 1)
+    return f'| <span id="{anchor(key)}"></span>{cell}{about} | {rest}'
+
+
+def _about(row: dict[str, Any], claim: Any, homes: Mapping[Any, str]) -> str:
+    bound = f"; bound {{py:func}}`{claim.bound.__name__} <{homes[claim.bound]}>`" if claim.bound in homes else ""
+    return f"<br>{row['kind']}, {row['source']}{bound}"
 
 
 def write_contracts(app: sphinx.application.Sphinx) -> None:
@@ -36,6 +79,16 @@ def write_contracts(app: sphinx.application.Sphinx) -> None:
         (folder / f"{name}.md").write_text(table, encoding="utf-8")
 
 
+def copy_mathjax(app: sphinx.application.Sphinx) -> None:
+    """Copy the one file of MathJax that needs no other: all of TeX's packages, and glyphs as outlines."""
+    # Not an extension of ours: as one, the package would copy all its 24 MB.
+    [package] = find_spec("sphinx-mathjax-offline").submodule_search_locations
+    (app.outdir / "_static").mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(
+        Path(package, "static", "mathjax", "tex-svg-full.js"), app.outdir / "_static" / app.config.mathjax_path
+    )
+
+
 def is_type_alias(*event: object) -> bool | None:
     """Leave out aliases such as ``tuple[float, ...]``, which autodoc takes for classes with a signature."""
     value = event[3]
@@ -46,4 +99,5 @@ def setup(app: sphinx.application.Sphinx) -> None:
     """Connect the hooks."""
     app.connect("builder-inited", write_verdicts)
     app.connect("builder-inited", write_contracts)
+    app.connect("builder-inited", copy_mathjax)
     app.connect("autodoc-skip-member", is_type_alias)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         verification,
         worst_case,
     )
+    from fedtheory.engine.reruns import rerun
     from fedtheory.engine.simulation import fedavg
     from fedtheory.federation.perceptron import PerceptronFederation
     from fedtheory.federation.quadratic import QuadraticFederation
@@ -60,6 +61,7 @@ _HOMES = {
     "QuadraticFederation": "fedtheory.federation.quadratic",
     "SoftmaxFederation": "fedtheory.federation.softmax",
     "fedavg": "fedtheory.engine.simulation",
+    "rerun": "fedtheory.engine.reruns",
     "sweep": "fedtheory.sweeps.run",
 }
 
@@ -78,6 +80,7 @@ __all__ = [
     "federation",
     "plotting",
     "rational",
+    "rerun",
     "sampling",
     "selection",
     "sweep",

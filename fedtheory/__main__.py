@@ -8,6 +8,7 @@ Only ``argparse`` is imported before the arguments are understood, so that ``--h
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -25,7 +26,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if rest and arguments.command not in ("bound", "worst"):
         refuse(f"unknown arguments {' '.join(rest)}")
     try:
-        code = _run(arguments, rest)
+        with warnings.catch_warnings():
+            warnings.showwarning = _tell
+            code = _run(arguments, rest)
         sys.stdout.flush()
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
@@ -35,6 +38,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code
+
+
+def _tell(message: Warning | str, *_: object, **__: object) -> None:
+    sys.stderr.write(f"warning: {message}\n")
 
 
 def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:

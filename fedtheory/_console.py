@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from fedtheory._wording import written
+
 __all__ = ["first_sentence", "live_progress", "show_table"]
 
 # A column of sentences folds down to this many characters; narrower it would be a tower of words.
@@ -48,7 +50,7 @@ def show_table(rows: Sequence[Mapping[str, Any]], title: str = "", caption: str 
     those that do not fit even so are left out and named below. In a pipe there are plain columns, two blanks or more
     apart.
     """
-    cells = [{name: _cell(value) for name, value in row.items()} for row in rows]
+    cells = [{name: written(value) for name, value in row.items()} for row in rows]
     right = {name for name, value in rows[0].items() if not isinstance(value, str)}
     if not sys.stdout.isatty():
         sys.stdout.writelines(f"{line}\n" for line in _plain(cells, right, title, caption))
@@ -60,17 +62,6 @@ def show_table(rows: Sequence[Mapping[str, Any]], title: str = "", caption: str 
     dropped = [name for name in cells[0] if name not in names]
     hidden = f"not shown at this width: {', '.join(dropped)}" if dropped else ""
     console.print(_grid(cells, names, right, title, "\n".join(filter(None, (caption, hidden)))))
-
-
-def _cell(value: Any) -> str:
-    """Write a value as a person would.
-
-    >>> [_cell(value) for value in (0.25, 1.5e-05, 3.0, 12, "x")]
-    ['0.25', '1.5e-5', '3', '12', 'x']
-    """
-    if isinstance(value, float):
-        return re.sub(r"e([+-])0*(\d)", lambda found: f"e{found[1].strip('+')}{found[2]}", f"{value:.4g}")
-    return str(value)
 
 
 def _plain(cells: Sequence[Mapping[str, str]], right: set[str], title: str, caption: str) -> Iterator[str]:

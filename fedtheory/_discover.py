@@ -3,13 +3,18 @@
 import ast
 import importlib
 import pkgutil
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-__all__ = ["lazy_modules", "lazy_names", "members", "modules", "surface"]
+__all__ = ["BrokenModuleWarning", "lazy_modules", "lazy_names", "members", "modules", "surface"]
+
+
+class BrokenModuleWarning(UserWarning):
+    """A file of an open package cannot be imported; everything else goes on without it."""
 
 
 @cache
@@ -23,7 +28,12 @@ def surface(folder: str) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for file in sorted(Path(folder).glob("[!_]*.py")):
-        for name in _offered_by(ast.parse(file.read_text(encoding="utf-8"))):
+        try:
+            offered = _offered_by(ast.parse(file.read_text(encoding="utf-8")))
+        except SyntaxError as error:
+            _leave_out(file, error)
+            continue
+        for name in offered:
             if found.setdefault(name, file.stem) != file.stem:
                 message = f"{name} must be offered by one module of {folder}, got {found[name]}.py and {file.name}"
                 raise ImportError(message)
@@ -85,10 +95,14 @@ def lazy_modules(package: str, folder: str) -> tuple[Callable[[str], Any], Calla
 
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:
-    """Yield the public modules of a package and of the packages in it."""
+    """Yield the public modules of a package and of the packages in it; warn of those that cannot be imported."""
     for info in pkgutil.iter_modules(package.__path__):
         if not info.name.startswith("_"):
-            module = importlib.import_module(f"{package.__name__}.{info.name}")
+            try:
+                module = importlib.import_module(f"{package.__name__}.{info.name}")
+            except Exception as error:
+                _leave_out(Path(package.__path__[0], info.name), error)
+                continue
             yield module
             if info.ispkg:
                 yield from modules(module)
@@ -102,3 +116,9 @@ def members(package: ModuleType, accept: Callable[[Any], bool]) -> Iterator[tupl
             owner = value.__module__ if isinstance(value, FunctionType | type) else module.__name__
             if not name.startswith("_") and owner == module.__name__ and accept(value):
                 yield f"{module.__name__}.{name}", value
+
+
+def _leave_out(file: Path, error: Exception) -> None:
+    place = file if file.is_dir() else file.with_suffix(".py")
+    text = " ".join(str(error).split())
+    warnings.warn(f"{place} is left out: {type(error).__name__}: {text}", BrokenModuleWarning, stacklevel=3)

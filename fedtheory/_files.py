@@ -3,11 +3,12 @@
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-__all__ = ["Writer", "bytes_writer", "digest", "json_writer", "place", "publish", "read_json", "same_files"]
+__all__ = ["Writer", "bytes_writer", "digest", "hold", "json_writer", "place", "publish", "read_json", "same_files"]
 
 Writer = Callable[[Path], None]
 
@@ -41,6 +42,35 @@ def place(path: Path, write: Writer) -> None:
         waiting.replace(path)
     finally:
         waiting.unlink(missing_ok=True)
+
+
+def hold(path: Path) -> IO[str]:
+    """Open a file and lock it; whatever holds the lock loses it when the file is closed or its process ends.
+
+    Raises
+    ------
+    BlockingIOError
+        If another process holds it, whose number is the ``strerror``.
+    """
+    lock = path.open("a+", encoding="utf-8")
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            lock.seek(0)
+            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock.truncate(0)
+            lock.write(str(os.getpid()))
+            lock.flush()
+    except OSError as error:
+        with lock:
+            lock.seek(0)
+            raise BlockingIOError(error.errno, lock.read().strip() or "unknown") from error
+    return lock
 
 
 def _partial(folder: Path, name: str) -> Path:

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from fedtheory._rounding import Rounded
-from fedtheory._validate import Domain
 from fedtheory._wording import shown
 from fedtheory.assumptions import Assumption, Hypothesis
 from fedtheory.consequences import consequences
+from fedtheory.domains import Domain
 from fedtheory.errors import AssumptionViolated
 
 __all__ = ["Formula"]
@@ -43,7 +43,10 @@ class Formula:
     def __post_init__(self) -> None:
         unknown = [name for name in self.signature.parameters if name not in self.domains]
         if unknown:
-            message = f"{self.number}: a domain is needed for the arguments {unknown}"
+            message = (
+                f"{self.number}: a domain is needed for the arguments {unknown}, as in "
+                f"states(..., domains={{{unknown[0]!r}: POSITIVE}}) with fedtheory.domains"
+            )
             raise TypeError(message)
 
     @cached_property

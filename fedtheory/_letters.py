@@ -2,7 +2,7 @@ r"""Formulas in the letters of their papers; a parameter without a letter there 
 
 from typing import Any
 
-__all__ = ["formula", "mathml"]
+__all__ = ["formula", "letters_of", "mathml"]
 
 _COMMON = {
     "G2": "G^2",
@@ -94,9 +94,17 @@ def mathml(bound: Any) -> str:
     return f'<math display="block">{printer.doprint(value.xreplace(signs))}</math>'
 
 
+def letters_of(paper: str) -> dict[str, str]:
+    r"""Return the letters of parameters in the paper of that key, in LaTeX.
+
+    >>> letters_of("fedavg")["local_steps"], letters_of("")["local_steps"]
+    ('E', '\\tau')
+    """
+    return _COMMON | _OF_PAPER.get(paper, {})
+
+
 def _letter(name: str, bound: Any) -> str:
-    letters = _COMMON | _OF_PAPER.get(bound.statement.paper.key, {})
-    return letters.get(name, rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}")
+    return letters_of(bound.statement.paper.key).get(name, rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}")
 
 
 def _in_signs(letter: str) -> str:

@@ -1,9 +1,8 @@
 """One helper per kind of argument: each returns the clean value or raises one sentence (what, wanted, got)."""
 
 import numbers
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,6 @@ from fedtheory._wording import short, shown
 
 __all__ = [
     "Array",
-    "Domain",
     "Mask",
     "array",
     "boolean",
@@ -27,11 +25,13 @@ __all__ = [
     "generator",
     "horizon",
     "mask",
+    "moderate",
     "nonnegative",
     "one",
     "positive",
     "probability_vector",
     "seed_sequence",
+    "unmasked",
 ]
 
 Array = npt.NDArray[np.float64]
@@ -111,7 +111,7 @@ def counts(name: str, value: Any, low: int = 1, high: int | None = None) -> Any:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, np.ndarray):
-        value = _unmasked(name, value)
+        value = unmasked(name, value)
         if value.dtype.kind not in "iu":
             message = f"{name} must hold whole numbers, got an array of {value.dtype}"
             raise TypeError(message)
@@ -142,10 +142,6 @@ def horizon(name: str, value: Any) -> int:
     return count(name, value, low=0)
 
 
-def _horizons(name: str, value: Any) -> Any:
-    return counts(name, value, low=0)
-
-
 def _first(number: Any, bad: Any) -> Any:
     if np.ndim(bad) == 0:
         return shown(number)
@@ -156,7 +152,7 @@ def _first(number: Any, bad: Any) -> Any:
 
 def array(name: str, value: Any, *, ndim: int | None = None, shape: tuple[int | None, ...] | None = None) -> Array:
     """Return a fresh, C-ordered float64 array of finite numbers; the caller's array is never shared."""
-    raw = _unmasked(name, value)
+    raw = unmasked(name, value)
     if raw.dtype.kind not in "iuf":
         got = f"an array of {raw.dtype}" if raw.ndim else f"{short(value)} of type {type(value).__name__}"
         message = f"{name} must hold real numbers, got {got}"
@@ -174,7 +170,17 @@ def array(name: str, value: Any, *, ndim: int | None = None, shape: tuple[int | 
     return clean
 
 
-def _unmasked(name: str, value: Any) -> npt.NDArray[Any]:
+def moderate(name: str, value: Array, largest: float) -> Array:
+    """Return an array without entries so large that what is computed from them overflows."""
+    bad = np.abs(value) > largest
+    if bad.any():
+        message = f"{name} must be at most {largest:g} in absolute value, got {_first(value, bad)}"
+        raise ValueError(message)
+    return value
+
+
+def unmasked(name: str, value: Any) -> npt.NDArray[Any]:
+    """Return an array; one that hides some of its entries is refused, since computing with it would show them."""
     if isinstance(value, np.ma.MaskedArray):
         message = f"{name} must be an array without a mask, got a masked array"
         raise TypeError(message)
@@ -187,7 +193,7 @@ def _unmasked(name: str, value: Any) -> npt.NDArray[Any]:
 
 def mask(name: str, value: Any, shape: tuple[int | None, ...]) -> Mask:
     """Return a fresh array of booleans; numbers are refused."""
-    raw = np.asarray(value)
+    raw = unmasked(name, value)
     if raw.dtype != np.bool_:
         message = f"{name} must hold booleans, got an array of {raw.dtype}"
         raise TypeError(message)
@@ -266,25 +272,3 @@ def generator(rng: Any) -> np.random.Generator:
     if isinstance(rng, np.random.Generator):
         return rng
     return np.random.default_rng(seed_sequence(rng))
-
-
-class Domain(NamedTuple):
-    """What a named number of a theorem may be: its check, what SymPy may assume of it, and whether it is a sequence."""
-
-    check: Callable[[str, Any], Any]
-    assumptions: dict[str, bool]
-    is_sequence: bool = False
-
-
-_COUNT = Domain(counts, {"integer": True, "positive": True})
-_HORIZON = Domain(_horizons, {"integer": True, "nonnegative": True})
-_POSITIVE = Domain(positive, {"positive": True})
-_NONNEGATIVE = Domain(nonnegative, {"nonnegative": True})
-
-DOMAINS: dict[str, Domain] = {
-    **dict.fromkeys(("num_clients", "num_selected", "num_candidates", "local_steps"), _COUNT),
-    **dict.fromkeys(("num_steps", "num_rounds"), _HORIZON),
-    **dict.fromkeys(("mu", "L", "step_size", "server_step_size", "local_step_size"), _POSITIVE),
-    **dict.fromkeys(("G2", "sigma2", "objective_gap", "initial_distance2", "initial_gap", "distance2"), _NONNEGATIVE),
-    **dict.fromkeys(("rho_bar", "rho_tilde", "rho_diagonal"), _NONNEGATIVE),
-}

@@ -1,10 +1,11 @@
 """Numbers and other values as a message prints them: short, and with the digits that matter."""
 
 import math
+import re
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["short", "shown", "told_apart"]
+__all__ = ["short", "shown", "told_apart", "written"]
 
 
 def shown(number: Any) -> str:
@@ -13,6 +14,17 @@ def shown(number: Any) -> str:
         digits = (abs(number.numerator).bit_length() - number.denominator.bit_length()) * math.log10(2)
         return f"{'-' * (number < 0)}about 10^{digits:.0f}"
     return str(number)
+
+
+def written(value: Any) -> str:
+    """Write a value as a person would: numbers that are not whole with four digits.
+
+    >>> [written(value) for value in (0.25, 1.5e-05, 3.0, 12, "x")]
+    ['0.25', '1.5e-5', '3', '12', 'x']
+    """
+    if isinstance(value, float):
+        return re.sub(r"e([+-])0*(\d)", lambda found: f"e{found[1].strip('+')}{found[2]}", f"{value:.4g}")
+    return str(value)
 
 
 def short(value: Any) -> str:

@@ -16,6 +16,18 @@ _MOST_BITS = 2**28
 def maximum(left: Any, right: Any) -> Any:
     """Larger of two numbers, arrays, exact rationals or SymPy expressions.
 
+    Parameters
+    ----------
+    left, right
+        Numbers, arrays that broadcast, fractions or expressions.
+
+    Returns
+    -------
+    number or array
+        Entrywise for arrays; a Fraction if either is one.
+
+    Examples
+    --------
     >>> maximum(2.5, 2), maximum(Fraction(5, 2), 3)
     (2.5, Fraction(3, 1))
     """
@@ -36,6 +48,18 @@ def maximum(left: Any, right: Any) -> Any:
 def logarithm(value: Any) -> Any:
     """Natural logarithm of a positive number, array or SymPy expression.
 
+    Parameters
+    ----------
+    value
+        Positive.
+
+    Returns
+    -------
+    number or array
+        Of the kind of the value; of a fraction a float.
+
+    Examples
+    --------
     >>> logarithm(1.0)
     0.0
     """
@@ -50,6 +74,18 @@ def logarithm(value: Any) -> Any:
 def short_of_one(left: Any, right: Any) -> Any:
     """One minus a product, with all its digits where the product is close to one.
 
+    Parameters
+    ----------
+    left, right
+        The factors: numbers, arrays or fractions.
+
+    Returns
+    -------
+    number or array
+        ``1 - left right``, of the kind of the factors.
+
+    Examples
+    --------
     >>> short_of_one(Fraction(1, 3), 2)
     Fraction(1, 3)
     >>> f"{short_of_one(1 + 2**-30, 1 - 2**-30):.6g}"
@@ -119,6 +155,18 @@ def _geometric(rate: Rounded, num_steps: Any, rest: Any) -> tuple[Rounded, Round
 def total(values: Any) -> Any:
     """Sum of an array's entries over its last axis, or of a tuple of exact rationals.
 
+    Parameters
+    ----------
+    values
+        Shape (..., n), or a tuple of n rationals.
+
+    Returns
+    -------
+    number or array
+        Shape (...) for an array; a Fraction for a tuple.
+
+    Examples
+    --------
     >>> total(np.array([[1.0, 2.0], [3.0, 4.0]])), total((Fraction(1, 2), 3))
     (array([3., 7.]), Fraction(7, 2))
     """
@@ -134,6 +182,18 @@ def total(values: Any) -> Any:
 def mean(values: Any) -> Any:
     """Mean of an array's entries over its last axis, or of a tuple of exact rationals; of one number the number.
 
+    Parameters
+    ----------
+    values
+        Shape (..., n), a tuple of n rationals, or one number.
+
+    Returns
+    -------
+    number or array
+        Shape (...) for an array; a Fraction for a tuple.
+
+    Examples
+    --------
     >>> mean(np.array([[1.0, 2.0], [3.0, 4.0]])), mean((Fraction(1, 2), 3)), mean(5)
     (array([1.5, 3.5]), Fraction(7, 4), 5)
     """

@@ -14,6 +14,8 @@ Sources: Ville (1939), "Etude critique de la notion de collectif"; Ramdas, Gruen
 random variables by betting".
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -38,6 +40,20 @@ _STAKES = np.array([sign * 2.0**-power for sign in (1, -1) for power in range(1,
 def rejects(log_evidence: npt.ArrayLike, level: float) -> bool:
     """Whether the evidence reaches ``1/level`` at some time; under the hypothesis, with probability at most ``level``.
 
+    Parameters
+    ----------
+    log_evidence
+        Logarithm of the capital after each draw, any shape.
+    level
+        Probability of a false alarm, in (0, 1).
+
+    Returns
+    -------
+    bool
+        True from the first time on that it is reached.
+
+    Examples
+    --------
     >>> rejects([0.0, 3.1, -1.0], 0.05), rejects([0.0, 2.9, -1.0], 0.05)  # log 20 = 2.996
     (True, False)
     """
@@ -48,6 +64,18 @@ def rejects(log_evidence: npt.ArrayLike, level: float) -> bool:
 def mixed(log_evidences: Sequence[Array]) -> Array:
     """Logarithm of the mean of test martingales, which is a test martingale: somebody who splits the capital.
 
+    Parameters
+    ----------
+    log_evidences
+        Logarithms of test martingales, of equal shapes.
+
+    Returns
+    -------
+    Array
+        Of the shape of one of them.
+
+    Examples
+    --------
     >>> mixed([np.log([1.0, 6.0]), np.log([1.0, 2.0])]).round(12) == np.log([1.0, 4.0]).round(12)
     array([ True,  True])
     """
@@ -77,6 +105,11 @@ def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
         Outcomes in the order of drawing; draws need not be independent, if each has the law given the ones before.
     law
         The hypothesis.
+
+    Returns
+    -------
+    Array
+        The logarithm of the capital after each draw, shape (n,).
 
     Examples
     --------
@@ -114,6 +147,16 @@ def against_equality(first: Sequence[Any], second: Sequence[Any]) -> Array:
     ----------
     first, second
         Outcomes, hashable, as many of one as of the other; the two of a pair are drawn independently.
+
+    Returns
+    -------
+    Array
+        The logarithm of the capital after each pair, shape (n,).
+
+    Raises
+    ------
+    ValueError
+        If there are not as many of one as of the other.
 
     Examples
     --------
@@ -156,6 +199,11 @@ def against_mean(samples: npt.ArrayLike, mean: npt.ArrayLike, lower: float, uppe
         its sample is drawn.
     lower, upper
         What every possible sample lies between.
+
+    Returns
+    -------
+    Array
+        The logarithm of the capital after each sample, of the shape of the samples.
 
     Raises
     ------

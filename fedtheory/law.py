@@ -1,5 +1,7 @@
 """A finite probability law: everything exact here is made of laws, by drawing on, mapping and averaging."""
 
+from __future__ import annotations
+
 import itertools
 import math
 from collections import Counter
@@ -65,19 +67,19 @@ class Law(Mapping[T, Any]):
             raise ValueError(message)
 
     @classmethod
-    def _of(cls, pairs: Iterable[tuple[Any, Any]]) -> "Law[Any]":
+    def _of(cls, pairs: Iterable[tuple[Any, Any]]) -> Law[Any]:
         """Make a law of what laws were made into, which sums to 1 already."""
         law = cls.__new__(cls)
         law._probabilities = _added_up(pairs)
         return law
 
     @staticmethod
-    def certain(outcome: S) -> "Law[S]":
+    def certain(outcome: S) -> Law[S]:
         """Return the law of what happens for sure."""
         return Law._of([(outcome, Fraction(1))])
 
     @staticmethod
-    def proportional(weights: Mapping[S, Any]) -> "Law[S]":
+    def proportional(weights: Mapping[S, Any]) -> Law[S]:
         """Return the law with probabilities proportional to non-negative weights.
 
         >>> Law.proportional({"a": 1, "b": 2})
@@ -90,7 +92,7 @@ class Law(Mapping[T, Any]):
         return Law._of((outcome, weight / total) for outcome, weight in weights.items())
 
     @staticmethod
-    def uniform(options: Iterable[S]) -> "Law[S]":
+    def uniform(options: Iterable[S]) -> Law[S]:
         """Return the law of drawing one of the options; one that is listed twice is twice as likely.
 
         >>> Law.uniform("abb")
@@ -99,7 +101,7 @@ class Law(Mapping[T, Any]):
         return Law.proportional(Counter(options))
 
     @staticmethod
-    def product(*laws: "Law[S]") -> "Law[tuple[S, ...]]":
+    def product(*laws: Law[S]) -> Law[tuple[S, ...]]:
         """Return the joint law of independent outcomes, one of each law.
 
         >>> Law.product(Law.uniform([0, 1]), Law({0: Fraction(1, 3), 2: Fraction(2, 3)})).map(sum)
@@ -111,7 +113,7 @@ class Law(Mapping[T, Any]):
             for draws in joint
         )
 
-    def __pow__(self, times: int) -> "Law[tuple[T, ...]]":
+    def __pow__(self, times: int) -> Law[tuple[T, ...]]:
         """Return the joint law of independent repetitions.
 
         >>> (Law.uniform([0, 1]) ** 3).map(sum)
@@ -119,11 +121,11 @@ class Law(Mapping[T, Any]):
         """
         return Law.product(*[self] * times)
 
-    def then(self, kernel: Callable[[T], "Law[S]"]) -> "Law[S]":
+    def then(self, kernel: Callable[[T], Law[S]]) -> Law[S]:
         """Return the law of what is drawn from ``kernel(outcome)``, over all outcomes."""
         return Law._of((following, p * q) for outcome, p in self.items() for following, q in kernel(outcome).items())
 
-    def map(self, function: Callable[[T], S]) -> "Law[S]":
+    def map(self, function: Callable[[T], S]) -> Law[S]:
         """Return the law of a function of the outcome."""
         return Law._of((function(outcome), p) for outcome, p in self.items())
 

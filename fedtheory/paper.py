@@ -4,6 +4,8 @@ A bound is written as a function of scalars that returns its named summands; ``s
 checks its arguments and the theorem's hypotheses and returns their sum.
 """
 
+from __future__ import annotations
+
 import contextlib
 import functools
 import types
@@ -17,8 +19,9 @@ import numpy.typing as npt
 
 from fedtheory._formula import Formula
 from fedtheory._letters import formula
-from fedtheory._validate import DOMAINS, Array, Domain, choice
+from fedtheory._validate import Array, choice
 from fedtheory.assumptions import Assumption, Hypothesis
+from fedtheory.domains import COMMON, Domain
 from fedtheory.scheme import ANY_SCHEME, Scheme
 
 __all__ = [
@@ -95,7 +98,7 @@ class Bound(Protocol):
     hypotheses: tuple[Assumption, ...]
     consequences: tuple[Hypothesis, ...]
     domains: Mapping[str, Domain]
-    printed: "Bound"
+    printed: Bound
     step_sizes: Callable[..., Array] | None
 
     # The first signature that fits is the one that holds: whole numbers alone are floats.
@@ -124,7 +127,24 @@ class Bound(Protocol):
 
 
 def is_bound(value: Any) -> bool:
-    """Whether ``states`` made this function."""
+    """Whether ``states`` made this function.
+
+    Parameters
+    ----------
+    value
+        Anything.
+
+    Returns
+    -------
+    bool
+        Whether it carries a ``Statement``.
+
+    Examples
+    --------
+    >>> from fedtheory.bounds.power_of_choice import gradient_norm
+    >>> is_bound(gradient_norm), is_bound(len)
+    (True, False)
+    """
     return isinstance(getattr(value, "statement", None), Statement) and callable(value)
 
 
@@ -161,11 +181,30 @@ def states(
         ``upper``, or ``lower`` for a lower bound: where the value goes when digits are lost, or all is.
     step_sizes
         The step sizes that the statement prescribes, if any: a function of ``num_steps`` and of arguments by name.
+
+    Returns
+    -------
+    Callable[[Callable[..., Summands]], Bound]
+        A decorator; what it returns is called like the function and has the attributes of ``Bound``.
+
+    Raises
+    ------
+    ValueError
+        If ``side`` is neither ``upper`` nor ``lower``.
+
+    Examples
+    --------
+    >>> from fedtheory.assumptions import Smooth
+    >>> @states(Paper("toy", "A toy", "Nobody", 2000), "Lemma 1", assumes=(Smooth(of="F"),))
+    ... def gap(distance2, *, L):
+    ...     return {"quadratic": L / 2 * distance2}
+    >>> gap(3.0, L=2.0), str(gap.statement)
+    (3.0, 'Nobody (2000), Lemma 1 [printed]')
     """
     side = choice("side", side, ("upper", "lower"))
 
     def attach(summands: Callable[..., Summands]) -> Bound:
-        formula = Formula(number, summands, {**DOMAINS, **(domains or {})}, assumes, side)
+        formula = Formula(number, summands, {**COMMON, **(domains or {})}, assumes, side)
 
         def evaluate(*args: Any, strict: bool = True, _answer: Any = _answer, **kwargs: Any) -> Any:
             return _answer(bound, formula.value(args, kwargs, strict=strict), args, kwargs, strict=strict)
@@ -198,6 +237,20 @@ def standing_in(bound: Bound, function: Callable[..., Any]) -> Iterator[None]:
 
     The bound still checks arguments and hypotheses. Its summands, its symbols and its printed form stay its own.
 
+    Parameters
+    ----------
+    bound
+        The one to be replaced.
+    function
+        Takes the same arguments.
+
+    Yields
+    ------
+    None
+        Once: the block of ``with`` is where the function answers.
+
+    Examples
+    --------
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
     >>> with standing_in(gradient_norm, lambda excess, L: 3 * L * excess):
     ...     gradient_norm(2.0, L=5.0)

@@ -1,5 +1,7 @@
 """Means known from samples: confidence intervals for a fixed number of samples, and ones valid at every number."""
 
+from __future__ import annotations
+
 import math
 from typing import Any
 
@@ -24,6 +26,16 @@ def student_interval(estimate: Any, standard_error: Any, degrees: int, confidenc
         Degrees of freedom; 0 (one sample, or as many points as parameters) gives the whole line.
     confidence
         Probability of covering, pointwise, between 0 and 1.
+
+    Returns
+    -------
+    Interval
+        Limits of the shape of the estimate.
+
+    Raises
+    ------
+    ValueError
+        If the confidence is not in (0, 1).
 
     Examples
     --------
@@ -50,6 +62,25 @@ def student_mean(samples: npt.ArrayLike, confidence: float = 0.95) -> Interval[A
     With samples 1 and 3 the mean is 2 and its standard error 1; the quantile at confidence 1/2 and one degree of
     freedom is tan(pi/4) = 1.
 
+    Parameters
+    ----------
+    samples
+        Shape (R, ...), of independent samples along the first axis.
+    confidence
+        Probability of covering, pointwise, between 0 and 1.
+
+    Returns
+    -------
+    Interval
+        Limits of shape (...).
+
+    Raises
+    ------
+    ValueError
+        If there is no sample, one is not finite, or the confidence is not in (0, 1).
+
+    Examples
+    --------
     >>> [round(float(limit), 12) for limit in student_mean([1.0, 3.0], confidence=0.5)]
     [1.0, 3.0]
     """
@@ -77,6 +108,11 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
         The range that every possible sample lies in, lower < upper.
     confidence
         Probability that the limits cover the mean at all sizes.
+
+    Returns
+    -------
+    Interval[float]
+        Limits within the range.
 
     Raises
     ------
@@ -128,6 +164,11 @@ def subgaussian_mean(
         Probability that the limits cover the mean at all sizes.
     tuned_for
         Number of samples at which the limits should be narrow.
+
+    Returns
+    -------
+    Interval[float]
+        Limits of the running intersection.
 
     Raises
     ------

@@ -21,12 +21,12 @@ class Curves(NamedTuple):
     costs: Any
 
 
-def curves(fed: Any, strategy: Any, config: Any, seed: np.random.SeedSequence) -> Curves:
-    """Run one strategy with the configuration's rounds, steps, batches and halvings."""
+def curves(fed: Any, strategy: Any, config: Any, step_size: float, seed: np.random.SeedSequence) -> Curves:
+    """Run one strategy with the configuration's rounds, steps, batches and halvings of a step size."""
     costs = ("uplink", "broadcasts", "evaluations")
     run = ft.fedavg(
         fed, strategy, num_rounds=config.num_rounds, local_steps=config.local_steps, batch_size=config.batch_size,
-        step_size=Halving(config.step_size, config.halve_at), num_replicates=config.num_replicates,
+        step_size=Halving(step_size, config.halve_at), num_replicates=config.num_replicates,
         record=("loss", "models", *costs), record_every=config.record_every,
         rng=fresh(seed),
     )  # fmt: skip

@@ -261,7 +261,7 @@ def bounds_figure(data: "Dataset") -> "Figure":
             for column, name in enumerate(names):
                 here = later.sel(strategy=name, regime=regime)
                 lines = {_LABELS[form]: here["bound"].sel(form=form).values for form in BOUNDS}
-                axes = log_log(panels[row, column], xlabel="local steps T", ylabel=f"{regime} steps\ngap F(w) - F*")
+                axes = log_log(panels[row, column], xlabel="local steps T", ylabel=f"{regime} steps\n$F(w) - F^*$")
                 exact = here["exact"].values
                 floor = float(here["floor"]) if np.isnan(exact).all() else None
                 bound_versus_error(axes, here["step"], tuple(here["error"].values), lines, exact=exact, floor=floor)

@@ -185,18 +185,18 @@ def bounds_figure(data: "Dataset") -> "Figure":
     labels = {"recursion": "one-step recursion, unrolled", "corrected": "corrected bound"}
     columns = data.sizes["l2"]
     with appearance():
-        figure, panels = plt.subplots(1, columns, figsize=(2 + 3.5 * columns, 4), sharey=True, squeeze=False)
+        figure, panels = plt.subplots(1, columns, figsize=(3 + 3.2 * columns, 4.4), sharey=True, squeeze=False)
         for axes, l2 in zip(panels[0], data["l2"].values, strict=True):
             here = later.sel(l2=l2)
             lines = {labels[form]: here["bound"].sel(form=form).values for form in FORMS}
-            log_log(axes, xlabel="local steps T", ylabel="gap F(w) - F*")
+            log_log(axes, xlabel="local steps T", ylabel="$F(w) - F^*$")
             bound_versus_error(axes, here["step"], tuple(here["error"].sel(strategy=RAND).values), lines)
             greedy = here["error"].isel(strategy=1)
             label = f"{greedy['strategy'].values}, measured"
             measured(axes, here["step"], *greedy.values, label=label, color=COLORS[4], marker=MARKERS[1])
             axes.set_title(f"l2 = {l2:g}")
             axes.label_outer()
-        return legend_below(figure, num_columns=3)
+        return legend_below(figure, num_columns=min(columns + 1, 4))
 
 
 STUDY = study.Study(

@@ -127,7 +127,7 @@ def _instance(config: Config, concentration: float, index: int) -> tuple[Any, An
     )
     fed, turns = ft.SoftmaxFederation(data), ft.selection.AlternatingGroups(config.dropout)
     found = [
-        [curves(fed, strategy, config, training) for strategy in strategies]
+        [curves(fed, strategy, config, config.step_size, training) for strategy in strategies]
         for strategies in (
             list(_strategies(config).values()),
             [ft.selection.Available(strategy, turns) for strategy in _strategies(config).values()],

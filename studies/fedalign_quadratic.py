@@ -87,6 +87,12 @@ QUICK = Config(num_rounds=120, num_replicates=24, thresholds=(0.0, 0.5, 2.0, flo
 WORLDS = ("pooled", "private")
 BOUNDS = ("recursion", "corrected", "printed")
 ANNEALED = "annealed"
+# The corrected form and the printed one may be as good as equal: one is wide, the other dotted on top of it.
+LOOKS: dict[str, dict[str, Any]] = {
+    "recursion": {"color": "#D55E00", "linestyle": "--"},
+    "corrected": {"color": "#009E73", "linewidth": 4, "alpha": 0.5},
+    "printed": {"color": "#CC79A7", "linestyle": ":", "linewidth": 2},
+}
 
 
 def run(config: Config, progress: study.Progress) -> "Dataset":
@@ -222,9 +228,9 @@ def time_figure(data: "Dataset") -> "Figure":
                     error.axhline(float(here["floor"]), color=COLORS[i], linestyle=":", linewidth=1)
                 for axes, values in ((theta, here["theta"].values), (rho, here["rho"].values)):
                     measured(axes, here["step"], values.mean(axis=0), *values, **look)
-            error.set_ylabel(f"{world} world\ngap F(w) - F*")
-            theta.set_ylabel("theta_T")
-            rho.set_ylabel("rho_T")
+            error.set_ylabel(f"{world} world\n$F(w) - F^*$")
+            theta.set_ylabel(r"$\theta_T$")
+            rho.set_ylabel(r"$\rho_T$")
             theta.set_ylim(0, 1)
         for axes, title in zip(panels[0], ("error; dotted: floor", "heterogeneity factor", "bias term"), strict=True):
             axes.set_title(title)
@@ -239,7 +245,6 @@ def threshold_figure(data: "Dataset") -> "Figure":
 
     names = [str(name) for name in data["threshold"].values]
     places = np.arange(len(names))
-    forms: dict[str, str] = {"recursion": "#D55E00", "corrected": "#009E73", "printed": "#CC79A7"}
     with appearance():
         figure, panels = plt.subplots(2, 3, figsize=(10.5, 6.2), sharex=True)
         for row, world in enumerate(WORLDS):
@@ -249,12 +254,12 @@ def threshold_figure(data: "Dataset") -> "Figure":
             error.errorbar(places, mean, [mean - lower, upper - mean], fmt="o", color=COLORS[0], label="error, 95%")
             floors = np.where(last["settled"], last["floor"], np.nan)
             error.plot(places, np.where(floors > 1e-12, floors, np.nan), "_", color="#000000", ms=14, label="floor")
-            for form, color in forms.items():
-                error.plot(places, last["bound"].sel(form=form), "--", color=color, label=f"{form} bound")
+            for form, dashes in LOOKS.items():
+                error.plot(places, last["bound"].sel(form=form), label=f"{form} bound", **dashes)
             error.set_yscale("log")
             curves = (
-                (terms, last["theta"].mean("limit"), {"marker": "s", "color": COLORS[1], "label": "theta_T"}),
-                (terms, last["rho"].mean("limit"), {"marker": "^", "color": COLORS[2], "label": "rho_T"}),
+                (terms, last["theta"].mean("limit"), {"marker": "s", "color": COLORS[1], "label": r"$\theta_T$"}),
+                (terms, last["rho"].mean("limit"), {"marker": "^", "color": COLORS[2], "label": r"$\rho_T$"}),
                 (included, data.sel(world=world)["num_included"].mean("step"), {"marker": "D", "color": COLORS[6]}),
             )
             for axes, values, look in curves:

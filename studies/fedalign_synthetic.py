@@ -29,13 +29,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _paired import leads
 from _repeated import fresh, mean_and_limits
 
 import fedtheory as ft
 from fedtheory import study
 from fedtheory.plotting.bound import measured
 from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
-from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -196,28 +196,29 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 
 
 def synthetic_figure(data: "Dataset") -> "Figure":
-    """Training loss, its paired difference to the priority clients alone, and test accuracy, by noise level."""
+    """Training loss, and paired differences of loss and accuracy to the priority clients alone, by noise level."""
     import matplotlib.pyplot as plt
 
     with appearance():
         figure, panels = plt.subplots(3, data.sizes["level"], figsize=(10.5, 8.4), sharex=True, sharey="row")
         for column, level in enumerate(data["level"].values):
-            here = data.sel(level=level)
-            base = here["loss"].sel(strategy=PRIORITY)
-            for i, name in enumerate(data["strategy"].values):
-                one = here.sel(strategy=name)
-                curves = (one["loss"].values, (one["loss"] - base).values, one["accuracy"].values)
-                for axes, values in zip(panels[:, column], curves, strict=True):
-                    look: dict[str, Any] = {"label": str(name), "color": COLORS[i], "marker": MARKERS[i]}
-                    measured(axes, data["round"], values.mean(axis=0), *student_mean(values), **look)
+            for i, name in enumerate(map(str, data["strategy"].values)):
+                look: dict[str, Any] = {"label": name, "color": COLORS[i], "marker": MARKERS[i]}
+                mean = data["loss"].sel(level=level, strategy=name).mean("instance")
+                measured(panels[0, column], data["round"], mean, mean, mean, **look)
+                for axes, measure in zip(panels[1:, column], ("loss", "accuracy"), strict=True):
+                    here = data[measure].sel(level=level)
+                    if name != PRIORITY:
+                        leads(axes, here.sel(strategy=name) - here.sel(strategy=PRIORITY), 0.25 * (i - 2), look)
             for axes in panels[:, column]:
                 axes.axvline(data.attrs["warmup"], color="#888888", linewidth=0.8, linestyle=":")
-            panels[0, column].set_yscale("log")
-            panels[0, column].set_title(f"{level} noise")
-            panels[1, column].set_ylim(-0.6, 1.0)
-            panels[2, column].set_ylim(0.7, 0.95)
+            for axes in panels[1:, column]:
+                axes.axhline(0, color=COLORS[0])
+            panels[0, column].set(yscale="log", title=f"{level} noise")
             panels[2, column].set_xlabel("round (dotted: end of warm-up)")
-        labels = ("training loss F", "difference to priority only", "test accuracy")
+        panels[1, 0].set_ylim(-0.6, 1.0)
+        panels[2, 0].set_ylim(-0.05, 0.03)
+        labels = ("training loss $F$", "loss minus priority only", "test accuracy minus priority only")
         for axes, label in zip(panels[:, 0], labels, strict=True):
             axes.set_ylabel(label)
         return legend_below(figure, num_columns=4)

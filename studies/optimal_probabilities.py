@@ -285,12 +285,12 @@ def cost_figure(data: "Dataset") -> "Figure":
     with appearance():
         figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.6))
         for spread, color, marker in zip(data["spread"].values, COLORS, MARKERS, strict=False):
-            # Nothing below the rounding of the variances is shown.
-            excess = np.maximum(data["excess"].sel(spread=spread).values, 1e-17)
-            x, label = data["rescaling"].values, f"AOCS, spread {spread:g}: median and range"
+            excess, x = data["excess"].sel(spread=spread).values, data["rescaling"].values
+            label = f"AOCS, spread {spread:g}: median and range"
             left.fill_between(x, excess.min(axis=0), excess.max(axis=0), color=color, alpha=0.2, linewidth=0)
             left.plot(x, np.median(excess, axis=0), "--", color=color, marker=marker, mfc="white", label=label)
-        left.set_yscale("log")
+        left.set_yscale("symlog", linthresh=1e-15)  # below rounding linear, so that an exact zero is drawn as one
+        left.set_yticks([0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 1])
         left.set_xlabel("rescalings of AOCS")
         left.set_ylabel("variance above the optimum\n/ variance of uniform sampling")
         shown = [CLOSED, "AOCS, 4 rescalings", SORTED, "Clarabel, tolerances 1e-12", "SCS, default"]

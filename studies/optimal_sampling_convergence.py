@@ -211,7 +211,7 @@ def convergence_figure(data: "Dataset") -> "Figure":
                         measured(axes, x, *here["gap"].values, label=name, **looks[name])
             panels[0, column].set_title(str(setting))
         for axes in panels[:, 0]:
-            axes.set_ylabel("gap F(w) - F*")
+            axes.set_ylabel("$F(w) - F^*$")
         return legend_below(figure, num_columns=6)
 
 
@@ -224,7 +224,7 @@ def theory_figure(data: "Dataset") -> "Figure":
     with appearance():
         figure, panels = plt.subplots(1, len(settings), figsize=(3.4 * len(settings), 4.2), squeeze=False)
         for axes, setting in zip(panels[0], map(str, settings), strict=True):
-            what = "gap F(w) - F*" if setting.startswith("quadratics") else "average squared gradient"
+            what = "$F(w) - F^*$" if setting.startswith("quadratics") else "average squared gradient"
             log_log(axes, xlabel="communication round", ylabel=what)
             for name in ("full", "uniform", "OCS"):
                 here = shown.sel(setting=setting, strategy=name)

@@ -1,45 +1,51 @@
 r"""
-How much faster is Power-of-Choice on the paper's quadratics?
-=============================================================
+How much faster is Power-of-Choice on the paper's quadratics, and where does it end?
+====================================================================================
 
-**Question.** Cho, Wang and Joshi (2020) report that pow-d, which trains the m of d candidate clients with the largest
-losses, converges up to three times faster than random selection, and show it for quadratics in their Figures 2 and 7.
-How large is the gain on their instance, and what does it cost?
+**Question.** Cho, Wang and Joshi (2020) find on quadratics (their Figures 2 and 7) that pow-d, which trains the m of d
+candidate clients with the largest losses, converges faster than random selection and ends on a floor, and that
+adapow-d, which lets d fall to m, is as fast and has no floor. How large is the gain on their instance, and what does it
+cost?
 
 **Method.** Appendix F: :math:`F_k(w) = \tfrac12 h_k |w|^2 - e_k^\top w + \dots` with :math:`h_k \sim U(1, 20)` in
 dimension 5, data shares from a power law, K = 30 and 100 clients of which a tenth is selected, two local steps of size
-:math:`2\cdot10^{-5}`, 15,000 rounds. The paper leaves :math:`e_k` and the starting model open: here both are Gaussian.
-A threshold is a fraction of the initial gap; the speed-up is the ratio of the rounds that random selection and a
-strategy need to get below it, averaged geometrically over replicates and then over independently drawn instances, with
-a 95% Student-t interval over the instances. ``adapow-d`` starts at d = K and halves d every third of the rounds.
+:math:`2\cdot10^{-5}`. The paper leaves :math:`e_k`, the starting model and the number of rounds open: here the first
+two are Gaussian, and runs are four times as long as adapow-d takes from d = K to d = m, for it halves d every 5,000
+rounds. A threshold is a fraction of the initial gap; the speed-up is the ratio of the rounds that random selection and
+a strategy need to get below it, averaged geometrically over replicates and then over independently drawn instances,
+with a 95% Student-t interval over the instances. The final gap is the mean over the last twentieth of the rounds.
 
-**Reading.** Upper row: the loss F, as in Figure 2; the dotted line is its minimum. Lower row: the gap F - F*, where the
-error floors show. The second figure is the selection profile of Figure 7: random selection follows the data shares,
-pow-d does not.
+**Reading.** First figure, upper row: the loss F, as in Figure 2; the dotted line is its minimum. Lower row: the gap
+:math:`F - F^*`, where the error floors show. The second figure follows adapow-d down, as Figure 2c: at each dotted line
+d halves, and the gap falls to the floor of the new d. The third is the selection profile of Figure 7: random selection
+follows the data shares, pow-d does not.
 
-**Where this differs from the paper.** The mean speed-ups lie between about 1.2 and 1.9, and 2.2 is the largest on any
-instance: not 3. There is a reason: far from the optimum the losses rank clients by curvature, so that the contraction
-per step can grow by at most :math:`\max_k h_k / \sum_k p_k h_k`, which is about 1.9 when :math:`h_k \sim U(1, 20)`.
-The smaller the threshold, the smaller the gain, and what lies below its floor pow-d never reaches. Halving d in three
-stages does not remove the floor of adapow-d either; after 15,000 rounds it has come down towards that of d = K/4, which
-the scale of the upper row hides.
+The final gaps of pow-d are 240 to 16,000 times that of random selection, the more candidates the higher. That of
+adapow-d is 1.02 [0.94, 1.12] times as large as that of random selection for K = 30 and 0.85 [0.73, 0.99] times for
+K = 100: the paper is right that it has no floor, once d has come down to m. What is left with d = m, which is not
+exactly unbiased, is below the noise of the selection, and that is a little smaller without replacement. On the way,
+though, adapow-d waits on the floors of d = K, K/2, K/4, ...: from about round 6,000 (K = 30) or 9,000 (K = 100) on,
+until some thousand rounds after d has come down to m, its gap is larger than that of random selection.
+
+The mean speed-ups lie between 1.2 and 1.9: 1.4 with d = 2m, 1.8 to 1.9 with d = 10m. The paper claims no number for
+quadratics (its factor 3 is about Synthetic(1, 1)), and there is a reason why it could not be 3: far from the optimum
+the losses rank clients by curvature, so that the contraction per step can grow by at most :math:`\max_k h_k / \sum_k
+p_k h_k`, which is about 1.9 when :math:`h_k \sim U(1, 20)`. The smaller the threshold, the smaller the gain, and what
+lies below its floor pow-d never reaches.
 """
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import _power_of_choice_pictures as pictures
 import numpy as np
 from _repeated import fresh, mean_and_limits
 
 import fedtheory as ft
 from fedtheory import study
-from fedtheory.plotting.bound import measured
-from fedtheory.plotting.profile import selection_profile
-from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
 from fedtheory.selection.candidate_schedules import HalvingCandidates
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from xarray import Dataset
 
     from fedtheory.selection.rules import Strategy
@@ -47,7 +53,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Config:
-    """Power-of-Choice on random quadratics: Figures 2 and 7 of the paper, with speed-ups."""
+    """Power-of-Choice on random quadratics: Figures 2 and 7 of the paper, with speed-ups and final gaps."""
 
     num_clients: tuple[int, ...] = (30, 100)
     """Clients K, one column of panels each."""
@@ -55,8 +61,10 @@ class Config:
     """Share C of the clients that is selected in a round."""
     candidates_per_selected: tuple[int, ...] = (2, 3, 5, 10)
     """Candidates d of pow-d, as multiples of the number m of selected clients."""
-    num_rounds: int = 15_000
+    num_rounds: int = 60_000
     """Communication rounds."""
+    halve_every: int = 5_000
+    """Rounds after which adapow-d halves d, from K down to m."""
     local_steps: int = 2
     """Local steps tau per round."""
     step_size: float = 2e-5
@@ -76,15 +84,19 @@ class Config:
 QUICK = Config(
     num_clients=(30,),
     candidates_per_selected=(2, 10),
-    num_rounds=1_500,
+    num_rounds=6_000,
+    halve_every=500,
     step_size=2e-4,
     num_instances=3,
     num_replicates=4,
 )
 
 
+RAND, ADAPTIVE = "rand", "adapow-d"
+
+
 class _Curves(NamedTuple):
-    """One strategy on one instance: final gap, rounds to each threshold per replicate, curves, shares of selections."""
+    """One strategy on one instance: rounds to each threshold per replicate, final gap, curves, shares of selections."""
 
     hits: Any
     final_gap: float
@@ -111,8 +123,8 @@ def _strategies(config: Config, num_clients: int) -> "dict[str, Strategy]":
         f"pow-d, d = {c}m": ft.selection.PowerOfChoice(m, min(c * m, num_clients))
         for c in config.candidates_per_selected
     }
-    halving = HalvingCandidates(every=-(-config.num_rounds // 3))
-    return {"rand": ft.selection.Proportional(m), **by_size, "adapow-d": ft.selection.PowerOfChoice(m, halving)}
+    halving = HalvingCandidates(every=config.halve_every)
+    return {RAND: ft.selection.Proportional(m), **by_size, ADAPTIVE: ft.selection.PowerOfChoice(m, halving)}
 
 
 def _instance(config: Config, num_clients: int, index: int) -> dict[str, Any]:
@@ -144,14 +156,15 @@ def _simulate(config: Config, fed: Any, strategy: "Strategy", initial: Any, sele
     below = gap[:, None, :] <= np.asarray(config.thresholds)[:, None] * gap[0, 0]
     hits = np.where(below.any(axis=-1), below.argmax(axis=-1), np.nan)
     shares = trajectory.counts.sum(axis=0) / trajectory.counts.sum()
-    return _Curves(hits, float(gap[:, -1].mean()), np.stack(trajectory.band("gap")), shares)
+    return _Curves(hits, float(gap[:, -(config.num_rounds // 20) :].mean()), np.stack(trajectory.band("gap")), shares)
 
 
 def _assemble(config: Config, num_clients: int, instances: list[dict[str, Any]]) -> "Dataset":
     import xarray
 
     names = list(instances[0]["curves"])
-    shown = np.unique(np.linspace(0, config.num_rounds, 301).astype(int))
+    early, late = (np.linspace(0, end, 201).astype(int) for end in (config.num_rounds // 4, config.num_rounds))
+    shown = np.union1d(early, late)
     first = instances[0]["curves"]
     # (instance, strategy, replicate, threshold)
     hits = np.array([[instance["curves"][name].hits for name in names] for instance in instances])
@@ -177,10 +190,14 @@ def _assemble(config: Config, num_clients: int, instances: list[dict[str, Any]])
             "client": np.arange(num_clients),
             "threshold": list(config.thresholds),
         },
-        attrs={
-            "selections": config.num_rounds * config.num_replicates * max(1, round(config.selected_share * num_clients))
-        },
+        attrs=_attributes(config, num_clients),
     )
+
+
+def _attributes(config: Config, num_clients: int) -> dict[str, Any]:
+    m = max(1, round(config.selected_share * num_clients))
+    selections = config.num_rounds * config.num_replicates * m
+    return {"selections": selections, "halve_every": config.halve_every, "selected_share": config.selected_share}
 
 
 def _speedup_cell(speedups: Any) -> str:
@@ -188,8 +205,17 @@ def _speedup_cell(speedups: Any) -> str:
     arrived = int(np.isfinite(speedups).sum())
     if arrived < len(speedups):
         return f"reached in {arrived} of {len(speedups)}"
-    mean, lower, upper = np.exp(mean_and_limits(np.log(speedups)))
-    return f"{mean:.2f} [{lower:.2f}, {upper:.2f}]"
+    return _geometric(speedups)
+
+
+def _geometric(ratios: Any) -> str:
+    mean, lower, upper = np.exp(mean_and_limits(np.log(ratios)))
+    return f"{mean:.3g} [{lower:.3g}, {upper:.3g}]"
+
+
+def _ends(data: "Dataset", name: str) -> Any:
+    """Divide the final gaps by those of random selection, one number per instance."""
+    return (data["final_gap"].sel(strategy=name) / data["final_gap"].sel(strategy=RAND)).values
 
 
 def table(data: "Dataset") -> study.Table:
@@ -200,38 +226,43 @@ def table(data: "Dataset") -> study.Table:
         for name in data["strategy"].values:
             row: dict[str, Any] = {"K": int(size), "strategy": str(name)}
             row["final gap F - F*"] = float(here["final_gap"].sel(strategy=name).mean())
+            row["times that of rand"] = _geometric(_ends(here, name))
             for threshold in data["threshold"].values:
                 cell = here["speedup"].sel(strategy=name, threshold=threshold).values
                 row[f"speed-up to {threshold:.0%} of the gap"] = _speedup_cell(cell)
-            row["paper"] = "1" if name == "rand" else "up to 3"
             rows.append(row)
     ceiling = float(data["ceiling"].mean())
     return study.Table(
         rows,
         title="Power-of-Choice on the quadratics of Appendix F",
         caption="Speed-up: rounds of rand / rounds of the strategy, geometric mean over instances [95% interval]; "
-        "final gap: mean over instances. The factor 3 of the paper does not appear: far from the optimum no selection "
-        f"gains more than max h / mean h, here {ceiling:.2f} on average.",
+        "final gap: mean over instances and the last twentieth of the rounds. Far from the optimum no selection gains "
+        f"more than max h / mean h, here {ceiling:.2f} on average.",
     )
 
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
     """Test what the figures are taken to show."""
     largest, smallest = (data["strategy"].values[index] for index in (-2, 1))
-    early = data["speedup"].isel(threshold=0).drop_sel(strategy="rand")
-    gained = data["speedup"].drop_sel(strategy="rand")
+    early: Any = data["speedup"].isel(threshold=0).drop_sel(strategy=RAND)
     floors = data["final_gap"].mean("instance")
     follows, departs = (_deviation(data, name) for name in ("rand", largest))
     detail = f"{float(early.min()):.2f} to {float(early.max()):.2f}"
-    ends = {name: floors.sel(strategy=name).values for name in (smallest, largest, "adapow-d")}
+    ends = {name: floors.sel(strategy=name).values for name in (smallest, largest)}
+    ratios = [_ends(data.sel(num_clients=size), ADAPTIVE) for size in data["num_clients"]]
+    adaptive = [float(np.exp(np.log(ratio).mean())) for ratio in ratios]
+    ceiling = float(data["ceiling"].mean())
+    mean_gain = float(np.exp(np.log(early.values).mean(axis=early.dims.index("instance")).max()))
     return {
         "pow-d reaches the first threshold sooner than rand": study.Check(
             float(early.min()) > 1, f"speed-ups {detail}"
         ),
-        "no speed-up reaches 3": study.Check(float(gained.max()) < 3, f"largest {float(gained.max()):.2f}"),
+        "far from the optimum the speed-up stays below max h / mean h": study.Check(
+            mean_gain < ceiling, f"largest {mean_gain:.2f} against {ceiling:.2f}"
+        ),
         "more candidates end on a higher floor": study.Check(bool((ends[largest] > ends[smallest]).all()), str(ends)),
-        "adapow-d ends below the floor of d = K": study.Check(
-            bool((ends["adapow-d"] < ends[largest]).all()), str(ends)
+        "adapow-d ends where rand does once d is m": study.Check(
+            0.5 < min(adaptive) <= max(adaptive) < 2, f"ratios {np.round(adaptive, 3)}"
         ),
         "rand follows the data shares": study.Check(follows < 5, f"{follows:.1f} standard errors"),
         "pow-d does not follow the data shares": study.Check(departs > 20, f"{departs:.1f} standard errors"),
@@ -246,47 +277,6 @@ def _deviation(data: "Dataset", name: str) -> float:
     return float((abs(here["share"].sel(strategy=name) - weight) / error).max())
 
 
-def convergence_figure(data: "Dataset") -> "Figure":
-    """Figure 2 of the paper: loss, and below it the gap."""
-    import matplotlib.pyplot as plt
-
-    columns = data.sizes["num_clients"]
-    with appearance():
-        figure, panels = plt.subplots(
-            2, columns, figsize=(1.5 + 4 * columns, 7), sharex=True, sharey="row", squeeze=False
-        )
-        for column, size in enumerate(data["num_clients"].values):
-            here = data.sel(num_clients=size)
-            minimum = float(here["minimum"])
-            for row, (axes, shift) in enumerate(zip(panels[:, column], (minimum, 0.0), strict=True)):
-                axes.set_yscale("log")
-                for name, color, marker in zip(data["strategy"].values, COLORS, MARKERS, strict=False):
-                    band = here["band"].sel(strategy=name).values + shift
-                    measured(axes, data["round"], *band, label=str(name), color=color, marker=marker)
-                if row == 0:
-                    axes.axhline(minimum, color="black", linestyle=":", label="minimum F*")
-                    axes.set_title(f"K = {size} clients")
-            panels[1, column].set_xlabel("communication round")
-        panels[0, 0].set_ylabel("global loss F(w)")
-        panels[1, 0].set_ylabel("gap F(w) - F*")
-        return legend_below(figure, num_columns=4)
-
-
-def profile_figure(data: "Dataset") -> "Figure":
-    """Figure 7 of the paper: who is selected how often, for the first size."""
-    import matplotlib.pyplot as plt
-
-    here = data.isel(num_clients=0).dropna("client")
-    names = [str(data["strategy"].values[index]) for index in (0, 1, -2)]
-    selected = {name: here["share"].sel(strategy=name).values for name in names}
-    with appearance():
-        figure, axes = plt.subplots(figsize=(8, 4))
-        selection_profile(axes, here["weight"].values, selected)
-        axes.set_xlabel("client, in descending order of its data share")
-        axes.set_ylabel("share of data or of selections")
-        return legend_below(figure, num_columns=4)
-
-
 STUDY = study.Study(
     name="power_of_choice_quadratic",
     config=Config(),
@@ -294,7 +284,7 @@ STUDY = study.Study(
     run=run,
     table=table,
     checks=checks,
-    figures={"convergence": convergence_figure, "selection_profile": profile_figure},
+    figures={"convergence": pictures.convergence, "adapow_d": pictures.adaptive, "selection_profile": pictures.profile},
 )
 
 if __name__ == "__main__":

@@ -250,10 +250,11 @@ def waterfall_figure(data: "Dataset") -> "Figure":
         for axes, name in zip(panels, names, strict=True):
             levels = _levels(last.sel(strategy=name))
             waterfall(axes, levels, steps, groups=list(map(_kind, steps)))
-            axes.axvline(np.log10(levels[0]), color="black", linestyle=":", label="error F - F*")
-            axes.set_xlabel("log10 of the bound on E F(w) - F*")
+            axes.set_xlim(left=np.log10(levels[0]) - 0.3)
+            axes.axvline(np.log10(levels[0]), color="black", linestyle=":", label="error $F - F^*$")
+            axes.set_xlabel(r"$\log_{10}$ of the bound on $\mathrm{E}F(w) - F^*$")
             rho_bar, rho_tilde = map(float, last.sel(strategy=name)["skew"])
-            axes.set_title(f"{name}: rho_bar {rho_bar:.2g}, rho_tilde {rho_tilde:.3g}")
+            axes.set_title(rf"{name}: $\bar\rho = {rho_bar:.2g}$, $\tilde\rho = {rho_tilde:.3g}$")
         figure.suptitle(f"Theorem 3.1 after {int(data['step'][-1])} local steps", fontsize=11)
         return legend_below(figure, num_columns=4)
 
@@ -271,7 +272,7 @@ def over_time_figure(data: "Dataset") -> "Figure":
                 chosen = [label for label in data["inequality"].values if _kind(label) == kind]
                 share = here["carried"].sel(inequality=chosen).sum("inequality") / here["distance2"]
                 axes.plot(here["step"], share, color=color, marker=marker, markevery=12, label=kind)
-            log_log(axes, xlabel="local steps t", ylabel="loss carried to t / E |w - w*|^2")
+            log_log(axes, xlabel="local steps t", ylabel=r"loss carried to t / $\mathrm{E}\,|w - w^*|^2$")
             axes.set_title(name)
             axes.label_outer()
         return legend_below(figure, num_columns=5)

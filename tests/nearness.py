@@ -17,11 +17,14 @@ ALSO = {
     "testing": ("tests/bounds", "tests/conformance"),
 }
 QUICK_STUDY = "test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_it_stored"
-VERDICT = "tests/claims/test_claims.py::test_the_verdict_is_the_expected_one"
+VERDICT = "tests/claims/test_claims.py::test_the_verdict_is_the_expected_one_on_the_instances_on_record"
 SHARPENED = (
     "tests/claims/test_looseness.py"
     "::test_the_worst_known_instance_refutes_what_is_sharper_by_the_looseness_and_nothing_less"
 )
+SURFACE, DRAWS, CLAIMS = "tests/test_surface.py", "tests/test_draws.py", "tests/claims/test_claim_list.py"
+RANDOM = ("conformance", "datasets", "rational", "testing")
+MOST_NEAR = 3  # tests that are asked before it
 MOST_TESTS = 8  # files, for a module beside the packages: half the library imports some of those
 
 
@@ -33,7 +36,8 @@ def checks_of(file: str, root: Path = ROOT) -> tuple[str, ...]:
         return *own, *_tests_that_name(path.stem, root)
     package = path.parts[1]
     if not (root / "tests" / package).is_dir():
-        return file, *(unique([*own, *_by_distance(file, root)])[:MOST_TESTS] or ["tests"])
+        nearest = unique([*own, *_by_distance(file, root)])[:MOST_TESTS] or ["tests"]
+        return file, *nearest[:1], *_records(path, root), *nearest[1:]
     folders = (f"tests/{package}", *ALSO.get(package, ()))
     # What no import leads to has to come, too: some tests reach a module by scanning for it.
     everything = [
@@ -41,12 +45,23 @@ def checks_of(file: str, root: Path = ROOT) -> tuple[str, ...]:
     ]
     nearest = [test for test in _by_distance(file, root) if test in everything]
     # The package's own before those of others, which take longer.
-    return file, *sorted(unique([*own, *nearest, *everything]), key=lambda test: not test.startswith(folders[0]))
+    tests = sorted(unique([*own, *nearest, *everything]), key=lambda test: not test.startswith(folders[0]))
+    return file, *unique([*tests[:MOST_NEAR], *_records(path, root), *tests])
 
 
 def unique(names: list[str]) -> list[str]:
     """Keep the first of equals."""
     return list(dict.fromkeys(names))
+
+
+def _records(path: Path, root: Path) -> Iterator[str]:
+    """What was written down of all public modules, and of the draws of some."""
+    if (root / DRAWS).exists() and path.parts[1] in RANDOM:
+        yield DRAWS
+    if path.parts[1] == "claims":
+        yield CLAIMS
+    elif (root / SURFACE).exists() and not path.stem.startswith("_"):
+        yield SURFACE
 
 
 def _own_tests(path: Path, root: Path) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """What an open package offers is what its modules say, no name twice, and type checkers are told the same."""
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,8 @@ from types import ModuleType
 import pytest
 
 import fedtheory
-from fedtheory._discover import lazy_modules, lazy_names, surface
+from fedtheory.__main__ import _tell
+from fedtheory._discover import BrokenModuleWarning, lazy_modules, lazy_names, modules, surface
 from tests import stubs
 from tests.environment import ROOT
 
@@ -116,3 +118,23 @@ reveal_type(poc.client_drift(Fraction(1, 2), local_steps=3, G2=1))
 reveal_type(poc.client_drift(numpy.array([0.5, 0.25]), local_steps=3, G2=1.0))
 reveal_type(poc.client_drift(0.5, local_steps=3, G2=1.0, strict=False))
 """
+
+
+def test_a_broken_file_is_named_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "toy_with_a_broken_file"
+    folder.mkdir()
+    package(folder, __init__="", good="def f(): ...", stumbles="raise TypeError('a domain\\nis needed')", torn="def (")
+    monkeypatch.syspath_prepend(tmp_path)
+    toy = importlib.import_module("toy_with_a_broken_file")
+    with pytest.warns(BrokenModuleWarning) as told:
+        assert [module.__name__ for module in modules(toy)] == ["toy_with_a_broken_file.good"]
+    first, second = (str(warning.message) for warning in told)
+    assert first == f"{folder / 'stumbles.py'} is left out: TypeError: a domain is needed"
+    assert second.startswith(f"{folder / 'torn.py'} is left out: SyntaxError")
+    with pytest.warns(BrokenModuleWarning, match=r"torn\.py is left out"):
+        assert surface(str(folder)) == {"f": "good"}
+
+
+def test_commands_say_a_warning_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    _tell(UserWarning("mine.py is left out"), UserWarning, "file.py", 3)
+    assert capsys.readouterr().err == "warning: mine.py is left out\n"

@@ -2,8 +2,10 @@
 
 # mypy: allow-untyped-calls
 
+import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.quick_studies import loaded, quick_result
@@ -32,3 +34,30 @@ def test_swapped_strategies_are_caught(quadratic) -> None:
     swapped = data.isel(threshold=slice(None, None, -1)).assign_coords(threshold=names)
     broken = failing(found, swapped)
     assert {"theta falls with the threshold", "rho rises with the threshold", "without inclusion rho is 0"} <= broken
+
+
+def test_swapped_arms_and_clients_that_are_all_or_none_included_are_caught(tmp_path_factory) -> None:
+    found = loaded("fedalign_arms")
+    data = quick_result(found, tmp_path_factory)[0].data
+    assert failing(found, data) == set()
+    swapped = data.isel(arm=[3, 2, 1, 0]).assign_coords(arm=data["arm"])
+    assert {
+        "three updates with large features cost the priority clients alone accuracy",
+        "of large losses fewer are near than of accuracies",
+    } <= failing(found, swapped)
+    everybody = data.assign(included=data["included"].clip(min=16.0))
+    assert "FedALIGN includes some others and not all" in failing(found, everybody)
+
+
+def test_shards_of_the_arms_hold_one_class_and_tests_count_classes_by_their_shares() -> None:
+    found = loaded("fedalign_arms")
+    inside = vars(sys.modules[found.run.__module__])
+    data, (images, labels) = inside["_shards"](found.config, 2, np.random.SeedSequence(1), stable=True)
+    assert data.num_clients == 60
+    assert max(len(np.unique(data.client(k)[1])) for k in range(60)) == 2
+    assert labels.size == 718  # 40% of 1797
+    # Always class 0: all right for its share 3/4, all wrong for the other class.
+    model = np.zeros((1, 10, images.shape[1] + 1))
+    model[0, 0, -1] = 1.0
+    shares = np.array([0.75, 0.25] + [0.0] * 8)
+    assert inside["_accuracy"](model.reshape(1, -1), images, labels, shares) == pytest.approx(0.75, rel=1e-12)

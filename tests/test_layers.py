@@ -18,19 +18,32 @@ FLOORS = {
     **dict.fromkeys(
         ("_comparison", "_formula", "_rounding", "_validate", "_values", "_views", "_wording", "arithmetic"), 0
     ),
-    **dict.fromkeys(("_discover", "_compile", "_console", "_exponential", "_files", "_letters"), 0),
-    **dict.fromkeys(("_progress", "_releases", "_semidefinite"), 0),
+    **dict.fromkeys(("_bits", "_discover", "_compile", "_console", "_exponential", "_files", "_letters"), 0),
+    **dict.fromkeys(("_progress", "_releases", "_semidefinite", "_summary", "_surroundings"), 0),
     **dict.fromkeys(
-        ("assumptions", "consequences", "errors", "evidence", "interval", "law", "scheme", "statistics"), 0
+        ("assumptions", "consequences", "domains", "errors", "evidence", "interval", "law", "scheme", "statistics"), 0
     ),
-    **dict.fromkeys(("sampling", "valuation"), 1),
+    **dict.fromkeys(("plotting", "sampling", "valuation"), 1),
     **dict.fromkeys(("datasets", "federation"), 2),
     **dict.fromkeys(("selection", "engine"), 3),
     **dict.fromkeys(("conformance", "exact", "rational", "estimates"), 4),
     # A theorem asks the laboratory below for the constants of a run.
     **dict.fromkeys(("paper", "bounds"), 5),
-    **dict.fromkeys(("claims", "verification", "worst_case", "plotting"), 6),
-    **dict.fromkeys(("study", "sweeps", "testing", "_commands", "__main__", "__init__"), 7),
+    **dict.fromkeys(("claims", "verification", "worst_case"), 6),
+    **dict.fromkeys(
+        (
+            "study",
+            "_study_command",
+            "_study_folder",
+            "_study_records",
+            "sweeps",
+            "testing",
+            "_commands",
+            "__main__",
+            "__init__",
+        ),
+        7,
+    ),
 }
 # The catalogue scans the claims, which are made of its words.
 SCANS = {("verification", "claims")}
@@ -38,19 +51,16 @@ HEAVY = {"clarabel", "cvxpy", "dask", "matplotlib", "scipy", "sklearn", "sympy",
 LONGEST_FILE, LONGEST_FUNCTION = 300, 25
 # What is longer, by name and with its number of lines: it may shrink, never grow.
 LONGER = {
-    "fedtheory.engine._softmax_blocks.to_logits": 33,
     "fedtheory.engine.rounds.run_rounds": 51,
     "fedtheory.engine.simulation.fedavg": 52,
     "fedtheory.exact.subsets._enumerate": 27,
     "fedtheory.selection.power_of_choice._propose_by_weight": 31,
-    "fedtheory.study._parse": 27,
     "studies._aligned_quadratics.measurements": 30,
     "studies._greedyfed_runs.train": 30,
     "studies._performance_perceptron.jax_steps": 26,
     "studies.greedyfed_quadratic.pair_figure": 26,
     "studies._performance_perceptron.records": 33,
     "studies._performance_quadratic.jax_scan": 26,
-    "studies._performance_sampling.records": 29,
     "studies._performance_softmax.jax_rounds": 44,
     "studies._performance_softmax.torch_loop": 30,
     "studies._proof_of_theorem_31._losses": 26,
@@ -66,10 +76,8 @@ LONGER = {
     "studies.optimal_probabilities.run": 32,
     "studies.optimal_probabilities.table": 27,
     "studies.optimal_sampling_convergence.checks": 28,
-    "studies.power_of_choice_quadratic": 301,
     "studies.power_of_choice_quadratic._assemble": 33,
     "studies.sampling_lower_variance.checks": 28,
-    "studies.selection_costs.table": 32,
     "studies.selection_skew._size": 42,
     "studies.selection_skew.checks": 27,
     "studies.selection_skew.skew_figure": 32,
@@ -161,9 +169,17 @@ def heavy_imports(sources: Modules) -> list[str]:
     return found
 
 
+def documented_lines(tree: ast.AST) -> int:
+    """Lines of the sections (Parameters, Returns, ...) of docstrings: a function that says more is not another idea."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    texts = (ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, kinds))
+    found = (re.search(r"^[A-Z][\w ]+\n-{3,}$.*", text, flags=re.MULTILINE | re.DOTALL) for text in texts)
+    return sum(len(sections[0].splitlines()) for sections in found if sections)
+
+
 def long_files(sources: Modules) -> dict[str, int]:
-    """Files that no longer hold one idea, and their numbers of lines."""
-    lines = {name: len(source.splitlines()) for name, source in sources.items()}
+    """Files that no longer hold one idea, and their numbers of lines without sections of docstrings."""
+    lines = {name: len(source.splitlines()) - documented_lines(ast.parse(source)) for name, source in sources.items()}
     return {name: number for name, number in lines.items() if number > LONGEST_FILE}
 
 
@@ -297,6 +313,14 @@ def test_a_slow_library_in_a_function_or_for_types_only_is_fine() -> None:
 
 def test_one_line_too_many_in_a_file_is_seen() -> None:
     assert long_files({"a": "x = 1\n" * LONGEST_FILE, "b": "x = 1\n" * (LONGEST_FILE + 1)}) == {"b": LONGEST_FILE + 1}
+
+
+def test_sections_of_docstrings_are_free_and_the_rest_is_not() -> None:
+    head = 'def f(x):\n    """One.\n\n'
+    sections = "    Parameters\n    ----------\n    x\n        Two.\n"
+    code = '    """\n' + "x = 1\n" * (LONGEST_FILE - 4)
+    assert long_files({"a": head + sections + code}) == {}
+    assert long_files({"a": head + sections + code + "x = 1\n"}) == {"a": LONGEST_FILE + 1}
 
 
 def test_one_line_too_many_in_a_function_is_seen_and_its_docstring_is_free() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests import mutate
 from tests.environment import ROOT
 from tests.mutants import mutants
-from tests.nearness import MOST_TESTS
+from tests.nearness import MOST_TESTS, SURFACE
 
 FILES = sorted(str(file.relative_to(ROOT)) for part in ("fedtheory", "studies") for file in (ROOT / part).rglob("*.py"))
 
@@ -112,7 +112,9 @@ def test_every_file_has_tests_that_exist(file: str) -> None:
 def test_the_nearest_tests_come_first() -> None:
     floor = mutate.checks_of("fedtheory/exact/floor.py")
     assert floor[:2] == ("fedtheory/exact/floor.py", "tests/exact/test_floor.py")
-    assert set(floor[1:]) == {str(test.relative_to(ROOT)) for test in (ROOT / "tests" / "exact").glob("test_*.py")}
+    package = {str(test.relative_to(ROOT)) for test in (ROOT / "tests" / "exact").glob("test_*.py")}
+    assert set(floor[1:]) == package | {SURFACE}
+    assert SURFACE not in mutate.checks_of("fedtheory/exact/_forms.py")
     recursion = mutate.checks_of("fedtheory/bounds/recursion.py")
     assert recursion[1] == "tests/bounds/test_recursion.py"
     assert "tests/claims/test_claims.py" in recursion
@@ -129,7 +131,7 @@ def test_a_file_without_tests_of_its_own_has_those_that_import_it_before_those_t
 
 
 def test_the_verdicts_on_its_own_claims_come_first_for_a_file_of_claims() -> None:
-    verdict = "tests/claims/test_claims.py::test_the_verdict_is_the_expected_one"
+    verdict = "tests/claims/test_claims.py::test_the_verdict_is_the_expected_one_on_the_instances_on_record"
     theorems = tuple(f"{verdict}[fedavg:theorem-{number}]" for number in (1, 2, 3))
     assert mutate.checks_of("fedtheory/claims/fedavg/theorems.py")[1:4] == theorems
     sharpened = "tests/claims/test_looseness.py::test_the_worst_known_instance_refutes"

@@ -100,7 +100,9 @@ def test_bad_numbers_are_refused_in_one_sentence(change, error, message):
 
 
 def test_an_argument_without_a_domain_is_refused_when_the_bound_is_made():
-    with pytest.raises(TypeError, match=r"Theorem 2: a domain is needed for the arguments \['temperature'\]"):
+    with pytest.raises(
+        TypeError, match=r"Theorem 2: a domain is needed for the arguments \['temperature'\], as in states"
+    ):
 
         @states(PAPER, "Theorem 2")
         def _(*, temperature):

@@ -1,6 +1,7 @@
 """What the studies of client sampling compute by themselves, by second roads, and wrong results that they notice."""
 
 import itertools
+import sys
 from typing import Any
 
 import numpy as np
@@ -134,3 +135,30 @@ def test_values_that_are_too_small_are_as_far_apart_as_values_that_are_too_large
     rows = valuation.records(loaded("performance").quick, study.silent)
     assert [row["agreement"] for row in rows] == pytest.approx([1e12] * len(rows), rel=1e-9)
     assert {row["peer"] for row in rows} == {peer for _, peer in valuation.GOALS}
+
+
+def test_wrong_bits_steps_and_accuracies_of_softmax_models_are_caught(tmp_path_factory):
+    found = loaded("optimal_sampling_softmax")
+    data = quick_result(found, tmp_path_factory)[0].data
+    assert failing(found, data) == set()
+    named = data["strategy"]
+    swapped = data.assign_coords(strategy=["full", "OCS", "uniform", "AOCS"])
+    assert "on unbalanced clients OCS ends above uniform" in failing(found, swapped)
+    # Norms that weighed like updates, or none but updates of everybody.
+    heavy = data.assign(bits=data["bits"].where(named != "OCS", 2 * data["bits"]))
+    assert "OCS sends its share of the updates and little else" in failing(found, heavy)
+    costly = data.assign(bits=data["bits"].where(named != "OCS", data["bits"] * 20))
+    assert "on unbalanced clients OCS reaches the target with the fewest bits" in failing(found, costly)
+    longer = data.assign(step_size=data["step_size"].where(named != "uniform", 4.0))
+    assert failing(found, longer) == {"on unbalanced clients uniform takes no longer steps than OCS"}
+
+
+def test_clients_of_the_softmax_study_are_unbalanced_and_batches_fit(tmp_path_factory):
+    found = loaded("optimal_sampling_softmax")
+    make = vars(sys.modules[found.run.__module__])["_federation"]
+    counts = [make(found.config, power, np.random.SeedSequence(3)).sample_counts for power in found.config.powers]
+    assert all(len(sizes) == 32 and sizes.min() >= found.config.batch_size for sizes in counts)
+    largest = [np.sort(sizes)[-8:].sum() / sizes.sum() for sizes in counts]
+    # A quarter of the clients holds most of the samples, or about a quarter of them.
+    assert largest[0] > 0.6
+    assert largest[1] < 0.3

@@ -38,6 +38,9 @@ def test_images_of_ones_own_are_dealt_to_clients_and_studied(tmp_path) -> None:
     # A model of zeros has the loss log C in every client, which is what active federated learning begins with.
     strategies = vars(sys.modules[found.run.__module__])["_strategies"](config, np.ones(12, int), 3)
     assert strategies["afl"].initial_loss == pytest.approx(np.log(3), rel=1e-12)
+    # Plain losses: nobody's count of samples matters, and one of three clients is drawn uniformly.
+    assert strategies["afl, plain losses"].sample_counts == (1,) * 12
+    assert strategies["afl, plain losses"].explored == 1 / 3
     with pytest.raises(ValueError, match="images and labels must be given together"):
         found.run(dataclasses.replace(config, labels=None), study.silent)
 
@@ -106,10 +109,10 @@ def test_wrong_accuracies_among_clients_that_take_turns_are_caught() -> None:
 def table_one(costs: dict[str, tuple[float, float, float]], accuracies: tuple[float, ...]) -> xarray.Dataset:
     rounds = np.arange(0, 42, 2)
     size = len(costs)
-    accuracy = np.broadcast_to(np.array(accuracies)[:, None], (1, 2, size, rounds.size))
+    accuracy = np.broadcast_to(np.array(accuracies)[:, None, None], (1, 2, size, 2, rounds.size))
     return xarray.Dataset(
         {
-            "accuracy": (("concentration", "instance", "strategy", "round"), accuracy.copy()),
+            "accuracy": (("concentration", "instance", "strategy", "phase", "round"), accuracy.copy()),
             "costs": (
                 ("concentration", "instance", "strategy", "cost"),
                 np.broadcast_to(list(costs.values()), (1, 2, size, 3)).copy(),
@@ -121,8 +124,9 @@ def table_one(costs: dict[str, tuple[float, float, float]], accuracies: tuple[fl
             "strategy": list(costs),
             "round": rounds,
             "cost": ["floats up", "models down", "losses evaluated"],
+            "phase": ["early", "late"],
+            "target": ("phase", [50.0, 85.0]),
         },
-        attrs={"target": 85.0},
     )
 
 
@@ -136,8 +140,10 @@ def test_wrong_costs_and_accuracies_of_selection_are_caught() -> None:
         "cpow-d, d = 6": (306, 6, 6),
         "rpow-d, d = 50": (303, 3, 0),
         "afl": (303, 3, 3),
+        "afl, plain losses": (303, 3, 3),
+        "afl by reports": (303, 3, 0),
     }
-    level = (90.0,) * 6
+    level = (90.0,) * 8
     silent = "rpow-d evaluates nothing and sends one number per selected client"
     assert failing(found, table_one(costs, level)) == set()
     assert failing(found, table_one({**costs, "rpow-d, d = 50": (303, 3, 3)}, level)) == {silent}
@@ -145,7 +151,7 @@ def test_wrong_costs_and_accuracies_of_selection_are_caught() -> None:
     assert failing(found, table_one({**costs, "cpow-d, d = 6": (306, 3, 6)}, level)) == {
         "asking candidates sends them the model"
     }
-    assert failing(found, table_one(costs, (90.0,) * 5 + (75.0,))) == {"final accuracies lie within ten points"}
+    assert failing(found, table_one(costs, (90.0,) * 7 + (75.0,))) == {"final accuracies lie within ten points"}
 
 
 def bounds(error: float, recursion: float, closed: float) -> xarray.Dataset:

@@ -161,7 +161,11 @@ def test_the_unrolled_round_lemma_is_the_lemma_applied_round_by_round() -> None:
 def test_wrong_speedups_and_shares_are_caught(quick_data) -> None:
     found, data = quick_data
     assert failing(found, data) == set()
-    assert "no speed-up reaches 3" in failing(found, data.assign(speedup=2 * data["speedup"]))
+    ceiling = "far from the optimum the speed-up stays below max h / mean h"
+    assert ceiling in failing(found, data.assign(speedup=2 * data["speedup"]))
+    # Stopped at d = K/4, as after a quarter of the halvings, adapow-d keeps a floor.
+    stuck = data["final_gap"].where(data["strategy"] != "adapow-d", 5 * data["final_gap"])
+    assert failing(found, data.assign(final_gap=stuck)) == {"adapow-d ends where rand does once d is m"}
     first = "pow-d reaches the first threshold sooner than rand"
     assert first in failing(found, data.assign(speedup=1 / data["speedup"]))
     shifted = data.assign(share=data["share"].roll(client=1))
@@ -179,6 +183,7 @@ def test_wrong_skews_are_caught(quick_data) -> None:
     assert "no sampled model leaves an interval" in failing(found, narrow)
     noisy = data.assign(estimate=data["estimate"] + 0.5 * (data["number"] == "value"))
     assert failing(found, noisy) == {"the estimator is the sample's skew up to noise"}
+    assert failing(found, data.assign(along=data["along"].roll(share=1))) == {"along a run the skew grows with d"}
 
 
 @pytest.mark.parametrize("quick_data", ["error_floor"], indirect=True)

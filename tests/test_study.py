@@ -15,6 +15,7 @@ import pytest
 
 from fedtheory import study
 from fedtheory._console import first_sentence
+from fedtheory._study_folder import plain_config, restored
 
 mpl.use("Agg")
 
@@ -71,7 +72,7 @@ def _no_figure_stays_open():
 
 
 def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
+    return {path.name for path in folder.iterdir()} - {".lock"}
 
 
 def exit_code(argv: list[str], toy: study.Study = TOY) -> Any:
@@ -183,7 +184,9 @@ def test_an_option_changes_the_quick_size(tmp_path):
 def test_default_output_is_named_after_the_study(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     study.main(TOY, ["--quick"])
-    assert (tmp_path / "results" / "toy" / "heads.png").stat().st_size > 1000
+    assert (tmp_path / "results" / "toy-quick" / "heads.png").stat().st_size > 1000
+    study.main(TOY, [])  # the full size does not get in the way of the small one
+    assert names(tmp_path / "results") == {"toy", "toy-quick"}
 
 
 def test_a_failed_check_exits_with_one_and_keeps_the_results(tmp_path, capsys):
@@ -201,6 +204,10 @@ def test_a_failed_check_exits_with_one_and_keeps_the_results(tmp_path, capsys):
         (["--num-throws", "0"], "num_throws must be at least 1, got 0"),
         (["--num-throws"], "num-throws"),
         (["stray"], "stray"),
+        (
+            ["--from", "nowhere"],
+            "nowhere must hold the results of a study, got a folder in which metadata.json is missing",
+        ),
     ],
 )
 def test_wrong_usage_exits_with_two_and_one_line(tmp_path, monkeypatch, capsys, argv, sentence):
@@ -211,6 +218,127 @@ def test_wrong_usage_exits_with_two_and_one_line(tmp_path, monkeypatch, capsys, 
     assert sentence in shown.err
     assert shown.err.count("\n") == 1
     assert names(tmp_path) == set()
+
+
+def test_a_study_s_own_complaint_can_be_seen_with_its_traceback(tmp_path, capsys):
+    def stumble(config, progress):
+        message = "tail must be even"
+        raise ValueError(message)
+
+    argv = ["--quick", "--output", str(tmp_path)]
+    assert exit_code(argv, replace(TOY, run=stumble)) == 2
+    assert capsys.readouterr().err == "toy: tail must be even\n"
+    assert exit_code([*argv, "--debug"], replace(TOY, run=stumble)) == 2
+    shown = capsys.readouterr().err
+    assert "in stumble" in shown
+    assert shown.endswith("toy: tail must be even\n")
+
+
+@dataclass(frozen=True)
+class Dice:
+    """Nested parameters."""
+
+    faces: tuple[int, ...] = (1, 2)
+    pairs: tuple[tuple[str, float], ...] = (("a", 0.5),)
+    coins: Coins = Coins(3)
+
+
+def test_a_configuration_is_made_again_from_what_json_keeps_of_it():
+    config = Dice((4, 5, 6), (("b", 0.25), ("c", 1.0)), Coins(7, 8))
+    assert restored(Dice(), plain_config(config)) == config
+    with pytest.raises(
+        ValueError, match=r"results must be of this study with these parameters, got some that differ in coins"
+    ):
+        restored(Dice(), {"faces": [], "pairs": []})
+
+
+def test_stored_results_are_answered_again_from_their_folder_alone(tmp_path, capsys):
+    folder = str(tmp_path / "out")
+    study.main(TOY, ["--quick", "--seed", "3", "--num-throws", "250", "--output", folder])
+    before = {name: (tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "out")}
+    capsys.readouterr()
+    study.main(TOY, ["--from", folder])
+    shown = capsys.readouterr()
+    assert f"the same data as in {folder}" in shown.out
+    assert (shown.out.count("250"), shown.err) == (1, "")
+
+    def biased(config, progress):
+        return 1 - throw(config, progress)
+
+    assert exit_code(["--from", folder], replace(TOY, run=biased)) == 1
+    shown = capsys.readouterr()
+    assert f"other data as in {folder}" in shown.out
+    assert "toy: heads differs, by at most 1.0e+00 of its size" in shown.err
+    assert {name: (tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "out")} == before
+    assert exit_code(["--from", folder, "--seed", "4"]) == 2
+    assert exit_code(["--from", folder], replace(TOY, name="other")) == 2
+    assert "--from must name results of other, got those of toy" in capsys.readouterr().err
+
+
+def test_what_changed_since_is_said(tmp_path, capsys):
+    study.produce(TOY, TOY.quick, tmp_path)
+    metadata = json.loads((tmp_path / "metadata.json").read_text())
+    metadata["surroundings"]["numpy"] = "1.0"
+    (tmp_path / "metadata.json").write_text(json.dumps(metadata))
+    study.main(TOY, ["--from", str(tmp_path)])
+    assert f"toy: numpy was 1.0, is {np.__version__}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["data.nc", "table.json", "checks.json", "metadata.json", "heads.png"])
+def test_what_is_missing_in_a_folder_is_named(tmp_path, name):
+    study.produce(TOY, TOY.quick, tmp_path)
+    (tmp_path / name).unlink()
+    with pytest.raises(ValueError, match=f"must hold the results of a study, got a folder in which {name} is missing"):
+        study.load(tmp_path)
+
+
+def test_a_seal_that_is_none_is_refused(tmp_path):
+    study.produce(TOY, TOY.quick, tmp_path)
+    for content in ("", "[]", "{}"):
+        (tmp_path / "metadata.json").write_text(content)
+        with pytest.raises(ValueError, match=r"got a metadata.json that cannot be read"):
+            study.load(tmp_path)
+
+
+@pytest.mark.parametrize("renamed", [0, 1, 3])
+def test_a_study_that_was_killed_while_it_wrote_runs_again_without_force(tmp_path, renamed):
+    study.produce(TOY, TOY.quick, tmp_path)
+    wanted = {name: (tmp_path / name).read_bytes() for name in names(tmp_path) - {"metadata.json"}}
+    # As after kill -9: all is written under other names, and some have got their own.
+    for name in sorted(names(tmp_path), key=lambda name: name == "metadata.json")[renamed:]:
+        (tmp_path / name).rename(tmp_path / f".{name}.123.partial")
+    with pytest.raises(ValueError, match=r"metadata.json is missing"):
+        study.load(tmp_path)
+    study.produce(TOY, TOY.quick, tmp_path)
+    assert names(tmp_path) == {*wanted, "metadata.json"}
+    assert all((tmp_path / name).read_bytes() == content for name, content in wanted.items())
+
+
+def test_two_processes_do_not_write_into_one_folder(tmp_path):
+    def again(config, progress):
+        with pytest.raises(FileExistsError, match=r"only one study may write into .*, got a second one beside process"):
+            study.produce(TOY, config, tmp_path)
+        return throw(config, progress)
+
+    study.produce(replace(TOY, run=again), TOY.quick, tmp_path)
+    assert study.load(tmp_path).data.sizes["throw"] == 200
+
+
+def test_records_may_hold_arrays():
+    records = [{"d": 3, "gap": np.array([1.0, 2.0])}, {"d": 9, "gap": np.array([3.0, 5.0])}]
+    data = study.from_records(records)
+    assert data["gap"].dims == ("row", "gap_0")
+    np.testing.assert_array_equal(data["gap"], [[1.0, 2.0], [3.0, 5.0]])
+    for broken, message in (
+        ([], "records must hold at least one, got none"),
+        ([{"d": 3}, {"e": 3}], "records must have the same names, got d at first and e in record 1"),
+        (
+            [{"d": np.zeros(2)}, {"d": np.zeros(3)}],
+            r"d must have one shape in all records, got \(2,\) at first and \(3,\) in record 1",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            study.from_records(broken)
 
 
 @pytest.mark.parametrize(

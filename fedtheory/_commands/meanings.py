@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from fedtheory._validate import Domain
+from fedtheory.domains import Domain
 from fedtheory.paper import Bound
 
 __all__ = ["Parameter", "parameters"]

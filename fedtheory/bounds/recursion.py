@@ -1,5 +1,7 @@
 """One-step recursions of a theorem, unrolled over any sequence of step sizes: tighter than the closed forms."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Iterator
 from typing import Any
@@ -20,6 +22,25 @@ __all__ = ["elapsed_step_sizes", "unroll", "unrolled_gap"]
 def elapsed_step_sizes(step_sizes: npt.ArrayLike, local_steps: int) -> Array:
     """Sum of the step sizes already used in the round, for every step; shape (T,).
 
+    Parameters
+    ----------
+    step_sizes
+        Of all local steps, positive, shape (T,).
+    local_steps
+        Steps per round; the last round may be shorter.
+
+    Returns
+    -------
+    Array
+        Shape (T,); 0 at the first step of each round.
+
+    Raises
+    ------
+    ValueError
+        If a step size is not positive, or ``local_steps`` is not a whole number.
+
+    Examples
+    --------
     >>> elapsed_step_sizes([0.5, 0.25, 0.5, 0.25, 0.125], local_steps=2)
     array([0. , 0.5, 0. , 0.5, 0. ])
     """
@@ -120,6 +141,35 @@ def unrolled_gap(
 ) -> Array:
     """Bounds on ``E F(w_t) - F*`` for t = 0, ..., T: ``L/2`` times those of ``unroll`` (Power-of-Choice, eq. (67)).
 
+    Parameters
+    ----------
+    recursion
+        A bound on the squared distance after one step, such as ``power_of_choice.one_step``.
+    initial_distance2
+        Squared distance of the first model from w*.
+    step_sizes
+        Of all local steps, shape (T,).
+    local_steps
+        Steps per round.
+    L
+        Smoothness of F.
+    constants
+        What else the recursion takes, by name.
+
+    Returns
+    -------
+    Array
+        Shape (T + 1,), in units of F; entry 0 is of the first model.
+
+    Raises
+    ------
+    ValueError
+        If the recursion refuses its arguments.
+    AssumptionViolated
+        If one of its hypotheses does not hold.
+
+    Examples
+    --------
     The instance of ``unroll``, with L/2 = 2:
 
     >>> from fedtheory.bounds.power_of_choice import one_step

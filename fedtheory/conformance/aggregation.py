@@ -76,6 +76,16 @@ def check_aggregation(
     patience
         Seconds that one call may take.
 
+    Returns
+    -------
+    Conformance
+        What was asked, and the failures with their smallest cases.
+
+    Raises
+    ------
+    ValueError
+        As ``aggregation_checks``; or if an exception names no check or gives no reason.
+
     Notes
     -----
     The checks: ``runs``, ``shape``, ``bounded``, ``inputs``, ``own answers``, ``same generator``, ``other randomness``,
@@ -106,7 +116,23 @@ def aggregation_checks(
     num_draws: int = 4000,
     patience: float = 60.0,
 ) -> list[Check]:
-    """Return the checks that ``check_aggregation`` makes, to be made one by one; the arguments are the same."""
+    """Return the checks that ``check_aggregation`` makes, to be made one by one; the arguments are the same.
+
+    Parameters
+    ----------
+    function, rng, variance, largest, num_draws, patience
+        As of ``check_aggregation``.
+
+    Returns
+    -------
+    list[Check]
+        In the order in which they are made; each is called without arguments.
+
+    Raises
+    ------
+    ValueError
+        If ``largest`` or ``patience`` is not positive, or there are fewer than 2 draws.
+    """
     watch, seeds = Watch(_validate.positive("patience", patience)), _validate.seed_sequence(rng)
     sampled = _Sampled(
         watch, function, _validate.positive("largest", largest), _validate.count("num_draws", num_draws, 2)

@@ -65,6 +65,16 @@ def check_generator(
     patience
         Seconds that one call may take.
 
+    Returns
+    -------
+    Conformance
+        What was asked, and the failures with their smallest cases.
+
+    Raises
+    ------
+    ValueError
+        As ``generator_checks``; or if an exception names no check or gives no reason.
+
     Notes
     -----
     The checks: ``runs``, ``shape``, ``same generator``, ``new draws``, ``feature noise``, ``feature centers``,
@@ -95,7 +105,24 @@ def generator_checks(
     num_clients: int = 100,
     patience: float = 60.0,
 ) -> list[Check]:
-    """Return the checks that ``check_generator`` makes, to be made one by one; the arguments are the same."""
+    """Return the checks that ``check_generator`` makes, to be made one by one; the arguments are the same.
+
+    Parameters
+    ----------
+    function, rng, dispersion, num_clients, patience
+        As of ``check_generator``.
+
+    Returns
+    -------
+    list[Check]
+        In the order in which they are made; each is called without arguments.
+
+    Raises
+    ------
+    ValueError
+        If the dispersion is neither ``std`` nor ``variance``, there are fewer than 50 clients, or ``patience`` is
+        not positive.
+    """
     watch, seeds = Watch(_validate.positive("patience", patience)), _validate.seed_sequence(rng)
     reading = _validate.choice("dispersion", dispersion, ("std", "variance"))
     made = _Generator(watch, function, _validate.count("num_clients", num_clients, 50))

@@ -37,6 +37,11 @@ def joint_law(strategy: Any, weights: Array, losses: Array) -> Law[Selection]:
     weights, losses
         Shape (K,) each, of few clients: outcomes are listed.
 
+    Returns
+    -------
+    Law[Selection]
+        Outcomes are tuples of client numbers.
+
     Raises
     ------
     TypeError

@@ -49,6 +49,16 @@ def check_probabilities(
     patience
         Seconds that one call may take.
 
+    Returns
+    -------
+    Conformance
+        What was asked, and the failures with their smallest cases.
+
+    Raises
+    ------
+    ValueError
+        As ``probability_checks``; or if an exception names no check or gives no reason.
+
     Notes
     -----
     The checks: ``runs``, ``shape``, ``box``, ``budget``, ``unused budget``, ``optimal``, ``saturated clients``,
@@ -72,7 +82,23 @@ def check_probabilities(
 def probability_checks(
     function: Callable[..., Any], rng: Any = 0, *, rtol: float = 1e-8, patience: float = 60.0
 ) -> list[Check]:
-    """Return the checks that ``check_probabilities`` makes, to be made one by one; the arguments are the same."""
+    """Return the checks that ``check_probabilities`` makes, to be made one by one; the arguments are the same.
+
+    Parameters
+    ----------
+    function, rng, rtol, patience
+        As of ``check_probabilities``.
+
+    Returns
+    -------
+    list[Check]
+        In the order in which they are made; each is called without arguments.
+
+    Raises
+    ------
+    ValueError
+        If ``rtol`` or ``patience`` is not positive.
+    """
     watch, rtol = Watch(_validate.positive("patience", patience)), _validate.positive("rtol", rtol)
     rule, optimal = _Rule(watch, function), partial(_optimal, rtol)
     usual = _usual(np.random.default_rng(_validate.seed_sequence(rng)))

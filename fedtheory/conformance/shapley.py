@@ -60,6 +60,16 @@ def check_shapley(
     patience
         Seconds that one call may take.
 
+    Returns
+    -------
+    Conformance
+        What was asked, and the failures with their smallest cases.
+
+    Raises
+    ------
+    ValueError
+        As ``shapley_checks``; or if an exception names no check or gives no reason.
+
     Notes
     -----
     The checks: ``runs``, ``shape``, ``one player``; of exact values ``efficiency``, ``symmetry``, ``null player``,
@@ -89,7 +99,23 @@ def shapley_checks(
     num_draws: int = 2000,
     patience: float = 60.0,
 ) -> list[Check]:
-    """Return the checks that ``check_shapley`` makes, to be made one by one; the arguments are the same."""
+    """Return the checks that ``check_shapley`` makes, to be made one by one; the arguments are the same.
+
+    Parameters
+    ----------
+    function, rng, exact, largest, num_draws, patience
+        As of ``check_shapley``.
+
+    Returns
+    -------
+    list[Check]
+        In the order in which they are made; each is called without arguments.
+
+    Raises
+    ------
+    ValueError
+        If ``largest`` or ``patience`` is not positive, or there are fewer than 2 draws.
+    """
     watch, seeds = Watch(_validate.positive("patience", patience)), _validate.seed_sequence(rng)
     valuer = _Valuer(watch, function, _validate.boolean("exact", exact))
     games = _games(np.random.default_rng(seeds_of(seeds, "games")))

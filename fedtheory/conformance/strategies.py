@@ -1,5 +1,7 @@
 """Client selection: its manners, what it does to clients under other numbers, and the law that it draws from."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -113,7 +115,25 @@ def strategy_checks(
     num_draws: int = 2000,
     patience: float = 60.0,
 ) -> list[Check]:
-    """Return the checks that ``check_strategy`` makes, to be made one by one; the arguments are the same."""
+    """Return the checks that ``check_strategy`` makes, to be made one by one; the arguments are the same.
+
+    Parameters
+    ----------
+    strategy, like, rng, num_selected, num_clients, weights, num_draws, patience
+        As of ``check_strategy``.
+
+    Returns
+    -------
+    list[Check]
+        In the order in which they are made; each is called without arguments.
+
+    Raises
+    ------
+    TypeError
+        If the joint law of ``like`` is not known.
+    ValueError
+        If the weights are no probabilities, a count is too small, or ``patience`` is not positive.
+    """
     own = None if weights is None else _validate.probability_vector("weights", weights)
     cases = _manners.cases(_validate.count("num_clients", num_clients, 2), own)
     law = None if like is None else joint_law(like, cases["plain"].weights, cases["plain"].losses)

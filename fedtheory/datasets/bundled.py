@@ -43,6 +43,11 @@ def digits(
     test_fraction
         Share of each client's samples that is held out.
 
+    Returns
+    -------
+    FederatedData
+        Features of shape (n, 64) in [0, 1], labels 0 to 9.
+
     Raises
     ------
     ImportError
@@ -71,6 +76,23 @@ def breast_cancer(
 ) -> FederatedData:
     """569 tumors, malignant or benign, 30 features scaled to mean 0 and standard deviation 1; arguments as ``digits``.
 
+    Parameters
+    ----------
+    num_clients, rng, partition, concentration, shards_per_client, min_samples, test_fraction
+        As of ``digits``.
+
+    Returns
+    -------
+    FederatedData
+        Features of shape (n, 30), labels 0 and 1.
+
+    Raises
+    ------
+    ImportError
+        If scikit-learn is not there.
+
+    Examples
+    --------
     >>> breast_cancer(num_clients=5, test_fraction=0.0)
     FederatedData(num_clients=5, num_samples=569, num_features=30, num_classes=2, num_test_samples=0)
     """
@@ -91,6 +113,23 @@ def wine(
 ) -> FederatedData:
     """178 wines of 3 cultivars, 13 features scaled to mean 0 and standard deviation 1; arguments as ``digits``.
 
+    Parameters
+    ----------
+    num_clients, rng, partition, concentration, shards_per_client, min_samples, test_fraction
+        As of ``digits``.
+
+    Returns
+    -------
+    FederatedData
+        Features of shape (n, 13), labels 0 to 2.
+
+    Raises
+    ------
+    ImportError
+        If scikit-learn is not there.
+
+    Examples
+    --------
     >>> wine(num_clients=5, test_fraction=0.0)
     FederatedData(num_clients=5, num_samples=178, num_features=13, num_classes=3, num_test_samples=0)
     """
@@ -120,6 +159,11 @@ def diabetes(
         None deals at random.
     min_samples
         Fewest samples of a client.
+
+    Returns
+    -------
+    QuadraticFederation
+        Curvatures of shape (K, 11, 11); weights are shares of the patients.
 
     Raises
     ------

@@ -6,6 +6,8 @@ for low / medium / high noise; it prints no formula. Here the noise rises from c
 factor: client j = 1..n has the noise ``factor * ((j-1)/(n-1))^(1/skew)``.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,25 @@ def noise_levels(num_clients: int, factor: float, skew: float) -> Array:
     The shares are quantiles of the density ``skew x^(skew-1)`` on (0, 1), of mean ``skew / (skew + 1)``: the larger the
     skew, the more clients are near the worst. A single client is the worst one.
 
+    Parameters
+    ----------
+    num_clients
+        n.
+    factor
+        Noise of the worst client, at least 0.
+    skew
+        Positive.
+
+    Returns
+    -------
+    Array
+        Shape (n,), increasing.
+
+    Raises
+    ------
+    ValueError
+        If the factor is negative, the skew is not positive, or n is not a whole number.
+
     Examples
     --------
     >>> noise_levels(3, factor=2.0, skew=1.0)
@@ -32,8 +53,8 @@ def noise_levels(num_clients: int, factor: float, skew: float) -> Array:
     array([0. , 0.5, 2. ])
     """
     num_clients = _validate.count("num_clients", num_clients)
-    factor = float(_validate.nonnegative("factor", factor))
-    skew = float(_validate.positive("skew", skew))
+    factor = _validate.double("factor", _validate.nonnegative("factor", factor))
+    skew = _validate.double("skew", _validate.positive("skew", skew))
     ranks = np.linspace(0.0, 1.0, num_clients) if num_clients > 1 else np.ones(1)
     result: Array = factor * ranks ** (1 / skew)
     return result
@@ -48,6 +69,18 @@ def flip_labels(data: FederatedData, probabilities: npt.ArrayLike, rng: Any = 0)
         The clients; held-out samples stay as they are.
     probabilities
         Shape (K,), in [0, 1].
+    rng
+        Seed, SeedSequence or Generator.
+
+    Returns
+    -------
+    FederatedData
+        New data; the given one is not changed.
+
+    Raises
+    ------
+    ValueError
+        If a probability is outside [0, 1], or there is not one per client.
 
     Examples
     --------
@@ -74,6 +107,24 @@ def shift_labels(data: FederatedData, scales: npt.ArrayLike, rng: Any = 0) -> Fe
         The clients; held-out samples stay as they are.
     scales
         Standard deviations in classes, shape (K,), at least 0.
+    rng
+        Seed, SeedSequence or Generator.
+
+    Returns
+    -------
+    FederatedData
+        New data; the given one is not changed.
+
+    Raises
+    ------
+    ValueError
+        If a scale is negative, or there is not one per client.
+
+    Examples
+    --------
+    >>> data = FederatedData.from_clients([([[0.0], [1.0]], [0, 1])])
+    >>> shift_labels(data, [0.0]).labels
+    array([0, 1])
     """
     deviations = _per_client("scales", scales, data)
     noise = _validate.generator(rng).standard_normal(data.num_samples)
@@ -96,6 +147,18 @@ def add_irrelevant_samples(
         Irrelevant samples per sample that is there, shape (K,), at least 0.
     scale
         Standard deviation of the irrelevant features.
+    rng
+        Seed, SeedSequence or Generator.
+
+    Returns
+    -------
+    FederatedData
+        New data; the given one is not changed.
+
+    Raises
+    ------
+    ValueError
+        If a fraction or the scale is negative, or there is not one fraction per client.
 
     Examples
     --------
@@ -104,7 +167,7 @@ def add_irrelevant_samples(
     array([2, 3])
     """
     shares = _per_client("fractions", fractions, data)
-    scale = float(_validate.nonnegative("scale", scale))
+    scale = _validate.double("scale", _validate.nonnegative("scale", scale))
     draw = _validate.generator(rng)
     clients = []
     for k, share in enumerate(shares):
@@ -141,6 +204,20 @@ def with_misaligned_clients(
         Number of new clients, at most the number of samples.
     rng
         Seed, SeedSequence or Generator; dealing, label noise and irrelevant samples have streams of their own.
+    label_noise_factor, label_noise_skew
+        Of the label noise, as of ``noise_levels``.
+    irrelevant_factor, irrelevant_skew
+        Of the irrelevant samples, as of ``noise_levels``.
+
+    Returns
+    -------
+    FederatedData
+        The given clients, then the ``num_clients`` new ones.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer samples than new clients, or a factor or skew is out of its range.
 
     Notes
     -----

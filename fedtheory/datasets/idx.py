@@ -4,6 +4,8 @@ A file is a magic number (two zero bytes, the type, the number of dimensions), t
 numbers, and the entries. What the header declares is compared with the file before anything of that size is allocated.
 """
 
+from __future__ import annotations
+
 import gzip
 import math
 import zlib
@@ -45,6 +47,11 @@ def read_idx(path: str | Path, *, max_bytes: int = _MAX_BYTES) -> np.ndarray[Any
         The file; whether it is gzipped is seen from its first bytes, not from its name.
     max_bytes
         Largest content that is accepted, in bytes.
+
+    Returns
+    -------
+    ndarray
+        Of the shape and the type that the header declares.
 
     Raises
     ------
@@ -93,6 +100,11 @@ def read_idx_pair(
         True for EMNIST, whose images are stored column by column: they are transposed to read like MNIST's.
     max_bytes
         Largest content of a file that is accepted, in bytes; the features take eight times as much.
+
+    Returns
+    -------
+    tuple[Array, Labels]
+        Features, shape (N, v), and labels, shape (N,).
 
     Raises
     ------

@@ -35,6 +35,11 @@ def read_leaf(folder: str | Path, *, num_classes: int | None = None) -> Federate
     num_classes
         By default one more than the largest label.
 
+    Returns
+    -------
+    FederatedData
+        What ``test`` holds is held out; the order of clients is that of ``train``.
+
     Raises
     ------
     ValueError

@@ -1,5 +1,7 @@
 """Least squares on clients' data: federations of quadratics that come from samples."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,6 +24,11 @@ def least_squares_federation(clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLik
     l2
         Positive, so that every client is strongly convex even with fewer samples than features.
 
+    Returns
+    -------
+    QuadraticFederation
+        Curvatures ``X_k' X_k / n_k + l2 I``, shape (K, v, v).
+
     Raises
     ------
     ValueError
@@ -35,7 +42,7 @@ def least_squares_federation(clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLik
     >>> fed.smoothness, fed.minimizer, fed.minimum
     (2.0, array([1.]), 1.0)
     """
-    l2 = float(_validate.positive("l2", l2))
+    l2 = _validate.double("l2", _validate.positive("l2", l2))
     pairs = [_pair(k, *client) for k, client in enumerate(clients)]
     if not pairs or len({x.shape[1] for x, _ in pairs}) > 1:
         message = f"clients must have equally many features, got {sorted({x.shape[1] for x, _ in pairs})}"

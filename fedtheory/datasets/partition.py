@@ -4,6 +4,8 @@ A partition is a list of index arrays, one per client, disjoint and covering eve
 ``FederatedData.from_partition`` makes clients of it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -33,11 +35,18 @@ def dirichlet_partition(
         K, and the fewest samples of a client; ``num_clients * min_samples`` may not exceed N.
     concentration
         Positive; the coefficient of variation of a share is ``sqrt((K - 1) / (K concentration + 1))``.
+    rng
+        Seed, SeedSequence or Generator.
 
     Returns
     -------
     list
         K arrays of row numbers, increasing, disjoint, covering 0..N-1.
+
+    Raises
+    ------
+    ValueError
+        If the concentration is not positive, or there are too few samples for all clients.
 
     Notes
     -----
@@ -50,7 +59,7 @@ def dirichlet_partition(
     ([2, 4], [0, 1, 2, 3, 4, 5])
     """
     y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
-    concentration = float(_validate.positive("concentration", concentration))
+    concentration = _validate.double("concentration", _validate.positive("concentration", concentration))
     draw = _validate.generator(rng)
     parts: list[list[int]] = [[] for _ in range(num_clients)]
     for label in np.unique(y):
@@ -77,6 +86,18 @@ def shard_partition(
     single_class
         True: no shard holds two classes; each class gets a number of shards in proportion to its samples (at least
         one), of sizes that differ by at most 1. False: shards of the whole sorted list, of equal size up to 1.
+    rng
+        Seed, SeedSequence or Generator.
+
+    Returns
+    -------
+    list[Labels]
+        K arrays of row numbers, disjoint, covering 0..N-1.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer samples than shards, or fewer shards than classes with ``single_class``.
 
     Notes
     -----
@@ -129,6 +150,18 @@ def power_law_partition(
         None deals samples at random. Otherwise the classes of a client come in shares drawn from the symmetric
         Dirichlet law over the classes; one client after the other, in random order, is served, and what a class no
         longer has is taken from the client's other classes, or from any.
+    rng
+        Seed, SeedSequence or Generator.
+
+    Returns
+    -------
+    list[Labels]
+        K arrays of row numbers, disjoint, covering 0..N-1.
+
+    Raises
+    ------
+    ValueError
+        If the power or the concentration is not positive, or there are too few samples for all clients.
 
     Notes
     -----
@@ -141,13 +174,13 @@ def power_law_partition(
     [3, 3, 4]
     """
     y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
-    power = float(_validate.positive("power", power))
+    power = _validate.double("power", _validate.positive("power", power))
     draw = _validate.generator(rng)
     shares = (1.0 - draw.random(num_clients)) ** (1 / power)
     sizes = min_samples + _apportioned(y.size - num_clients * min_samples, shares)
     if concentration is None:
         return [np.sort(part) for part in np.split(draw.permutation(y.size), np.cumsum(sizes)[:-1])]
-    skew = float(_validate.positive("concentration", concentration))
+    skew = _validate.double("concentration", _validate.positive("concentration", concentration))
     pools = [draw.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
     parts = [np.empty(0, dtype=np.int64)] * num_clients
     for k in draw.permutation(num_clients):
@@ -199,6 +232,16 @@ class Heterogeneity(NamedTuple):
 
 def heterogeneity(data: FederatedData) -> Heterogeneity:
     """Label distributions of the clients and their total variation distance to the pooled one.
+
+    Parameters
+    ----------
+    data
+        The clients; held-out samples are not looked at.
+
+    Returns
+    -------
+    Heterogeneity
+        Counts (K,), label distributions (K, C), the pooled one (C,), distances (K,) and their weighted mean.
 
     Examples
     --------

@@ -31,6 +31,22 @@ def power_of_choice_quadratics(
         K and v.
     rng
         Seed, SeedSequence or Generator.
+    curvature_range
+        The smallest and the largest h_k that can be drawn, positive.
+    scale
+        Standard deviation of the entries of e_k, at least 0.
+    power
+        Of the density of the weights, positive.
+
+    Returns
+    -------
+    QuadraticFederation
+        Curvatures of shape (K,), centers of shape (K, v).
+
+    Raises
+    ------
+    ValueError
+        If the range is not positive and increasing, the scale is negative, or the power is not positive.
 
     Examples
     --------
@@ -52,7 +68,32 @@ def power_of_choice_quadratics(
 
 
 def power_law_weights(num_clients: int, rng: Any = 0, *, power: float = 3.0) -> _validate.Array:
-    """Weights proportional to draws from the density ``power x^(power-1)`` on (0, 1), shape (num_clients,)."""
+    """Weights proportional to draws from the density ``power x^(power-1)`` on (0, 1), shape (num_clients,).
+
+    Parameters
+    ----------
+    num_clients
+        K.
+    rng
+        Seed, SeedSequence or Generator.
+    power
+        Of the density, positive.
+
+    Returns
+    -------
+    Array
+        Shape (K,), positive, sum 1.
+
+    Raises
+    ------
+    ValueError
+        If the power is not positive, or K is not a whole number.
+
+    Examples
+    --------
+    >>> power_law_weights(4, rng=0).round(2)
+    array([0.2 , 0.25, 0.27, 0.28])
+    """
     power = _validate.positive("power", power)
     # 1 - U is in (0, 1], so that no client has weight zero.
     sizes = (1.0 - _validate.generator(rng).random(_validate.count("num_clients", num_clients))) ** (1.0 / power)

@@ -91,6 +91,11 @@ def synthetic(
     test_fraction
         A client of n samples keeps ``max(1, floor((1 - test_fraction) n))`` for training.
 
+    Returns
+    -------
+    FederatedData
+        Features of shape (n, f), labels 0 to C - 1, the clients one after the other.
+
     Raises
     ------
     ValueError
@@ -137,6 +142,23 @@ def synthetic_clients(
 ) -> SyntheticClients:
     """Models, feature means and sizes that ``synthetic`` draws its samples from; the arguments are the same.
 
+    Parameters
+    ----------
+    alpha, beta, num_clients, rng, num_features, num_classes, dispersion, sizes, min_samples, max_samples
+        As of ``synthetic``.
+
+    Returns
+    -------
+    SyntheticClients
+        Models of shape (K, C, f), feature means of shape (K, f), sizes of shape (K,).
+
+    Raises
+    ------
+    ValueError
+        As ``synthetic``.
+
+    Examples
+    --------
     >>> clients = synthetic_clients(0, 1, num_clients=4, num_features=2, num_classes=3)
     >>> clients.models.shape, np.abs(clients.model_means).max(), clients.scales.round(4)
     ((4, 3, 2), np.float64(0.0), array([1.    , 0.6598]))
@@ -178,7 +200,8 @@ def scales_of(num_features: int) -> Array:
 
 def spread_of(name: str, value: Any, dispersion: str) -> float:
     """Return a spread as a standard deviation."""
-    spread = float(_validate.nonnegative(name, value))
+    spread = _validate.double(name, _validate.nonnegative(name, value))
+    _validate.moderate(name, np.array(spread), 1e100)
     reading = _validate.choice("dispersion", dispersion, ("std", "variance"))
     return spread if reading == "std" else float(np.sqrt(spread))
 

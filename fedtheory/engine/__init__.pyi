@@ -7,6 +7,7 @@ from fedtheory.engine import inclusion as inclusion
 from fedtheory.engine import interruption as interruption
 from fedtheory.engine import local_steps as local_steps
 from fedtheory.engine import play as play
+from fedtheory.engine import reruns as reruns
 from fedtheory.engine import rounds as rounds
 from fedtheory.engine import schedule as schedule
 from fedtheory.engine import simulation as simulation
@@ -29,6 +30,9 @@ from fedtheory.engine.local_steps import finish as finish
 from fedtheory.engine.play import Played as Played
 from fedtheory.engine.play import after_round as after_round
 from fedtheory.engine.play import play_round as play_round
+from fedtheory.engine.reruns import Rerun as Rerun
+from fedtheory.engine.reruns import differences as differences
+from fedtheory.engine.reruns import rerun as rerun
 from fedtheory.engine.rounds import FAULT as FAULT
 from fedtheory.engine.rounds import FINISHED as FINISHED
 from fedtheory.engine.rounds import SHORTFALL as SHORTFALL

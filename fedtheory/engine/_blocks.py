@@ -10,6 +10,7 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._progress import reported
+from fedtheory._wording import short
 from fedtheory.engine._checkpoints import keep, kept
 from fedtheory.engine._replicates import Job, Replicate, run_all
 from fedtheory.engine.interruption import Interrupted
@@ -44,11 +45,16 @@ def run_in_blocks(job: Job, seeds: list[np.random.SeedSequence], pace: Pace, col
     ValueError
         If the checkpoint is of another run.
     """
+    _refuse_others(pace.progress, pace.checkpoint)
     told = pace.progress if callable(pace.progress) else None
     if pace.checkpoint is None and pace.progress is not True:
         return collect(run_all(job, seeds, pace.num_threads, told))
     path = None if pace.checkpoint is None else Path(pace.checkpoint)
-    target = _BLOCK if path is None else float(_validate.positive("checkpoint_every", pace.every))
+    target = (
+        _BLOCK
+        if path is None
+        else _validate.double("checkpoint_every", _validate.positive("checkpoint_every", pace.every))
+    )
     finished = [] if path is None else kept(path, job, seeds)
     with reported("replicates", len(seeds), done=len(finished), patience=_PATIENCE) as report:
 
@@ -63,6 +69,15 @@ def run_in_blocks(job: Job, seeds: list[np.random.SeedSequence], pace: Pace, col
         except KeyboardInterrupt:
             raise Interrupted(collect(finished) if finished else None) from None
     return collect(finished)
+
+
+def _refuse_others(progress: Any, checkpoint: Any) -> None:
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        message = f"progress must be True, False or a function, got {short(progress)}"
+        raise TypeError(message)
+    if not (checkpoint is None or isinstance(checkpoint, str | os.PathLike)):
+        message = f"checkpoint must be the path of a file, got {short(checkpoint)}"
+        raise TypeError(message)
 
 
 def _advance(

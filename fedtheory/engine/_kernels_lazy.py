@@ -15,15 +15,14 @@ import numpy.typing as npt
 from fedtheory._compile import compiled
 from fedtheory._validate import Array
 from fedtheory.engine._kernels_perceptron import (
-    PerceptronArrays,
     check_batches,
     draw_batch,
-    laid_out,
     mean_loss,
     pad,
     ridge_term,
     train_one,
 )
+from fedtheory.engine._perceptron_arrays import PerceptronArrays, laid_out
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation._client_streams import write_client
 from fedtheory.federation.lazy_softmax import LazySoftmaxFederation

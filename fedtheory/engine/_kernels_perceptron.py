@@ -9,61 +9,27 @@ logit: what is far below that is 0 here.
 # (slots take what engine/contract.py says)
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fedtheory._compile import compiled, compiled_with_reordering
-from fedtheory._validate import Array
-from fedtheory.engine._perceptron_passes import backward, forward, layer
-from fedtheory.engine._softmax_blocks import BLOCK, GROUP, LANES, to_powers, to_residuals
+from fedtheory.engine._perceptron_arrays import laid_out
+from fedtheory.engine._perceptron_passes import backward, forward, layer, share_of_mistakes
+from fedtheory.engine._softmax_blocks import BLOCK, to_powers, to_residuals
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation.perceptron import PerceptronFederation
 from fedtheory.federation.softmax import SoftmaxFederation
 
 __all__ = [
-    "PerceptronArrays",
     "check_batches",
     "draw_batch",
-    "laid_out",
     "mean_loss",
     "pad",
     "perceptron_family",
     "ridge_term",
     "train_one",
 ]
-
-Whole = npt.NDArray[np.int64]
-
-
-class PerceptronArrays(NamedTuple):
-    """What the kernels read and, from ``order`` on, what each replicate writes.
-
-    ``features`` (N, P) end with the constant 1 and zeros; ``labels`` and ``rows`` (0..N-1) are (N,). ``layers`` (L, 6)
-    hold the units and inputs (the constant among them) of each layer, its rows and columns with padding, and where its
-    matrix and its block begin. ``order`` holds the rows of each client in an order that mini-batches shuffle.
-    ``known_losses`` (K,) are the losses at ``known_model`` (v,). ``padded`` (4, total) holds weights, gradient,
-    velocity and the server's weights; ``blocks`` a layer's outputs (rows + 2, BLOCK), the two below the classes being
-    scratch; ``hidden`` (L, BLOCK, widest) the inputs of each layer beyond the first, sample by sample, and in the
-    first's place their slopes; ``batch`` the numbers of the samples in the block, and ``counting`` 0, 1, 2, ...
-    """
-
-    features: Array
-    labels: Whole
-    offsets: Whole
-    weights: Array
-    rows: Whole
-    layers: Whole
-    l2: float
-    counting: Whole
-    order: Whole
-    known_losses: Array
-    known_model: Array
-    padded: Array
-    blocks: Array
-    hidden: Array
-    batch: Whole
 
 
 def perceptron_family(
@@ -73,7 +39,7 @@ def perceptron_family(
     check_batches(work, int(fed.sample_counts.min()))
     slots: tuple[Any, Any, Any] = (_losses, _train, _excess)
     private = ("order", "known_losses", "known_model", "padded", "blocks", "hidden", "batch")
-    return Family(laid_out(fed, shapes), *slots, reference=0.0, private=private, shapes=tuple(shapes))
+    return Family(laid_out(fed, shapes), *slots, 0.0, private, tuple(shapes), _mistakes)
 
 
 def check_batches(work: LocalWork, smallest: int) -> None:
@@ -87,35 +53,6 @@ def check_batches(work: LocalWork, smallest: int) -> None:
     if (work.batch_size or work.num_batches) and work.relative_noise:
         message = f"relative_noise must be 0 with mini-batches, whose gradients are noisy, got {work.relative_noise}"
         raise ValueError(message)
-
-
-def laid_out(fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tuple[int, int]]) -> PerceptronArrays:
-    """Arrange the samples and the rooms of all passes."""
-    units, inputs = np.array(shapes, dtype=np.int64).T
-    rows, columns = -(-units // GROUP) * GROUP, -(-inputs // LANES) * LANES
-    matrices, blocks = np.cumsum([0, *(rows * columns)]), np.cumsum([0, *(rows + 2)])
-    num_samples, width = fed.inputs.shape
-    features = np.zeros((num_samples, columns[0]))
-    features[:, :width] = fed.inputs
-    hidden = np.zeros((len(shapes), BLOCK, columns[1:].max(initial=0)))
-    hidden[np.arange(1, len(shapes)), :, inputs[1:] - 1] = 1.0
-    return PerceptronArrays(
-        features=features,
-        labels=np.array(fed.data.labels),
-        offsets=np.array(fed.data.offsets),
-        weights=np.array(fed.weights),
-        rows=np.arange(num_samples),
-        layers=np.column_stack([units, inputs, rows, columns, matrices[:-1], blocks[:-1]]),
-        l2=fed.l2,
-        counting=np.arange(max(BLOCK, rows.max())),
-        order=np.arange(num_samples),
-        known_losses=np.zeros(fed.num_clients),
-        known_model=np.full(fed.dim, np.nan),
-        padded=np.zeros((4, matrices[-1])),
-        blocks=np.zeros((blocks[-1], BLOCK)),
-        hidden=hidden,
-        batch=np.zeros(BLOCK, dtype=np.int64),
-    )
 
 
 @compiled
@@ -136,6 +73,19 @@ def _losses(problem, model, candidates, batch_size, rng, losses):
             losses[j] = mean_loss(problem, problem.order, first, batch_size) + ridge
         else:
             losses[j] = mean_loss(problem, problem.rows, first, count) + ridge
+
+
+@compiled
+def _mistakes(problem, model, candidates, batch_size, rng, losses):
+    pad(model, problem.layers, problem.padded[0])
+    for j in range(candidates.size):
+        k = candidates[j]
+        first, count = problem.offsets[k], problem.offsets[k + 1] - problem.offsets[k]
+        if batch_size > 0:
+            draw_batch(problem.order, first, count, batch_size, rng)
+            losses[j] = share_of_mistakes(problem, problem.order, first, batch_size)
+        else:
+            losses[j] = share_of_mistakes(problem, problem.rows, first, count)
 
 
 @compiled
@@ -271,7 +221,6 @@ def _mean_gradient(problem, rows, first, count, with_loss):
     """Write the gradient of the mean loss with its ridge term; return the mean loss, or 0 if nobody asks for it."""
     weights, gradient, last = problem.padded[0], problem.padded[1], problem.layers[-1]
     num_classes, logits = last[0], problem.blocks[last[5] :]
-    gradient.fill(0.0)
     total, square = 0.0, 0.0
     for start in range(0, count, BLOCK):
         size = min(BLOCK, count - start)
@@ -282,7 +231,7 @@ def _mean_gradient(problem, rows, first, count, with_loss):
             z = logits[c]
             for s in range(size):
                 z[s] /= count
-        backward(problem, size)
+        backward(problem, size, start == 0)
     if problem.l2 > 0.0:
         for j in range(weights.size):
             gradient[j] += problem.l2 * weights[j]

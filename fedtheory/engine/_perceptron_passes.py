@@ -4,9 +4,10 @@
 
 from fedtheory._compile import compiled, compiled_with_reordering, inlined
 from fedtheory._views import matrix
-from fedtheory.engine._softmax_blocks import add_gradient, take, to_logits
+from fedtheory.engine._products import add_products, write_inner_products
+from fedtheory.engine._softmax_blocks import BLOCK, take
 
-__all__ = ["backward", "forward", "layer"]
+__all__ = ["backward", "forward", "layer", "share_of_mistakes"]
 
 
 @inlined
@@ -20,36 +21,49 @@ def forward(problem, rows, first, size):
     """Take rows into the batch and write the outputs of every layer, those of the last one being the logits."""
     take(rows, first, size, problem.batch)
     layers, weights = problem.layers, problem.padded[0]
-    to_logits(problem.features, problem.batch, size, layer(weights, layers, 0), problem.blocks)
+    write_inner_products(problem.blocks, layer(weights, layers, 0), problem.features, problem.batch, size)
     for index in range(1, layers.shape[0]):
         below = problem.blocks[layers[index - 1, 5] :]
         inputs = problem.hidden[index][:, : layers[index, 3]]
         _rectify(below, layers[index - 1, 0], size, inputs)
-        block = problem.blocks[layers[index, 5] :]
-        to_logits(inputs, problem.counting, size, layer(weights, layers, index), block)
+        outputs = problem.blocks[layers[index, 5] :]
+        write_inner_products(outputs, layer(weights, layers, index), inputs, problem.counting, size)
 
 
 @compiled
-def backward(problem, size):
-    """Add to the gradient what the slopes in the last layer's block, shape (classes, samples), make of the batch."""
+def share_of_mistakes(problem, rows, first, count):
+    """Return the share of ``rows[first:first + count]`` that the padded weights classify wrongly."""
+    last = problem.layers[-1]
+    num_classes, logits = last[0], problem.blocks[last[5] :]
+    wrong = 0
+    for start in range(0, count, BLOCK):
+        size = min(BLOCK, count - start)
+        forward(problem, rows, first + start, size)
+        for s in range(size):
+            best = 0  # of equal logits the first counts, as in numpy.argmax
+            for c in range(1, num_classes):
+                if logits[c, s] > logits[best, s]:
+                    best = c
+            wrong += best != problem.labels[problem.batch[s]]
+    return wrong / count
+
+
+@compiled
+def backward(problem, size, fresh):
+    """Add to the gradient what the slopes in the last layer's block, shape (classes, samples), make of the batch.
+
+    If fresh, the gradient starts from zero.
+    """
     layers, weights, gradient = problem.layers, problem.padded[0], problem.padded[1]
     for index in range(layers.shape[0] - 1, 0, -1):
         slopes, num_units = problem.blocks[layers[index, 5] :], layers[index, 0]
         inputs = problem.hidden[index][:, : layers[index, 3]]
-        add_gradient(inputs, problem.counting, size, slopes, num_units, layer(gradient, layers, index))
+        add_products(layer(gradient, layers, index), num_units, slopes, inputs, problem.counting, size, fresh)
         back = problem.hidden[0][:, : layers[index, 3]]
-        _clear(back, size)
-        add_gradient(layer(weights, layers, index), problem.counting, num_units, slopes.T, size, back)
+        add_products(back, size, slopes.T, layer(weights, layers, index), problem.counting, num_units, True)
         _pass_where_positive(back, inputs, layers[index - 1, 0], size, problem.blocks[layers[index - 1, 5] :])
     first = layer(gradient, layers, 0)
-    add_gradient(problem.features, problem.batch, size, problem.blocks, layers[0, 0], first)
-
-
-@compiled
-def _clear(block, size):
-    for s in range(size):
-        for j in range(block.shape[1]):
-            block[s, j] = 0.0
+    add_products(first, layers[0, 0], problem.blocks, problem.features, problem.batch, size, fresh)
 
 
 @compiled_with_reordering

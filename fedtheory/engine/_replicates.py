@@ -156,7 +156,7 @@ def _own(table: Array) -> Array:
 
 
 def _plan(job: Job, stop: Any) -> Plan:
-    batch = job.work.batch_size if job.rules.candidate_loss == "minibatch" else 0
+    batch = job.work.batch_size if job.rules.candidate_loss.startswith("minibatch") else 0
     how = job.rules.valuation
     valuation = (-1, 0.0, 0) if how is None else (METHODS[how.method], float(how.tolerance), how.num_permutations)
     return Plan(

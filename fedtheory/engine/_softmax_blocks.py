@@ -1,10 +1,7 @@
-"""Softmax regression on a block of samples: logits, powers, residuals, gradient, each a pass the processor can widen.
+"""From the logits of a block of samples to powers and residuals, each a pass the processor can widen.
 
 The logits of a block are stored (classes, samples), so that the work per class is one pass over neighboring numbers.
-Weights and features are padded with zeros to a multiple of ``LANES`` features, weights also to a multiple of ``GROUP``
-classes: four samples times five classes are summed at once, and gradients grow by four samples for five classes, in
-strips of classes that stay near the processor. Below the classes a block has two rows of numbers per
-sample: largest logits, and sums.
+Below the classes a block has two rows of numbers per sample: largest logits, and sums.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -13,10 +10,11 @@ import numpy as np
 
 from fedtheory._compile import compiled, compiled_with_reordering
 from fedtheory._exponential import power
+from fedtheory.engine._products import LANES
 
-__all__ = ["BLOCK", "GROUP", "LANES", "add_gradient", "take", "to_logits", "to_powers", "to_residuals"]
+__all__ = ["BLOCK", "take", "to_powers", "to_residuals"]
 
-BLOCK, LANES, GROUP, STRIP = 64, 8, 5, 20
+BLOCK = 64
 
 
 @compiled
@@ -24,44 +22,6 @@ def take(rows, first, size, batch):
     """Copy row numbers; the last one again fills up to a multiple of eight."""
     for s in range(-(-size // LANES) * LANES):
         batch[s] = rows[first + min(s, size - 1)]
-
-
-@compiled_with_reordering
-def to_logits(features, batch, size, weights, block):
-    """Write the logits of the first ``size`` rows named by ``batch``, which names rows up to a multiple of four."""
-    for c in range(0, weights.shape[0], GROUP):
-        w0, w1, w2, w3, w4 = weights[c], weights[c + 1], weights[c + 2], weights[c + 3], weights[c + 4]
-        p, q, r, t, u = block[c], block[c + 1], block[c + 2], block[c + 3], block[c + 4]
-        for s in range(0, size, 4):
-            x, y = features[np.uint64(batch[s])], features[np.uint64(batch[s + 1])]
-            v, w = features[np.uint64(batch[s + 2])], features[np.uint64(batch[s + 3])]
-            x0 = x1 = x2 = x3 = x4 = y0 = y1 = y2 = y3 = y4 = 0.0
-            v0 = v1 = v2 = v3 = v4 = z0 = z1 = z2 = z3 = z4 = 0.0
-            for j in range(x.size):
-                x0 += w0[j] * x[j]
-                x1 += w1[j] * x[j]
-                x2 += w2[j] * x[j]
-                x3 += w3[j] * x[j]
-                x4 += w4[j] * x[j]
-                y0 += w0[j] * y[j]
-                y1 += w1[j] * y[j]
-                y2 += w2[j] * y[j]
-                y3 += w3[j] * y[j]
-                y4 += w4[j] * y[j]
-                v0 += w0[j] * v[j]
-                v1 += w1[j] * v[j]
-                v2 += w2[j] * v[j]
-                v3 += w3[j] * v[j]
-                v4 += w4[j] * v[j]
-                z0 += w0[j] * w[j]
-                z1 += w1[j] * w[j]
-                z2 += w2[j] * w[j]
-                z3 += w3[j] * w[j]
-                z4 += w4[j] * w[j]
-            p[s], q[s], r[s], t[s], u[s] = x0, x1, x2, x3, x4
-            p[s + 1], q[s + 1], r[s + 1], t[s + 1], u[s + 1] = y0, y1, y2, y3, y4
-            p[s + 2], q[s + 2], r[s + 2], t[s + 2], u[s + 2] = v0, v1, v2, v3, v4
-            p[s + 3], q[s + 3], r[s + 3], t[s + 3], u[s + 3] = z0, z1, z2, z3, z4
 
 
 @compiled_with_reordering
@@ -106,46 +66,3 @@ def to_residuals(block, labels, batch, num_classes, size):
             q[s] *= sums[s]
     for s in range(size):
         block[labels[batch[s]], s] -= 1.0
-
-
-@compiled_with_reordering
-def add_gradient(features, batch, size, block, num_classes, gradient):
-    """Add the sum over the samples of residual times features."""
-    for low in range(0, num_classes, STRIP):
-        high = min(low + STRIP, num_classes)
-        grouped = low + (high - low) // GROUP * GROUP
-        for s in range(0, size, 4):
-            # beyond the last sample it is taken again, with the residual 0
-            x, y = features[batch[s]], features[batch[min(s + 1, size - 1)]]
-            v, w = features[batch[min(s + 2, size - 1)]], features[batch[min(s + 3, size - 1)]]
-            for c in range(low, grouped, GROUP):
-                _add_to_five(x, y, v, w, block, c, s, size, gradient)
-            for c in range(grouped, high):
-                g = gradient[c]
-                r0, r1, r2, r3 = _four(block[c], s, size)
-                for j in range(g.size):
-                    g[j] += r0 * x[j] + r1 * y[j] + r2 * v[j] + r3 * w[j]
-
-
-@compiled_with_reordering
-def _add_to_five(x, y, v, w, block, c, s, size, gradient):
-    p0, p1, p2, p3 = _four(block[c], s, size)
-    q0, q1, q2, q3 = _four(block[c + 1], s, size)
-    r0, r1, r2, r3 = _four(block[c + 2], s, size)
-    t0, t1, t2, t3 = _four(block[c + 3], s, size)
-    u0, u1, u2, u3 = _four(block[c + 4], s, size)
-    f, g, h, k, m = gradient[c], gradient[c + 1], gradient[c + 2], gradient[c + 3], gradient[c + 4]
-    for j in range(f.size):
-        a, b, d, e = x[j], y[j], v[j], w[j]
-        f[j] += p0 * a + p1 * b + p2 * d + p3 * e
-        g[j] += q0 * a + q1 * b + q2 * d + q3 * e
-        h[j] += r0 * a + r1 * b + r2 * d + r3 * e
-        k[j] += t0 * a + t1 * b + t2 * d + t3 * e
-        m[j] += u0 * a + u1 * b + u2 * d + u3 * e
-
-
-@compiled_with_reordering
-def _four(row, s, size):
-    if s + 4 <= size:
-        return row[s], row[s + 1], row[s + 2], row[s + 3]
-    return row[s], row[s + 1] if s + 1 < size else 0.0, row[s + 2] if s + 2 < size else 0.0, 0.0

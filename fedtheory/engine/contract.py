@@ -41,8 +41,10 @@ class LocalWork(NamedTuple):
 class Family:
     """A problem laid out for the loop: a NamedTuple of arrays, three kernels, and the value excess is measured from.
 
-    ``private`` names the arrays, or records of them, that the kernels write: each replicate gets its own copy.
-    ``shapes`` are those of the matrices that a model is made of, where federations of one dimension can differ in them.
+    ``mistakes``, with the arguments of ``losses``, writes shares of wrongly classified samples; None where nothing is
+    classified. ``private`` names the arrays, or records of them, that the kernels write: each replicate gets its own
+    copy. ``shapes`` are those of the matrices that a model is made of, where federations of one dimension can differ in
+    them.
     """
 
     arrays: Any
@@ -52,6 +54,7 @@ class Family:
     reference: float
     private: tuple[str, ...] = ()
     shapes: tuple[tuple[int, int], ...] = ()
+    mistakes: Callable[..., Any] | None = None
 
     def own_arrays(self) -> Any:
         """Return the arrays for one replicate."""
@@ -95,25 +98,29 @@ SLOTS = {**KERNELS, **RULES}
 
 
 class Record(NamedTuple):
-    """What a run can record: the buffer that the loop writes, its shape beyond the rounds, its blank, its meaning."""
+    """What a run can record: the buffer that the loop writes, its shape beyond the rounds, its blank, its meaning.
+
+    ``units`` is what it counts; 1 for what has no unit.
+    """
 
     buffer: str
     shape: tuple[str, ...]
     blank: float
     says: str
+    units: str = "1"
 
 
 RECORDS = {
     "gap": Record("excess", (), np.nan, "``F(w) - F*``"),
     "loss": Record("excess", (), np.nan, "``F(w)``"),
     "models": Record("models", ("v",), np.nan, "server models"),
-    "uplink": Record("uplink", (), np.nan, "floats sent to the server so far"),
-    "broadcasts": Record("broadcasts", (), np.nan, "models sent to clients so far"),
-    "evaluations": Record("evaluations", (), np.nan, "client losses evaluated so far"),
+    "uplink": Record("uplink", (), np.nan, "floats sent to the server so far", "floats"),
+    "broadcasts": Record("broadcasts", (), np.nan, "models sent to clients so far", "models"),
+    "evaluations": Record("evaluations", (), np.nan, "client losses evaluated so far", "losses"),
     "selected": Record("selected", ("m",), -1, "clients that train in the round that begins, then -1"),
     "coefficients": Record("coefficients", ("m",), np.nan, "coefficients of their updates, then NaN"),
     "values": Record("values", ("m",), np.nan, "their values in the round that begins, then NaN"),
-    "coalitions": Record("coalitions", (), np.nan, "coalitions evaluated so far"),
+    "coalitions": Record("coalitions", (), np.nan, "coalitions evaluated so far", "coalitions"),
 }
 
 # A buffer for every argument that a slot fills for the next ones; memory and present live elsewhere.

@@ -28,16 +28,30 @@ def layout(fed: Any, work: LocalWork) -> Family:
     work
         How clients train.
 
+    Returns
+    -------
+    Family
+        The arrays, and kernels that are compiled for them.
+
     Raises
     ------
     TypeError
         If no layout is registered for this type of federation.
     """
-    message = (
+    raise _unknown(fed)
+
+
+def refuse_unknown(fed: Any) -> None:
+    """Raise TypeError if no layout is registered for this type of federation."""
+    if layout.dispatch(type(fed)) is layout.dispatch(object):
+        raise _unknown(fed)
+
+
+def _unknown(fed: Any) -> TypeError:
+    return TypeError(
         "fed must be of a family whose kernels are registered with fedtheory.engine.layout.register, "
         f"got {type(fed).__name__}"
     )
-    raise TypeError(message)
 
 
 @layout.register

@@ -83,6 +83,16 @@ def privacy_noise(num_clients: int, sigma: float, rng: Any = 0) -> Array:
     rng
         Seed, SeedSequence or Generator.
 
+    Returns
+    -------
+    Array
+        Squared, shape (K,); every place occurs once.
+
+    Raises
+    ------
+    ValueError
+        If sigma is negative, or K is not a whole number.
+
     Notes
     -----
     GreedyFed (2024), Section IV.

@@ -9,7 +9,8 @@ import numpy.typing as npt
 from fedtheory._validate import Array
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.federation.prioritized import Prioritized
-from fedtheory.selection.loss_matching import LossMatching, matches
+from fedtheory.selection.loss_matching import LossMatching
+from fedtheory.selection.matched_losses import matches
 
 __all__ = ["Inclusions", "inclusions"]
 
@@ -59,10 +60,16 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
     with_gaps
         Whether to evaluate ``included_gaps``, which needs the minimizers of F and of all clients.
 
+    Returns
+    -------
+    Inclusions
+        Arrays over replicates, rounds and, where it is about clients, clients.
+
     Raises
     ------
     ValueError
-        If some round was not recorded, a replicate diverged, or the run is one of another strategy.
+        If some round was not recorded, a replicate diverged, the run is one of another strategy, or the strategy
+        compares other things than losses.
 
     Examples
     --------
@@ -78,6 +85,9 @@ def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *,
     >>> run.models[0].ravel(), inclusions(aligned, strategy, run).priority_weights
     (array([4.   , 1.   , 0.625]), array([[1. , 0.5]]))
     """
+    if strategy.match != "loss":
+        message = f"the strategy must match losses, which the models tell, got match={strategy.match!r}"
+        raise ValueError(message)
     rounds = run.rounds
     if rounds.size < 2 or not np.array_equal(rounds, np.arange(rounds.size)):
         message = f"models of every round must be recorded, at least one round, got rounds {rounds[:4].tolist()}..."

@@ -15,7 +15,22 @@ __all__ = ["begin", "descend", "finish"]
 
 @inlined
 def begin(server_model, velocity, model):
-    """Let a client start from the server's model, at rest."""
+    """Let a client start from the server's model, at rest.
+
+    Parameters
+    ----------
+    server_model
+        Shape (v,).
+    velocity, model
+        Written: shape (v,) each.
+
+    Examples
+    --------
+    >>> model, velocity = np.zeros(2), np.ones(2)
+    >>> begin(np.array([2.0, 3.0]), velocity, model)
+    >>> model, velocity
+    (array([2., 3.]), array([0., 0.]))
+    """
     for i in range(model.size):
         model[i] = server_model[i]
         velocity[i] = 0.0
@@ -23,7 +38,23 @@ def begin(server_model, velocity, model):
 
 @inlined
 def descend(slope, step_size, work, rng, server_model, velocity, model):
-    """Take one step against the gradient ``slope`` of the client's loss, as ``work`` says (see ``LocalWork``)."""
+    """Take one step against the gradient ``slope`` of the client's loss, as ``work`` says (see ``LocalWork``).
+
+    Parameters
+    ----------
+    slope
+        Gradient of the client's loss at its model, shape (v,).
+    step_size
+        Of this step.
+    work
+        Noise, momentum and proximal weight.
+    rng
+        Stream of the gradient noise.
+    server_model
+        Where the client's round began, shape (v,).
+    velocity, model
+        Written: shape (v,) each.
+    """
     noise = _deviation(slope, work)
     if noise == 0.0 and work.momentum == 0.0 and work.proximal_weight == 0.0:
         for i in range(model.size):
@@ -39,7 +70,22 @@ def descend(slope, step_size, work, rng, server_model, velocity, model):
 
 @inlined
 def finish(server_model, model):
-    """Turn the client's model into its update, the difference from the server's."""
+    """Turn the client's model into its update, the difference from the server's.
+
+    Parameters
+    ----------
+    server_model
+        Shape (v,).
+    model
+        Written: the client's model, then its update, shape (v,).
+
+    Examples
+    --------
+    >>> model = np.array([7.0, 5.0])
+    >>> finish(np.array([2.0, 3.0]), model)
+    >>> model
+    array([5., 2.])
+    """
     for i in range(model.size):
         model[i] -= server_model[i]
 

@@ -1,5 +1,7 @@
 """A round in plain Python: what the compiled loop does with a strategy's rules, for whoever wants to look at one."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -53,6 +55,11 @@ def play_round(
         The round, counted from 0, and the stream that the rules draw from.
     losses_of, updates_of
         From clients to their losses, shape (d,), and to their model differences, shape (m, v).
+
+    Returns
+    -------
+    Played
+        Who was asked, their losses, who trained, their updates and coefficients, and what was sent besides.
 
     Examples
     --------

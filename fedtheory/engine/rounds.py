@@ -29,6 +29,23 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
     """Run all rounds of one replicate in place; the loss of the problem ``judge`` values the chosen, unless it is None.
 
     Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
+
+    Parameters
+    ----------
+    addresses, problem, judge
+        The compiled rules and kernels, the arrays of the problem, and those of the problem whose loss values
+        coalitions.
+    server, space, recording
+        Written: the server's state, the work space, and what is recorded.
+    work, fleet, plan
+        How clients train, how many steps each takes, and the step sizes of all rounds.
+    selection_rng, training_rng, attendance_rng
+        One stream for each use.
+
+    Returns
+    -------
+    int
+        The round, or a negative number for another end.
     """
     slots = functions_at(addresses, problem)
     problem, server, space, recording, fleet = lent(problem), lent(server), lent(space), lent(recording), lent(fleet)

@@ -1,6 +1,9 @@
 """The door to simulation: federated averaging with any strategy on any problem family."""
 
-from collections.abc import Callable, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,11 +13,13 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._validate import Array
+from fedtheory._wording import short
 from fedtheory.engine._blocks import Pace, run_in_blocks
 from fedtheory.engine._fleet import noise_variances, own_steps
+from fedtheory.engine._recipes import Recipe, recipe_of
 from fedtheory.engine._replicates import Job, Replicate
 from fedtheory.engine.contract import RECORDS, Family, LocalWork
-from fedtheory.engine.families import layout
+from fedtheory.engine.families import layout, refuse_unknown
 from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import Trajectory
@@ -22,6 +27,9 @@ from fedtheory.federation.protocol import Federation
 from fedtheory.selection.rules import Rules, Strategy, rules_of
 
 __all__ = ["fedavg"]
+
+# What a result does not depend on.
+_PACE = ("rng", "num_threads", "progress", "checkpoint", "checkpoint_every")
 
 
 def fedavg(
@@ -129,14 +137,16 @@ def fedavg(
     >>> fedavg(fed, Full(), num_rounds=1, step_size=0.5, initial=[1.0]).gap
     array([[0.5  , 0.125]])
     """
+    given = locals()  # before any of them is changed
+    refuse_unknown(fed)
     num_rounds = _validate.count("num_rounds", num_rounds, 0)
     tau, steps_of_clients = own_steps(local_steps, fed.num_clients, num_rounds)
     model = np.zeros(fed.dim) if initial is None else _validate.array("initial", initial, shape=(fed.dim,))
     rules = rules_of(strategy, fed.weights, num_rounds)
     work = LocalWork(
-        gradient_noise=float(_validate.nonnegative("gradient_noise", gradient_noise)),
-        relative_noise=float(_validate.nonnegative("relative_noise", relative_noise)),
-        proximal_weight=float(_validate.nonnegative("proximal_weight", proximal_weight)),
+        gradient_noise=_validate.double("gradient_noise", _validate.nonnegative("gradient_noise", gradient_noise)),
+        relative_noise=_validate.double("relative_noise", _validate.nonnegative("relative_noise", relative_noise)),
+        proximal_weight=_validate.double("proximal_weight", _validate.nonnegative("proximal_weight", proximal_weight)),
         momentum=_validate.fraction("momentum", momentum),
         batch_size=0 if batch_size is None else int(_validate.count("batch_size", batch_size)),
         by_epoch=_validate.choice("batches", batches, ("step", "epoch")) == "epoch" or num_batches is not None,
@@ -144,14 +154,14 @@ def fedavg(
         num_batches=0 if num_batches is None else int(_validate.count("num_batches", num_batches)),
     )
     _check_batch(rules, work, strategy)
-    family = layout(fed, work)
-    recorded = tuple(_validate.choice("record", name, tuple(RECORDS)) for name in record)
+    family = _asking(layout(fed, work), rules, strategy)
+    recorded = _recorded(record)
     # Asked for before the run: a family may have to refuse, or to work for it.
     minimum = fed.minimum if "gap" in recorded else 0.0
     job = Job(
         strategy=strategy,
         family=family,
-        validation=_judge(fed, family, validation, work) if rules.valuation is not None else None,
+        validation=_judge(fed, family, validation, work, rules),
         rules=rules,
         weights=np.array(fed.weights),
         work=work,
@@ -160,26 +170,31 @@ def fedavg(
         local_steps=tau,
         own_steps=steps_of_clients,
         returned_noise=noise_variances(returned_noise, fed.num_clients),
-        server_step_size=float(_validate.positive("server_step_size", server_step_size)),
+        server_step_size=_validate.double("server_step_size", _validate.positive("server_step_size", server_step_size)),
         record=recorded,
         every=_validate.count("record_every", record_every),
     )
     sequence = _validate.seed_sequence(rng)
+    recipe = recipe_of({name: value for name, value in given.items() if name not in _PACE}, sequence, job.step_sizes)
     seeds = sequence.spawn(_validate.count("num_replicates", num_replicates))
-    config = {
+    collect = partial(_collect, job, minimum, _config(job, given, sequence), recipe)
+    return run_in_blocks(job, seeds, Pace(num_threads, progress, checkpoint, checkpoint_every), collect)
+
+
+def _config(job: Job, given: dict[str, Any], sequence: np.random.SeedSequence) -> dict[str, Any]:
+    one_by_one, work = isinstance(given["step_size"], np.ndarray | list | tuple), job.work._asdict()
+    return {
         "strategy": job.name,
-        "num_rounds": num_rounds,
-        "local_steps": _in_config(local_steps),
+        "num_rounds": int(given["num_rounds"]),
+        "local_steps": _in_config(given["local_steps"]),
         "returned_noise": job.returned_noise.tolist(),
-        "step_size": "given one by one" if isinstance(step_size, np.ndarray | list | tuple) else repr(step_size),
+        "step_size": "given one by one" if one_by_one else repr(given["step_size"]),
         "entropy": str(sequence.entropy),
         "spawn_key": list(sequence.spawn_key),
-        "batches": batches,
-        **{name: value for name, value in work._asdict().items() if name not in ("by_epoch", "track_losses")},
+        "batches": given["batches"],
+        **{name: value for name, value in work.items() if name not in ("by_epoch", "track_losses")},
         "server_step_size": job.server_step_size,
     }
-    pace = Pace(num_threads, progress, checkpoint, checkpoint_every)
-    return run_in_blocks(job, seeds, pace, partial(_collect, job, minimum, config))
 
 
 def _in_config(local_steps: Any) -> Any:
@@ -189,18 +204,41 @@ def _in_config(local_steps: Any) -> Any:
 
 
 def _check_batch(rules: Rules, work: LocalWork, strategy: Strategy) -> None:
-    if rules.candidate_loss == "minibatch" and not work.batch_size:
+    if rules.candidate_loss.startswith("minibatch") and not work.batch_size:
         message = f"batch_size must be given for losses estimated on mini-batches, got None with {strategy}"
         raise ValueError(message)
 
 
-def _judge(fed: Federation, family: Family, validation: Federation | None, work: LocalWork) -> Family:
-    """Lay out the federation that values clients; it needs no batches."""
-    if validation is None:
+def _asking(family: Family, rules: Rules, strategy: Strategy) -> Family:
+    """Let candidates be asked for their mistakes where the rules want these."""
+    if not rules.candidate_loss.endswith("mistakes"):
         return family
+    if family.mistakes is None:
+        message = (
+            f"fed must classify samples, since {strategy} asks candidates for their mistakes, got a family of losses"
+        )
+        raise TypeError(message)
+    return replace(family, losses=family.mistakes)
+
+
+def _recorded(record: Any) -> tuple[str, ...]:
+    if isinstance(record, str) or not isinstance(record, Iterable):
+        message = f"record must be a sequence of names, as ('gap', 'loss'), got {short(record)}"
+        raise TypeError(message)
+    return tuple(_validate.choice("record", name, tuple(RECORDS)) for name in record)
+
+
+def _judge(
+    fed: Federation, family: Family, validation: Federation | None, work: LocalWork, rules: Rules
+) -> Family | None:
+    """Lay out the federation that values clients, if anything does; it needs no batches."""
+    if validation is None:
+        return None if rules.valuation is None else family
     if type(validation) is not type(fed):
         message = f"validation must be a {type(fed).__name__} as fed is, got a {type(validation).__name__}"
         raise TypeError(message)
+    if rules.valuation is None:
+        return None
     found = layout(validation, work._replace(batch_size=0, num_batches=0))
     # As many parameters may be arranged otherwise.
     wanted, got = _form(fed, family), _form(validation, found)
@@ -215,7 +253,9 @@ def _form(fed: Federation, family: Family) -> str:
     return f"{fed.dim} parameters{arranged}"
 
 
-def _collect(job: Job, minimum: float, config: dict[str, Any], replicates: list[Replicate]) -> Trajectory:
+def _collect(
+    job: Job, minimum: float, config: dict[str, Any], recipe: Recipe, replicates: list[Replicate]
+) -> Trajectory:
     def stacked(name: str) -> Array:
         return np.stack([getattr(replicate.recording, name) for replicate in replicates])
 
@@ -232,6 +272,7 @@ def _collect(job: Job, minimum: float, config: dict[str, Any], replicates: list[
         counts=np.stack([replicate.counts for replicate in replicates]),
         diverged_at=np.array([replicate.diverged_at for replicate in replicates], dtype=np.int64),
         config={**config, "num_replicates": len(replicates)},
+        recipe=replace(recipe, form={**recipe.form, "num_replicates": len(replicates)}),
     )
 
 

@@ -1,21 +1,29 @@
 """What a run of federated averaging leaves behind."""
 
-import json
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self, final
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
 import numpy as np
 import numpy.typing as npt
 
+from fedtheory import _validate
+from fedtheory._files import place
+from fedtheory._summary import Summary
 from fedtheory._validate import Array
-from fedtheory.engine.contract import RECORDS
+from fedtheory._wording import written
+from fedtheory.engine._recipes import Recipe
 from fedtheory.statistics import student_mean
 
-__all__ = ["Band", "Trajectory"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+    from xarray import Dataset
 
-_DIMENSIONS = {"v": "coordinate", "m": "place"}
+__all__ = ["Band", "Trajectory"]
 
 
 class Band(NamedTuple):
@@ -27,7 +35,7 @@ class Band(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
     """Replicates of one run.
 
@@ -47,6 +55,8 @@ class Trajectory:
         Round in which a replicate's model stopped being finite, -1 if it never did, shape (R,).
     config
         What was run: strategy, step sizes in words, seed entropy and so on (JSON-serializable).
+    recipe
+        From what, as `rerun` needs it; None if the run was not made by ``fedavg``.
     """
 
     rounds: npt.NDArray[np.int64]
@@ -54,6 +64,26 @@ class Trajectory:
     counts: npt.NDArray[np.int64]
     diverged_at: npt.NDArray[np.int64]
     config: Mapping[str, Any]
+    recipe: Recipe | None = None
+
+    def __repr__(self) -> str:
+        return self._summary.text
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        lost, last = int((self.diverged_at >= 0).sum()), int(self.rounds[-1])
+        rows = {name: self.config[name] for name in ("strategy", "local_steps", "step_size") if name in self.config}
+        for name in ("gap", "loss"):
+            if name in self.records:
+                mean = self.band(name).mean
+                rows[name] = f"{written(float(mean[0]))} -> {written(float(mean[-1]))} (mean of replicates)"
+        rows |= {"recorded": f"{', '.join(self.records)} at {len(self.rounds)} of rounds 0..{last}"}
+        rows |= {"diverged": f"{lost} of {len(self.diverged_at)}"} if lost else {}
+        rows |= {"seed": self.config["entropy"]} if "entropy" in self.config else {}
+        return Summary(f"Trajectory: {len(self.diverged_at)} replicates of {self.counts.shape[1]} clients", rows)
 
     @property
     def gap(self) -> Array:
@@ -101,40 +131,87 @@ class Trajectory:
             np.where(lost, np.inf, finite.mean(axis=0)), np.where(lost, -np.inf, lower), np.where(lost, np.inf, upper)
         )
 
-    def to_xarray(self) -> Any:
-        """Return an ``xarray.Dataset`` with dimensions replicate, round, client, coordinate and place in the cohort."""
-        import xarray as xr
+    def plot(self, name: str = "gap", axes: Axes | None = None, **look: Any) -> Axes:
+        """Draw what was recorded over the rounds, the mean over replicates with its 95% confidence band.
 
-        inner = {name: (_DIMENSIONS[size] for size in record.shape) for name, record in RECORDS.items()}
-        variables = {name: (("replicate", "round", *inner[name]), value) for name, value in self.records.items()}
-        return xr.Dataset(
-            {
-                **variables,
-                "counts": (("replicate", "client"), self.counts),
-                "diverged_at": ("replicate", self.diverged_at),
-            },
-            coords={"round": self.rounds},
-            attrs={"config": json.dumps(dict(self.config), sort_keys=True)},
-        )
+        Parameters
+        ----------
+        name
+            A record of one number per round, as ``gap`` or ``loss``.
+        axes
+            Where to draw, the current Axes by default.
+        look
+            ``label``, ``color`` and ``marker``, as `fedtheory.plotting.measured` takes them; the label is the strategy.
 
-    def save(self, path: str | Path) -> None:
-        """Write netCDF, whole or not at all."""
+        Returns
+        -------
+        matplotlib.axes.Axes
+            With a logarithmic vertical axis if all that is drawn is above zero.
+
+        Raises
+        ------
+        ValueError
+            If the record was not kept, or holds more than one number per round.
+        """
+        from fedtheory.engine._pictures import draw
+
+        return draw(self, name, axes, **look)
+
+    def to_xarray(self) -> Dataset:
+        """Return an ``xarray.Dataset`` with dimensions replicate, round, client, coordinate and place in the cohort.
+
+        Every variable says what it is (``long_name``) and what it counts (``units``). What tells runs apart is in
+        variables, not in attributes, so that runs combine: ``strategy`` is a coordinate, along which ``xarray.concat``
+        puts runs, and ``config`` a variable, which then has an entry for each of them.
+        """
+        from fedtheory.engine._labelled import labelled
+
+        return labelled(self)
+
+    def to_pandas(self) -> DataFrame:
+        """Return a ``pandas.DataFrame`` with a row for each replicate and recorded round, and columns for all records.
+
+        Only records of one number per round have a column; ``models`` and the like stay in ``to_xarray``.
+        """
+        from fedtheory.engine._labelled import long_table
+
+        return long_table(self)
+
+    def save(self, path: str | Path, *, overwrite: bool = False, federation: bool = True) -> None:
+        """Write netCDF, whole or not at all, with all that it takes to `rerun` it.
+
+        Parameters
+        ----------
+        path
+            Of the file.
+        overwrite
+            Whether a file of that name is replaced.
+        federation
+            Whether the federation is kept. Without it the file is small, and who runs it again must have it.
+
+        Raises
+        ------
+        FileExistsError
+            If there is such a file, unless it may be overwritten.
+        """
+        from fedtheory.engine._saved import write
+
         target = Path(path)
-        partial = target.with_name(f".{target.name}.partial")
-        self.to_xarray().to_netcdf(partial, engine="h5netcdf")
-        partial.replace(target)
+        if target.exists() and not _validate.boolean("overwrite", overwrite):
+            message = f"path must be a new file (overwrite=True replaces it), got {target}, which exists"
+            raise FileExistsError(message)
+        keep = _validate.boolean("federation", federation)
+        place(target, lambda waiting: write(self, waiting, federation=keep))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read what ``save`` wrote."""
-        import xarray as xr
+        """Read what ``save`` wrote.
 
-        with xr.open_dataset(path, engine="h5netcdf") as opened:
-            data = opened.load()
-        return cls(
-            rounds=data["round"].values,
-            records={name: data[name].values for name in RECORDS if name in data},
-            counts=data["counts"].values,
-            diverged_at=data["diverged_at"].values,
-            config=json.loads(data.attrs["config"]),
-        )
+        Raises
+        ------
+        ValueError
+            If it is another file, or a damaged one; what is missing is named.
+        """
+        from fedtheory.engine._saved import read
+
+        return cls(**read(Path(path)))

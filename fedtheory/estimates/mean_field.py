@@ -1,5 +1,7 @@
 """An approximation of the error of loss-dependent selection: replace the random round by its conditional mean."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -65,7 +67,7 @@ def mean_field_gap(
     fed = quadratic(fed)
     num_rounds, local_steps = _validate.horizon("num_rounds", num_rounds), _validate.count("local_steps", local_steps)
     etas = step_sizes(step_size, num_rounds, local_steps).reshape(num_rounds, local_steps)
-    scale = float(_validate.positive("server_step_size", server_step_size))
+    scale = _validate.double("server_step_size", _validate.positive("server_step_size", server_step_size))
     model = _validate.array("initial", initial, shape=(fed.dim,))
     eigen = spectra(fed)
     by_round = _by_round(strategy, fed.weights, num_rounds)

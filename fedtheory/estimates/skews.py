@@ -1,10 +1,15 @@
-r"""The selection skew by Monte Carlo, for any strategy whose rules can be called: what Power-of-Choice's authors did.
+r"""The selection skew by Monte Carlo over sampled models, for any strategy whose rules can be called.
 
 A minimum over sampled models can only be too large and a maximum only too small, so that these are estimates from one
 side, besides their standard errors. Where ``exact.selection_skew`` applies it is preferable: it gives both sides.
 
-Source: Cho, Wang, Joshi (2020), Definition 3.2 and section 5 (a grid of models, 10,000 selections at each).
+It follows the definition, which is not the way to the numbers in the source's Figure 3: w and w' are taken from one
+sample and every pair counts, where a minimum along a run, w' at w or soon after it, looks like that figure.
+
+Source: Cho, Wang, Joshi (2020), Definition 3.2; Appendix F (a grid of models, 10,000 selections at each).
 """
+
+from __future__ import annotations
 
 from typing import Any, NamedTuple
 
@@ -91,6 +96,11 @@ def selection_skew_at(
     rng
         Seed or Generator.
 
+    Returns
+    -------
+    SkewEstimate
+        The mean and its standard error; both without units.
+
     Raises
     ------
     AssumptionViolated
@@ -134,6 +144,16 @@ def estimated_selection_skew(
     rng
         Seed or Generator.
 
+    Returns
+    -------
+    SampledSkew
+        Three one-sided estimates, each with the side that it errs on.
+
+    Raises
+    ------
+    ValueError
+        If the models have another dimension; as ``selection_skew_at``.
+
     Examples
     --------
     Clients at +1 and -1, the worse one selected: the selected client is optimal at the other's expense.
@@ -169,6 +189,29 @@ def sampled_models(fed: Federation, num_models: int = 100, *, spread: float = 2.
 
     Where all clients share their minimizer the standard deviation is ``spread``.
 
+    Parameters
+    ----------
+    fed
+        Its minimizer and local minimizers say where and how far.
+    num_models
+        P.
+    spread
+        Positive.
+    rng
+        Seed or Generator.
+
+    Returns
+    -------
+    Array
+        Shape (P, v).
+
+    Raises
+    ------
+    ValueError
+        If the spread is not positive, or P is not a whole number.
+
+    Examples
+    --------
     >>> from fedtheory.federation.quadratic import QuadraticFederation
     >>> fed = QuadraticFederation([1.0, 1.0], [[1.0, 0.0], [-1.0, 0.0]], [0.5, 0.5])
     >>> sampled_models(fed, num_models=3).shape

@@ -89,7 +89,7 @@ def error_floor(
     4.0
     """
     fed = quadratic(fed)
-    tolerance = float(_validate.nonnegative("tolerance", tolerance))
+    tolerance = _validate.double("tolerance", _validate.nonnegative("tolerance", tolerance))
     max_vertices = _validate.count("max_vertices", max_vertices)
     law = frequency_law(strategy, fed.weights)
     if isinstance(law, Fixed):

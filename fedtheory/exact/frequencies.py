@@ -1,5 +1,7 @@
 """How often a strategy selects each client, where that is known exactly."""
 
+from __future__ import annotations
+
 import numpy.typing as npt
 
 from fedtheory import _validate

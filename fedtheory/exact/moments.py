@@ -5,6 +5,8 @@ on w, the first two moments of w obey a closed recursion, and for quadratics the
 function of them. All moments are taken about the minimizer w*, so that a small error is not a difference of large ones.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -102,10 +104,10 @@ def expected_gap(
     etas = step_sizes(step_size, num_rounds, local_steps).reshape(num_rounds, local_steps)
     start = _validate.array("initial", initial, shape=(fed.dim,)) - fed.minimizer
     noise = _Noise(
-        float(_validate.nonnegative("gradient_noise", gradient_noise)),
-        float(_validate.nonnegative("relative_noise", relative_noise)),
+        _validate.double("gradient_noise", _validate.nonnegative("gradient_noise", gradient_noise)),
+        _validate.double("relative_noise", _validate.nonnegative("relative_noise", relative_noise)),
     )
-    scale = float(_validate.positive("server_step_size", server_step_size))
+    scale = _validate.double("server_step_size", _validate.positive("server_step_size", server_step_size))
     by_model = _validate.choice("aggregation", aggregation, ("difference", "model")) == "model"
     if by_model and scale != 1.0:
         message = f"server_step_size must be 1 when models are aggregated, got {scale}"

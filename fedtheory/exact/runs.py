@@ -78,9 +78,9 @@ def for_run(
         local_steps=_validate.count("local_steps", local_steps),
         given_step_size=step_size,
         initial=np.zeros(fed.dim) if initial is None else _validate.array("initial", initial, shape=(fed.dim,)),
-        gradient_noise=float(_validate.nonnegative("gradient_noise", gradient_noise)),
-        relative_noise=float(_validate.nonnegative("relative_noise", relative_noise)),
-        server_step_size=float(_validate.positive("server_step_size", server_step_size)),
+        gradient_noise=_validate.double("gradient_noise", _validate.nonnegative("gradient_noise", gradient_noise)),
+        relative_noise=_validate.double("relative_noise", _validate.nonnegative("relative_noise", relative_noise)),
+        server_step_size=_validate.double("server_step_size", _validate.positive("server_step_size", server_step_size)),
         bound=bound,
     )
     _speaks_about(bound, run)

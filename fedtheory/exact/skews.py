@@ -3,6 +3,8 @@ r"""The selection skew of quadratic federations at a model, and its extremes ove
 Source: Cho, Wang, Joshi (2020), Definition 3.2, with ``sum_k p_k (F_k(w) - F_k*)`` in the denominator.
 """
 
+from __future__ import annotations
+
 import numpy as np
 import numpy.typing as npt
 
@@ -73,6 +75,11 @@ def skew_extremes(fed: QuadraticFederation, frequencies: npt.ArrayLike) -> tuple
     tuple
         (inf, sup). Each is attained at some model or approached at infinity. The supremum is infinite if
         every client of positive weight prefers one model and a selected client of weight zero does not.
+
+    Raises
+    ------
+    ValueError
+        If the frequencies are negative or do not sum to 1.
 
     Notes
     -----

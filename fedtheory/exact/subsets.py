@@ -42,6 +42,11 @@ def subset_minima(fed: QuadraticFederation, *, max_group: int | None = None) -> 
     Array
         ``l_n`` at index n - 1, shape (K,), up to rounding.
 
+    Raises
+    ------
+    ValueError
+        If ``max_group`` is not a whole number from 1 to its default.
+
     Notes
     -----
     For isotropic curvatures the sums ``sum h``, ``sum h (c - w*)``, ``sum h |c - w*|^2`` of a subset decide; a Gray

@@ -1,5 +1,7 @@
 """Labeled samples that belong to clients: one record that generators, partitions and readers all return."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self, final
@@ -8,11 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._summary import Summary
 from fedtheory._validate import Array
 
 __all__ = ["FederatedData", "Labels", "training_count"]
 
 Labels = npt.NDArray[np.int64]
+
+# A model has a row for each: a stray label would ask for all memory.
+_MOST_CLASSES = 100_000
 
 
 @final
@@ -29,7 +35,7 @@ class FederatedData:
     offsets
         Shape (K + 1,), from 0 to N, strictly increasing: no client is empty.
     num_classes
-        By default one more than the largest label, and at least 2.
+        By default one more than the largest label, and at least 2; it must be given for labels from 100,000 on.
     test_features, test_labels, test_offsets
         Held-out samples in the same layout, or none at all; a client may have none of its own.
 
@@ -173,16 +179,35 @@ class FederatedData:
         )
 
     def __repr__(self) -> str:
-        return (
-            f"FederatedData(num_clients={self.num_clients}, num_samples={self.num_samples}, "
-            f"num_features={self.num_features}, num_classes={self.num_classes}, "
-            f"num_test_samples={self.test_labels.size})"
-        )
+        return self._summary.line
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        names = ("num_clients", "num_samples", "num_features", "num_classes")
+        rows = {name: getattr(self, name) for name in names}
+        return Summary("FederatedData", {**rows, "num_test_samples": int(self.test_labels.size)})
 
 
 def training_count(num_samples: int, test_fraction: float) -> int:
     """``max(1, floor((1 - test_fraction) n))``, the samples of a client that are not held out.
 
+    Parameters
+    ----------
+    num_samples
+        n of the client.
+    test_fraction
+        Share to hold out, in [0, 1).
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Examples
+    --------
     >>> training_count(10, 0.25), training_count(10, 0.8), training_count(1, 0.5)
     (7, 2, 1)
     """
@@ -192,7 +217,10 @@ def training_count(num_samples: int, test_fraction: float) -> int:
 
 def _disjoint(parts: Sequence[npt.ArrayLike], num_samples: int) -> list[Labels]:
     # An empty list has no type of its own.
-    arrays = [np.asarray(part) if np.size(part) else np.empty(0, np.int64) for part in parts]
+    arrays = [
+        _validate.unmasked(f"part {k}", part) if np.size(part) else np.empty(0, np.int64)
+        for k, part in enumerate(parts)
+    ]
     rows = [_validate.counts(f"part {k}", part, 0, num_samples - 1).ravel() for k, part in enumerate(arrays)]
     counts = np.bincount(np.concatenate([np.empty(0, np.int64), *rows]), minlength=num_samples)
     if counts.max(initial=0) > 1:
@@ -226,6 +254,9 @@ def _whole(name: str, value: Any, shape: tuple[int | None, ...]) -> Labels:
 def _num_classes(num_classes: Any, labels: Labels, test_labels: Labels) -> int:
     if num_classes is None:
         num_classes = 1 + max(1, int(labels.max()), int(test_labels.max(initial=0)))
+        if num_classes > _MOST_CLASSES:
+            message = f"num_classes must be given for labels from {_MOST_CLASSES} on, got the label {num_classes - 1}"
+            raise ValueError(message)
     classes = int(_validate.count("num_classes", num_classes, low=2))
     for name, values in (("labels", labels), ("test_labels", test_labels)):
         outside = np.flatnonzero((values < 0) | (values >= classes))

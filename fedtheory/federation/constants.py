@@ -1,5 +1,7 @@
 """Constants of the theory that need a proof: a bound G2 on stochastic gradients, and the region on which it holds."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -79,10 +81,19 @@ def gradient_bound(
     gradient_noise
         Total variance sigma2 of the noise added to each gradient.
 
+    Returns
+    -------
+    GradientBound
+        G2, squared, with the region in which it holds and the noise that adds up there.
+
     Raises
     ------
     AssumptionViolated
         If a step size is above 1/L.
+    TypeError
+        If the federation is not quadratic.
+    ValueError
+        If the model has another dimension, or a number is out of its range.
 
     Notes
     -----
@@ -115,7 +126,7 @@ def gradient_bound(
         raise TypeError(message)
     start = _validate.array("initial", initial, shape=(fed.dim,))
     sizes = _step_sizes(step_size, fed.smoothness)
-    sigma2 = float(_validate.nonnegative("gradient_noise", gradient_noise))
+    sigma2 = _validate.double("gradient_noise", _validate.nonnegative("gradient_noise", gradient_noise))
     region, largest2 = _region(fed, start)
     noise2 = _accumulated_noise(sizes, fed.strong_convexity, sigma2)
     G2 = largest2 if sigma2 == 0 else (np.sqrt(largest2) + fed.smoothness * np.sqrt(noise2)) ** 2 + sigma2

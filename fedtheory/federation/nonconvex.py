@@ -1,5 +1,7 @@
 """Federations of smooth wells: non-convex, with every constant of the non-convex theorems known."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self, final
@@ -8,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._summary import Summary
 from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._wells import LARGEST_SLOPE2, lowest_point, phi, slope
@@ -16,7 +19,7 @@ __all__ = ["NonconvexFederation"]
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class NonconvexFederation:
     r"""Clients that are sums of wells, tilted: ``F_k(w) = sum_j a_kj phi(w_j - c_kj) + <b_k, w>``.
 
@@ -37,7 +40,7 @@ class NonconvexFederation:
     Raises
     ------
     ValueError
-        If shapes disagree, a number is not finite, or an amplitude is negative.
+        If shapes disagree, a number is not finite or above 1e100, or an amplitude is negative.
 
     Examples
     --------
@@ -56,16 +59,16 @@ class NonconvexFederation:
     def __init__(
         self, amplitudes: npt.ArrayLike, centers: npt.ArrayLike, tilts: npt.ArrayLike, weights: npt.ArrayLike
     ) -> None:
-        a = _validate.nonnegative("amplitudes", _validate.array("amplitudes", amplitudes, ndim=2))
+        a = _validate.nonnegative("amplitudes", _moderate("amplitudes", amplitudes, ndim=2))
         if a.size == 0 or not a.any():
             message = f"amplitudes must have a positive entry, got {'zeros' if a.size else 'none'} of shape {a.shape}"
             raise ValueError(message)
         p = _validate.probability_vector("weights", weights, size=a.shape[0])
-        c, b = _validate.array("centers", centers, shape=a.shape), _validate.array("tilts", tilts, shape=a.shape)
+        c, b = _moderate("centers", centers, shape=a.shape), _moderate("tilts", tilts, shape=a.shape)
         clean = {
             "amplitudes": a,
             "centers": c,
-            "tilts": b - p @ b,
+            "tilts": _centered(b, p),
             "weights": p,
         }
         for name, value in clean.items():
@@ -192,6 +195,17 @@ class NonconvexFederation:
         sloping = LARGEST_SLOPE2 * (self.weights @ self.amplitudes**2)
         return float(((np.sqrt(tilting) + np.sqrt(sloping)) ** 2).sum())
 
+    def __repr__(self) -> str:
+        return self._summary.line
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        wells = "common" if self.has_common_wells else "each client its own"
+        return Summary("NonconvexFederation", {"num_clients": self.num_clients, "dim": self.dim, "wells": wells})
+
     @cached_property
     def _wells(self) -> tuple[Array, Array]:
         """Amplitudes and centers of the wells that F is the sum of; one row is enough when all clients share theirs."""
@@ -217,3 +231,17 @@ class NonconvexFederation:
             message = f"w must have shape (..., {self.dim}), got {model.shape}"
             raise ValueError(message)
         return model
+
+
+def _moderate(name: str, value: npt.ArrayLike, **form: Any) -> Array:
+    return _validate.moderate(name, _validate.array(name, value, **form), 1e100)
+
+
+def _centered(tilts: Array, weights: Array) -> Array:
+    """Subtract the weighted mean until only rounding is left of it, so that centered tilts stay as they are."""
+    for _ in range(3):
+        mean = weights @ tilts
+        if (np.abs(mean) <= len(weights) * np.finfo(np.float64).eps * (weights @ np.abs(tilts))).all():
+            break
+        tilts = tilts - mean
+    return tilts

@@ -1,5 +1,7 @@
 """Federations of multilayer perceptrons on the clients' samples."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -10,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._summary import Summary
 from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._cross_entropy import residuals, sample_losses
@@ -20,7 +23,7 @@ __all__ = ["PerceptronFederation"]
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PerceptronFederation:
     r"""Clients with the mean cross-entropy of a network, ``F_k(w) = 1/n_k sum_i l(z(x_i), y_i) + l2/2 ||w||^2``.
 
@@ -76,7 +79,7 @@ class PerceptronFederation:
             raise ValueError(message)
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "hidden", layers)
-        object.__setattr__(self, "l2", float(_validate.nonnegative("l2", self.l2)))
+        object.__setattr__(self, "l2", _validate.double("l2", _validate.nonnegative("l2", self.l2)))
 
     @property
     def num_clients(self) -> int:
@@ -173,6 +176,18 @@ class PerceptronFederation:
     def strong_convexity(self) -> NoReturn:
         """None exists: F is not convex."""
         self._lacks("a strong convexity constant")
+
+    def __repr__(self) -> str:
+        return self._summary.line
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        data = self.data
+        rows = {"num_clients": data.num_clients, "num_samples": data.num_samples, "num_classes": data.num_classes}
+        return Summary("PerceptronFederation", {**rows, "hidden": self.hidden, "dim": self.dim, "l2": self.l2})
 
     def _lacks(self, wanted: str) -> NoReturn:
         message = f"{wanted} needs a convex, smooth objective, got a perceptron with hidden layers {self.hidden}"

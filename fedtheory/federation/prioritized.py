@@ -1,5 +1,7 @@
 """Federations in which only some clients have a say in the objective, though others may help (FedALIGN's setting)."""
 
+from __future__ import annotations
+
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,5 +1,7 @@
 """What every problem family offers, so that bounds, strategies and the engine need not know which one it is."""
 
+from __future__ import annotations
+
 from typing import Protocol
 
 import numpy.typing as npt

@@ -1,14 +1,18 @@
 """Federations of quadratics, where every constant of the theory is known in closed form."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self, final
+from typing import Self, final
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._summary import Summary
 from fedtheory._validate import Array
+from fedtheory.federation._curvatures import checked_curvatures, checked_minima
 
 __all__ = ["QuadraticFederation"]
 
@@ -16,7 +20,7 @@ _BLOCK = 8192
 
 
 @final
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class QuadraticFederation:
     r"""Clients with quadratic objectives, ``F_k(w) = 1/2 (w - c_k)' H_k (w - c_k) + F_k*``.
 
@@ -36,7 +40,8 @@ class QuadraticFederation:
     Raises
     ------
     ValueError
-        If shapes disagree, a number is not finite, or a curvature is not symmetric positive definite.
+        If shapes disagree, a number is not finite, centers are above 1e50 or minima above 1e100 in absolute value, or a
+        curvature is not symmetric positive definite, below 1e-100 or above 1e200.
     TypeError
         If an array does not hold real numbers.
 
@@ -65,16 +70,16 @@ class QuadraticFederation:
         *,
         normalize: bool = False,
     ) -> None:
-        c = _validate.array("centers", centers, ndim=2)
+        c = _validate.moderate("centers", _validate.array("centers", centers, ndim=2), 1e50)
         if 0 in c.shape:
             message = f"centers must have at least one client and one dimension, got shape {c.shape}"
             raise ValueError(message)
         num_clients, dim = c.shape
         clean = {
             "centers": c,
-            "curvatures": _curvatures(curvatures, num_clients, dim),
+            "curvatures": checked_curvatures(curvatures, num_clients, dim),
             "weights": _validate.probability_vector("weights", weights, size=num_clients, normalize=normalize),
-            "minima": _minima(minima, num_clients),
+            "minima": checked_minima(minima, num_clients),
         }
         for name, value in clean.items():
             value.setflags(write=False)
@@ -93,7 +98,7 @@ class QuadraticFederation:
                [0.5]])
         """
         e = _validate.array("linear", linear, ndim=2)
-        h = _curvatures(curvatures, *e.shape)
+        h = checked_curvatures(curvatures, *e.shape)
         if h.ndim == 3:
             centers = np.linalg.solve(h, e[..., None])[..., 0]
         else:
@@ -158,7 +163,7 @@ class QuadraticFederation:
 
     def excess(self, w: npt.ArrayLike) -> Array:
         """``F(w) - F*`` at models of shape (..., v), without cancellation; returns shape (...)."""
-        distance = _validate.array("w", w) - self.minimizer
+        distance = self._models(w) - self.minimizer
         return np.asarray(0.5 * np.einsum("...i,ij,...j->...", distance, self.mean_curvature, distance))[()]
 
     @cached_property
@@ -213,12 +218,30 @@ class QuadraticFederation:
         # those of a diagonal curvature are its entries, given once each
         return self.curvatures if self.is_diagonal else np.asarray(np.linalg.eigvalsh(self.curvatures), np.float64)
 
+    def __repr__(self) -> str:
+        return self._summary.line
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        kind = ("multiples of the identity", "diagonal", "full")[self.curvatures.ndim - 1]
+        rows = {"num_clients": self.num_clients, "dim": self.dim, "curvatures": kind}
+        if self.is_diagonal:  # otherwise eigenvalues would have to be computed
+            rows |= {"strong_convexity": self.strong_convexity, "smoothness": self.smoothness}
+        return Summary("QuadraticFederation", rows)
+
     def _offsets(self, w: npt.ArrayLike) -> Array:
+        offsets: Array = self._models(w)[..., None, :] - self.centers
+        return offsets
+
+    def _models(self, w: npt.ArrayLike) -> Array:
         model = _validate.array("w", w)
         if model.ndim == 0 or model.shape[-1] != self.dim:
             message = f"w must have shape (..., {self.dim}), got {model.shape}"
             raise ValueError(message)
-        return model[..., None, :] - self.centers
+        return model
 
     def _curve(self, offsets: Array, rows: slice = slice(None)) -> Array:
         if self.is_diagonal:
@@ -241,39 +264,3 @@ class QuadraticFederation:
 
     def _matrices_of(self, rows: slice) -> Array:
         return self._diagonals_of(rows)[:, :, None] * np.eye(self.dim) if self.is_diagonal else self.curvatures[rows]
-
-
-def _minima(value: Any, num_clients: int) -> Array:
-    minima = _validate.array("minima", value)
-    if minima.ndim == 0:
-        return np.full(num_clients, float(minima))
-    return _validate.array("minima", minima, shape=(num_clients,))
-
-
-def _curvatures(value: Any, num_clients: int, dim: int) -> Array:
-    h = _validate.array("curvatures", value)
-    shapes = [(num_clients,), (num_clients, dim), (num_clients, dim, dim)]
-    if h.shape not in shapes:
-        message = f"curvatures must have shape {shapes[0]}, {shapes[1]} or {shapes[2]}, got {h.shape}"
-        raise ValueError(message)
-    if h.ndim == 3:
-        return _symmetric_positive_definite(h)
-    bad = np.argwhere(h <= 0)
-    if bad.size:
-        message = f"curvatures must be positive definite, got {h[tuple(bad[0])]} for client {bad[0, 0]}"
-        raise ValueError(message)
-    return h
-
-
-def _symmetric_positive_definite(h: Array) -> Array:
-    asymmetry = np.abs(h - h.transpose(0, 2, 1)).max(axis=(1, 2))
-    scale = np.abs(h).max(axis=(1, 2))
-    for client in np.flatnonzero(asymmetry > 1e-12 * scale):
-        message = f"curvatures must be symmetric, got an asymmetry of {asymmetry[client]:.3g} for client {client}"
-        raise ValueError(message)
-    h = 0.5 * (h + h.transpose(0, 2, 1))
-    smallest = np.linalg.eigvalsh(h)[:, 0]
-    for client in np.flatnonzero(smallest <= 0):
-        message = f"curvatures must be positive definite, got eigenvalue {smallest[client]:.3g} for client {client}"
-        raise ValueError(message)
-    return h

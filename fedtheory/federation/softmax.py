@@ -1,5 +1,7 @@
 """Federations of softmax (multinomial logistic) regression on the clients' samples."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
@@ -8,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._summary import Summary
 from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._cross_entropy import CrossEntropy, residuals, sample_losses
@@ -20,7 +23,7 @@ __all__ = ["SoftmaxFederation"]
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SoftmaxFederation:
     r"""Clients with the mean cross-entropy of their samples, ``F_k(W) = 1/n_k sum_i l(W x_i, y_i) + l2/2 ||W||^2``.
 
@@ -68,7 +71,7 @@ class SoftmaxFederation:
     def __post_init__(self) -> None:
         weights = checked_weights(checked_data(self.data), self.weights)
         object.__setattr__(self, "weights", weights)
-        object.__setattr__(self, "l2", float(_validate.nonnegative("l2", self.l2)))
+        object.__setattr__(self, "l2", _validate.double("l2", _validate.nonnegative("l2", self.l2)))
 
     @property
     def num_clients(self) -> int:
@@ -212,6 +215,18 @@ class SoftmaxFederation:
         norms2 = np.sum(self.inputs**2, axis=1)
         radius = max(float(np.linalg.norm(model)), float(np.sqrt(2 * norms2.max())) / self.l2)
         return float((np.sqrt(client_means(self.data, 2.0 * norms2).max()) + self.l2 * radius) ** 2)
+
+    def __repr__(self) -> str:
+        return self._summary.line
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        data = self.data
+        rows = {"num_clients": data.num_clients, "num_samples": data.num_samples, "num_classes": data.num_classes}
+        return Summary("SoftmaxFederation", {**rows, "dim": self.dim, "l2": self.l2})
 
     @cached_property
     def _objective(self) -> CrossEntropy:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from fedtheory import _validate
 from fedtheory.plotting.bound import measured
+from fedtheory.plotting.labels import label_of
 from fedtheory.plotting.style import COLORS, MARKERS
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ def lines_with_bands(
         Dimensions: by default the longest of numbers, and the longest of the others (none if it has one value). Of
         what is left, the first value is drawn, and said in the title.
 
+    Returns
+    -------
+    Axes
+        The same Axes.
+
     Raises
     ------
     ValueError
@@ -51,12 +57,12 @@ def lines_with_bands(
     here = intervals.isel(rest).sortby(x)
     for i in range(1 if hue is None else here.sizes[hue]):
         line = here if hue is None else here.isel({hue: i})
-        label = name if hue is None else f"{hue} = {here[hue].values[i]}"
+        label = label_of(name) if hue is None else f"{label_of(hue)} = {here[hue].values[i]}"
         measured(
             axes, here[x].values, line["mean"].values, line["lower"].values, line["upper"].values, label=label,
             color=COLORS[i % len(COLORS)], marker=MARKERS[i % len(MARKERS)],
         )  # fmt: skip
-    axes.set_xlabel(x)
-    axes.set_ylabel(name)
-    axes.set_title(", ".join(f"{dim} = {intervals[dim].values[0]}" for dim in rest))
+    axes.set_xlabel(label_of(x))
+    axes.set_ylabel(label_of(name))
+    axes.set_title(", ".join(f"{label_of(dim)} = {intervals[dim].values[0]}" for dim in rest))
     return axes

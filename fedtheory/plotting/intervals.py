@@ -1,5 +1,7 @@
 """Numbers that are known from both sides, against a parameter."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +14,7 @@ __all__ = ["certified"]
 
 
 def certified(
-    axes: "Axes",
+    axes: Axes,
     x: npt.ArrayLike,
     lower: npt.ArrayLike,
     upper: npt.ArrayLike,
@@ -20,15 +22,29 @@ def certified(
     label: str,
     color: str = "#0072B2",
     marker: str = "o",
-) -> "Axes":
+) -> Axes:
     """Draw intervals as a band whose two edges have markers; return the Axes.
 
     Parameters
     ----------
+    axes
+        Where to draw.
     x, lower, upper
         Places, and the sides at each of them, shape (n,). On a logarithmic axis a lower side of 0 is left out.
     label, color, marker
         Of the band. Where the sides agree, the band is a line.
+
+    Returns
+    -------
+    Axes
+        The same Axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> axes = certified(Figure().add_subplot(), [3, 9], [0.2, 0.3], [0.5, 0.7], label="skew")
+    >>> [line.get_ydata().tolist() for line in axes.get_lines()]
+    [[0.5, 0.7], [0.2, 0.3]]
     """
     x, lower, upper = (np.asarray(values, dtype=np.float64) for values in (x, lower, upper))
     if axes.get_yscale() == "log":

@@ -1,5 +1,7 @@
 """How often each client is selected."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,15 +17,29 @@ if TYPE_CHECKING:
 __all__ = ["selection_profile"]
 
 
-def selection_profile(axes: "Axes", shares: npt.ArrayLike, frequencies: "Mapping[str, npt.ArrayLike]") -> "Axes":
+def selection_profile(axes: Axes, shares: npt.ArrayLike, frequencies: Mapping[str, npt.ArrayLike]) -> Axes:
     """Draw how often clients are selected, markers per strategy over gray bars of the data shares; return the Axes.
 
     Parameters
     ----------
+    axes
+        Where to draw.
     shares
         Data shares p, shape (K,); the clients stand in their descending order.
     frequencies
         By label, shares of the selections, shape (K,).
+
+    Returns
+    -------
+    Axes
+        The same Axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> axes = selection_profile(Figure().add_subplot(), [0.25, 0.75], {"pow-d": [0.4, 0.6]})
+    >>> axes.get_lines()[0].get_ydata()
+    array([0.6, 0.4])
     """
     order = np.argsort(-np.asarray(shares), kind="stable")
     place = np.arange(order.size)

@@ -41,7 +41,13 @@ _SETTINGS: dict[str, Any] = {
 
 @contextlib.contextmanager
 def appearance() -> Iterator[None]:
-    """Draw figures in the house style while the context lasts; the reader's own settings come back afterwards."""
+    """Draw figures in the house style while the context lasts; the reader's own settings come back afterwards.
+
+    Yields
+    ------
+    None
+        Once: figures made in the block of ``with`` have this style.
+    """
     import matplotlib as mpl
 
     with mpl.rc_context(_SETTINGS):  # type: ignore[arg-type]
@@ -49,7 +55,26 @@ def appearance() -> Iterator[None]:
 
 
 def log_log(axes: "Axes", *, xlabel: str, ylabel: str) -> "Axes":
-    """Make both axes logarithmic and name them, units included; return the Axes."""
+    """Make both axes logarithmic and name them, units included; return the Axes.
+
+    Parameters
+    ----------
+    axes
+        Where to draw.
+    xlabel, ylabel
+        With units.
+
+    Returns
+    -------
+    Axes
+        The same Axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> log_log(Figure().add_subplot(), xlabel="rounds", ylabel="gap").get_xscale()
+    'log'
+    """
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel(xlabel)
@@ -58,7 +83,28 @@ def log_log(axes: "Axes", *, xlabel: str, ylabel: str) -> "Axes":
 
 
 def legend_below(figure: "Figure", *, num_columns: int = 3) -> "Figure":
-    """Put one legend for all panels below them, every label once; return the figure."""
+    """Put one legend for all panels below them, every label once; return the figure.
+
+    Parameters
+    ----------
+    figure
+        Whose panels have labeled artists.
+    num_columns
+        Of the legend.
+
+    Returns
+    -------
+    Figure
+        The same figure.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> figure = Figure(layout="constrained")
+    >>> _ = [axes.plot([2, 3], label="pow-d") for axes in figure.subplots(1, 2)]
+    >>> [text.get_text() for text in legend_below(figure).legends[0].get_texts()]
+    ['pow-d']
+    """
     unique: dict[str, Any] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -70,6 +116,25 @@ def legend_below(figure: "Figure", *, num_columns: int = 3) -> "Figure":
 def log_places(length: int, count: int = 200) -> npt.NDArray[np.int64]:
     """At most ``count`` distinct indices in 0 .. length-1, evenly spaced on a logarithmic axis, ends included.
 
+    Parameters
+    ----------
+    length
+        Number of entries there are.
+    count
+        Most indices, at least 2.
+
+    Returns
+    -------
+    Array
+        Increasing, shape (at most ``count``,).
+
+    Raises
+    ------
+    ValueError
+        If a count is too small or not a whole number.
+
+    Examples
+    --------
     >>> log_places(1001, 4)
     array([   0,    1,   32, 1000])
     """

@@ -1,5 +1,7 @@
 """How a number grows step by step: a bar for every step, from the value before it to the value after it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,22 +20,38 @@ __all__ = ["waterfall"]
 _THINNEST = 0.012
 
 
-def waterfall(
-    axes: "Axes", levels: npt.ArrayLike, labels: Sequence[str], *, groups: Sequence[str] | None = None
-) -> "Axes":
+def waterfall(axes: Axes, levels: npt.ArrayLike, labels: Sequence[str], *, groups: Sequence[str] | None = None) -> Axes:
     """Draw a waterfall in powers of ten, from top to bottom; return the Axes.
 
-    A bar is short where the value is large already; a diamond shows how much each step adds by itself, a cross how much
-    it takes away.
+    The width of a bar is a factor, which stands beside it where it is not 1 when rounded to three digits.
 
     Parameters
     ----------
+    axes
+        Where to draw.
     levels
         The value before the first step and after each of n steps, positive, shape (n + 1,).
     labels
         Names of the steps, n of them.
     groups
-        Kind of every step; each kind has its color and its entry in the legend.
+        Kind of every step; each kind has its color, and its entry in the legend if one of its bars can be seen.
+
+    Returns
+    -------
+    Axes
+        The same Axes.
+
+    Raises
+    ------
+    ValueError
+        If a level is not positive, or there is not one label per step.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> axes = waterfall(Figure().add_subplot(), [2.0, 20.0, 100.0], ["variance", "drift"])
+    >>> [round(float(bar.get_width()), 3) for bar in axes.patches]
+    [1.0, 0.699]
     """
     values = np.log10(_validate.positive("levels", _validate.array("levels", levels, ndim=1)))
     if len(labels) != values.size - 1:
@@ -50,18 +68,13 @@ def waterfall(
             place, shown, left=before, height=0.72, color=colors[kind], hatch=hatch, edgecolor="white", linewidth=0
         )
         axes.plot([after, after], [place, place + 1], color="#888888", linewidth=0.6)
-    _alone(axes, places, np.diff(10.0**values))
-    for kind, color in colors.items():
-        if kind:
-            axes.barh(0, 0, color=color, label=kind)
+        if (factor := f"{10.0**width:.3g}") != "1":
+            axes.annotate(rf" $\times${factor}", (max(before, after), place), va="center", fontsize=8)
+    # A kind that changes nothing has no bar to see, and no entry in the legend.
+    changing = [kind for kind, width in zip(kinds, np.diff(values), strict=True) if kind and abs(width) > _THINNEST]
+    for kind in dict.fromkeys(changing):
+        axes.barh(0, 0, color=colors[kind], label=kind)
     axes.set_yticks(places, labels=list(labels))
-    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.set(ylim=(len(labels) - 0.4, -0.6), xmargin=0.12)
     axes.grid(visible=False, axis="y")
     return axes
-
-
-def _alone(axes: "Axes", places: npt.NDArray[np.int64], added: npt.NDArray[np.float64]) -> None:
-    for marker, label, chosen in (("D", "added by itself", added > 0), ("x", "taken away", added < 0)):
-        if chosen.any():
-            own = np.log10(np.abs(added[chosen]))
-            axes.plot(own, places[chosen], marker, color="black", markersize=3.5, fillstyle="none", label=label)

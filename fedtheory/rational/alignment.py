@@ -1,5 +1,7 @@
 """FedALIGN on a small rational federation."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -119,7 +121,20 @@ class AlignedRun:
 
 
 def drawn_averages(run: AlignedRun, at: Snapshot) -> Law[Vector]:
-    """Law of the drawn average w' of eq. (56), given the models of all clients of the round."""
+    """Law of the drawn average w' of eq. (56), given the models of all clients of the round.
+
+    Parameters
+    ----------
+    run
+        A run with partial participation.
+    at
+        Where all clients of the round stand.
+
+    Returns
+    -------
+    Law[Vector]
+        Of models; the draws among the priority clients are what is random.
+    """
     first = len(run.priority)
     together = sum(at.coefficients[:first], start=Fraction(0))
 
@@ -131,7 +146,22 @@ def drawn_averages(run: AlignedRun, at: Snapshot) -> Law[Vector]:
 
 
 def two_parabolas(thresholds: Vector, local_steps: int = 1, num_draws: int = 0) -> AlignedRun:
-    """Priority client w^2/2, another client (w - 1)^2/2 of the same size, started at w* = 0, gamma = 8 steps."""
+    """Priority client w^2/2, another client (w - 1)^2/2 of the same size, started at w* = 0, gamma = 8 steps.
+
+    Parameters
+    ----------
+    thresholds
+        One for each round.
+    local_steps
+        E.
+    num_draws
+        K, or 0 for full participation.
+
+    Returns
+    -------
+    AlignedRun
+        Its second client is included when its gap is below the threshold.
+    """
     one = vector(1)
     return AlignedRun(
         federation=prioritized((one, one), (vector(0), one), vector(1, 1), 1, vector(0, 0)),

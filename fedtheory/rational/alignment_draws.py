@@ -1,5 +1,7 @@
 """Random small runs of FedALIGN in rational arithmetic, on which its claims are checked exactly."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -38,7 +40,26 @@ def draw_alignment(
     most_draws: int = 0,
     thresholds: tuple[Fraction, ...] = (Fraction(0), Fraction(1, 4), Fraction(1), Fraction(4), Fraction(1000)),
 ) -> DrawnAlignment:
-    """Draw one or two priority clients, one or two others, and a run of one to three rounds."""
+    """Draw one or two priority clients, one or two others, and a run of one to three rounds.
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+    step_size
+        Makes step sizes from the federation; by default ``delayed()``.
+    shortest_round, longest_round
+        Limits of E.
+    most_draws
+        Limit of K; 0 for full participation.
+    thresholds
+        What the threshold of a round is drawn from.
+
+    Returns
+    -------
+    DrawnAlignment
+        The run, and what its instance is called.
+    """
     fed, shares = _draw_prioritized(rng)
     num_priority, num_clients, dim = sum(map(bool, fed.weights)), fed.num_clients, fed.dim
     # Draws of a lone priority client cost no paths, and only with many the bounds get tight.

@@ -1,5 +1,7 @@
 """Federated averaging on a small rational federation."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,12 +19,44 @@ __all__ = ["RationalRun", "constant_law", "mean_weights"]
 
 
 def mean_weights(chosen: Selection) -> Vector:
-    """Coefficients 1/m of the plain mean."""
+    """Coefficients 1/m of the plain mean.
+
+    Parameters
+    ----------
+    chosen
+        Clients of the round, with copies.
+
+    Returns
+    -------
+    Vector
+        As many as there are chosen ones, of sum 1.
+
+    Examples
+    --------
+    >>> mean_weights((3, 3, 5, 7))
+    (Fraction(1, 4), Fraction(1, 4), Fraction(1, 4), Fraction(1, 4))
+    """
     return (Fraction(1, len(chosen)),) * len(chosen)
 
 
 def constant_law(law: Law[Selection]) -> Callable[[Vector], Law[Selection]]:
-    """Select by the same law at every model."""
+    """Select by the same law at every model.
+
+    Parameters
+    ----------
+    law
+        Of the selected clients.
+
+    Returns
+    -------
+    Callable[[Vector], Law[Selection]]
+        Takes a model and returns the law.
+
+    Examples
+    --------
+    >>> constant_law(Law.certain((0,)))((Fraction(5),))
+    Law({(0,): 1})
+    """
     return lambda _: law
 
 

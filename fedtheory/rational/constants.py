@@ -28,7 +28,18 @@ __all__ = [
 
 
 def constants_of(run: Run) -> dict[str, Any]:
-    """Return the constants of a run's federation and of its noise, by the names that bounds give them."""
+    """Return the constants of a run's federation and of its noise, by the names that bounds give them.
+
+    Parameters
+    ----------
+    run
+        A run on quadratic clients.
+
+    Returns
+    -------
+    dict[str, Any]
+        ``mu``, ``L``, ``sigma2`` and ``objective_gap``, exact.
+    """
     fed = run.federation
     return {
         "mu": fed.strong_convexity,
@@ -39,7 +50,18 @@ def constants_of(run: Run) -> dict[str, Any]:
 
 
 def initial_distance2(run: Run) -> Fraction:
-    """Squared distance of the first model from the minimizer."""
+    """Squared distance of the first model from the minimizer.
+
+    Parameters
+    ----------
+    run
+        A run on quadratic clients.
+
+    Returns
+    -------
+    Fraction
+        Squared; exact.
+    """
     return norm2(difference(run.initial, run.federation.minimizer))
 
 
@@ -52,7 +74,22 @@ class Skews(NamedTuple):
 
 
 def skew(run: RationalRun, law: Law[Selection], w: Vector) -> Fraction | None:
-    """Return the selection skew of a law at a model (Power-of-Choice, eqs. (5), (76)); None where it is 0/0."""
+    """Return the selection skew of a law at a model (Power-of-Choice, eqs. (5), (76)); None where it is 0/0.
+
+    Parameters
+    ----------
+    run
+        Says how selected clients are weighed.
+    law
+        Of the selected clients.
+    w
+        Model of the losses.
+
+    Returns
+    -------
+    Fraction | None
+        Exact; without units.
+    """
     return _skew(_expected_coefficients(run, law), run.federation.weights, run.federation.excesses(w))
 
 
@@ -73,6 +110,16 @@ def observed_skews(run: RationalRun) -> Skews:
 
     At infinity the skew of a selection lies in [mu/L, L/mu], so that the infima are capped there by L/mu. Where all
     clients have the same minimizer the skew there is 0/0; rho_tilde is then the larger of the two infima.
+
+    Parameters
+    ----------
+    run
+        A run that is followed along every path.
+
+    Returns
+    -------
+    Skews
+        ``rho_bar``, ``rho_tilde`` and ``rho_diagonal``, exact.
     """
     fed = run.federation
     cap = fed.smoothness / fed.strong_convexity
@@ -101,6 +148,18 @@ def active_gradient_bound(run: Run, first: int, last: int) -> Fraction:
     """Return the smallest G2 with ``E sum_k q_k |g_k|^2 <= G2`` over the active copies at the steps first..last - 1.
 
     The q_k are the aggregation coefficients, 1/m for the mean.
+
+    Parameters
+    ----------
+    run
+        A run that is followed along every path.
+    first, last
+        Steps from ``first`` on, before ``last``.
+
+    Returns
+    -------
+    Fraction
+        Squared; exact, noise included.
     """
     squares = partial(_active_gradients, run.federation)
     return Fraction(max(run.snapshots[step].mean(squares) for step in range(first, last)) + variance_of(run.noise))
@@ -116,6 +175,18 @@ def observed_gradient_bound(run: Run, first: int = 0, last: int | None = None) -
     It bounds ``E sum_k q_k |g_k|^2`` over the active copies (q_k = 1/m for the mean) at each of these steps, and
     ``E |grad F_k(u)|^2`` for every client at the starting model u of each of their rounds. A bound over all models is
     larger.
+
+    Parameters
+    ----------
+    run
+        A run that is followed along every path.
+    first, last
+        Steps from ``first`` on, before ``last``; to the end by default.
+
+    Returns
+    -------
+    Fraction
+        Squared; exact, noise included.
     """
     fed, end = run.federation, max(run.num_steps if last is None else last, 1)
     starts = (
@@ -134,6 +205,18 @@ def client_gradient_bound(run: Run, fixed: tuple[Vector, ...] = ()) -> Fraction:
     """Return the smallest G2 with ``E |g_k|^2 <= G2`` for every active client given its round's beginning.
 
     It bounds the gradients of all clients at some fixed models, too.
+
+    Parameters
+    ----------
+    run
+        A run that is followed along every path.
+    fixed
+        Models at which all clients count, too.
+
+    Returns
+    -------
+    Fraction
+        Squared; exact, noise included.
     """
     fed, sigma2 = run.federation, variance_of(run.noise)
     elsewhere = (norm2(gradient) for w in fixed for gradient in fed.gradients(w))

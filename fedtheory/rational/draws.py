@@ -14,28 +14,120 @@ __all__ = ["draw_federation", "draw_model", "draw_noise", "draw_phi", "draw_shar
 
 
 def whole(rng: np.random.Generator, low: int, high: int) -> int:
-    """Draw a whole number in low..high."""
+    """Draw a whole number in low..high.
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+    low, high
+        Limits, both included.
+
+    Returns
+    -------
+    int
+        ``low`` on a tape of zeros.
+
+    Examples
+    --------
+    >>> whole(np.random.default_rng(0), 2, 2)
+    2
+    """
     return int(rng.integers(low, high + 1))
 
 
 def pick(rng: np.random.Generator, options: list[Any]) -> Any:
-    """Draw one of the options."""
+    """Draw one of the options.
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+    options
+        At least one; the first is what a tape of zeros picks.
+
+    Returns
+    -------
+    object
+        One of them.
+
+    Examples
+    --------
+    >>> pick(np.random.default_rng(0), ["only"])
+    'only'
+    """
     return options[whole(rng, 0, len(options) - 1)]
 
 
 def draw_shares(rng: np.random.Generator, count: int, largest: int = 5) -> Vector:
-    """Draw positive shares of sum 1, with ratios up to ``largest``."""
+    """Draw positive shares of sum 1, with ratios up to ``largest``.
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+    count
+        How many.
+    largest
+        Largest ratio of two of them.
+
+    Returns
+    -------
+    Vector
+        Shape (count,).
+
+    Examples
+    --------
+    >>> sum(draw_shares(np.random.default_rng(0), 4))
+    Fraction(1, 1)
+    """
     sizes = [whole(rng, 1, largest) for _ in range(count)]
     return tuple(Fraction(size, sum(sizes)) for size in sizes)
 
 
 def draw_model(rng: np.random.Generator, dim: int) -> Vector:
-    """Draw a model with entries in quarters between -4 and 4."""
+    """Draw a model with entries in quarters between -4 and 4.
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+    dim
+        v.
+
+    Returns
+    -------
+    Vector
+        Shape (v,).
+
+    Examples
+    --------
+    >>> len(draw_model(np.random.default_rng(0), 3))
+    3
+    """
     return tuple(Fraction(whole(rng, -16, 16), 4) for _ in range(dim))
 
 
 def draw_noise(rng: np.random.Generator, dim: int) -> Noise:
-    """Draw a noise of two values in the first coordinate, or none."""
+    """Draw a noise of two values in the first coordinate, or none.
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+    dim
+        v.
+
+    Returns
+    -------
+    Noise
+        A law of vectors of mean 0.
+
+    Examples
+    --------
+    >>> draw_noise(np.random.default_rng(0), 2).mean(lambda noise: noise[0])
+    Fraction(0, 1)
+    """
     size = whole(rng, 0, 4)
     if not size:
         return no_noise(dim)
@@ -46,6 +138,21 @@ def draw_federation(rng: np.random.Generator) -> RationalQuadratics:
     """Draw two or three quadratics in one or two dimensions with condition number at most 16.
 
     In a quarter of them all clients have the same minimizer, so that the objective gap is 0.
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+
+    Returns
+    -------
+    RationalQuadratics
+        With diagonal curvatures, powers of two from 1/4 to 4.
+
+    Examples
+    --------
+    >>> draw_federation(np.random.default_rng(0)).num_clients in (2, 3)
+    True
     """
     num_clients, dim = whole(rng, 2, 3), whole(rng, 1, 2)
     weights = draw_shares(rng, num_clients)
@@ -59,7 +166,20 @@ def draw_federation(rng: np.random.Generator) -> RationalQuadratics:
 
 
 def draw_phi(rng: np.random.Generator, num_clients: int) -> PhiClients:
-    """Draw non-convex clients that differ by a tilt (equal Hessians), or by amplitudes and centers."""
+    """Draw non-convex clients that differ by a tilt (equal Hessians), or by amplitudes and centers.
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+    num_clients
+        K.
+
+    Returns
+    -------
+    PhiClients
+        Clients on the line.
+    """
     weights = draw_shares(rng, num_clients)
     if whole(rng, 0, 1):
         amplitude = Fraction(whole(rng, 1, 4), 2)

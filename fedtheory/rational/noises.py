@@ -12,13 +12,43 @@ Noise = Law[Vector]
 
 
 def no_noise(dim: int) -> Noise:
-    """Return the noise that is always zero."""
+    """Return the noise that is always zero.
+
+    Parameters
+    ----------
+    dim
+        v.
+
+    Returns
+    -------
+    Noise
+        The law that is certain of the zero vector, shape (v,).
+
+    Examples
+    --------
+    >>> no_noise(2)
+    Law({(Fraction(0, 1), Fraction(0, 1)): 1})
+    """
     return Law.certain((Fraction(0),) * dim)
 
 
 def two_point_noise(high: Vector, odds: Fraction = Fraction(1)) -> Noise:
     """Noise that is ``high`` with probability 1/(1 + odds), else ``-high/odds``; its variance is ``|high|^2/odds``.
 
+    Parameters
+    ----------
+    high
+        The rarer vector (for odds above 1), shape (v,).
+    odds
+        Of the other one, positive.
+
+    Returns
+    -------
+    Noise
+        Its mean is 0.
+
+    Examples
+    --------
     >>> two_point_noise((Fraction(3),), Fraction(2))
     Law({(Fraction(3, 1),): 1/3, (Fraction(-3, 2),): 2/3})
     """
@@ -28,6 +58,18 @@ def two_point_noise(high: Vector, odds: Fraction = Fraction(1)) -> Noise:
 def variance_of(noise: Noise) -> Fraction:
     """Return ``E |noise|^2``.
 
+    Parameters
+    ----------
+    noise
+        A law of vectors of mean 0.
+
+    Returns
+    -------
+    Fraction
+        Squared: the sum of the variances of the entries.
+
+    Examples
+    --------
     >>> variance_of(two_point_noise((Fraction(3),), Fraction(2)))
     Fraction(9, 2)
     """

@@ -17,7 +17,20 @@ _DIRECTIONS = tuple(vector(x, y) for x, y in ((1, 0), (0, 1), ("3/5", "4/5"), ("
 
 
 def draw_norms(rng: np.random.Generator, largest: int = 9) -> Vector:
-    """Draw 1 to 9 norms: whole numbers with ties, many zeros, equal ones, or up to 500 orders of magnitude apart."""
+    """Draw 1 to 9 norms: whole numbers with ties, many zeros, equal ones, or up to 500 orders of magnitude apart.
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+    largest
+        Most clients.
+
+    Returns
+    -------
+    Vector
+        Shape (n,), at least 0.
+    """
     num_clients = whole(rng, 1, largest)
     kind = whole(rng, 0, 3)
     if kind == 0:
@@ -31,7 +44,20 @@ def draw_norms(rng: np.random.Generator, largest: int = 9) -> Vector:
 
 
 def draw_budget(rng: np.random.Generator, num_clients: int) -> Fraction:
-    """Draw a budget in (0, n]: in eighths, whole, or all clients."""
+    """Draw a budget in (0, n]: in eighths, whole, or all clients.
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+    num_clients
+        n.
+
+    Returns
+    -------
+    Fraction
+        In (0, n].
+    """
     kind = whole(rng, 0, 3)
     if kind == 0:
         return Fraction(whole(rng, 1, num_clients))
@@ -39,7 +65,20 @@ def draw_budget(rng: np.random.Generator, num_clients: int) -> Fraction:
 
 
 def draw_updates(rng: np.random.Generator, num_clients: int) -> tuple[Vector, tuple[Vector, ...]]:
-    """Draw weighted updates in the plane whose norms are rational; returns (norms, updates)."""
+    """Draw weighted updates in the plane whose norms are rational; returns (norms, updates).
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+    num_clients
+        n.
+
+    Returns
+    -------
+    tuple[Vector, tuple[Vector, ...]]
+        Norms, shape (n,), and updates, shape (n, 2).
+    """
     norms = tuple(Fraction(whole(rng, 0, 8), 4) for _ in range(num_clients))
     turned = (_DIRECTIONS[whole(rng, 0, len(_DIRECTIONS) - 1)] for _ in norms)
     signs = (1 - 2 * whole(rng, 0, 1) for _ in norms)
@@ -49,7 +88,20 @@ def draw_updates(rng: np.random.Generator, num_clients: int) -> tuple[Vector, tu
 
 
 def draw_law(rng: np.random.Generator, num_clients: int) -> Law[Selection]:
-    """Draw a sampling, correlated in any way, in which every client has a positive probability."""
+    """Draw a sampling, correlated in any way, in which every client has a positive probability.
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+    num_clients
+        n.
+
+    Returns
+    -------
+    Law[Selection]
+        Of sets of clients, of which everybody is one.
+    """
     everybody = tuple(range(num_clients))
     sets = [everybody, *(tuple(i for i in everybody if whole(rng, 0, 1)) for _ in range(whole(rng, 1, 4)))]
     shares = [whole(rng, 1, 6) for _ in sets]
@@ -57,7 +109,20 @@ def draw_law(rng: np.random.Generator, num_clients: int) -> Law[Selection]:
 
 
 def matrix_of(law: Law[Selection], num_clients: int) -> Any:
-    """Probability matrix of a law, an object array of rationals."""
+    """Probability matrix of a law, an object array of rationals.
+
+    Parameters
+    ----------
+    law
+        Of sets of clients.
+    num_clients
+        n.
+
+    Returns
+    -------
+    Array
+        Shape (n, n); the diagonal holds the inclusion probabilities.
+    """
 
     def together(chosen: Selection) -> Any:
         drawn = np.array([Fraction(i in chosen) for i in range(num_clients)], dtype=object)
@@ -67,10 +132,44 @@ def matrix_of(law: Law[Selection], num_clients: int) -> Any:
 
 
 def as_floats(numbers: Vector) -> list[float]:
-    """Round a vector."""
+    """Round a vector.
+
+    Parameters
+    ----------
+    numbers
+        Rationals.
+
+    Returns
+    -------
+    list[float]
+        The nearest doubles.
+
+    Examples
+    --------
+    >>> as_floats((Fraction(1, 2), Fraction(3)))
+    [0.5, 3.0]
+    """
     return [float(number) for number in numbers]
 
 
 def norms_in_words(norms: Vector, budget: Fraction) -> dict[str, Any]:
-    """Name the numbers that define an instance."""
+    """Name the numbers that define an instance.
+
+    Parameters
+    ----------
+    norms
+        Shape (n,).
+    budget
+        The expected size.
+
+    Returns
+    -------
+    dict[str, Any]
+        What a finding shows as its instance.
+
+    Examples
+    --------
+    >>> norms_in_words((Fraction(1, 2), Fraction(3)), Fraction(2))
+    {'norms': '1/2, 3', 'expected_size': '2'}
+    """
     return {"norms": ", ".join(map(str, norms)), "expected_size": str(budget)}

@@ -26,7 +26,18 @@ class LocalWork(NamedTuple):
 
 
 def first_round(run: RationalRun) -> Law[tuple[LocalWork, ...]]:
-    """Return the law of what all active copies do in the first round of a run."""
+    """Return the law of what all active copies do in the first round of a run.
+
+    Parameters
+    ----------
+    run
+        Its first model, selection, step sizes and noise are used.
+
+    Returns
+    -------
+    Law[tuple[LocalWork, ...]]
+        Outcomes have one entry for each copy: its models and noises along the round.
+    """
 
     def work(client: int) -> Law[LocalWork]:
         law = Law.certain(LocalWork((run.initial,), ()))

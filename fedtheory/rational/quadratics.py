@@ -104,12 +104,40 @@ class RationalQuadratics:
 
 
 def opposite_clients() -> RationalQuadratics:
-    """Two equally weighted clients ``1/2 (w - 1)^2`` and ``1/2 (w + 1)^2``: minimizer 0, objective gap 1/2."""
+    """Two equally weighted clients ``1/2 (w - 1)^2`` and ``1/2 (w + 1)^2``: minimizer 0, objective gap 1/2.
+
+    Returns
+    -------
+    RationalQuadratics
+        On the line, in exact arithmetic.
+
+    Examples
+    --------
+    >>> opposite_clients().objective_gap
+    Fraction(1, 2)
+    """
     one, half = Fraction(1), Fraction(1, 2)
     return RationalQuadratics(((one,), (one,)), ((one,), (-one,)), (half, half), (Fraction(0), Fraction(0)))
 
 
 def prioritized(curvatures: Any, centers: Any, shares: Vector, num_priority: int, minima: Vector) -> RationalQuadratics:
-    """Make the federation whose first clients are the priority clients, with weights p_k; the others have weight 0."""
+    """Make the federation whose first clients are the priority clients, with weights p_k; the others have weight 0.
+
+    Parameters
+    ----------
+    curvatures, centers
+        Of all clients, shape (K, v); the priority clients come first.
+    shares
+        p_k of all clients, shape (K,).
+    num_priority
+        How many have priority.
+    minima
+        F_k* of all clients, shape (K,).
+
+    Returns
+    -------
+    RationalQuadratics
+        Its objective is that of the priority clients.
+    """
     weights = tuple(share if k < num_priority else Fraction(0) for k, share in enumerate(shares))
     return RationalQuadratics(curvatures, centers, weights, minima)

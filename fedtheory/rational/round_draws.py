@@ -71,6 +71,20 @@ def draw_quadratic_round(rng: np.random.Generator, *, longest_round: int = 1, fl
     """Draw a round on two or three quadratics; DSGD with steps up to 10/L, or FedAvg with steps that are allowed.
 
     With ``flat`` the first client has no curvature along the first coordinate.
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+    longest_round
+        Most local steps; 1 is DSGD.
+    flat
+        Whether strong convexity is to fail for the first client.
+
+    Returns
+    -------
+    QuadraticRound
+        The federation and the round.
     """
     fed = draw_federation(rng)
     if flat:
@@ -89,7 +103,20 @@ def draw_quadratic_round(rng: np.random.Generator, *, longest_round: int = 1, fl
 
 
 def draw_phi_round(rng: np.random.Generator, *, longest_round: int = 1) -> PhiRound:
-    """Draw a round on two or three non-convex clients, as ``draw_quadratic_round``."""
+    """Draw a round on two or three non-convex clients, as ``draw_quadratic_round``.
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+    longest_round
+        Most local steps.
+
+    Returns
+    -------
+    PhiRound
+        The clients and the round.
+    """
     num_clients = whole(rng, 2, 3)
     clients = draw_phi(rng, num_clients)
     local_steps = whole(rng, 1, longest_round)

@@ -4,6 +4,8 @@ A round begins with the choice of those who take part, goes on with their local 
 model. What differs between algorithms is the beginning and the end; ``follow`` does the rest.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -141,7 +143,18 @@ class Run(Protocol):
 
 
 def follow(run: Run) -> tuple[Law[Beginning], ...]:
-    """Return, for every round and for the one that would come after the last, how it can begin."""
+    """Return, for every round and for the one that would come after the last, how it can begin.
+
+    Parameters
+    ----------
+    run
+        Short enough that all its paths can be listed.
+
+    Returns
+    -------
+    tuple[Law[Beginning], ...]
+        As many laws as rounds, and one more.
+    """
     models, rounds = Law.certain(run.initial), []
     for number in range(run.num_steps // run.local_steps + 1):
         beginnings = models.then(partial(_beginnings, run, number))
@@ -188,7 +201,22 @@ def _snapshot(anchor: Vector, team: Team, local: tuple[Vector, ...]) -> Snapshot
 
 
 def standings(rounds: tuple[Law[Beginning], ...], local_steps: int, num_steps: int) -> tuple[Law[Snapshot], ...]:
-    """Return the law of a run at each step 0..T from its rounds."""
+    """Return the law of a run at each step 0..T from its rounds.
+
+    Parameters
+    ----------
+    rounds
+        As ``follow`` returns them.
+    local_steps
+        tau.
+    num_steps
+        T.
+
+    Returns
+    -------
+    tuple[Law[Snapshot], ...]
+        T + 1 laws.
+    """
 
     def standing(step: int) -> Law[Snapshot]:
         number, inside = divmod(step, local_steps)
@@ -198,16 +226,55 @@ def standings(rounds: tuple[Law[Beginning], ...], local_steps: int, num_steps: i
 
 
 def distance2(run: Run, step: int) -> Fraction:
-    """Return ``E |w_t - w*|^2`` of the averaged model."""
+    """Return ``E |w_t - w*|^2`` of the averaged model.
+
+    Parameters
+    ----------
+    run
+        A run that is followed along every path.
+    step
+        t, from 0 to T.
+
+    Returns
+    -------
+    Fraction
+        Squared; exact.
+    """
     best = run.federation.minimizer
     return Fraction(run.snapshots[step].mean(lambda at: norm2(difference(at.average, best))))
 
 
 def gap(run: Run, step: int) -> Fraction:
-    """Return ``E F(w_t) - F*`` of the averaged model."""
+    """Return ``E F(w_t) - F*`` of the averaged model.
+
+    Parameters
+    ----------
+    run
+        A run that is followed along every path.
+    step
+        t, from 0 to T.
+
+    Returns
+    -------
+    Fraction
+        Exact; in units of F.
+    """
     return Fraction(run.snapshots[step].mean(lambda at: run.federation.gap(at.average)))
 
 
 def elapsed(run: Run, step: int) -> Fraction:
-    """Sum of the step sizes that the round has used before a step."""
+    """Sum of the step sizes that the round has used before a step.
+
+    Parameters
+    ----------
+    run
+        Knows the step sizes and the steps per round.
+    step
+        t.
+
+    Returns
+    -------
+    Fraction
+        0 at the first step of a round.
+    """
     return sum((run.step_size(i) for i in range(step - step % run.local_steps, step)), start=Fraction(0))

@@ -1,5 +1,7 @@
 """Random runs of federated averaging in rational arithmetic, on which claims are checked exactly."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -87,6 +89,24 @@ def draw_run(
     """Draw a federation and a run on it that is short enough to follow along every path.
 
     The step sizes decay as in Theorem 3.1 unless ``step_size`` makes others from the federation.
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+    laws
+        Names of the selection laws to choose from.
+    step_size
+        Makes step sizes from the federation and tau.
+    longest_round
+        Most local steps.
+    smallest_cohort
+        Fewest clients per round.
+
+    Returns
+    -------
+    Drawn
+        The run, and what its instance is called.
     """
     fed = draw_federation(rng)
     name = pick(rng, list(laws))

@@ -1,5 +1,7 @@
 """One round of DSGD or FedAvg with independent sampling, followed along every noise path and every set of clients."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,22 +29,90 @@ SamplingLaw = Callable[[tuple[Vector, ...]], Vector]
 
 
 def everybody(updates: tuple[Vector, ...]) -> Vector:
-    """Full participation."""
+    """Full participation.
+
+    Parameters
+    ----------
+    updates
+        One per client.
+
+    Returns
+    -------
+    Vector
+        Probabilities 1, shape (n,).
+
+    Examples
+    --------
+    >>> everybody(((Fraction(2),), (Fraction(3),)))
+    (Fraction(1, 1), Fraction(1, 1))
+    """
     return (Fraction(1),) * len(updates)
 
 
 def uniform_law(probability: Fraction) -> SamplingLaw:
-    """Sample every client with the same probability."""
+    """Sample every client with the same probability.
+
+    Parameters
+    ----------
+    probability
+        In (0, 1].
+
+    Returns
+    -------
+    SamplingLaw
+        Takes the updates and returns probabilities, shape (n,).
+
+    Examples
+    --------
+    >>> uniform_law(Fraction(1, 3))(((Fraction(2),), (Fraction(5),)))
+    (Fraction(1, 3), Fraction(1, 3))
+    """
     return lambda updates: (probability,) * len(updates)
 
 
 def optimal_law(budget: Fraction) -> SamplingLaw:
-    """Optimal probabilities for the largest entries of the updates, which are their norms on the line."""
+    """Optimal probabilities for the largest entries of the updates, which are their norms on the line.
+
+    Parameters
+    ----------
+    budget
+        The expected size m.
+
+    Returns
+    -------
+    SamplingLaw
+        Takes the updates and returns probabilities, shape (n,).
+
+    Examples
+    --------
+    >>> optimal_law(Fraction(2))(((Fraction(1),), (Fraction(1),), (Fraction(4),)))
+    (Fraction(1, 2), Fraction(1, 2), Fraction(1, 1))
+    """
     return lambda updates: tuple(rational_probabilities([max(map(abs, u)) for u in updates], budget))
 
 
 def inverse_estimate(updates: tuple[Vector, ...], probabilities: Vector, chosen: tuple[int, ...]) -> Vector:
-    """``sum_{i in S} u_i / p_i`` for weighted updates u_i."""
+    """``sum_{i in S} u_i / p_i`` for weighted updates u_i.
+
+    Parameters
+    ----------
+    updates
+        Weighted updates, shape (n, v).
+    probabilities
+        Of all clients, shape (n,); those of the chosen ones positive.
+    chosen
+        S.
+
+    Returns
+    -------
+    Vector
+        Shape (v,); zero if nobody is chosen.
+
+    Examples
+    --------
+    >>> inverse_estimate(((Fraction(2),), (Fraction(3),)), (Fraction(1, 2), Fraction(1, 4)), (1,))
+    (Fraction(12, 1),)
+    """
     zero = scaled(Fraction(0), updates[0])
     return combination([Fraction(0), *(1 / probabilities[i] for i in chosen)], [zero, *(updates[i] for i in chosen)])
 

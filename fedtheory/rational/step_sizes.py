@@ -1,5 +1,7 @@
 """Step sizes of the theorems, and random ones within their conditions, as exact rationals."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -16,24 +18,82 @@ of local steps per round (FedALIGN)."""
 
 
 def short_steps(rng: np.random.Generator) -> StepSizes:
-    """Draw step sizes in any order up to ``1 / (4 L)``."""
+    """Draw step sizes in any order up to ``1 / (4 L)``.
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+
+    Returns
+    -------
+    StepSizes
+        Takes the federation and tau, and returns a function of the step t, of period 8.
+    """
     sizes = [Fraction(whole(rng, 1, 4), 4) for _ in range(8)]
     return lambda fed, _: lambda step: sizes[step % len(sizes)] / (4 * fed.smoothness)
 
 
 def fixed_step(rng: np.random.Generator) -> StepSizes:
-    """Draw one step size up to ``1 / (4 L)`` for all steps."""
+    """Draw one step size up to ``1 / (4 L)`` for all steps.
+
+    Parameters
+    ----------
+    rng
+        Stream, or a tape in its place.
+
+    Returns
+    -------
+    StepSizes
+        Takes the federation and tau, and returns a function of the step t.
+    """
     size = Fraction(whole(rng, 1, 4), 4)
     return lambda fed, _: lambda _: size / (4 * fed.smoothness)
 
 
 def decaying(fed: RationalQuadratics, _: int = 1) -> Callable[[int], Fraction]:
-    """Step sizes ``1 / (mu (t + gamma))`` with ``gamma = 4 L / mu`` (Power-of-Choice, Theorem 3.1)."""
+    """Step sizes ``1 / (mu (t + gamma))`` with ``gamma = 4 L / mu`` (Power-of-Choice, Theorem 3.1).
+
+    Parameters
+    ----------
+    fed
+        Gives mu and L.
+
+    Returns
+    -------
+    Callable[[int], Fraction]
+        Takes a step t and returns eta_t.
+
+    Examples
+    --------
+    >>> from fedtheory.rational.quadratics import opposite_clients
+    >>> decaying(opposite_clients())(3)
+    Fraction(1, 7)
+    """
     return lambda step: 1 / (fed.strong_convexity * step + 4 * fed.smoothness)
 
 
 def weighted_steps(fed: RationalQuadratics, num_selected: int) -> Callable[[int], Fraction]:
-    """Step sizes ``m / (mu (t + gamma))`` with ``gamma = 4 m (1 + m) L / mu`` (Power-of-Choice, Appendix E)."""
+    """Step sizes ``m / (mu (t + gamma))`` with ``gamma = 4 m (1 + m) L / mu`` (Power-of-Choice, Appendix E).
+
+    Parameters
+    ----------
+    fed
+        Gives mu and L.
+    num_selected
+        m.
+
+    Returns
+    -------
+    Callable[[int], Fraction]
+        Takes a step t and returns eta_t.
+
+    Examples
+    --------
+    >>> from fedtheory.rational.quadratics import opposite_clients
+    >>> weighted_steps(opposite_clients(), 2)(1)
+    Fraction(2, 25)
+    """
     m = num_selected
     return lambda step: m / (fed.strong_convexity * step + 4 * m * (1 + m) * fed.smoothness)
 
@@ -43,12 +103,48 @@ Delay = Callable[[RationalQuadratics, int], Fraction]
 
 
 def delay(fed: RationalQuadratics, local_steps: int) -> Fraction:
-    """``gamma = max(8 L/mu, E)`` (FedALIGN, Theorem 1)."""
+    """``gamma = max(8 L/mu, E)`` (FedALIGN, Theorem 1).
+
+    Parameters
+    ----------
+    fed
+        Gives mu and L.
+    local_steps
+        E.
+
+    Returns
+    -------
+    Fraction
+        gamma, in steps.
+
+    Examples
+    --------
+    >>> from fedtheory.rational.quadratics import opposite_clients
+    >>> delay(opposite_clients(), 5), delay(opposite_clients(), 11)
+    (Fraction(8, 1), Fraction(11, 1))
+    """
     return max(8 * fed.smoothness / fed.strong_convexity, Fraction(local_steps))
 
 
 def delayed(gamma_of: Delay = delay) -> StepSizes:
-    """Step sizes ``2/(mu (t + gamma))`` for a rule that says what gamma is."""
+    """Step sizes ``2/(mu (t + gamma))`` for a rule that says what gamma is.
+
+    Parameters
+    ----------
+    gamma_of
+        Takes the federation and E.
+
+    Returns
+    -------
+    StepSizes
+        Takes the federation and E, and returns a function of the step t.
+
+    Examples
+    --------
+    >>> from fedtheory.rational.quadratics import opposite_clients
+    >>> delayed()(opposite_clients(), 1)(2)
+    Fraction(1, 5)
+    """
 
     def step_sizes(fed: RationalQuadratics, local_steps: int) -> Callable[[int], Fraction]:
         gamma = gamma_of(fed, local_steps)

@@ -12,17 +12,62 @@ __all__ = ["federation_in_words", "in_words", "law_in_words", "round_in_words", 
 
 
 def in_words(numbers: Vector) -> str:
-    """Write a vector of rationals."""
+    """Write a vector of rationals.
+
+    Parameters
+    ----------
+    numbers
+        Shape (v,).
+
+    Returns
+    -------
+    str
+        In parentheses.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> in_words((Fraction(1, 2), Fraction(3)))
+    '(1/2, 3)'
+    """
     return "(" + ", ".join(str(number) for number in numbers) + ")"
 
 
 def law_in_words(law: Law[Vector]) -> str:
-    """Write a law of vectors."""
+    """Write a law of vectors.
+
+    Parameters
+    ----------
+    law
+        Of vectors.
+
+    Returns
+    -------
+    str
+        Outcomes with their probabilities, separated by semicolons.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> law_in_words(Law.uniform([(Fraction(2),), (Fraction(3),)]))
+    '(2) with probability 1/2; (3) with probability 1/2'
+    """
     return "; ".join(f"{in_words(value)} with probability {chance}" for value, chance in law.items())
 
 
 def federation_in_words(fed: RationalQuadratics) -> dict[str, str]:
-    """Name the numbers that define a federation."""
+    """Name the numbers that define a federation.
+
+    Parameters
+    ----------
+    fed
+        Quadratic clients.
+
+    Returns
+    -------
+    dict[str, str]
+        Curvatures, centers, weights and minima as text.
+    """
     return {
         "curvatures": ", ".join(in_words(diagonal) for diagonal in fed.curvatures),
         "centers": ", ".join(in_words(center) for center in fed.centers),
@@ -32,7 +77,20 @@ def federation_in_words(fed: RationalQuadratics) -> dict[str, str]:
 
 
 def run_in_words(run: Run, **who: Any) -> dict[str, Any]:
-    """Name the numbers that define a run; ``who`` says how its clients are chosen."""
+    """Name the numbers that define a run; ``who`` says how its clients are chosen.
+
+    Parameters
+    ----------
+    run
+        The run.
+    **who
+        Names and values that say who is selected.
+
+    Returns
+    -------
+    dict[str, Any]
+        What a finding shows as its instance.
+    """
     return {
         **federation_in_words(run.federation),
         **who,
@@ -45,7 +103,20 @@ def run_in_words(run: Run, **who: Any) -> dict[str, Any]:
 
 
 def round_in_words(drawn: SampledRound, law: str) -> dict[str, Any]:
-    """Name the numbers that define a round with independent sampling, apart from its clients."""
+    """Name the numbers that define a round with independent sampling, apart from its clients.
+
+    Parameters
+    ----------
+    drawn
+        The round.
+    law
+        What the sampling is called.
+
+    Returns
+    -------
+    dict[str, Any]
+        What a finding shows as its instance.
+    """
     return {
         "model": in_words(drawn.model),
         "law": law,

@@ -57,7 +57,7 @@ def checked_budget(expected_size: Any, num_clients: int) -> float:
 
 def numbers(name: str, values: Any) -> Any:
     """Return a vector of non-negative numbers: exact rationals stay exact (an object array), the rest is float64."""
-    raw = np.asarray(values)
+    raw = _validate.unmasked(name, values)
     if raw.dtype == object and raw.ndim == 1 and all(isinstance(value, int | Fraction) for value in raw):
         exact = np.array([Fraction(value) for value in raw], dtype=object)
         if (exact < 0).any():

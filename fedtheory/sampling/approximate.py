@@ -1,5 +1,7 @@
 """Probabilities by a few rounds of sums only (AOCS), which is Newton's method for the optimal ones."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -78,6 +80,20 @@ def approximate_probabilities(norms: npt.ArrayLike, expected_size: float, max_it
 def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: int = 4) -> Approximation:
     """Return the probabilities of ``approximate_probabilities`` with the number of rescalings they took.
 
+    Parameters
+    ----------
+    norms
+        Norms of the weighted updates, shape (n,).
+    expected_size
+        Budget m, in (0, n].
+    max_iterations
+        Most rescalings.
+
+    Returns
+    -------
+    Approximation
+        Probabilities, shape (n,), the number of rescalings made, and whether another one would change nothing.
+
     Raises
     ------
     ValueError
@@ -113,6 +129,20 @@ def approximation_path(norms: Numbers, expected_size: Any, num_rescalings: int) 
 
     This is the algorithm as the paper writes it, in plain Python; norms given as ``fractions.Fraction`` are handled
     exactly. A rescaling whose clients below 1 have no norm left changes nothing (where the formula is 0/0).
+
+    Parameters
+    ----------
+    norms
+        Shape (n,): numbers, or Fractions.
+    expected_size
+        Budget m, in (0, n].
+    num_rescalings
+        How many, at least 0.
+
+    Returns
+    -------
+    Sequence[Any]
+        ``num_rescalings + 1`` arrays of shape (n,); of objects if the norms are Fractions.
 
     Raises
     ------

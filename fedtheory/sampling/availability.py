@@ -1,5 +1,7 @@
 """Optimal sampling when only a random part of the clients is available (Optimal Client Sampling, Appendix E)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -86,7 +88,7 @@ def available_probabilities(
     if here.dtype != np.bool_ or here.shape != t.shape:
         message = f"available must be booleans of shape {t.shape}, got {here.dtype} of shape {here.shape}"
         raise TypeError(message)
-    m = float(_validate.positive("expected_size", expected_size))
+    m = _validate.double("expected_size", _validate.positive("expected_size", expected_size))
     if m > t.size:
         message = f"expected_size must be at most the number of clients, {t.size}, got {m}"
         raise ValueError(message)
@@ -122,6 +124,11 @@ def error_parts(
     law
         Maps (norms of the weighted updates, available clients) to the p_i, both of shape (n,), for instance
         ``available_probabilities`` with the budget and the q_i filled in.
+
+    Returns
+    -------
+    ErrorParts
+        Three squared errors, which add up to the whole.
 
     Raises
     ------

@@ -1,5 +1,7 @@
 """A certificate of optimality for sampling probabilities, from the conditions of Karush, Kuhn and Tucker."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any, NamedTuple
 

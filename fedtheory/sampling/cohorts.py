@@ -1,5 +1,7 @@
 """Laws of the candidates and of the whole cohort of Power-of-Choice, by enumeration of all candidate sets."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any

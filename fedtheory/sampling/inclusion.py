@@ -8,9 +8,10 @@ rank above and below a client, by dynamic programming. Only positive numbers are
 probability is accurate relative to its own size.
 """
 
+from __future__ import annotations
+
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled kernels take what their docstrings say)
-
 from collections.abc import Callable
 from typing import Any
 
@@ -106,6 +107,25 @@ def power_of_choice_inclusion(
 def inclusion_by_losses(weights: npt.ArrayLike, num_selected: int, num_candidates: int) -> Callable[[Array], Array]:
     """``power_of_choice_inclusion`` as a function of the losses alone, finite and of shape (K,), which it trusts.
 
+    Parameters
+    ----------
+    weights
+        Shape (K,), not negative, some positive.
+    num_selected, num_candidates
+        m and d.
+
+    Returns
+    -------
+    Callable[[Array], Array]
+        Takes losses, shape (K,), and returns inclusion probabilities, shape (K,), of sum m.
+
+    Raises
+    ------
+    ValueError
+        If m is above d, d is above the number of positive weights, or a weight is negative.
+
+    Examples
+    --------
     >>> (inclusion_by_losses([1, 2, 3], 1, 2)(np.array([3.0, 2.0, 1.0])) * 12).round(12)
     array([5., 7., 0.])
     """

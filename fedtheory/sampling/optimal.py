@@ -1,5 +1,7 @@
 """Inclusion probabilities of the independent sampling with the least variance (Optimal Client Sampling)."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

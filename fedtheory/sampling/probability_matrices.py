@@ -1,5 +1,7 @@
 """What the probability matrix of any sampling says about the variance of its estimator (Lemma 1)."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,11 @@ def probability_matrix(matrix: npt.ArrayLike) -> Array:
     ----------
     matrix
         Entry (i, j) is the probability that i and j are both drawn; the diagonal holds p; shape (n, n).
+
+    Returns
+    -------
+    Array
+        The same numbers, shape (n, n).
 
     Raises
     ------
@@ -77,6 +84,11 @@ def estimator_variance(matrix: npt.ArrayLike, vectors: npt.ArrayLike) -> Any:
     vectors
         The weighted updates ``a_i = w_i U_i``, shape (n, d).
 
+    Returns
+    -------
+    float or Fraction
+        Squared; of the kind of the arguments.
+
     Raises
     ------
     ValueError
@@ -108,6 +120,20 @@ def estimator_variance(matrix: npt.ArrayLike, vectors: npt.ArrayLike) -> Any:
 def variance_bound(norms: npt.ArrayLike, probabilities: npt.ArrayLike, v: npt.ArrayLike) -> float:
     r"""Right-hand side ``sum_i t_i^2 v_i / p_i`` of (5), for norms ``t_i = w_i |zeta_i|``.
 
+    Parameters
+    ----------
+    norms
+        Of the weighted updates, shape (n,).
+    probabilities
+        Positive, shape (n,).
+    v
+        Not negative, shape (n,).
+
+    Returns
+    -------
+    float
+        Squared, as the norms' squares.
+
     Raises
     ------
     ValueError
@@ -131,6 +157,18 @@ def variance_bound(norms: npt.ArrayLike, probabilities: npt.ArrayLike, v: npt.Ar
 
 def admissibility_margin(matrix: npt.ArrayLike, v: npt.ArrayLike) -> float:
     r"""Smallest eigenvalue of ``Diag(p_i v_i) - (P - p p')``: condition (4) holds exactly when it is at least 0.
+
+    Parameters
+    ----------
+    matrix
+        Probability matrix, shape (n, n).
+    v
+        Shape (n,).
+
+    Returns
+    -------
+    float
+        Negative where v is not admissible.
 
     Raises
     ------
@@ -158,6 +196,16 @@ def smallest_uniform_v(matrix: npt.ArrayLike) -> float:
     r"""Smallest c such that ``v = (c, ..., c)`` is admissible in (4), never below ``1 - min_i p_i``.
 
     It is the largest eigenvalue of ``D^(-1/2) (P - p p') D^(-1/2)`` with ``D = Diag(p)``.
+
+    Parameters
+    ----------
+    matrix
+        Probability matrix of a proper sampling (positive diagonal), shape (n, n).
+
+    Returns
+    -------
+    float
+        In [0, n).
 
     Raises
     ------

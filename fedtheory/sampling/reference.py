@@ -1,5 +1,7 @@
 """Witnesses for the closed form: a convex solver, whose answer must pass our certificate, and exact rationals."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any
 

@@ -24,6 +24,20 @@ Selection = tuple[int, ...]
 def with_replacement(probabilities: Sequence[Any], num_selected: int) -> Law[Selection]:
     """Draw independently with given probabilities; copies are kept.
 
+    Parameters
+    ----------
+    probabilities
+        Of each client, shape (K,), sum 1.
+    num_selected
+        m draws.
+
+    Returns
+    -------
+    Law[Selection]
+        Outcomes are tuples of m clients in increasing order, with copies.
+
+    Examples
+    --------
     >>> with_replacement([0.25, 0.75], 2)
     Law({(0, 0): 0.0625, (0, 1): 0.375, (1, 1): 0.5625})
     """
@@ -33,6 +47,20 @@ def with_replacement(probabilities: Sequence[Any], num_selected: int) -> Law[Sel
 def successive(weights: Sequence[Any], num_selected: int) -> Law[Selection]:
     r"""Draw one after the other without replacement, each proportional to the weights of those left.
 
+    Parameters
+    ----------
+    weights
+        Positive, shape (K,); they need not sum to 1.
+    num_selected
+        m.
+
+    Returns
+    -------
+    Law[Selection]
+        Outcomes are tuples of m clients in increasing order.
+
+    Examples
+    --------
     ``P(A) = sum_{i in A} P(A - i) p_i / (sum of p outside A - i)``: the last draw was i. With weights 1, 2, 3 the pair
     {0, 1} comes up with probability 1/6 * 2/5 + 2/6 * 1/4 = 3/20:
 
@@ -52,6 +80,18 @@ def successive(weights: Sequence[Any], num_selected: int) -> Law[Selection]:
 def uniform_subsets(num_clients: int, num_selected: int) -> Law[Selection]:
     """Draw one of all subsets of a size, equally likely.
 
+    Parameters
+    ----------
+    num_clients, num_selected
+        K and m.
+
+    Returns
+    -------
+    Law[Selection]
+        Outcomes are tuples of m clients in increasing order.
+
+    Examples
+    --------
     >>> uniform_subsets(3, 2)
     Law({(0, 1): 1/3, (0, 2): 1/3, (1, 2): 1/3})
     """
@@ -61,6 +101,18 @@ def uniform_subsets(num_clients: int, num_selected: int) -> Law[Selection]:
 def independent(probabilities: Sequence[Any]) -> Law[Selection]:
     """Take every client by its own coin; the empty selection is one of the outcomes.
 
+    Parameters
+    ----------
+    probabilities
+        Of each client, shape (K,).
+
+    Returns
+    -------
+    Law[Selection]
+        Outcomes are tuples of clients in increasing order, 2^K of them at most.
+
+    Examples
+    --------
     >>> independent([0.5, 0.25])
     Law({(0, 1): 0.125, (0,): 0.375, (1,): 0.125, (): 0.375})
     """
@@ -73,6 +125,22 @@ def power_of_choice(
 ) -> Law[Selection]:
     """Draw candidates by ``successive`` and choose those with the largest losses, ties at random.
 
+    Parameters
+    ----------
+    weights
+        Positive, shape (K,); they need not sum to 1.
+    losses
+        Shape (K,).
+    num_selected, num_candidates
+        m and d.
+
+    Returns
+    -------
+    Law[Selection]
+        Outcomes are tuples of m clients in increasing order.
+
+    Examples
+    --------
     With weights 1, 2, 3, two candidates and losses 3, 2, 1 client 0 wins whenever it is a candidate:
 
     >>> power_of_choice([1, 2, 3], [3, 2, 1], 1, 2)
@@ -85,6 +153,22 @@ def power_of_choice(
 def largest(candidates: Selection, losses: Sequence[Any], num_selected: int) -> Law[Selection]:
     """Choose the candidates with the largest losses, ties at random.
 
+    Parameters
+    ----------
+    candidates
+        Client numbers.
+    losses
+        Of all clients, shape (K,).
+    num_selected
+        m, at most the number of candidates.
+
+    Returns
+    -------
+    Law[Selection]
+        Outcomes are tuples of m clients in increasing order.
+
+    Examples
+    --------
     >>> largest((0, 2, 3), [5, 9, 5, 7], 2)
     Law({(0, 3): 1/2, (2, 3): 1/2})
     """
@@ -97,6 +181,20 @@ def largest(candidates: Selection, losses: Sequence[Any], num_selected: int) -> 
 def frequencies(law: Law[Selection], num_clients: int) -> tuple[Any, ...]:
     """Return the expected number of copies of each client, shape (K,); inclusion probabilities if there are no copies.
 
+    Parameters
+    ----------
+    law
+        Of the selected clients.
+    num_clients
+        K.
+
+    Returns
+    -------
+    tuple[Any, ...]
+        Shape (K,); exact if the probabilities are.
+
+    Examples
+    --------
     >>> frequencies(with_replacement([0.25, 0.75], 2), 2)
     (0.5, 1.5)
     """

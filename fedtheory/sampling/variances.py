@@ -1,5 +1,7 @@
 """Variance of the independent sampling, its optimal value, and how much the optimal law gains over the uniform one."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -78,6 +80,18 @@ def optimal_value(norms: npt.ArrayLike, expected_size: float) -> float:
     With s the sum of the norms of the clients whose optimal probability is below 1, and r the budget they share, it
     is ``s^2 / r - sum t_i^2`` over these clients; evaluated as ``sum t_i^2 (1 - p_i) / p_i``, which does not cancel.
 
+    Parameters
+    ----------
+    norms
+        Of the weighted updates, shape (n,).
+    expected_size
+        Budget m, in (0, n].
+
+    Returns
+    -------
+    float
+        Squared; infinite where it is above the largest double.
+
     Raises
     ------
     ValueError
@@ -108,6 +122,18 @@ def improvement_factor(norms: npt.ArrayLike, expected_size: float) -> float:
 
     This is the value for one realization of the updates; the alpha of the theorems is a ratio of expectations, see
     ``expected_improvement_factor``.
+
+    Parameters
+    ----------
+    norms
+        Of the weighted updates, shape (n,).
+    expected_size
+        Budget m, in (0, n].
+
+    Returns
+    -------
+    float
+        In [0, 1].
 
     Raises
     ------
@@ -147,6 +173,11 @@ def expected_improvement_factor(
     sample_weights
         Probability of each sample, shape (samples,), sum 1; equal ones by default.
 
+    Returns
+    -------
+    float
+        In [0, 1]; 0 by convention where there is no variance to improve.
+
     Raises
     ------
     ValueError
@@ -185,6 +216,18 @@ def improvement_factor_lower_bound(norms: npt.ArrayLike, expected_size: float) -
 
     It is the improvement factor itself when no optimal probability is cut at 1 (l = n), and may be negative.
 
+    Parameters
+    ----------
+    norms
+        Of the weighted updates, shape (n,).
+    expected_size
+        Budget m, in (0, n].
+
+    Returns
+    -------
+    float
+        At most 1; 0 where m = n or all norms are 0.
+
     Raises
     ------
     ValueError
@@ -215,6 +258,20 @@ def relative_improvement_factor(alpha: Any, num_clients: int, expected_size: Any
     r"""Return ``gamma = m / (alpha (n - m) + m)``, in [m/n, 1] when alpha is in [0, 1].
 
     ``gamma n`` is the effective number of sampled clients: n when alpha = 0, m when alpha = 1.
+
+    Parameters
+    ----------
+    alpha
+        Improvement factor, at least 0; a number, array or Fraction.
+    num_clients
+        n.
+    expected_size
+        Budget m, in (0, n].
+
+    Returns
+    -------
+    number or array
+        Of the kind of alpha and m.
 
     Raises
     ------

@@ -1,6 +1,7 @@
 """What fedtheory.selection offers; written by ``python -m tests.stubs``."""
 
 from fedtheory.selection import active_federated as active_federated
+from fedtheory.selection import active_federated_by_reports as active_federated_by_reports
 from fedtheory.selection import availability as availability
 from fedtheory.selection import available as available
 from fedtheory.selection import candidate_schedules as candidate_schedules
@@ -10,6 +11,7 @@ from fedtheory.selection import independent as independent
 from fedtheory.selection import laws as laws
 from fedtheory.selection import loss_matching as loss_matching
 from fedtheory.selection import loss_transforms as loss_transforms
+from fedtheory.selection import matched_losses as matched_losses
 from fedtheory.selection import participation as participation
 from fedtheory.selection import power_of_choice as power_of_choice
 from fedtheory.selection import proportional as proportional
@@ -19,6 +21,7 @@ from fedtheory.selection import softmax_shapley as softmax_shapley
 from fedtheory.selection import threshold_schedules as threshold_schedules
 from fedtheory.selection import uniform as uniform
 from fedtheory.selection.active_federated import ActiveFederated as ActiveFederated
+from fedtheory.selection.active_federated_by_reports import ActiveFederatedByReports as ActiveFederatedByReports
 from fedtheory.selection.availability import AlternatingGroups as AlternatingGroups
 from fedtheory.selection.availability import Attendance as Attendance
 from fedtheory.selection.availability import Availability as Availability
@@ -41,12 +44,12 @@ from fedtheory.selection.laws import Ranked as Ranked
 from fedtheory.selection.laws import Scheduled as Scheduled
 from fedtheory.selection.laws import SelectionLaw as SelectionLaw
 from fedtheory.selection.loss_matching import LossMatching as LossMatching
-from fedtheory.selection.loss_matching import Matches as Matches
-from fedtheory.selection.loss_matching import matches as matches
 from fedtheory.selection.loss_transforms import ClippedLoss as ClippedLoss
 from fedtheory.selection.loss_transforms import FairLoss as FairLoss
 from fedtheory.selection.loss_transforms import LossTransform as LossTransform
 from fedtheory.selection.loss_transforms import coded as coded
+from fedtheory.selection.matched_losses import Matches as Matches
+from fedtheory.selection.matched_losses import matches as matches
 from fedtheory.selection.participation import Everyone as Everyone
 from fedtheory.selection.participation import Participation as Participation
 from fedtheory.selection.participation import PriorityDraws as PriorityDraws

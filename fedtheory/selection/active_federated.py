@@ -1,8 +1,9 @@
 """Active federated learning: clients drawn by the losses they had when they last took part."""
 
+from __future__ import annotations
+
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
-
 from dataclasses import dataclass
 from typing import NamedTuple, final
 

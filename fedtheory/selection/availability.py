@@ -1,8 +1,9 @@
 """Who is there: groups that take turns, independent coins, and two-state Markov chains."""
 
+from __future__ import annotations
+
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
-
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol, final
 

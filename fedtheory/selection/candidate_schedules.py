@@ -1,7 +1,7 @@
 """How the number of candidates of Power-of-Choice changes over the rounds (adapow-d and its kin)."""
 
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Any, Protocol, final
 
 import numpy as np
 import numpy.typing as npt
@@ -79,17 +79,36 @@ class DecayingCandidates:
 def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
     """Ask a schedule for the numbers of candidates of all rounds.
 
+    Parameters
+    ----------
+    schedule
+        Has a method ``counts(num_rounds, num_selected, num_clients)``.
+    num_rounds
+        T.
+    num_selected, num_clients
+        Limits of every number.
+
+    Returns
+    -------
+    Counts
+        Shape (num_rounds,).
+
     Raises
     ------
     TypeError, ValueError
         If it is no schedule, or they are not whole numbers in ``num_selected .. num_clients``, one for each round.
     """
-    if not callable(getattr(schedule, "counts", None)):
-        message = f"num_candidates must be a whole number, 'all' or a schedule with a method counts, got {schedule!r}"
-        raise TypeError(message)
+    refuse_no_schedule(schedule)
     counts = np.asarray(schedule.counts(num_rounds, num_selected, num_clients))
     if counts.shape != (num_rounds,):
         message = f"the counts of {schedule!r} must have shape ({num_rounds},), got {counts.shape}"
         raise ValueError(message)
     checked: Counts = _validate.counts(f"the counts of {schedule!r}", counts, num_selected, num_clients)
     return checked
+
+
+def refuse_no_schedule(schedule: Any) -> None:
+    """Raise TypeError if it is no schedule."""
+    if not callable(getattr(schedule, "counts", None)):
+        message = f"num_candidates must be a whole number, 'all' or a schedule with a method counts, got {schedule!r}"
+        raise TypeError(message)

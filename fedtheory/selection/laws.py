@@ -4,6 +4,8 @@ A strategy's ``law(weights)`` returns one of the four values below, or None if i
 at updates or at noisy losses, has a memory, or depends on who is available.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, final

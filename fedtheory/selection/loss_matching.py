@@ -1,28 +1,31 @@
 """FedALIGN: the priority clients, and those others whose loss is close to the priority clients' mean loss."""
 
+from __future__ import annotations
+
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
-
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
 
 import numpy as np
-import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
-from fedtheory._validate import Array, Mask
+from fedtheory._validate import Array
 from fedtheory._values import listed
 from fedtheory.scheme import Scheme
 from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection._layout import pack
+from fedtheory.selection.matched_losses import matches
 from fedtheory.selection.participation import Everyone, Participation, attending, taking_part
 from fedtheory.selection.rules import Rules
 from fedtheory.selection.threshold_schedules import thresholds
 
-__all__ = ["LossMatching", "Matches", "matches"]
+__all__ = ["LossMatching"]
 
 _ALL, _DRAWS, _SUBSETS = 0, 1, 2
+# Accuracies are as far apart as shares of mistakes.
+_ASKED = {"loss": "exact", "accuracy": "mistakes", "minibatch accuracy": "minibatch mistakes"}
 
 
 @final
@@ -44,6 +47,10 @@ class LossMatching:
         Rounds at the start in which only priority clients train; nobody's loss is asked for.
     participation
         Who takes part at all: ``Everyone()``, ``PriorityDraws(K)`` or ``UniformFraction(f)``.
+    match
+        What is compared: ``loss`` (the definition), ``accuracy`` on the client's samples, or ``minibatch accuracy`` on
+        one mini-batch of the run's batch size (section 3.1, "in practice"). F(w) is then the priority clients' mean
+        accuracy, and the family must classify.
     comparison
         ``<`` as in the definition of the indicator (section 3.2), or ``<=`` as in section 3.1. They differ when losses
         are equal: only ``<`` with threshold 0 excludes everybody.
@@ -71,6 +78,7 @@ class LossMatching:
     warmup_rounds: int = 0
     participation: Participation = field(default_factory=Everyone)
     comparison: str = "<"
+    match: str = "loss"
 
     def __post_init__(self) -> None:
         mask = _validate.mask("priority", self.priority, (None,))
@@ -83,6 +91,7 @@ class LossMatching:
             raise ValueError(message)
         _validate.horizon("warmup_rounds", self.warmup_rounds)
         _validate.choice("comparison", self.comparison, ("<", "<="))
+        _validate.choice("match", self.match, tuple(_ASKED))
         for name, value in (("priority", mask), ("shares", p), ("threshold", self.threshold)):
             object.__setattr__(self, name, listed(value))
 
@@ -137,48 +146,11 @@ class LossMatching:
             weigh=_renormalize,
             max_selected=first + int((~mask).sum()),
             max_candidates=p.size,
+            candidate_loss=_ASKED[self.match],
             table=pack(*head, p, mask, alias, eps, attendance),
             # A permutation within each group, from which subsets are drawn.
             memory=np.concatenate([np.flatnonzero(mask), np.flatnonzero(~mask)]).astype(np.float64),
         )
-
-
-class Matches(NamedTuple):
-    """Clients that would send, and clients that the server would use; booleans of shape (..., T, K)."""
-
-    willing: Mask
-    matched: Mask
-
-
-def matches(losses: npt.ArrayLike, weights: npt.ArrayLike, eps: npt.ArrayLike, comparison: str = "<") -> Matches:
-    """Compare every client's loss with the objective: willing if ``F_k - F < eps``, matched if ``|F_k - F| < eps``.
-
-    Parameters
-    ----------
-    losses
-        All F_k at the round starts, shape (..., T, K).
-    weights
-        Objective weights, shape (K,).
-    eps
-        Thresholds, shape (T,).
-    comparison
-        ``<`` or ``<=``, for both sides.
-
-    Examples
-    --------
-    F = 2; the second client's loss is much smaller, it is willing but not matched; the third one's is too large.
-
-    >>> willing, matched = matches([[2.0, 0.5, 4.0]], [1.0, 0.0, 0.0], [1.0])
-    >>> willing.tolist(), matched.tolist()
-    ([[True, True, False]], [[True, False, False]])
-    """
-    values = _validate.array("losses", losses)
-    objective = values @ _validate.array("weights", weights, shape=values.shape[-1:])
-    gaps = values - objective[..., None]
-    limit = np.asarray(eps, dtype=np.float64)[..., None]
-    if _validate.choice("comparison", comparison, ("<", "<=")) == "<":
-        return Matches(gaps < limit, np.abs(gaps) < limit)
-    return Matches(gaps <= limit, np.abs(gaps) <= limit)
 
 
 class _Constants(NamedTuple):

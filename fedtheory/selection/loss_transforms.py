@@ -46,16 +46,31 @@ class FairLoss:
 
     def code(self) -> tuple[float, float]:
         """Return the kind and q."""
-        return _FAIR, float(_validate.nonnegative("power", self.power))
+        return _FAIR, _validate.double("power", _validate.nonnegative("power", self.power))
 
 
 def coded(transform: LossTransform | None) -> tuple[float, float]:
     """Kind and parameter of a transform, (0, 0) for none.
 
+    Parameters
+    ----------
+    transform
+        A transform of losses, or None.
+
+    Returns
+    -------
+    tuple[float, float]
+        The numbers that compiled rules read.
+
     Raises
     ------
     ValueError
         If compiled rules do not know the kind, or the parameter is not finite.
+
+    Examples
+    --------
+    >>> coded(None)
+    (0.0, 0.0)
     """
     if transform is None:
         return 0.0, 0.0

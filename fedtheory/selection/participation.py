@@ -125,6 +125,18 @@ class UniformFraction:
 def taking_part(participation: Participation, num_priority: int, num_others: int) -> tuple[int, int, int]:
     """Ask a participation for its mode and its numbers of priority and of other clients.
 
+    Parameters
+    ----------
+    participation
+        Has a method ``sizes(num_priority, num_others)``.
+    num_priority, num_others
+        Clients of the federation with priority, and without.
+
+    Returns
+    -------
+    tuple[int, int, int]
+        The mode (0 all, 1 drawn without, 2 with replacement), and the two numbers.
+
     Raises
     ------
     TypeError, ValueError
@@ -146,7 +158,25 @@ def taking_part(participation: Participation, num_priority: int, num_others: int
 
 
 def attending(participation: Participation, num_clients: int, num_rounds: int) -> Array:
-    """Ask a participation for its probabilities, shape (1, K) or (num_rounds, K); ValueError if they are none."""
+    """Ask a participation for its probabilities, shape (1, K) or (num_rounds, K); ValueError if they are none.
+
+    Parameters
+    ----------
+    participation
+        Has a method ``attendances(num_clients, num_rounds)``.
+    num_clients, num_rounds
+        K and T.
+
+    Returns
+    -------
+    Array
+        One row for all rounds, or a row for each.
+
+    Raises
+    ------
+    ValueError
+        If the shape is another one, or a number is outside [0, 1].
+    """
     rows = np.asarray(participation.attendances(num_clients, num_rounds))
     return _attendances(rows[0] if rows.shape == (1, num_clients) else rows, num_clients, num_rounds)
 

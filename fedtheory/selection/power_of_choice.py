@@ -1,8 +1,9 @@
 """Power-of-Choice: among d candidates drawn by weight, the m with the largest losses."""
 
+from __future__ import annotations
+
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
-
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, final
 
@@ -16,7 +17,7 @@ from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_in
 from fedtheory.scheme import Scheme
 from fedtheory.selection._draw import alias_table, client_at, draw_by_weight, keep_largest, scan_for_the_rest
 from fedtheory.selection._layout import pack
-from fedtheory.selection.candidate_schedules import CandidateSchedule, scheduled
+from fedtheory.selection.candidate_schedules import CandidateSchedule, refuse_no_schedule, scheduled
 from fedtheory.selection.laws import Fixed, Ranked, Scheduled
 from fedtheory.selection.loss_transforms import LossTransform, coded, transform
 from fedtheory.selection.rules import Rules
@@ -60,6 +61,8 @@ class PowerOfChoice:
             _validate.choice("num_candidates", self.num_candidates, ("all",))
         elif isinstance(self.num_candidates, int | float | np.number):
             _validate.count("num_candidates", self.num_candidates, self.num_selected)
+        else:
+            refuse_no_schedule(self.num_candidates)
         _validate.choice("loss", self.loss, ("exact", "minibatch", "last"))
         coded(self.transform)
 

@@ -128,7 +128,8 @@ class Rules:
     max_selected, max_candidates
         The most clients a round can choose, and propose.
     candidate_loss
-        ``exact`` for F_k at the server's model, ``minibatch`` for an estimate from one mini-batch.
+        ``exact`` for F_k at the server's model, ``minibatch`` for an estimate from one mini-batch; ``mistakes`` and
+        ``minibatch mistakes`` for the share of the samples that the model classifies wrongly.
     table, memory
         Flat float64 arrays: the constants, and the state before round 0.
     attend, attend_table, attend_memory
@@ -171,7 +172,9 @@ class Rules:
         _validate.count("max_selected", self.max_selected)
         _validate.count("max_candidates", self.max_candidates, 0)
         _validate.count("min_present", self.min_present, 0)
-        _validate.choice("candidate_loss", self.candidate_loss, ("exact", "minibatch"))
+        _validate.choice(
+            "candidate_loss", self.candidate_loss, ("exact", "minibatch", "mistakes", "minibatch mistakes")
+        )
         if self.valuation is not None:
             check_num_players(self.max_selected)
 
@@ -198,10 +201,30 @@ class Strategy(Protocol):
 def rules_of(strategy: Any, weights: Array, num_rounds: int) -> Rules:
     """Ask a strategy for its rules.
 
+    Parameters
+    ----------
+    strategy
+        A value with a method ``rules(weights, num_rounds)``.
+    weights
+        Objective weights, shape (K,).
+    num_rounds
+        T.
+
+    Returns
+    -------
+    Rules
+        What the round loop is compiled with.
+
     Raises
     ------
     TypeError
         If it is none, but its class or its name, say, or returns something else.
+
+    Examples
+    --------
+    >>> from fedtheory.selection.proportional import Proportional
+    >>> rules_of(Proportional(2), np.array([0.25, 0.75]), num_rounds=1).max_selected
+    2
     """
     if isinstance(strategy, type) or not callable(getattr(strategy, "rules", None)):
         known = f"the class {strategy.__name__}" if isinstance(strategy, type) else repr(strategy)

@@ -32,7 +32,7 @@ class AnnealedThreshold:
 
     def thresholds(self, num_rounds: int) -> Array:
         """Return eps for each round, shape (num_rounds,)."""
-        initial = float(_validate.nonnegative("initial", self.initial))
+        initial = _validate.double("initial", _validate.nonnegative("initial", self.initial))
         end = float(_validate.positive("end", _validate.fraction("end", self.end)))
         result: Array = initial * np.maximum(1.0 - np.arange(num_rounds) / (end * max(num_rounds, 1)), 0.0)
         return result
@@ -43,6 +43,27 @@ def thresholds(threshold: Any, num_rounds: int) -> Array:
 
     Infinity is allowed: it includes everybody.
 
+    Parameters
+    ----------
+    threshold
+        A number, shape (num_rounds,), or a schedule with a method ``thresholds(num_rounds)``.
+    num_rounds
+        T.
+
+    Returns
+    -------
+    Array
+        Shape (num_rounds,), at least 0.
+
+    Raises
+    ------
+    TypeError
+        If it is no real number.
+    ValueError
+        If it is negative or NaN, or has another shape.
+
+    Examples
+    --------
     >>> thresholds(float("inf"), 2)
     array([inf, inf])
     """

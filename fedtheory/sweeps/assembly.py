@@ -34,6 +34,11 @@ def assembled(grid: Grid, outcomes: Mapping[str, Outcome]) -> "Dataset":
         With ``failed`` over the grid, and NaN (or an empty word) where a configuration has no value. Where labels along
         a dimension differ among configurations, it has all of them; a dimension without labels is numbered. A name that
         is an axis of the grid gets an underscore.
+
+    Raises
+    ------
+    ValueError
+        If configurations have the same name with other dimensions, or sizes that do not fit.
     """
     import xarray
 

@@ -28,6 +28,11 @@ def canonical(value: Any, name: str = "value") -> str:
     name
         What the value is called in messages.
 
+    Returns
+    -------
+    str
+        JSON with sorted keys.
+
     Raises
     ------
     TypeError, ValueError
@@ -143,6 +148,13 @@ def gridded(axes: Mapping[str, Sequence[Any]], seeds: int | Sequence[int] | None
         A number of seeds, which are derived from ``rng`` and the canonical form of each point, so that points have
         independent ones; or the seeds themselves, the same at every point, so that differences between points are
         paired; or None for what is not random.
+    rng
+        Seed that a number of seeds is derived from.
+
+    Returns
+    -------
+    Grid
+        Goes through its configurations in the order of the axes, the last one fastest.
 
     Raises
     ------

@@ -73,6 +73,11 @@ def variables_of(result: Any) -> dict[str, Variable]:
         A number or an array (called ``value``), a dictionary from names to numbers, words or arrays (whose dimensions
         are numbered), a `Trajectory`, or an `xarray.Dataset`.
 
+    Returns
+    -------
+    dict[str, Variable]
+        By name, each with the names of its dimensions.
+
     Raises
     ------
     TypeError
@@ -93,7 +98,8 @@ def variables_of(result: Any) -> dict[str, Variable]:
     from fedtheory.engine.trajectory import Trajectory
 
     if isinstance(result, Trajectory):
-        result = result.to_xarray()
+        # The grid says what is run, also of the strategy, which may be one of its axes.
+        result = result.to_xarray().drop_vars(["strategy", "config"])
     if not isinstance(result, xarray.Dataset):
         message = f"a sweep must find numbers, a dictionary of them, a Trajectory or a Dataset, got {short(result)}"
         raise TypeError(message)
@@ -117,7 +123,20 @@ def _array(name: str, value: Any) -> npt.NDArray[Any]:
 
 
 def to_bytes(outcome: Outcome, form: str) -> bytes:
-    """Write an outcome, with the canonical form of its configuration, as an archive of arrays (``.npz``)."""
+    """Write an outcome, with the canonical form of its configuration, as an archive of arrays (``.npz``).
+
+    Parameters
+    ----------
+    outcome
+        What a configuration found, or its failure.
+    form
+        Its canonical form.
+
+    Returns
+    -------
+    bytes
+        The content of a file.
+    """
     about = {
         "form": form,
         "variables": [[name, list(variable.dims)] for name, variable in outcome.variables.items()],
@@ -132,10 +151,25 @@ def to_bytes(outcome: Outcome, form: str) -> bytes:
 def from_bytes(content: bytes) -> tuple[str, Outcome]:
     """Read the canonical form and the outcome again; the archive has a checksum for every array.
 
+    Parameters
+    ----------
+    content
+        As ``to_bytes`` wrote it.
+
+    Returns
+    -------
+    tuple[str, Outcome]
+        The canonical form of the configuration, and what it found.
+
     Raises
     ------
     ValueError
         If the archive is truncated or damaged.
+
+    Examples
+    --------
+    >>> from_bytes(to_bytes(Outcome(variables_of(2.0)), "{}"))[0]
+    '{}'
     """
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:

@@ -76,6 +76,11 @@ def plan(
     samples, patience
         At most so many configurations are timed, and none begun after so many seconds.
 
+    Returns
+    -------
+    Plan
+        What is missing, what is complete, and how many seconds are to be expected.
+
     Raises
     ------
     ValueError, TypeError

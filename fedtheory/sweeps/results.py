@@ -181,7 +181,15 @@ def _interval(values: Any, confidence: float) -> tuple[float, float, float, int]
 
 
 def published(result: Sweep, folder: Path) -> None:
-    """Write the data, the failures and the digest of a sweep into a folder."""
+    """Write the data, the failures and the digest of a sweep into a folder.
+
+    Parameters
+    ----------
+    result
+        A finished sweep.
+    folder
+        Where ``data.nc``, ``failures.json`` and ``summary.json`` go.
+    """
     writers: dict[str, Writer] = {
         "data.nc": lambda path: result.data.to_netcdf(path, engine="h5netcdf"),
         "failures.json": json_writer([failure._asdict() for failure in result.failures]),

@@ -1,15 +1,15 @@
 """A sweep's folder: a header that says what is swept, one part per configuration, and a lock."""
 
+from __future__ import annotations
+
 import contextlib
-import os
-import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from fedtheory._files import bytes_writer, json_writer, place, read_json
+from fedtheory._files import bytes_writer, hold, json_writer, place, read_json
 from fedtheory._releases import release
 from fedtheory.sweeps.grid import Configuration, Grid, canonical
 from fedtheory.sweeps.outcomes import Outcome, from_bytes, to_bytes
@@ -59,7 +59,20 @@ class Store:
 
 
 def header_of(work: Work, grid: Grid) -> dict[str, Any]:
-    """Return what a sweep is told by: what is run, over what, with which seeds, by which version."""
+    """Return what a sweep is told by: what is run, over what, with which seeds, by which version.
+
+    Parameters
+    ----------
+    work
+        What is run.
+    grid
+        Over what.
+
+    Returns
+    -------
+    dict[str, Any]
+        Plain data, for JSON.
+    """
     return {
         "sweep": work.identity,
         "axes": {name: [canonical(value) for value in values] for name, values in grid.axes.items()},
@@ -76,6 +89,20 @@ def opened(folder: Path, header: Mapping[str, Any], *, force: bool = False) -> I
     A folder in which the same sweep was begun is gone on with, also over a grid that has grown. Whatever holds the lock
     loses it when its process ends, in whatever way.
 
+    Parameters
+    ----------
+    folder
+        The folder of a sweep.
+    header
+        As of ``header_of``.
+    force
+        Whether to begin anew where another sweep was.
+
+    Yields
+    ------
+    Store
+        Once: the folder is locked in the block of ``with``.
+
     Raises
     ------
     ValueError
@@ -85,12 +112,14 @@ def opened(folder: Path, header: Mapping[str, Any], *, force: bool = False) -> I
     _refuse_foreign(folder)
     try:
         (folder / _PARTS).mkdir(parents=True, exist_ok=True)
-        lock = (folder / _LOCK).open("a+", encoding="utf-8")
+        lock = hold(folder / _LOCK)
+    except BlockingIOError as error:
+        message = f"only one sweep may run in {folder}, got a second one beside process {error.strerror}"
+        raise ValueError(message) from error
     except OSError as error:
         message = f"out must be a folder that can be written, got {folder} ({error.strerror})"
         raise ValueError(message) from error
     with lock:
-        _lock(lock, folder)
         for unfinished in (folder / _PARTS).glob(".*.partial"):
             unfinished.unlink()
         found = _read_header(folder)
@@ -103,7 +132,25 @@ def opened(folder: Path, header: Mapping[str, Any], *, force: bool = False) -> I
 
 
 def inspected(folder: Path, work: Work, grid: Grid) -> Store | None:
-    """Return a folder to look at, without a lock, None if no sweep began there; refuse what a sweep would refuse."""
+    """Return a folder to look at, without a lock, None if no sweep began there; refuse what a sweep would refuse.
+
+    Parameters
+    ----------
+    folder
+        The folder of a sweep.
+    work, grid
+        What would be run.
+
+    Returns
+    -------
+    Store | None
+        What is there, to be read only.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds something else, or another sweep.
+    """
     _refuse_foreign(folder)
     found = _read_header(folder)
     if found is None:
@@ -172,25 +219,3 @@ def _empty(folder: Path) -> None:
     for part in (folder / _PARTS).glob("*.npz"):
         part.unlink()
     (folder / HEADER).unlink()
-
-
-def _lock(lock: IO[str], folder: Path) -> None:
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            lock.seek(0)
-            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.seek(0)
-        process = lock.read().strip()
-        message = f"only one sweep may run in {folder}, got a second one beside process {process or 'unknown'}"
-        raise ValueError(message) from error
-    if sys.platform != "win32":
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()

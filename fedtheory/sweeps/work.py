@@ -1,5 +1,7 @@
 """What is run at a point of the grid: a function, a study, or the study of a file; and running it, wherever that is."""
 
+from __future__ import annotations
+
 import hashlib
 import importlib.util
 import inspect
@@ -131,6 +133,18 @@ Work = FunctionWork | StudyWork | FileWork
 def work_of(function_or_study: Any, *, quick: bool = False) -> Work:
     """Return what is to be run: a function, a `Study`, or the study in a file (with its small size if asked).
 
+    Parameters
+    ----------
+    function_or_study
+        A function, a `Study`, or the path of a study.
+    quick
+        Whether to take the small size of a study.
+
+    Returns
+    -------
+    Work
+        What workers are handed.
+
     Raises
     ------
     TypeError, ValueError
@@ -153,6 +167,16 @@ def work_of(function_or_study: Any, *, quick: bool = False) -> Work:
 @lru_cache(maxsize=8)
 def read_study(path: str) -> Study:
     """Run a script as a module and return its ``STUDY``; what stands beside it can be imported.
+
+    Parameters
+    ----------
+    path
+        A Python file.
+
+    Returns
+    -------
+    Study
+        Its configuration, its small one, and its functions.
 
     Raises
     ------
@@ -185,6 +209,22 @@ def attempt(work: Work | bytes, point: Mapping[str, Any], seed: int | None, expe
     """Run one configuration, and report whatever happens; a pickled work is unpacked first.
 
     The worker refuses if its version of fedtheory, or its study's file, is not the one that is expected.
+
+    Parameters
+    ----------
+    work
+        What to run, or its pickle.
+    point
+        The settings, by name.
+    seed
+        Of this configuration, or None.
+    expected
+        Version and digest of the sources that all workers must have.
+
+    Returns
+    -------
+    Outcome
+        What was found, the traceback, or why it was refused.
     """
     if expected != made_by():
         return Outcome(refused=f"workers must have fedtheory {expected}, got one with {made_by()}")

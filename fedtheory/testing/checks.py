@@ -38,6 +38,11 @@ def checks_of(
     exceptions
         Names of checks that do not apply, each with its reason.
 
+    Returns
+    -------
+    list[Check]
+        One for each check of the kit, in the kit's order.
+
     Raises
     ------
     ValueError

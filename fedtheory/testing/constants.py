@@ -30,6 +30,11 @@ def constants_of(bound: Bound) -> Any:
     bound
         A bound of this package.
 
+    Returns
+    -------
+    SearchStrategy
+        Of dictionaries; Hypothesis shrinks the seed that they come from.
+
     Raises
     ------
     ValueError

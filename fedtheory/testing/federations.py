@@ -18,7 +18,13 @@ _FORMS = ("isotropic", "diagonal", "matrix")
 
 
 def seeds() -> Any:
-    """Seeds of generators."""
+    """Seeds of generators.
+
+    Returns
+    -------
+    SearchStrategy
+        Of whole numbers from 0 to 2^32 - 1.
+    """
     return strategies().integers(0, 2**32 - 1)
 
 
@@ -35,6 +41,11 @@ def quadratic_federations(
         Of the curvatures: ``isotropic``, ``diagonal`` or ``matrix``; None for any.
     min_clients, max_clients, min_dim, max_dim
         Limits of K and of the dimension.
+
+    Returns
+    -------
+    SearchStrategy
+        Of ``QuadraticFederation``.
     """
     st = strategies()
     forms = st.sampled_from(_FORMS) if form is None else st.just(form)
@@ -44,7 +55,27 @@ def quadratic_federations(
 
 
 def draw_quadratics(form: str, seed: int, num_clients: int = 4, dim: int = 3) -> QuadraticFederation:
-    """Draw the quadratic federation that belongs to a seed."""
+    """Draw the quadratic federation that belongs to a seed.
+
+    Parameters
+    ----------
+    form
+        Of the curvatures: ``isotropic``, ``diagonal`` or ``matrix``.
+    seed
+        At least 0.
+    num_clients, dim
+        K and v.
+
+    Returns
+    -------
+    QuadraticFederation
+        Eigenvalues between 1/2 and 5.
+
+    Examples
+    --------
+    >>> draw_quadratics("matrix", seed=0, num_clients=2, dim=3).centers.shape
+    (2, 3)
+    """
     rng = np.random.default_rng(seed)
     diagonals = rng.uniform(0.5, 5, (num_clients, dim))
     curvatures = diagonals[:, 0] if form == "isotropic" else diagonals
@@ -57,7 +88,18 @@ def draw_quadratics(form: str, seed: int, num_clients: int = 4, dim: int = 3) ->
 
 
 def prioritized_federations(max_clients: int = 6) -> Any:
-    """Quadratic federations of which some clients, at least one, have priority (FedALIGN)."""
+    """Quadratic federations of which some clients, at least one, have priority (FedALIGN).
+
+    Parameters
+    ----------
+    max_clients
+        Largest K.
+
+    Returns
+    -------
+    SearchStrategy
+        Of ``Prioritized``.
+    """
     st = strategies()
 
     def with_priority(fed: QuadraticFederation) -> Any:
@@ -72,5 +114,11 @@ def _prioritized(fed: QuadraticFederation, mask: list[bool]) -> Prioritized:
 
 
 def rational_federations() -> Any:
-    """Two or three quadratics in one or two dimensions, in exact arithmetic (``fedtheory.rational``)."""
+    """Two or three quadratics in one or two dimensions, in exact arithmetic (``fedtheory.rational``).
+
+    Returns
+    -------
+    SearchStrategy
+        Of ``RationalQuadratics``.
+    """
     return seeds().map(lambda seed: draw_federation(np.random.default_rng(seed)))

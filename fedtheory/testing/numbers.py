@@ -16,12 +16,38 @@ __all__ = ["games", "laws", "norms", "norms_and_budgets", "rationals", "weights"
 
 
 def rationals(low: Any = 0, high: Any = 10, max_denominator: int = 20) -> Any:
-    """Fractions between two limits, with denominators that stay readable when examples shrink."""
+    """Fractions between two limits, with denominators that stay readable when examples shrink.
+
+    Parameters
+    ----------
+    low, high
+        Limits, both included.
+    max_denominator
+        Largest denominator.
+
+    Returns
+    -------
+    SearchStrategy
+        Of ``Fraction``.
+    """
     return strategies().fractions(low, high, max_denominator=max_denominator)
 
 
 def weights(min_clients: int = 2, max_clients: int = 5, largest: int = 9) -> Any:
-    """Objective weights: tuples of positive Fractions of sum 1, with ratios up to ``largest``."""
+    """Objective weights: tuples of positive Fractions of sum 1, with ratios up to ``largest``.
+
+    Parameters
+    ----------
+    min_clients, max_clients
+        Limits of K.
+    largest
+        Largest ratio of two weights.
+
+    Returns
+    -------
+    SearchStrategy
+        Of tuples of K Fractions.
+    """
     st = strategies()
     sizes = st.lists(st.integers(1, largest), min_size=min_clients, max_size=max_clients)
     return sizes.map(_shares)
@@ -32,27 +58,81 @@ def _shares(sizes: Sequence[int]) -> tuple[Fraction, ...]:
 
 
 def norms(max_clients: int = 80, largest: float = 1e6) -> Any:
-    """Norms of updates: arrays of 1 to ``max_clients`` floats in [0, largest], ties and zeros among them."""
+    """Norms of updates: arrays of 1 to ``max_clients`` floats in [0, largest], ties and zeros among them.
+
+    Parameters
+    ----------
+    max_clients
+        Largest n.
+    largest
+        Largest norm.
+
+    Returns
+    -------
+    SearchStrategy
+        Of arrays of shape (n,).
+    """
     st = strategies()
     return st.lists(st.floats(0, largest), min_size=1, max_size=max_clients).map(np.array)
 
 
 def norms_and_budgets(max_clients: int = 80, largest: float = 1e6, smallest_share: float = 0.01) -> Any:
-    """Pairs of norms, shape (n,), and a budget in (0, n], as ``optimal_probabilities`` takes them."""
+    """Pairs of norms, shape (n,), and a budget in (0, n], as ``optimal_probabilities`` takes them.
+
+    Parameters
+    ----------
+    max_clients
+        Largest n.
+    largest
+        Largest norm.
+    smallest_share
+        Smallest m/n.
+
+    Returns
+    -------
+    SearchStrategy
+        Of pairs of an array and a float.
+    """
     st = strategies()
     shares = st.floats(smallest_share, 1)
     return st.tuples(norms(max_clients, largest), shares).map(lambda drawn: (drawn[0], drawn[1] * drawn[0].size))
 
 
 def laws(outcomes: int = 6, largest: int = 9) -> Any:
-    """Finite laws with rational probabilities, on some of the outcomes 0, 1, ..., ``outcomes`` - 1."""
+    """Finite laws with rational probabilities, on some of the outcomes 0, 1, ..., ``outcomes`` - 1.
+
+    Parameters
+    ----------
+    outcomes
+        How many there may be.
+    largest
+        Largest ratio of two probabilities.
+
+    Returns
+    -------
+    SearchStrategy
+        Of ``Law``.
+    """
     st = strategies()
     shares = st.dictionaries(st.integers(0, outcomes - 1), st.integers(0, largest), min_size=1)
     return shares.filter(lambda found: any(found.values())).map(Law.proportional)
 
 
 def games(max_players: int = 5, largest: int = 9) -> Any:
-    """Games as tables of utilities in bit order: lists of 2^n Fractions for n = 1, ..., ``max_players``."""
+    """Games as tables of utilities in bit order: lists of 2^n Fractions for n = 1, ..., ``max_players``.
+
+    Parameters
+    ----------
+    max_players
+        Largest n.
+    largest
+        Largest absolute utility.
+
+    Returns
+    -------
+    SearchStrategy
+        Of lists of length 2^n.
+    """
     st = strategies()
     utilities = st.fractions(-largest, largest, max_denominator=7)
     return st.integers(1, max_players).flatmap(lambda n: st.lists(utilities, min_size=1 << n, max_size=1 << n))

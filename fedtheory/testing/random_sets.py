@@ -15,7 +15,18 @@ __all__ = ["samplings"]
 
 
 def samplings(max_clients: int = 5) -> Any:
-    """Draw samplings of 2 to ``max_clients`` clients: independent, m-nice, exactly one, and any law on subsets."""
+    """Draw samplings of 2 to ``max_clients`` clients: independent, m-nice, exactly one, and any law on subsets.
+
+    Parameters
+    ----------
+    max_clients
+        Largest n.
+
+    Returns
+    -------
+    SearchStrategy
+        Of probabilities or samplings, as ``sampling.estimator_variance`` takes their matrices.
+    """
     st = strategies()
     probabilities = st.lists(st.floats(0, 1), min_size=2, max_size=max_clients).map(np.array)
     nice = st.integers(2, max_clients).flatmap(lambda n: st.integers(1, n).map(lambda m: NiceSampling(n, m)))

@@ -1,5 +1,7 @@
 """The axioms of Shapley values, as residuals: zero where the axiom holds."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -17,6 +19,25 @@ Values = npt.NDArray[Any]
 def efficiency(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Any:
     """Subtract what is earned from what is handed out, ``sum_k v_k - (U(everybody) - U(nobody))``.
 
+    Parameters
+    ----------
+    utility
+        A game: a function of coalitions, or its table in bit order, shape (2^n,).
+    values
+        Handed out, shape (n,).
+
+    Returns
+    -------
+    number
+        0 for efficient values; exact where all numbers are.
+
+    Raises
+    ------
+    ValueError
+        If the values have not the shape (n,), or the utilities are not those of n players.
+
+    Examples
+    --------
     >>> efficiency([0, 5, 3, 10], [6, 3])
     Fraction(-1, 1)
     """
@@ -27,6 +48,25 @@ def efficiency(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Arr
 def symmetry(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Values:
     """Differences ``v_i - v_j`` over the pairs i < j of players who add the same to every coalition.
 
+    Parameters
+    ----------
+    utility
+        A game: a function of coalitions, or its table in bit order, shape (2^n,).
+    values
+        Handed out, shape (n,).
+
+    Returns
+    -------
+    Values
+        Zeros where the axiom holds; one entry for each pair.
+
+    Raises
+    ------
+    ValueError
+        If the values have not the shape (n,), or the utilities are not those of n players.
+
+    Examples
+    --------
     >>> symmetry(lambda players: len(players) ** 2, [2, 2, 5])
     array([Fraction(0, 1), Fraction(-3, 1), Fraction(-3, 1)], dtype=object)
     """
@@ -43,6 +83,25 @@ def symmetry(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Array
 def null_player(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> Values:
     """Values of the players who add nothing to any coalition.
 
+    Parameters
+    ----------
+    utility
+        A game: a function of coalitions, or its table in bit order, shape (2^n,).
+    values
+        Handed out, shape (n,).
+
+    Returns
+    -------
+    Values
+        Zeros where the axiom holds; one entry for each null player.
+
+    Raises
+    ------
+    ValueError
+        If the values have not the shape (n,), or the utilities are not those of n players.
+
+    Examples
+    --------
     >>> null_player(lambda players: int(0 in players), [1, 2])
     array([Fraction(2, 1)], dtype=object)
     """
@@ -59,6 +118,22 @@ def null_player(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.Ar
 def linearity(combined: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, a: Any = 1, b: Any = 1) -> Values:
     """Values of the game ``a U_1 + b U_2`` less the combination of the values of U_1 and U_2.
 
+    Parameters
+    ----------
+    combined
+        Values of the combined game, shape (n,).
+    first, second
+        Values of U_1 and of U_2, shape (n,).
+    a, b
+        The coefficients.
+
+    Returns
+    -------
+    Values
+        Zeros for linear values, shape (n,).
+
+    Examples
+    --------
     >>> linearity([7.0, 3.0], [2.0, 1.0], [3.0, 1.0], a=2, b=1)
     array([0., 0.])
     """

@@ -1,5 +1,7 @@
 """Values of clients over the rounds in which they were selected."""
 
+from __future__ import annotations
+
 import numpy as np
 import numpy.typing as npt
 

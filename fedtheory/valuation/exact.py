@@ -1,5 +1,7 @@
 """Shapley values from all coalitions."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from fractions import Fraction
 from math import comb

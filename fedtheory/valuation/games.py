@@ -1,5 +1,7 @@
 """Cooperative games: a number for every coalition of players, asked for once."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, final

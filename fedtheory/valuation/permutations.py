@@ -1,5 +1,7 @@
 """Shapley values estimated from random orders of the players."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -42,6 +44,22 @@ def marginals(game: Game, order: list[int], tolerance: float = 0.0) -> Array:
     Once the utility of those who have arrived is within ``tolerance`` of everybody's, the others are taken to add
     nothing (strictly within: a tolerance of 0 truncates nothing).
 
+    Parameters
+    ----------
+    game
+        Utilities, each evaluated once.
+    order
+        A permutation of 0..n-1.
+    tolerance
+        In units of the utility, at least 0.
+
+    Returns
+    -------
+    Array
+        Shape (n,), by player and not by place.
+
+    Examples
+    --------
     >>> game = Game(lambda players: len(players) ** 2)
     >>> marginals(game, [2, 0, 1])
     array([3., 5., 1.])
@@ -60,7 +78,25 @@ def marginals(game: Game, order: list[int], tolerance: float = 0.0) -> Array:
 
 
 def sweep(num_players: int, rng: np.random.Generator) -> Iterator[list[int]]:
-    """Yield one random order for each player to begin with: every player is first exactly once."""
+    """Yield one random order for each player to begin with: every player is first exactly once.
+
+    Parameters
+    ----------
+    num_players
+        n.
+    rng
+        Stream of the orders.
+
+    Yields
+    ------
+    list[int]
+        Orders, n of them; the others are in random order.
+
+    Examples
+    --------
+    >>> [order[0] for order in sweep(3, np.random.default_rng(0))]
+    [0, 1, 2]
+    """
     for first in range(num_players):
         others = [player for player in range(num_players) if player != first]
         yield [first, *(others[place] for place in rng.permutation(num_players - 1))]
@@ -118,6 +154,18 @@ def permutation_shapley(
 def mean_and_error(samples: Array) -> tuple[Array, Array]:
     """Mean of independent samples, shape (samples, n), and its standard error, which is infinite for a lone one.
 
+    Parameters
+    ----------
+    samples
+        Shape (samples, n).
+
+    Returns
+    -------
+    tuple[Array, Array]
+        Two arrays of shape (n,).
+
+    Examples
+    --------
     >>> mean_and_error(np.array([[1.0], [3.0]]))
     (array([2.]), array([1.]))
     """

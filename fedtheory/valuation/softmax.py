@@ -1,7 +1,8 @@
 """The game of one round of softmax regression, all coalitions at once."""
 
-# mypy: allow-untyped-calls
+from __future__ import annotations
 
+# mypy: allow-untyped-calls
 import numpy as np
 import numpy.typing as npt
 

@@ -18,10 +18,20 @@ __all__ = ["close_to", "known_bounds", "known_claims", "known_tapes", "matching"
 def known_claims() -> dict[str, Claim]:
     """All claims, by key.
 
+    Returns
+    -------
+    dict[str, Claim]
+        In the order of the modules.
+
     Raises
     ------
     ValueError
         If two claims have the same key.
+
+    Examples
+    --------
+    >>> known_claims()["power-of-choice:lemma-b1"].kind
+    'inequality'
     """
     found: dict[str, Claim] = {}
     for _, claim in members(claims, lambda value: isinstance(value, Claim)):
@@ -32,7 +42,18 @@ def known_claims() -> dict[str, Claim]:
 
 
 def known_tapes() -> dict[str, tuple[float, ...]]:
-    """Tapes of the worst known instances of inequalities, by key of the claim, as long searches found them."""
+    """Tapes of the worst known instances of inequalities, by key of the claim, as long searches found them.
+
+    Returns
+    -------
+    dict[str, tuple[float, ...]]
+        Random numbers between 0 and 1, in the order in which a check reads them.
+
+    Examples
+    --------
+    >>> all(0 <= number < 1 for tape in known_tapes().values() for number in tape)
+    True
+    """
     text = files(claims).joinpath("worst_tapes.json").read_text(encoding="utf-8")
     return {key: tuple(tape) for key, tape in json.loads(text).items()}
 
@@ -40,6 +61,13 @@ def known_tapes() -> dict[str, tuple[float, ...]]:
 def known_bounds() -> dict[str, Bound]:
     """All bounds, by ``paper.function``.
 
+    Returns
+    -------
+    dict[str, Bound]
+        Sorted by name.
+
+    Examples
+    --------
     >>> known_bounds()["power_of_choice.one_step"].statement.number
     'Appendix C'
     """
@@ -61,10 +89,31 @@ def select_claims(
     Capitals and small letters are the same. A paper, by its key, and a kind leave only their claims. The package's
     claims are meant, unless others are given by key to choose ``among``.
 
+    Parameters
+    ----------
+    keys
+        Keys, beginnings or patterns; one or several.
+    paper
+        The key of a paper.
+    kind
+        ``identity``, ``inequality``, ``optimality``, ``rate``, ``erratum`` or ``reproduction``.
+    among
+        Claims by key.
+
+    Returns
+    -------
+    list[Claim]
+        At least one, each once.
+
     Raises
     ------
     ValueError
         If a key names no claim, there is no such paper or kind, or no claim is left.
+
+    Examples
+    --------
+    >>> {claim.statement.paper.key for claim in select_claims(paper="greedyfed")}
+    {'greedyfed'}
     """
     known = known_claims() if among is None else among
     named = _named(known, keys)
@@ -95,10 +144,27 @@ def _named(known: dict[str, Claim], keys: str | Iterable[str] | None) -> list[Cl
 def one_claim(key: str, among: dict[str, Claim] | None = None) -> Claim:
     """Return the one claim that a key, its beginning or a pattern names, ``among`` the package's or those given.
 
+    Parameters
+    ----------
+    key
+        A key, its beginning, or a pattern.
+    among
+        Claims by key.
+
+    Returns
+    -------
+    Claim
+        The claim.
+
     Raises
     ------
     ValueError
         If it names none, or several.
+
+    Examples
+    --------
+    >>> one_claim("POWER-OF-CHOICE:lemma-b1").key
+    'power-of-choice:lemma-b1'
     """
     named = select_claims(key, among=among)
     if len(named) > 1:
@@ -110,6 +176,20 @@ def one_claim(key: str, among: dict[str, Claim] | None = None) -> Claim:
 def matching(key: str, known: Iterable[str]) -> list[str]:
     """Known names that a name, a prefix or a pattern stands for, without regard to case; a full name stands for itself.
 
+    Parameters
+    ----------
+    key
+        A name, its beginning, or a pattern with ``*``.
+    known
+        Names that there are.
+
+    Returns
+    -------
+    list[str]
+        In the order of the known ones.
+
+    Examples
+    --------
     >>> matching("A:LEMMA-1", ["a:lemma-1", "a:lemma-12"]), matching("*12", ["a:lemma-1", "a:lemma-12"])
     (['a:lemma-1'], ['a:lemma-12'])
     """
@@ -125,6 +205,20 @@ def close_to(name: str, known: Iterable[str]) -> str:
 
     Only what tells names apart is compared: not the dashes of options, nor the paper where it is right.
 
+    Parameters
+    ----------
+    name
+        What was asked for.
+    known
+        Names that there are.
+
+    Returns
+    -------
+    str
+        At most three names in parentheses, or nothing.
+
+    Examples
+    --------
     >>> close_to("power-of-choice:lema-b1", ["power-of-choice:lemma-b1", "power-of-choice:theorem-31"])
     ' (close: power-of-choice:lemma-b1)'
     >>> close_to("lemma-b1", ["power-of-choice:lemma-b1"]), close_to("--l", ["--L"]), close_to("--foo", ["--L"])

@@ -129,6 +129,17 @@ def claim(
     expected
         By default ``fails`` for an erratum and ``holds`` otherwise.
 
+    Returns
+    -------
+    Callable[[Check], Claim]
+        A decorator, which turns a check into a claim.
+
+    Raises
+    ------
+    ValueError
+        If the key is not like ``paper:statement``, the kind or the verdict is none of the known ones, a number of
+        instances is below 1, or the looseness is not above 1.
+
     Examples
     --------
     >>> from fedtheory.bounds.power_of_choice import gradient_norm

@@ -1,5 +1,7 @@
 """Expectations known from samples, compared with a bound on the unfavorable side of their confidence limits."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,6 +23,29 @@ def mean_at_most(
 
     The limits cover the expectation with the given confidence; what is left is the risk of the finding.
 
+    Parameters
+    ----------
+    interval
+        Confidence limits of the expectation.
+    predicted
+        The bound.
+    confidence
+        Of the interval, in (0, 1).
+    instance
+        What the finding shows.
+
+    Returns
+    -------
+    Finding
+        Undecided if the bound lies between the limits, or is infinite.
+
+    Raises
+    ------
+    ValueError
+        If the confidence is not in (0, 1).
+
+    Examples
+    --------
     >>> [mean_at_most(Interval(1.0, 2.0), bound, confidence=0.999).holds for bound in (3.0, 0.5, 1.5)]
     [True, False, None]
     """
@@ -65,6 +90,18 @@ def sequential_mean_at_most(
         Probability that the limits cover the mean at all sizes.
     batch, most
         Samples drawn at a time, and in all.
+    instance
+        What the finding shows, beside the number of samples.
+
+    Returns
+    -------
+    Finding
+        Its risk is ``1 - confidence``, whenever sampling stops.
+
+    Raises
+    ------
+    ValueError
+        If ``batch`` or ``most`` is not positive, or ``draw`` returns another number of samples.
     """
     _validate.count("batch", batch)
     samples = np.empty(0)

@@ -152,6 +152,27 @@ def at_most(
 
     An infinite bound decides nothing, however small the measured side is.
 
+    Parameters
+    ----------
+    measured, predicted
+        Numbers: floats, whole numbers or Fractions.
+    instance
+        What the finding shows.
+    rtol
+        Relative slack for floats.
+
+    Returns
+    -------
+    Finding
+        Its ratio is measured / predicted.
+
+    Raises
+    ------
+    ValueError
+        If a side is NaN, or the slack is negative.
+
+    Examples
+    --------
     >>> at_most(Fraction(1, 3), Fraction(1, 2)).ratio == 2 / 3
     True
     >>> at_most(2, 1).holds, at_most(math.inf, 1.0).holds, at_most(1.0, math.inf).holds
@@ -165,6 +186,27 @@ def at_least(
 ) -> Finding:
     """Compare ``measured >= predicted``; the ratio is predicted / measured.
 
+    Parameters
+    ----------
+    measured, predicted
+        Numbers: floats, whole numbers or Fractions.
+    instance
+        What the finding shows.
+    rtol
+        Relative slack for floats.
+
+    Returns
+    -------
+    Finding
+        Undecided where the measured side is infinite, or the predicted one minus infinity.
+
+    Raises
+    ------
+    ValueError
+        If a side is NaN, or the slack is negative.
+
+    Examples
+    --------
     >>> at_least(Fraction(9, 32), Fraction(17, 32)).holds
     False
     """
@@ -181,6 +223,29 @@ def equal_to(
 ) -> Finding:
     """Compare ``measured == predicted``; ``scale`` is the size of the terms where both sides are sums that may cancel.
 
+    Parameters
+    ----------
+    measured, predicted
+        Numbers: floats, whole numbers or Fractions.
+    instance
+        What the finding shows.
+    rtol
+        Relative slack for floats.
+    scale
+        At least 0; the slack is ``rtol`` times the largest of both sides and this.
+
+    Returns
+    -------
+    Finding
+        Its ratio is measured / predicted.
+
+    Raises
+    ------
+    ValueError
+        If a side is NaN, or the slack is negative.
+
+    Examples
+    --------
     >>> equal_to(0.1 + 0.2, 0.3).holds, equal_to(Fraction(1, 3), Fraction(333, 1000)).holds
     (True, False)
     >>> equal_to(1.0 - 1.0, 1e-17).holds, equal_to(1.0 - 1.0, 1e-17, scale=1.0).holds
@@ -202,7 +267,30 @@ def _compared(measured: Any, relation: str, predicted: Any, instance: Any, rtol:
 
 
 def not_applicable(reason: str = "", /, **instance: Any) -> Finding:
-    """Say that the hypotheses do not hold on this instance, and why."""
+    """Say that the hypotheses do not hold on this instance, and why.
+
+    Parameters
+    ----------
+    reason
+        Which hypothesis, and why.
+    **instance
+        What the finding shows.
+
+    Returns
+    -------
+    Finding
+        It counts neither for nor against the claim.
+
+    Raises
+    ------
+    ValueError
+        As ``Finding``.
+
+    Examples
+    --------
+    >>> not_applicable("one client only", num_clients=1).applicable
+    False
+    """
     return Finding(math.nan, math.nan, "<=", None, "", instance, applicable=False, reason=reason)
 
 
@@ -211,6 +299,18 @@ def worst_of(findings: Iterable[Finding]) -> Finding:
 
     Its risk is that of all of them together.
 
+    Parameters
+    ----------
+    findings
+        At least one.
+
+    Returns
+    -------
+    Finding
+        One of them, with the risk of all.
+
+    Examples
+    --------
     >>> worst_of([at_most(1, 2), at_most(3, 4), at_most(1, 8)]).ratio
     0.75
     """
@@ -220,6 +320,22 @@ def worst_of(findings: Iterable[Finding]) -> Finding:
 
 
 def severity(finding: Finding) -> tuple[bool, bool, bool, float]:
-    """Return what orders findings, the worst one last."""
+    """Return what orders findings, the worst one last.
+
+    Parameters
+    ----------
+    finding
+        Any.
+
+    Returns
+    -------
+    tuple[bool, bool, bool, float]
+        Whether it fails, is undecided, is applicable; and how near it comes to failing.
+
+    Examples
+    --------
+    >>> severity(at_most(3, 2)) > severity(at_most(1, 2)) > severity(not_applicable())
+    True
+    """
     undecided = finding.applicable and finding.holds is None
     return finding.holds is False, undecided, finding.applicable, finding.strain

@@ -88,10 +88,20 @@ def hunt(
     small
         Whether to make a counterexample small.
 
+    Returns
+    -------
+    Hunt
+        The worst instance, its tape, and how many were tried.
+
     Raises
     ------
     ValueError
         If the key names no claim, or the time, the number of evaluations or of jobs is not positive.
+
+    Examples
+    --------
+    >>> hunt("power-of-choice:lemma-b1", evaluations=20).worst.holds
+    True
     """
     *_, last = hunting(claim, seconds, rng, evaluations=evaluations, start=start, jobs=jobs, small=small)
     return last
@@ -107,7 +117,23 @@ def hunting(
     jobs: int = 1,
     small: bool = True,
 ) -> Iterator[Hunt]:
-    """Yield what ``hunt`` has found so far, after each instance tried; with several jobs, after each climb."""
+    """Yield what ``hunt`` has found so far, after each instance tried; with several jobs, after each climb.
+
+    Parameters
+    ----------
+    claim, seconds, rng, evaluations, start, jobs, small
+        As of ``hunt``.
+
+    Yields
+    ------
+    Hunt
+        The state of the hunt; the last one is what ``hunt`` returns.
+
+    Raises
+    ------
+    ValueError
+        As ``hunt``.
+    """
     quarry = one_claim(claim) if isinstance(claim, str) else claim
     budget = _budget(seconds, evaluations)
     seeds, jobs = _validate.seed_sequence(rng), _validate.count("jobs", jobs)

@@ -21,6 +21,20 @@ LADDER = (1.01, 1.05, 1.1, 1.2, 1.5, *(2.0**power for power in range(1, 12)))
 def tightened(claim: Claim, factor: float) -> Claim:
     """Return the claim with the bound of every inequality made sharper by a factor; equalities stay as they are.
 
+    Parameters
+    ----------
+    claim
+        An inequality.
+    factor
+        What the upper side is divided by, or the lower multiplied with.
+
+    Returns
+    -------
+    Claim
+        Its check is that of the claim; its findings are sharper.
+
+    Examples
+    --------
     >>> from fedtheory.verification.claims import claim
     >>> from fedtheory.bounds.power_of_choice import gradient_norm
     >>> @claim("textbook:half", "half the bound is never reached", gradient_norm)
@@ -52,6 +66,11 @@ def least_refuted_factor(
         An inequality that holds.
     num_instances, rng, start
         Of the hunt for a counterexample: most instances to try, seed, and the tape to start from.
+
+    Returns
+    -------
+    float | None
+        Above 1; one of ``LADDER``.
     """
     # The hunt prefers what strains the claim: tightening changes all ratios by one factor and not its way.
     ratio = hunt(claim, rng=rng, evaluations=num_instances, start=start, small=False).worst.ratio

@@ -1,5 +1,7 @@
 """theta_T and rho_T of FedALIGN from the replicates of a run, with confidence limits."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 from fedtheory._validate import Array
@@ -39,6 +41,16 @@ def alignment_terms(
         As of ``bounds.fedalign.rho``.
     confidence
         Of each interval, pointwise.
+
+    Returns
+    -------
+    AlignmentTerms
+        theta, in [0, 1], and rho, in units of the loss: limits of shape (num_rounds,).
+
+    Raises
+    ------
+    ValueError
+        If the inclusions have no gaps, or as ``theta`` and ``rho``.
 
     Examples
     --------

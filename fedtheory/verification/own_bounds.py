@@ -54,6 +54,11 @@ def check_bound(
     patience
         Seconds that one call may take.
 
+    Returns
+    -------
+    Conformance
+        What was asked, and the failures with their smallest cases.
+
     Raises
     ------
     ValueError
@@ -86,7 +91,23 @@ def bound_checks(
     num_instances: int = 40,
     patience: float = 60.0,
 ) -> list[Check]:
-    """Return the checks that ``check_bound`` makes, to be made one by one; the arguments are the same."""
+    """Return the checks that ``check_bound`` makes, to be made one by one; the arguments are the same.
+
+    Parameters
+    ----------
+    function, claim, rng, exact, num_instances, patience
+        As of ``check_bound``.
+
+    Returns
+    -------
+    list[Check]
+        In the order in which they are made; each is called without arguments.
+
+    Raises
+    ------
+    ValueError
+        If the key names no claim, it has no bound, or its check does not ask for it.
+    """
     [known] = select_claims(claim) if isinstance(claim, str) else [claim]
     watch, count = Watch(_validate.positive("patience", patience)), _validate.count("num_instances", num_instances)
     trial = _Trial(known, function, watch, _validate.boolean("exact", exact), _validate.seed_sequence(rng))

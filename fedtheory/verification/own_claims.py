@@ -31,6 +31,11 @@ def claims_of(source: str | Path) -> dict[str, Claim]:
         A script, or the name of an entry point of the group ``fedtheory.claims`` or of a module. Names at top level
         stand for claims, each made by ``@claim``; of a package, those in its public modules, too.
 
+    Returns
+    -------
+    dict[str, Claim]
+        By key; each knows where it comes from.
+
     Raises
     ------
     ValueError
@@ -56,7 +61,13 @@ def claims_of(source: str | Path) -> dict[str, Claim]:
 
 
 def claim_packages() -> dict[str, str]:
-    """Names of the entry points of the group ``fedtheory.claims``, and what each stands for; nothing is imported."""
+    """Names of the entry points of the group ``fedtheory.claims``, and what each stands for; nothing is imported.
+
+    Returns
+    -------
+    dict[str, str]
+        By name, sorted.
+    """
     return {point.name: point.value for point in sorted(entry_points(group=_GROUP), key=lambda point: point.name)}
 
 

@@ -1,5 +1,7 @@
 """Rates of decay measured by regression in double-logarithmic scale, and their comparison with a stated order."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -31,14 +33,28 @@ class Fit(NamedTuple):
 def fitted_order(sizes: npt.ArrayLike, errors: npt.ArrayLike) -> Fit:
     """Fit ``error = factor * size**(-order)`` by least squares on logarithms; at least three points.
 
-    >>> fit = fitted_order([1.0, 2.0, 4.0, 8.0], [6.0, 3.0, 1.5, 0.75])
-    >>> round(fit.order, 12), round(fit.factor, 12), fit.standard_error < 1e-12
-    (1.0, 6.0, True)
+    Parameters
+    ----------
+    sizes
+        Positive, shape (n,).
+    errors
+        Positive, shape (n,).
+
+    Returns
+    -------
+    Fit
+        The order with its standard error, and the factor.
 
     Raises
     ------
     ValueError
         If there are fewer than three points, their numbers differ, or one is not positive.
+
+    Examples
+    --------
+    >>> fit = fitted_order([1.0, 2.0, 4.0, 8.0], [6.0, 3.0, 1.5, 0.75])
+    >>> round(fit.order, 12), round(fit.factor, 12), fit.standard_error < 1e-12
+    (1.0, 6.0, True)
     """
     x = _validate.array("sizes", sizes, ndim=1)
     y = _validate.array("errors", errors, shape=x.shape)
@@ -65,6 +81,31 @@ def order_at_least(
     below, and decides nothing otherwise. The allowance is for lower-order terms that the range of sizes still shows;
     say in the claim where it comes from.
 
+    Parameters
+    ----------
+    fit
+        As of ``fitted_order``.
+    stated
+        The order that is claimed.
+    allowance
+        At least 0.
+    confidence
+        Of the interval of the order.
+    instance
+        What the finding shows beside the fit.
+
+    Returns
+    -------
+    Finding
+        Measured and predicted are orders.
+
+    Raises
+    ------
+    ValueError
+        If the allowance is negative, or the confidence is not in (0, 1).
+
+    Examples
+    --------
     >>> exact = Fit(order=1.0, standard_error=0.0, factor=1.0, num_points=5)
     >>> order_at_least(exact, 1.0, allowance=0.05).holds, order_at_least(exact, 2.0, allowance=0.05).holds
     (True, False)
@@ -90,6 +131,31 @@ def order_equal_to(
 ) -> Finding:
     """Compare "decays like ``size**(-stated)``" with a fit: its confidence interval against stated +- allowance.
 
+    Parameters
+    ----------
+    fit
+        As of ``fitted_order``.
+    stated
+        The order that is claimed.
+    allowance
+        At least 0.
+    confidence
+        Of the interval of the order.
+    instance
+        What the finding shows beside the fit.
+
+    Returns
+    -------
+    Finding
+        Measured and predicted are orders.
+
+    Raises
+    ------
+    ValueError
+        If the allowance is negative, or the confidence is not in (0, 1).
+
+    Examples
+    --------
     >>> exact = Fit(order=1.5, standard_error=0.0, factor=1.0, num_points=5)
     >>> order_equal_to(exact, 1.0, allowance=0.05).holds
     False

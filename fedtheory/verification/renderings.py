@@ -37,6 +37,11 @@ def rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
     exact numbers of thousands of digits (``about 0.25``). What is not there is None, such as the ratio where no
     hypothesis held.
 
+    Parameters
+    ----------
+    verdicts
+        As ``verify`` returns them.
+
     Returns
     -------
     list of dict
@@ -44,6 +49,12 @@ def rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
         ``verdict``, ``expected``, ``as_expected``, ``reason``; ``num_instances``, ``num_applicable``; of the worst
         instance ``worst_ratio``, ``measured``, ``relation``, ``predicted``, ``side``, ``slack``, ``instance``;
         ``worst_index``, ``entropy``, ``spawn_key``, which draw it again; ``risk``, ``seconds``.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.verdicts import verify
+    >>> [(row["key"], row["verdict"]) for row in rows(verify("power-of-choice:lemma-b1"))]
+    [('power-of-choice:lemma-b1', 'holds')]
     """
     return [{**_of_claim(verdict), **_of_instances(verdict), **_of_worst(verdict)} for verdict in verdicts]
 
@@ -85,7 +96,18 @@ def _of_worst(verdict: Verdict) -> dict[str, Any]:
 
 
 def of_finding(worst: Finding) -> dict[str, Any]:
-    """Return the part of a row that tells of its worst instance."""
+    """Return the part of a row that tells of its worst instance.
+
+    Parameters
+    ----------
+    worst
+        Of a verdict.
+
+    Returns
+    -------
+    dict[str, Any]
+        Ratio, sides, slack and instance.
+    """
     return {
         "worst_ratio": _plain(worst.ratio),
         "measured": _plain(worst.measured),
@@ -133,6 +155,18 @@ def numeric(row: Row) -> dict[str, Any]:
 
     Infinities, and what is too large for a double, stay text.
 
+    Parameters
+    ----------
+    row
+        One of ``rows``.
+
+    Returns
+    -------
+    dict[str, Any]
+        A new row.
+
+    Examples
+    --------
     >>> numeric({"key": "a:b", "measured": "9/32", "predicted": 1, "slack": 0, "worst_ratio": "inf"})
     {'key': 'a:b', 'measured': 0.28125, 'predicted': 1, 'slack': 0, 'worst_ratio': 'inf', 'exact': {'measured': '9/32'}}
     """
@@ -147,7 +181,18 @@ def _is_fraction(value: Any) -> bool:
 
 
 def console_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
-    """Rows of the table that the command line shows."""
+    """Rows of the table that the command line shows.
+
+    Parameters
+    ----------
+    found
+        As ``rows`` returns them.
+
+    Returns
+    -------
+    list[dict[str, Any]]
+        A dictionary for each verdict, from headings to cells.
+    """
     return [
         {
             "claim": row["key"],
@@ -179,6 +224,22 @@ def notes(found: Sequence[Row]) -> list[str]:
     """Lines on each verdict that has a reason (not applicable, inconclusive, error), or fails and should not.
 
     A failing one is shown with its instance; the command that draws it again stands at the end of each.
+
+    Parameters
+    ----------
+    found
+        As ``rows`` returns them.
+
+    Returns
+    -------
+    list[str]
+        Empty if there is nothing to say.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.verdicts import verify
+    >>> notes(rows(verify("power-of-choice:lemma-b1")))
+    []
     """
     return [line for row in found for line in _note(row)]
 
@@ -193,7 +254,18 @@ def _note(row: Row) -> list[str]:
 
 
 def replay_line(row: Row) -> str:
-    """Return the command that draws the worst instance of a row again."""
+    """Return the command that draws the worst instance of a row again.
+
+    Parameters
+    ----------
+    row
+        One of ``rows``.
+
+    Returns
+    -------
+    str
+        For a shell.
+    """
     seed = np.random.SeedSequence(row["entropy"], spawn_key=row["spawn_key"])
     return replay_command(row["key"], home=row["home"], number=row["worst_index"], seed=seed)
 
@@ -201,6 +273,18 @@ def replay_line(row: Row) -> str:
 def summary(found: Sequence[Row]) -> str:
     r"""How many verdicts there are of which kind.
 
+    Parameters
+    ----------
+    found
+        As ``rows`` returns them.
+
+    Returns
+    -------
+    str
+        One line.
+
+    Examples
+    --------
     >>> good, bad = {"verdict": "holds", "as_expected": True}, {"verdict": "error", "as_expected": False}
     >>> print(summary([good | {"risk": 0.001}, bad | {"risk": 0.0}]).replace("; ", "\n"))
     2 claims: 1 hold, 0 fail, 1 undecided (error), 1 not as expected
@@ -220,6 +304,18 @@ def summary(found: Sequence[Row]) -> str:
 def false_alarms(found: Sequence[Row]) -> str:
     """Say how many instances, at most, are expected to contradict true claims by bad luck.
 
+    Parameters
+    ----------
+    found
+        As ``rows`` returns them.
+
+    Returns
+    -------
+    str
+        The sum of all risks, in words.
+
+    Examples
+    --------
     >>> false_alarms([{"risk": 0.0}, {"risk": 0.0}]), false_alarms([{"risk": 0.02}, {"risk": 0.001}])
     ('0, no verdict rests on a confidence limit', 'at most 0.021')
     """
@@ -228,7 +324,18 @@ def false_alarms(found: Sequence[Row]) -> str:
 
 
 def description(row: Row) -> list[tuple[str, str]]:
-    """Pairs (name, text) that tell all of one verdict: what was claimed, what was found, and where to find it again."""
+    """Pairs (name, text) that tell all of one verdict: what was claimed, what was found, and where to find it again.
+
+    Parameters
+    ----------
+    row
+        One of ``rows``.
+
+    Returns
+    -------
+    list[tuple[str, str]]
+        In the order in which they are shown.
+    """
     pairs = [
         ("verdict", f"{row['verdict']} (expected: {row['expected']})"),
         *([("because", row["reason"])] if row["reason"] else []),
@@ -242,7 +349,18 @@ def description(row: Row) -> list[tuple[str, str]]:
 
 
 def finding_pairs(row: Row) -> list[tuple[str, str]]:
-    """Pairs (name, text) that tell of the worst instance of a row."""
+    """Pairs (name, text) that tell of the worst instance of a row.
+
+    Parameters
+    ----------
+    row
+        One of ``rows``, with a worst instance.
+
+    Returns
+    -------
+    list[tuple[str, str]]
+        In the order in which they are shown.
+    """
     return [
         ("measured", f"{row['measured']}, should be {row['relation']} {row['predicted']} ({row['side']})"),
         ("ratio", "none" if row["worst_ratio"] is None else f"{float(row['worst_ratio']):.6g}"),
@@ -252,7 +370,26 @@ def finding_pairs(row: Row) -> list[tuple[str, str]]:
 
 
 def markdown_table(found: Sequence[Row], prefix: str = "") -> str:
-    """Return a Markdown table, with keys shortened by a prefix."""
+    """Return a Markdown table, with keys shortened by a prefix.
+
+    Parameters
+    ----------
+    found
+        As ``rows`` returns them.
+    prefix
+        Cut from the beginning of every key.
+
+    Returns
+    -------
+    str
+        Lines, each ended.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.verdicts import verify
+    >>> markdown_table(rows(verify("power-of-choice:lemma-b1")), "power-of-choice:").splitlines()[0]
+    '| Claim | Verdict | Ratio | Applicable |'
+    """
     lines = ["| Claim | Verdict | Ratio | Applicable |", "| --- | --- | --: | --: |"]
     for row in found:
         expectation = "" if row["verdict"] == HOLDS else ", as expected" if row["as_expected"] else ", **unexpected**"

@@ -31,6 +31,11 @@ def html_report(verdicts: Iterable[Verdict], header: Mapping[str, Any] | None = 
     header
         What the verdicts come from, such as version, date and seed: pairs of a name and what is shown beside it.
 
+    Returns
+    -------
+    str
+        The whole page.
+
     Examples
     --------
     >>> from fedtheory.verification import verify

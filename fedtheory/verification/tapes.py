@@ -64,7 +64,27 @@ class Tape:
 
 
 def on_tape(claim: Claim, numbers: Iterable[float], rng: np.random.Generator) -> tuple[Finding, tuple[Read, ...]]:
-    """Check the instance that begins with these numbers, and return what it shows with all that the check read."""
+    """Check the instance that begins with these numbers, and return what it shows with all that the check read.
+
+    Parameters
+    ----------
+    claim
+        Whose check to make.
+    numbers
+        Between 0 and 1; what is read beyond them is drawn.
+    rng
+        Draws what is beyond the tape.
+
+    Returns
+    -------
+    tuple[Finding, tuple[Read, ...]]
+        The finding, and what was read.
+
+    Raises
+    ------
+    Exception
+        Whatever the check raises, with the tape as a note.
+    """
     tape = Tape(numbers, rng)
     try:
         finding = claim.check(cast(np.random.Generator, tape))
@@ -75,13 +95,43 @@ def on_tape(claim: Claim, numbers: Iterable[float], rng: np.random.Generator) ->
 
 
 def replay(claim: Claim, tape: Sequence[float]) -> Finding:
-    """Check the instance that a tape stands for."""
+    """Check the instance that a tape stands for.
+
+    Parameters
+    ----------
+    claim
+        Whose check to make.
+    tape
+        Between 0 and 1; what is read beyond comes from the seed 0.
+
+    Returns
+    -------
+    Finding
+        What the instance shows.
+
+    Raises
+    ------
+    Exception
+        Whatever the check raises.
+    """
     return on_tape(claim, tape, np.random.default_rng(0))[0]
 
 
 def written(reads: Iterable[Read]) -> tuple[float, ...]:
     """Return a tape of the same instance, each choice between whole numbers with as few decimals as tell it.
 
+    Parameters
+    ----------
+    reads
+        What a check read.
+
+    Returns
+    -------
+    tuple[float, ...]
+        As many numbers, each between 0 and 1.
+
+    Examples
+    --------
     >>> written([Read(0.123456, 0), Read(0.123456, 2), Read(0.99, 3), Read(0.4, 33)])
     (0.123456, 0.0, 0.7, 0.4)
     """

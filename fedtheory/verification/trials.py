@@ -47,7 +47,35 @@ class Trials:
 
 
 def reproduce(claim: Claim, rng: Any, index: int) -> Finding:
-    """Check one numbered instance of a claim again, -1 for the stored one; what the check raises is raised again."""
+    """Check one numbered instance of a claim again, -1 for the stored one; what the check raises is raised again.
+
+    Parameters
+    ----------
+    claim
+        Whose check to make.
+    rng
+        Seed or SeedSequence of the verdict.
+    index
+        Number of the instance, -1 for the stored one.
+
+    Returns
+    -------
+    Finding
+        What the instance shows.
+
+    Raises
+    ------
+    ValueError
+        If the index is below -1, or -1 for a claim without a stored instance.
+    Exception
+        Whatever the check raises.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.catalogue import one_claim
+    >>> reproduce(one_claim("power-of-choice:lemma-b1"), rng=0, index=3).holds
+    True
+    """
     if index == STORED:
         return _found(replay(claim, _stored(claim)))
     seeds = _validate.seed_sequence(rng)
@@ -60,6 +88,26 @@ def replay_command(
 ) -> str:
     """Return the line for a shell that checks an instance again: that of a tape, or a numbered one of a seed.
 
+    Parameters
+    ----------
+    key
+        Of the claim.
+    home
+        Where claims of the user's own come from.
+    tape
+        Of the instance, if it is on one.
+    number
+        Of the instance, if it is one of a seed.
+    seed
+        A SeedSequence.
+
+    Returns
+    -------
+    str
+        Words quoted where a shell needs it.
+
+    Examples
+    --------
     >>> replay_command("a:b", tape=[0.0, 0.5])
     'python -m fedtheory replay a:b --tape 0.0,0.5'
     >>> replay_command("a:b", number=7, seed=np.random.SeedSequence(3, spawn_key=(1, 2)))
@@ -94,7 +142,24 @@ def _found(finding: Any) -> Finding:
 def tried(
     claim: Claim, seeds: np.random.SeedSequence, numbers: Iterable[int], tape: Sequence[float] | None = None
 ) -> Trials:
-    """Check numbered instances, then that of a tape if given, up to the first one whose check raises an exception."""
+    """Check numbered instances, then that of a tape if given, up to the first one whose check raises an exception.
+
+    Parameters
+    ----------
+    claim
+        Whose check to make.
+    seeds
+        Of the verdict.
+    numbers
+        Of the instances to draw.
+    tape
+        Of one more instance.
+
+    Returns
+    -------
+    Trials
+        Findings by number, what was raised (or nothing), and the seconds.
+    """
     started = time.perf_counter()
     findings: dict[int, Finding] = {}
     draws = {number: partial(reproduce, claim, seeds, number) for number in numbers}

@@ -11,6 +11,8 @@ from typing import Any, final
 import numpy as np
 
 from fedtheory import _validate
+from fedtheory._summary import Summary
+from fedtheory._wording import written
 from fedtheory.verification._jobs import in_order
 from fedtheory.verification._spending import first_batch, on_batch, spent
 from fedtheory.verification.catalogue import known_tapes, select_claims
@@ -26,7 +28,7 @@ tick would stand for what was never tested, and the check should draw from its h
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """What the instances of one claim showed.
 
@@ -94,6 +96,23 @@ class Verdict:
         """What was compared: exact numbers, floating-point ones, or a confidence limit."""
         return self.worst.side
 
+    def __repr__(self) -> str:
+        return self._summary.text
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        rows = {"claim": self.claim.title, "source": self.claim.statement, "reason": self.reason}
+        where = f"({self.side}), instance {self.worst_index} of seed {self.entropy}"
+        rows |= {
+            "expected": "" if self.as_expected else self.expected,
+            "worst ratio": f"{written(float(self.worst_ratio))} {where}",
+            "instances": f"{self.num_instances}, {self.num_applicable} of them meet the hypotheses",
+        }
+        return Summary(f"{self.key}: {self.verdict}", {name: said for name, said in rows.items() if said})
+
 
 def verify(
     keys: str | Iterable[str] | None = None,
@@ -121,10 +140,20 @@ def verify(
     jobs
         Number of processes; the verdicts are those of one, but for what a budget in seconds leaves time for.
 
+    Returns
+    -------
+    list[Verdict]
+        One for each claim, in the order of the modules.
+
     Raises
     ------
     ValueError
         If a key names no claim, no claim is left, or the budget is unknown.
+
+    Examples
+    --------
+    >>> [verdict.verdict for verdict in verify("power-of-choice:lemma-b1")]
+    ['holds']
     """
     reached = {verdict.key: verdict for verdict in verdicts_of(select_claims(keys, paper, kind), budget, rng, jobs)}
     return list(reached.values())
@@ -133,7 +162,35 @@ def verify(
 def verdicts_of(
     selected: Iterable[Claim], budget: str | float = "quick", rng: Any = 0, jobs: int = 1
 ) -> Generator[Verdict, None, None]:
-    """Yield the verdicts one by one, as they are reached; with a budget in seconds again, when they rest on more."""
+    """Yield the verdicts one by one, as they are reached; with a budget in seconds again, when they rest on more.
+
+    Parameters
+    ----------
+    selected
+        Claims.
+    budget
+        ``quick``, ``thorough``, or seconds.
+    rng
+        Seed or SeedSequence.
+    jobs
+        Number of processes.
+
+    Yields
+    ------
+    Verdict
+        Verdicts, in the order of the claims.
+
+    Raises
+    ------
+    ValueError
+        If the budget, the seed or the number of jobs is none.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.catalogue import select_claims
+    >>> [verdict.key for verdict in verdicts_of(select_claims("power-of-choice:lemma-b1"))]
+    ['power-of-choice:lemma-b1']
+    """
     seeds, tapes = _validate.seed_sequence(rng), known_tapes()
     _entropy(seeds)
     claims, jobs = list(selected), _validate.count("jobs", jobs)
@@ -146,7 +203,27 @@ def verdicts_of(
 
 
 def examined(sizes: Sequence[tuple[Claim, int]], rng: Any = 0, jobs: int = 1) -> Generator[Verdict, None, None]:
-    """Yield the verdict on each claim from so many instances, and from the stored one."""
+    """Yield the verdict on each claim from so many instances, and from the stored one.
+
+    Parameters
+    ----------
+    sizes
+        Pairs of a claim and a number of instances.
+    rng
+        Seed or SeedSequence.
+    jobs
+        Number of processes.
+
+    Yields
+    ------
+    Verdict
+        Verdicts, in the order of the claims.
+
+    Raises
+    ------
+    ValueError
+        If the seed or the number of jobs is none.
+    """
     seeds, tapes = _validate.seed_sequence(rng), known_tapes()
     batches = [first_batch(claim, count, tapes.get(claim.key), jobs) for claim, count in sizes]
     with closing(in_order(partial(on_batch, seeds), batches, jobs)) as results:
@@ -160,6 +237,33 @@ def examine(
     """Reach a verdict on one claim from a number of instances (the quick budget by default), and from a tape if given.
 
     An exception in the check is caught: the verdict is ``error``, and says what was raised.
+
+    Parameters
+    ----------
+    claim
+        To be decided.
+    num_instances
+        How many to draw; one if its check is not random.
+    rng
+        Seed or SeedSequence.
+    tape
+        Of one more instance.
+
+    Returns
+    -------
+    Verdict
+        With its worst instance, which can be drawn again.
+
+    Raises
+    ------
+    ValueError
+        If the number of instances is not positive, or the seed is not made from a single integer.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.catalogue import one_claim
+    >>> examine(one_claim("power-of-choice:lemma-b1"), num_instances=5).num_instances
+    5
     """
     wanted = claim.num_instances("quick") if num_instances is None else num_instances
     count = 1 if claim.is_single else _validate.count("num_instances", wanted)

@@ -37,6 +37,18 @@ class FeasiblePoint(NamedTuple):
 def verify_upper(program: Program, multipliers: Multipliers) -> Fraction:
     """Return the upper bound that multipliers prove, and trust nothing but the program.
 
+    Parameters
+    ----------
+    program
+        To be maximized.
+    multipliers
+        One for each constraint, in rationals.
+
+    Returns
+    -------
+    Fraction
+        An upper bound of the program's value.
+
     Raises
     ------
     OracleError
@@ -62,7 +74,20 @@ def verify_upper(program: Program, multipliers: Multipliers) -> Fraction:
 
 
 def value_balance(program: Program, weights: Sequence[Fraction]) -> list[Fraction]:
-    """Coefficient of every function value in ``sum weight * form`` over ``program.forms``."""
+    """Coefficient of every function value in ``sum weight * form`` over ``program.forms``.
+
+    Parameters
+    ----------
+    program
+        Whose function values must cancel.
+    weights
+        One for each of its forms.
+
+    Returns
+    -------
+    list[Fraction]
+        Zeros if they cancel.
+    """
     total = [Fraction(0)] * len(program.values)
     for row, place, c in program.levels:
         total[place] += weights[row] * c
@@ -82,6 +107,18 @@ def _middle(program: Program, weights: Sequence[Fraction]) -> Any:
 
 def verify_lower(program: Program, point: FeasiblePoint) -> Fraction:
     """Return the objective at a point, and trust nothing but the program.
+
+    Parameters
+    ----------
+    program
+        To be maximized.
+    point
+        Gram factors and function values, in rationals.
+
+    Returns
+    -------
+    Fraction
+        A lower bound of the program's value.
 
     Raises
     ------

@@ -35,6 +35,20 @@ def prove_one_round(
 ) -> Fraction:
     """Prove ``fedavg.one_round`` by the multipliers ``2 eta c^(2 tau - 1 - 2 s)``; return the number that they prove.
 
+    Parameters
+    ----------
+    local_steps, step_size
+        tau, and eta of at most 1/L.
+    mu, L
+        Strong convexity and smoothness.
+    distance2, objective_gap
+        Squared distance of the start from w*, and Gamma.
+
+    Returns
+    -------
+    Fraction
+        Exact; squared.
+
     Raises
     ------
     OracleError
@@ -57,6 +71,22 @@ def prove_sampled_step(
 ) -> Fraction:
     """Prove ``fedavg.sampled_step`` by the multiplier ``2 eta c``; return the number that it proves.
 
+    Parameters
+    ----------
+    num_clients, num_selected
+        K and m.
+    step_size
+        At most 1/L.
+    mu, L
+        Strong convexity and smoothness.
+    distance2, objective_gap
+        Squared distance of the start from w*, and Gamma.
+
+    Returns
+    -------
+    Fraction
+        Exact; squared.
+
     Raises
     ------
     OracleError
@@ -77,6 +107,20 @@ def prove_sampled_step(
 
 def prove_gap_after_step(step_size: Any, *, mu: Any, L: Any, distance2: Any, objective_gap: Any) -> Fraction:
     """Prove ``fedavg.gap_after_step`` by the multipliers 1 and c, c; return the number that they prove.
+
+    Parameters
+    ----------
+    step_size
+        At most 1/L.
+    mu, L
+        Strong convexity and smoothness.
+    distance2, objective_gap
+        Squared distance of the start from w*, and Gamma.
+
+    Returns
+    -------
+    Fraction
+        Exact; in units of F.
 
     Raises
     ------
@@ -101,6 +145,22 @@ def prove_skewed_round(
     """Prove Lemma W, ``power_of_choice.round_coefficients``, step by step; return the number that is proved.
 
     What is charged to the losses along the path is handed on to the loss at the round's start by Lemma F.
+
+    Parameters
+    ----------
+    step_sizes
+        Of the round's steps, each at most 1/L.
+    mu, L
+        Strong convexity and smoothness.
+    distance2, objective_gap
+        Squared distance of the start from w*, and Gamma.
+    rho_diagonal, rho_tilde
+        The skews.
+
+    Returns
+    -------
+    Fraction
+        Exact; squared.
 
     Raises
     ------

@@ -66,7 +66,22 @@ Way = Callable[[Bound, Mapping[str, Any]], Confrontation]
 
 
 def worst_scene(scene: Scene, given: Setting, error: str) -> WorstCase:
-    """Enclose the value of a program that no door offers; it has no instance."""
+    """Enclose the value of a program that no door offers; it has no instance.
+
+    Parameters
+    ----------
+    scene
+        The program, and what its constants are called.
+    given
+        The units of the user.
+    error
+        What is maximized: ``distance`` or ``gap``.
+
+    Returns
+    -------
+    WorstCase
+        Its ``instance`` raises.
+    """
     found = enclose(scene.program)
     return worst_of([Proof(scene.program, found)], given, error, partial(_no_instance, error))
 

@@ -54,6 +54,11 @@ def interpolation_of_copies(points: Sequence[Point], first_noise: int, mu: Fract
         independent, so that only the blocks before have products.
     mu, L
         As in ``interpolation``.
+
+    Yields
+    ------
+    Form
+        Forms that must be at most 0.
     """
     for s, i in enumerate(points):
         for t, j in enumerate(points):
@@ -88,6 +93,17 @@ def impose_quadratic(draft: Draft, minimum: Point, points: Sequence[Point], mu: 
     With X the points less the minimizer and Y their gradients: ``f = f* + <x, y>/2``, ``X'Y`` is symmetric, and
     ``(Y - mu X)'(L X - Y)`` is positive semidefinite (Bousselmi, Hendrickx, Glineur 2024), which a block of its own
     says.
+
+    Parameters
+    ----------
+    draft
+        Is given the constraints.
+    minimum
+        The minimizer, with the value there.
+    points
+        Models, gradients and values of the function.
+    mu, L
+        Limits of the curvatures.
     """
     half, block = Fraction(1, 2), draft.block()
     moved = [Point(point.at - minimum.at, point.gradient, point.value) for point in points]

@@ -5,6 +5,8 @@ are orthogonal. Inner products of basis vectors are the entries of one positive 
 dimension of the space is not restricted. All coefficients are exact rationals.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,28 +33,28 @@ class Vector:
     def __init__(self, coordinates: Mapping[Basis, Fraction]) -> None:
         self.coordinates = {place: c for place, c in coordinates.items() if c}
 
-    def __add__(self, other: "Vector") -> "Vector":
+    def __add__(self, other: Vector) -> Vector:
         places = {**self.coordinates, **other.coordinates}
         return Vector({place: self[place] + other[place] for place in places})
 
-    def __sub__(self, other: "Vector") -> "Vector":
+    def __sub__(self, other: Vector) -> Vector:
         return self + -1 * other
 
-    def __rmul__(self, factor: Fraction | int) -> "Vector":
+    def __rmul__(self, factor: Fraction | int) -> Vector:
         return Vector({place: factor * c for place, c in self.coordinates.items()})
 
     def __getitem__(self, place: Basis) -> Fraction:
         return self.coordinates.get(place, Fraction(0))
 
-    def __matmul__(self, other: "Vector") -> "Form":
+    def __matmul__(self, other: Vector) -> Form:
         return Form({(self, other): Fraction(1)})
 
     @property
-    def square(self) -> "Form":
+    def square(self) -> Form:
         """Squared length."""
         return self @ self
 
-    def within(self, blocks: Iterable[int]) -> "Vector":
+    def within(self, blocks: Iterable[int]) -> Vector:
         """Return the part that lies in some blocks."""
         kept = set(blocks)
         return Vector({place: c for place, c in self.coordinates.items() if place[0] in kept})
@@ -64,13 +66,13 @@ class Value:
 
     __slots__ = ()
 
-    def __add__(self, other: "Form | Value") -> "Form":
+    def __add__(self, other: Form | Value) -> Form:
         return Form.of(self) + other
 
-    def __sub__(self, other: "Form | Value") -> "Form":
+    def __sub__(self, other: Form | Value) -> Form:
         return Form.of(self) - other
 
-    def __rmul__(self, factor: Fraction | int) -> "Form":
+    def __rmul__(self, factor: Fraction | int) -> Form:
         return factor * Form.of(self)
 
 
@@ -89,23 +91,23 @@ class Form:
     @classmethod
     def total(
         cls, products: Iterable[tuple[tuple[Vector, Vector], Fraction]], values: Iterable[tuple[Value, Fraction]] = ()
-    ) -> "Form":
+    ) -> Form:
         """Add up terms, of which several may belong to one product or value."""
         return cls(_added({}, products), _added({}, values))
 
     @classmethod
-    def of(cls, term: "Form | Value") -> "Form":
+    def of(cls, term: Form | Value) -> Form:
         """Return a form as it is, and a function value as a form."""
         return term if isinstance(term, Form) else cls({}, {term: Fraction(1)})
 
-    def __add__(self, other: "Form | Value") -> "Form":
+    def __add__(self, other: Form | Value) -> Form:
         right = Form.of(other)
         return Form(_added(self.products, right.products.items()), _added(self.values, right.values.items()))
 
-    def __sub__(self, other: "Form | Value") -> "Form":
+    def __sub__(self, other: Form | Value) -> Form:
         return self + -1 * Form.of(other)
 
-    def __rmul__(self, factor: Fraction | int) -> "Form":
+    def __rmul__(self, factor: Fraction | int) -> Form:
         return Form(
             {pair: factor * c for pair, c in self.products.items()},
             {value: factor * c for value, c in self.values.items()},

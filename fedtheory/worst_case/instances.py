@@ -1,5 +1,7 @@
 """Federations that attain a worst case, as functions that ordinary code can train."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import product

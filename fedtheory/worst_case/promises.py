@@ -37,6 +37,11 @@ def confront(bound: Bound, **arguments: Any) -> Confrontation:
     arguments
         Of the bound, by name. Horizons must be whole rounds.
 
+    Returns
+    -------
+    Confrontation
+        The promise, the worst case between two rationals, and what each constant costs.
+
     Raises
     ------
     ValueError
@@ -62,7 +67,25 @@ def confront(bound: Bound, **arguments: Any) -> Confrontation:
 
 
 def compared(bound: Bound, arguments: Mapping[str, Any]) -> Confrontation:
-    """Confront without asking what single constants cost; the bound is evaluated once."""
+    """Confront without asking what single constants cost; the bound is evaluated once.
+
+    Parameters
+    ----------
+    bound
+        One of ``CONFRONTED``.
+    arguments
+        Of the bound, by name.
+
+    Returns
+    -------
+    Confrontation
+        The promise beside the worst case, without charges.
+
+    Raises
+    ------
+    ValueError
+        If no worst case of the bound is known.
+    """
     for known, way in CONFRONTED.items():
         if known is bound:
             return way(bound, arguments)

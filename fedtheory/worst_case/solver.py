@@ -1,5 +1,6 @@
 """Hand a program to an interior-point solver, in floating point: its answer is a hint, never a result."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
@@ -9,7 +10,7 @@ from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case.gram import Program
 
-__all__ = ["Assembled", "Empty", "Solution", "assemble", "solve", "tightened", "triangle"]
+__all__ = ["Assembled", "Empty", "Solution", "assemble", "packed", "solve", "tightened", "unpacked"]
 
 
 @final
@@ -43,8 +44,8 @@ class Assembled:
     @property
     def traces(self) -> Array:
         """The sum of all traces as a row."""
-        ones = [np.equal(*triangle(size)).astype(np.float64) for size in self.sizes]
-        return np.concatenate([*ones, np.zeros(self.rows.shape[1] - self.num_entries)])
+        ones = packed([np.eye(size) for size in self.sizes])
+        return np.concatenate([ones, np.zeros(self.rows.shape[1] - self.num_entries)])
 
 
 class Solution(NamedTuple):
@@ -52,18 +53,23 @@ class Solution(NamedTuple):
 
     Attributes
     ----------
-    grams
-        Gram matrices, one per block, shape (n, n).
+    roots
+        Of each Gram matrix G a matrix V with ``G = V' V``, shape (n, n).
     values
         Function values, in the order of ``program.values``.
     multipliers, equality_multipliers
         Of the inequalities (at least 0) and of the equalities.
     """
 
-    grams: tuple[Array, ...]
+    roots: tuple[Array, ...]
     values: Array
     multipliers: Array
     equality_multipliers: Array
+
+    @property
+    def grams(self) -> tuple[Array, ...]:
+        """Gram matrices, one per block, shape (n, n)."""
+        return tuple(root.T @ root for root in self.roots)
 
 
 class Empty(OracleError):
@@ -74,14 +80,82 @@ class Empty(OracleError):
         self.multipliers = multipliers
 
 
-def triangle(size: int) -> tuple[Any, Any]:
+def packed(matrices: Sequence[Array]) -> Array:
+    """Write symmetric matrices, shapes (..., n, n), as rows of their entries, so that products stay products.
+
+    Parameters
+    ----------
+    matrices
+        One of each size, or a stack of them.
+
+    Returns
+    -------
+    Array
+        Upper triangles side by side, shape (..., sum of n (n + 1)/2), what is off the diagonal times sqrt(2).
+
+    Examples
+    --------
+    >>> packed([np.array([[2.0, 3.0], [3.0, 5.0]])]).round(3)
+    array([2.   , 4.243, 5.   ])
+    """
+    parts = []
+    for matrix in matrices:
+        i, j = _triangle(matrix.shape[-1])
+        parts.append(matrix[..., i, j] * np.where(i == j, 1.0, np.sqrt(2)))
+    return np.concatenate(parts, axis=-1)
+
+
+def unpacked(sizes: Sequence[int], rows: Array) -> list[Array]:
+    """Read the matrices back from rows of their entries.
+
+    Parameters
+    ----------
+    sizes
+        Numbers of rows of the matrices.
+    rows
+        What ``packed`` wrote, shape (..., sum of n (n + 1)/2).
+
+    Returns
+    -------
+    list of Array
+        A matrix of each size, shape (..., n, n).
+
+    Examples
+    --------
+    >>> unpacked([2], packed([np.array([[2.0, 3.0], [3.0, 5.0]])]))[0].round(3)
+    array([[2., 3.],
+           [3., 5.]])
+    """
+    found, start = [], 0
+    for size in sizes:
+        i, j = _triangle(size)
+        matrix = np.zeros((*rows.shape[:-1], size, size))
+        entries = rows[..., start : start + i.size] * np.where(i == j, 1.0, np.sqrt(0.5))
+        matrix[..., i, j] = matrix[..., j, i] = entries
+        found.append(matrix)
+        start += i.size
+    return found
+
+
+def _triangle(size: int) -> tuple[Any, Any]:
     """Row and column numbers of the upper triangle, column by column."""
     columns, rows = np.tril_indices(size)
     return rows, columns
 
 
 def assemble(program: Program) -> Assembled:
-    """Write a program as arrays."""
+    """Write a program as arrays.
+
+    Parameters
+    ----------
+    program
+        To be maximized.
+
+    Returns
+    -------
+    Assembled
+        Sparse rows, the objective first.
+    """
     from scipy.sparse import csr_array, hstack
 
     pairs: dict[tuple[int, int], int] = {}
@@ -116,7 +190,7 @@ def _coordinates(program: Program, block: int, size: int) -> Array:
 
 def _products(vectors: Array, left: Any, right: Any) -> Any:
     # <u, v> as a linear function of the Gram matrix's upper triangle.
-    i, j = triangle(vectors.shape[1])
+    i, j = _triangle(vectors.shape[1])
     first, second = vectors[:, i], vectors[:, j] * np.where(i == j, 0.5, np.sqrt(0.5))
     # In place: large programs are bound by the memory that goes back and forth.
     found, other = first[left], second[left]
@@ -127,7 +201,20 @@ def _products(vectors: Array, left: Any, right: Any) -> Any:
 
 
 def tightened(assembled: Assembled, room: float) -> Assembled:
-    """Lower the bounds of all inequalities by a number."""
+    """Lower the bounds of all inequalities by a number.
+
+    Parameters
+    ----------
+    assembled
+        What the solver is given.
+    room
+        How much.
+
+    Returns
+    -------
+    Assembled
+        A new one; equalities stay.
+    """
     lowered = np.arange(assembled.bounds.size) > assembled.num_equalities
     return replace(assembled, bounds=assembled.bounds - room * lowered)
 
@@ -143,6 +230,11 @@ def solve(assembled: Assembled, *, gram_weight: float = 0.0, tolerance: float = 
         eps: ``eps tr G`` is added to the objective, so that the dual slack becomes at least ``eps I``.
     tolerance
         Of the solver.
+
+    Returns
+    -------
+    Solution
+        The point and the multipliers, as floats.
 
     Raises
     ------
@@ -196,16 +288,16 @@ def _check(status: str, multipliers: Array) -> None:
 
 def _solution(assembled: Assembled, found: Any) -> Solution:
     x, z = np.array(found.x), np.array(found.z)
-    grams, start, first = [], 0, assembled.num_equalities
-    for size in assembled.sizes:
-        i, j = triangle(size)
-        gram = np.zeros((size, size))
-        gram[i, j] = gram[j, i] = x[start : start + i.size] * np.where(i == j, 1.0, np.sqrt(0.5))
-        grams.append(gram)
-        start += i.size
+    first = assembled.num_equalities
     return Solution(
-        grams=tuple(grams),
-        values=x[start:],
+        roots=tuple(_root(gram) for gram in unpacked(assembled.sizes, x)),
+        values=x[assembled.num_entries :],
         multipliers=np.maximum(z[first : assembled.rows.shape[0] - 1], 0.0),
         equality_multipliers=z[:first],
     )
+
+
+def _root(gram: Array) -> Array:
+    lengths, vectors = np.linalg.eigh(gram)
+    found: Array = np.sqrt(np.maximum(lengths, 0.0))[:, None] * vectors.T
+    return found

@@ -164,7 +164,29 @@ class WorstCase:
 
 
 def worst_of(proofs: Sequence[Proof], given: Setting, error: str, attain: Callable[[], Instance]) -> WorstCase:
-    """Put the largest of some programs' values together, in the units that the user gave."""
+    """Put the largest of some programs' values together, in the units that the user gave.
+
+    Parameters
+    ----------
+    proofs
+        Of the programs, at least one.
+    given
+        The units of the user.
+    error
+        What is maximized.
+    attain
+        Makes the instance when it is asked for.
+
+    Returns
+    -------
+    WorstCase
+        The enclosure of the largest of their values.
+
+    Raises
+    ------
+    OracleError
+        When its proofs are checked again and do not hold.
+    """
     unit = given.unit(error)
     lower = unit * max(found.lower for _, found in proofs)
     upper = unit * max(found.upper for _, found in proofs)
@@ -178,7 +200,22 @@ def worst_of(proofs: Sequence[Proof], given: Setting, error: str, attain: Callab
 
 
 def lemma_of(proofs: Sequence[Proof], given: Setting, error: str) -> Lemma:
-    """Read the inequality off the multipliers, in the units that the user gave."""
+    """Read the inequality off the multipliers, in the units that the user gave.
+
+    Parameters
+    ----------
+    proofs
+        Of the programs.
+    given
+        The units of the user.
+    error
+        What is maximized.
+
+    Returns
+    -------
+    Lemma
+        The largest multiplier of each constant over the programs.
+    """
     # Constants are not negative, so that the largest coefficients serve all programs.
     best: dict[str, Fraction] = {}
     for program, found in proofs:

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory._validate import Domain, finite
+from fedtheory._validate import finite
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.recursion import elapsed_step_sizes, unroll, unrolled_gap
+from fedtheory.domains import Domain
 from fedtheory.errors import AssumptionViolated
 from fedtheory.paper import Paper, states
 

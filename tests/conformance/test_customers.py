@@ -34,6 +34,7 @@ STRATEGIES: list[tuple[Any, dict[str, Any]]] = [
     (S.Independent(2.5), {}),
     (S.Independent(2.5, "approximate"), {}),
     (S.ActiveFederated(2, (10,) * K), {}),
+    (S.ActiveFederatedByReports(3), {}),
     (S.Available(S.PowerOfChoice(1, 2), S.BernoulliAvailability(0.7), "allow"), {}),
     (S.LossMatching(PRIORITY, (0.5,) * K, 1.5, participation=S.UniformFraction(0.5)), SHARES),
     (S.GreedyShapley(2), {}),

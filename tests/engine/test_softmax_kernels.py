@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 
 import fedtheory as ft
 from fedtheory._exponential import power
-from fedtheory.engine import _softmax_blocks as blocks
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.rules import Rules
-from tests.engine.sampled_twin import plain, run_twin
+from tests.engine.sampled_twin import run_twin
 
 EPS = np.finfo(np.float64).eps
 
@@ -231,17 +230,3 @@ def test_losses_of_huge_and_tiny_margins_are_exact():
     run = ft.fedavg(fed, Full(), num_rounds=0, step_size=1.0, initial=w, record=("loss",))
     # 0 + 1e5 + 800 + log(1 + e^1e-9), over four
     assert run.loss[0, 0] == pytest.approx((1e5 + 800 + np.log(2) + 0.5e-9) / 4, rel=1e-14)
-
-
-def test_a_gradient_without_its_last_rows_is_seen():
-    # the defect: rows beyond a multiple of eight are dropped
-    gradient = plain(blocks.add_gradient)
-    x, batch = np.eye(16), np.arange(64) % 16
-    block, wanted = np.zeros((7, 64)), np.zeros((5, 16))
-    rng = np.random.default_rng(0)
-    block[:5, :13] = rng.normal(size=(5, 13))
-    wanted[:, :13] = block[:5, :13]
-    for size, right in ((13, True), (8, False)):
-        found = np.zeros((5, 16))
-        gradient(x, batch, size, block, 5, found)
-        assert np.allclose(found, wanted) is right

@@ -99,6 +99,26 @@ def test_the_unit_of_the_losses_does_not_matter_and_neither_do_shared_minima(uni
         selection_skew_at(same, Proportional(1), [0.0], [0.1 + 1e-9], num_draws=2)
 
 
+@pytest.mark.parametrize("curvatures", [[1.0, 1e-8], [1e-8, 1.0], [1.0, 1.0]])
+def test_a_zero_is_told_from_a_small_number_by_what_rounding_leaves(curvatures):
+    same = QuadraticFederation(curvatures, np.full((2, 1), 0.1), np.full(2, 0.5))
+    arguments = (same, Proportional(1), [0.0])
+    for roundings in (0, 1, 4):
+        with pytest.raises(AssumptionViolated, match="0/0"):
+            selection_skew_at(*arguments, [0.1 * (1 + roundings * 2.0**-52)], num_draws=2)
+    assert selection_skew_at(*arguments, [0.1 * (1 + 1e-9)], num_draws=2).value > 0
+
+
+@pytest.mark.parametrize("minima", [[0.0, 0.3], [0.3, 0.0], [0.3, 0.3], [-0.3, -0.3]])
+def test_what_the_subtraction_of_a_minimum_leaves_is_no_loss(minima):
+    same = QuadraticFederation(np.full(2, 1.0), np.full((2, 1), 0.0), np.full(2, 0.5), minima)
+    # A loss of 0.7 units in the last place of the minimum is rounded up to a whole one where the minimum is not 0.
+    unit = np.spacing(0.3)
+    with pytest.raises(AssumptionViolated, match="0/0"):
+        selection_skew_at(same, Proportional(1), [0.0], [np.sqrt(2 * 0.7 * unit)], num_draws=2)
+    assert selection_skew_at(same, Proportional(1), [0.0], [np.sqrt(2e6 * unit)], num_draws=2).value > 0
+
+
 def test_extremes_are_estimates_from_one_side():
     opposite = QuadraticFederation(np.ones(2), np.array([[1.0], [-1.0]]), np.full(2, 0.5))
     # Worst of two: rho_bar = 0, rho_tilde = 1, rho_diagonal = 1 (the last at w = 0, approached from above).
@@ -242,6 +262,12 @@ def test_bad_numbers_are_refused_by_name(change, message):
     arguments = {"w": [0.0, 0.0], "other": [1.0, 0.0], "num_draws": 5, **change}
     with pytest.raises(ValueError, match=message):
         selection_skew_at(FED, Proportional(1), **arguments)
+
+
+@pytest.mark.parametrize("selected", [1, 2, 3])
+def test_weights_that_need_no_look_at_updates_are_covered(selected):
+    found = selection_skew_at(FED, Uniform(selected, "weighted"), [0.0, 0.0], [1.0, 0.0], num_draws=5)
+    assert found.value > 0
 
 
 def test_one_draw_has_no_finite_error():

@@ -35,33 +35,30 @@ def test_a_lower_side_of_zero_is_left_out_on_a_logarithmic_axis(axes):
     assert lower.get_ydata()[1] == 0.2
 
 
-def test_bars_lead_from_one_level_to_the_next_and_markers_show_what_is_added(axes):
-    # 1 -> 10 -> 1000 -> 100: adds 9, then 990, takes 900 away
+def test_bars_lead_from_one_level_to_the_next_and_factors_stand_beside_them(axes):
+    # 1 -> 10 -> 1000 -> 100: times 10, times 100, times 1/10
     waterfall(axes, [1.0, 10.0, 1000.0, 100.0], ["a", "b", "c"], groups=["up", "up", "down"])
     bars = [(bar.get_x(), bar.get_width()) for bar in axes.patches if bar.get_width()]
     np.testing.assert_allclose(bars, [(0, 1), (1, 2), (3, -1)], atol=1e-12)
-    own = {line.get_label(): 10.0 ** np.asarray(line.get_xdata()) for line in axes.lines}
-    np.testing.assert_allclose(own["added by itself"], [9, 990], rtol=1e-12)
-    np.testing.assert_allclose(own["taken away"], [900], rtol=1e-12)
+    beside = [(text.get_text().split("$")[-1], *text.xy) for text in axes.texts]
+    assert beside == [("10", 1.0, 0), ("100", 3.0, 1), ("0.1", 3.0, 2)]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b", "c"]
     assert axes.get_legend_handles_labels()[1].count("up") == 1
 
 
-def test_a_step_that_changes_nothing_is_a_thin_bar_with_no_marker(axes):
-    waterfall(axes, [1.0, 10.0, 10.0, 100.0], ["a", "b", "c"])
+def test_a_step_that_changes_nothing_is_a_thin_bar_without_a_factor_and_its_kind_has_no_entry(axes):
+    waterfall(axes, [1.0, 10.0, 10.0, 100.0], ["a", "b", "c"], groups=["up", "idle", "up"])
     [_, unchanged, _] = [bar for bar in axes.patches if bar.get_width()]
     assert unchanged.get_x() == 1.0
     assert 0 < unchanged.get_width() < 0.05
-    marked = {line.get_label(): list(line.get_ydata()) for line in axes.lines if line.get_marker() in ("D", "x")}
-    assert marked == {"added by itself": [0, 2]}
+    assert [text.xy[1] for text in axes.texts] == [0, 2]
+    assert axes.get_legend_handles_labels()[1] == ["up"]
 
 
 def test_only_falling_bars_are_hatched_and_each_is_tied_to_the_next(axes):
     waterfall(axes, [1.0, 10.0, 1000.0, 100.0], ["a", "b", "c"])
     assert [bool(bar.get_hatch()) for bar in axes.patches if bar.get_width()] == [False, False, True]
-    ties = [
-        (list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines if line.get_marker() not in ("D", "x")
-    ]
+    ties = [(list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines]
     assert ties == [([1, 1], [0, 1]), ([3, 3], [1, 2]), ([2, 2], [2, 3])]
 
 

@@ -18,6 +18,7 @@ EQUAL = np.full(K, 1 / K)
 WEIGHTS = np.array([0.3, 0.25, 0.2, 0.12, 0.08, 0.05])
 EXAMPLES: dict[str, Any] = {
     "ActiveFederated": ft.selection.ActiveFederated(2, (10,) * K),
+    "ActiveFederatedByReports": ft.selection.ActiveFederatedByReports(3),
     "Available": ft.selection.Available(
         ft.selection.PowerOfChoice(1, 2), ft.selection.BernoulliAvailability(0.7), "allow"
     ),
@@ -42,8 +43,8 @@ DETERMINISTIC = {"Full"}
 WITH_REPLACEMENT = {"Proportional"}
 # The law is not that of the losses alone: valuations, presence, updates.
 WITHOUT_LAW = {
-    "ActiveFederated", "Available", "Independent", "GreedyShapley", "UpperConfidenceShapley", "SoftmaxShapley",
-    "SizeWeighted",
+    "ActiveFederated", "ActiveFederatedByReports", "Available", "Independent", "GreedyShapley",
+    "UpperConfidenceShapley", "SoftmaxShapley", "SizeWeighted",
 }  # fmt: skip
 # Priority and other clients have different rights.
 UNEQUAL_RIGHTS = {"LossMatching"}
@@ -129,6 +130,7 @@ def test_equal_clients_are_taken_equally_often(name: str) -> None:
 
 GREEDY: dict[str, Any] = {
     "ActiveFederated": ft.selection.ActiveFederated(K + 1, (10,) * K),
+    "ActiveFederatedByReports": ft.selection.ActiveFederatedByReports(K + 1),
     "Available": ft.selection.Available(ft.selection.Uniform(K + 1), ft.selection.BernoulliAvailability(0.7)),
     "Independent": ft.selection.Independent(K + 1.0),
     "LossMatching": ft.selection.LossMatching((True, *ALL), (1 / (K + 1),) * (K + 1)),

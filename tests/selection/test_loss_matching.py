@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import fedtheory as ft
 from fedtheory.engine.inclusion import inclusions
 from fedtheory.federation.prioritized import prioritize
-from fedtheory.selection.loss_matching import LossMatching, matches
+from fedtheory.selection.loss_matching import LossMatching
+from fedtheory.selection.matched_losses import matches
 from fedtheory.selection.participation import Everyone, PriorityDraws, UniformFraction
 from fedtheory.selection.threshold_schedules import AnnealedThreshold, thresholds
 

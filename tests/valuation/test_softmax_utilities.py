@@ -121,6 +121,7 @@ def test_arguments_are_read_in_any_form_and_left_alone():
         ({"weights": [1.0, 0.0, 1.0]}, ValueError, "weights must be finite and positive, got 0.0 at index 1"),
         ({"weights": [1.0, 2.0]}, ValueError, r"weights must have shape \(3,\), got \(2,\)"),
         ({"weights": [1.0, 1e-150, 1.0]}, ValueError, r"weights must be within a factor of 1e\+100"),
+        ({"weights": [1.0, 1.5e100, 1.0]}, ValueError, r"within a factor of 1e\+100, got 1 and 1\.5e\+100"),
         ({"before": np.zeros(8)}, ValueError, r"before must have shape \(9,\), got \(8,\)"),
         ({"models": np.full((3, 9), np.nan)}, ValueError, r"models must be finite, got nan at index \(0, 0\)"),
         ({"models": np.full((3, 9), 1e200)}, ValueError, r"logits of models must be at most 1e\+100"),

@@ -159,13 +159,23 @@ def test_the_nearest_point_of_a_polygon_has_weights_that_sum_to_one() -> None:
     assert _on_simplex(corners, np.array([-2.0, 0.0, 0.0])) == pytest.approx([1.0, 0.0, 0.0], abs=1e-12)
 
 
-def test_a_solver_that_fails_gives_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        message = "the solver must end with a solution, got MaxIterations"
-        raise OracleError(message)
+def fail(*_: Any, **__: Any) -> None:
+    message = "the solver must end with a solution, got MaxIterations"
+    raise OracleError(message)
 
+
+def test_where_the_solver_fails_a_slower_method_finds_the_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = fedavg(1, 0.25, **CLASS)
     monkeypatch.setattr(enclosures, "solve", fail)
-    with pytest.raises(OracleError, match="MaxIterations"):
+    found = fedavg(1, 0.25, **CLASS)
+    assert found.verify() == found.enclosure
+    assert found.relative_width < known.relative_width < 1e-5
+
+
+def test_solvers_that_fail_give_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(enclosures, "solve", fail)
+    monkeypatch.setattr(enclosures, "inner_solutions", lambda *_: iter(()))
+    with pytest.raises(OracleError, match=r"round to proofs of both sides, got none: .* got MaxIterations"):
         fedavg(1, 0.25, **CLASS)
 
 

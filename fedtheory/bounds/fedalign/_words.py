@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory import _validate
-from fedtheory._validate import Domain, nonnegative
+from fedtheory._validate import nonnegative
 from fedtheory.arithmetic import total
 from fedtheory.assumptions import (
     AggregationWeights,
@@ -17,6 +17,7 @@ from fedtheory.assumptions import (
     StronglyConvex,
 )
 from fedtheory.bounds.fedavg._words import delay
+from fedtheory.domains import Domain
 from fedtheory.paper import Paper
 from fedtheory.scheme import Scheme
 

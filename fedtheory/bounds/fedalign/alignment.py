@@ -1,5 +1,7 @@
 """FedALIGN: from the renormalized weights p'_k of a run to its theta_T and rho_T (notation of fedalign)."""
 
+from __future__ import annotations
+
 import itertools
 from fractions import Fraction
 
@@ -71,6 +73,25 @@ def priority_weights(weights: npt.ArrayLike, priority: npt.ArrayLike) -> Array:
 
     The weights are not negative and sum to 1 over the clients.
 
+    Parameters
+    ----------
+    weights
+        Aggregation weights ``p'_k I_k``, shape (..., K).
+    priority
+        Which clients are priority clients, shape (K,).
+
+    Returns
+    -------
+    Array
+        Shape (...), in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If the weights are negative or do not sum to 1, or shapes disagree.
+
+    Examples
+    --------
     >>> priority_weights([[0.5, 0.5, 0.0]], [True, False, False])
     array([0.5])
     """
@@ -88,6 +109,16 @@ def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: 
         The p'_k I_k, not negative and of sum 1, and which clients are priority clients, shape (K,).
     client_gaps
         ``Gamma_k = F_k(w*) - F_k*`` of all clients, shape (K,).
+
+    Returns
+    -------
+    Array
+        Not squared, in units of the loss; shape (...).
+
+    Raises
+    ------
+    ValueError
+        If the weights are negative or do not sum to 1, a gap is negative, or shapes disagree.
 
     Examples
     --------
@@ -119,6 +150,11 @@ def theta(priority_weights, *, gamma, local_steps: int, first_step: int = 0):
     Array
         Shape (..., num_rounds); a list for a list of rationals.
 
+    Raises
+    ------
+    ValueError
+        If gamma is not above 2, a weight is not a number, or a count is not a whole number.
+
     Examples
     --------
     Two rounds of two steps, gamma = 8 and s = 0, then 1: 2/(2 + 6) and (2 + 1)/(4 + 6).
@@ -143,6 +179,16 @@ def rho(included_gaps, *, mu, L, gamma, local_steps: int, first_step: int = 0):
         Strong convexity and smoothness.
     gamma, local_steps, first_step
         As in ``theta``.
+
+    Returns
+    -------
+    Array or list
+        Shape (..., num_rounds), in units of the loss; a list for a list of rationals.
+
+    Raises
+    ------
+    ValueError
+        If mu or L is not positive, L is below mu, or gamma is not above 2.
 
     Examples
     --------

@@ -1,8 +1,9 @@
 """Words that the statements about plain federated averaging share: the paper, its hypotheses, its step sizes' delay."""
 
-from fedtheory._validate import Domain, nonnegative
+from fedtheory._validate import nonnegative
 from fedtheory.arithmetic import maximum
 from fedtheory.assumptions import BoundedGradients, HalvingSteps, Hypothesis, Noise, Smooth, StronglyConvex
+from fedtheory.domains import Domain
 from fedtheory.paper import Paper
 from fedtheory.scheme import Scheme
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from fedtheory._validate import Domain, finite, nonnegative, positive
+from fedtheory._validate import finite, nonnegative, positive
 from fedtheory.assumptions import Convex, Hypothesis, Noise, Smooth, StronglyConvex
+from fedtheory.domains import Domain
 from fedtheory.paper import Paper
 from fedtheory.scheme import Scheme
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from fedtheory._validate import Domain, finite, nonnegative, positive
+from fedtheory._validate import finite, nonnegative, positive
 from fedtheory.assumptions import (
     AggregationWeights,
     BoundedGradients,
@@ -14,6 +14,7 @@ from fedtheory.assumptions import (
     Smooth,
     StronglyConvex,
 )
+from fedtheory.domains import Domain
 from fedtheory.paper import Paper
 from fedtheory.scheme import Scheme
 

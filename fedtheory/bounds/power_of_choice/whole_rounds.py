@@ -38,6 +38,11 @@ def round_coefficients(
     mu, L, num_selected, rho_diagonal, rho_tilde
         As in ``one_round``.
 
+    Returns
+    -------
+    RoundCoefficients
+        What the squared distance, the objective gap and sigma2 are multiplied with.
+
     Examples
     --------
     Two equal steps as in ``one_round``:

@@ -16,7 +16,7 @@ from fedtheory.rational.rounds import gap
 from fedtheory.rational.step_sizes import delay
 from fedtheory.rational.vectors import combination
 from fedtheory.rational.words import in_words
-from fedtheory.selection.loss_matching import matches
+from fedtheory.selection.matched_losses import matches
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 

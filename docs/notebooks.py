@@ -1,0 +1,99 @@
+"""Notebooks of the gallery that run on their own: what a study imports from beside it comes with it."""
+
+import ast
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import sphinx.application
+
+# The order of the pages: how far theory is from truth, Power-of-Choice, and the other papers; then how fast all is.
+ORDER = (
+    "bound_versus_error",
+    "closing_the_gap",
+    "proof_slack",
+    "bound_versus_error_softmax",
+    "worst_federation_picture",
+    "power_of_choice_quadratic",
+    "error_floor",
+    "selection_skew",
+    "worst_federation",
+    "power_of_choice_synthetic",
+    "selection_costs",
+    "client_availability",
+    "optimal_sampling_convergence",
+    "optimal_sampling_softmax",
+    "optimal_probabilities",
+    "sampling_lower_variance",
+    "fedalign_quadratic",
+    "fedalign_synthetic",
+    "fedalign_shards",
+    "greedyfed_tables",
+    "greedyfed_lead",
+    "greedyfed_quadratic",
+    "shapley_approximation",
+    "performance",
+)
+
+
+class ByTheme:
+    """Key that sorts studies by theme; one that is not listed comes last."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def __call__(self, file: str) -> tuple[int, str]:
+        name = Path(file).stem
+        return (ORDER.index(name) if name in ORDER else len(ORDER), name)
+
+
+def helpers(script: Path) -> list[Path]:
+    """Modules beside a study that it needs, those that others need first."""
+    found: list[Path] = []
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        for file in (script.parent / f"{name}.py" for name in names):
+            if file.is_file():
+                found += [one for one in [*helpers(file), file] if one not in found]
+    return found
+
+
+def runnable(notebook: dict[str, Any], script: Path) -> dict[str, Any]:
+    """Return a notebook that writes what it imports, runs the study at its small size, and shows the figures."""
+    name = script.stem
+    written = [_cell(f"%%writefile {file.name}\n{file.read_text(encoding='utf-8')}") for file in helpers(script)]
+    shown = f"""from IPython.display import Image, display
+
+for figure in STUDY.figures:
+    display(Image(f"results/{name}/{{figure}}.png"))"""
+    run = f'study.main(STUDY, ["--quick", "--force", "--output", "results/{name}"])'
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    for cell in cells:
+        cell["source"] = ["".join(cell["source"]).replace("study.main(STUDY)", run)]
+    first = notebook["cells"].index(cells[0])
+    return {**notebook, "cells": [*notebook["cells"][:first], *written, *notebook["cells"][first:], _cell(shown)]}
+
+
+def _cell(source: str) -> dict[str, Any]:
+    return {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": [source]}
+
+
+def complete(app: sphinx.application.Sphinx) -> None:
+    """Complete the notebooks and the archives that the gallery offers."""
+    for file in sorted(Path(app.srcdir, "gallery").glob("*.ipynb")):
+        script = Path(app.srcdir).parent / "studies" / f"{file.stem}.py"
+        notebook = json.loads(file.read_text(encoding="utf-8"))
+        # The gallery leaves alone what it made before, and so do we.
+        if not any("study.main(STUDY, " in "".join(cell["source"]) for cell in notebook["cells"]):
+            file.write_text(json.dumps(runnable(notebook, script), indent=1), encoding="utf-8")
+        with zipfile.ZipFile(file.with_suffix(".zip"), "w", zipfile.ZIP_DEFLATED) as archive:
+            for part in (script, file, *helpers(script)):
+                archive.write(part, part.name)
+
+
+def setup(app: sphinx.application.Sphinx) -> dict[str, bool]:
+    """Come after the gallery."""
+    app.connect("builder-inited", complete, priority=900)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,38 @@
+"""Whether two arrays are the same to the bit, and how far they are apart if not."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["difference", "unlike"]
+
+
+def unlike(then: Any, now: Any) -> npt.NDArray[np.bool_]:
+    """Return where two arrays of one shape differ; NaN is like NaN.
+
+    >>> unlike(np.array([1.0, np.nan, 3.0]), np.array([1.0, np.nan, 4.0]))
+    array([False, False,  True])
+    """
+    different = np.asarray(then != now)
+    if then.dtype.kind == now.dtype.kind == "f":
+        different &= ~(np.isnan(then) & np.isnan(now))
+    return different
+
+
+def difference(name: str, then: Any, now: Any, since: str = "") -> str:
+    """Say how two arrays differ, nothing if they do not.
+
+    >>> difference("gap", np.array([1.0, 2.0]), np.array([1.0, 2.5]))
+    'gap differs, by at most 2.0e-01 of its size'
+    """
+    if then.shape != now.shape:
+        return f"{name} had the shape {then.shape}, has {now.shape}"
+    other = unlike(then, now)
+    if not other.any():
+        return ""
+    if then.dtype.kind not in "iuf" or now.dtype.kind not in "iuf":
+        return f"{name} differs{since} in {other.sum()} of {other.size} entries"
+    pair = np.asarray(then[other], dtype=np.float64), np.asarray(now[other], dtype=np.float64)
+    largest = float(np.max(np.abs(pair[0] - pair[1]) / np.maximum(np.abs(pair[0]), np.abs(pair[1]))))
+    return f"{name} differs{since}, by at most {largest:.1e} of its size"

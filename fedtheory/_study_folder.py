@@ -1,0 +1,140 @@
+"""The folder of a study: who may write into it, what is read from it, and how two results differ."""
+
+import contextlib
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedtheory._bits import difference
+from fedtheory._files import hold, read_json, same_files
+
+__all__ = ["CHECKS", "DATA", "METADATA", "TABLE", "plain_config", "read", "reserved", "restored", "unlike_data"]
+
+DATA, TABLE, CHECKS, METADATA = "data.nc", "table.json", "checks.json", "metadata.json"
+_LOCK = ".lock"
+
+
+@contextlib.contextmanager
+def reserved(folder: Path, wanted: Mapping[str, Any], *, force: bool) -> Iterator[None]:
+    """Keep a folder for this process while it answers and writes; what a killed one left half written is removed.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder holds something else than results of the wanted configuration, unless ``force``, or another
+        process keeps it.
+    """
+    if not force:
+        _refuse_foreign(folder, wanted)
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        lock = hold(folder / _LOCK)
+    except BlockingIOError as error:
+        message = f"only one study may write into {folder}, got a second one beside process {error.strerror}"
+        raise FileExistsError(message) from error
+    with lock:
+        for unfinished in folder.glob(".*.partial"):
+            unfinished.unlink()
+        yield
+
+
+def _refuse_foreign(folder: Path, wanted: Mapping[str, Any]) -> None:
+    if not folder.exists() or (folder.is_dir() and _is_unfinished({path.name for path in folder.iterdir()})):
+        return
+    try:
+        found = read_json(folder / METADATA)["config"]
+    except (OSError, ValueError, KeyError, TypeError):
+        found = None
+    if found != wanted:
+        what = "something else" if found is None else "results of another configuration"
+        message = f"{folder} holds {what}: choose another --output, or --force to overwrite"
+        raise FileExistsError(message)
+
+
+def _is_unfinished(names: set[str]) -> bool:
+    """Whether files are none, or what a study left that was killed before it had written all of them.
+
+    All are written under other names before the first gets its own, and the one that seals them is the last.
+    """
+    hidden = {name for name in names if name == _LOCK or (name.startswith(".") and name.endswith(".partial"))}
+    sealing = any(name.startswith(f".{METADATA}.") for name in hidden)
+    return not names - hidden or (sealing and METADATA not in names)
+
+
+def read(folder: Path) -> tuple[Any, Any, Any, Any]:
+    """Return data, table, checks and metadata as they were written.
+
+    Raises
+    ------
+    ValueError
+        If something is missing in the folder, or not what it was.
+    """
+    import xarray
+
+    try:
+        metadata = read_json(folder / METADATA)
+        same_files(folder, metadata["files"])
+        data = xarray.load_dataset(folder / DATA, engine="h5netcdf")
+        return data, read_json(folder / TABLE), read_json(folder / CHECKS), metadata
+    except FileNotFoundError as error:
+        missing = Path(str(error.filename or METADATA)).name
+        message = f"{folder} must hold the results of a study, got a folder in which {missing} is missing"
+        raise ValueError(message) from error
+    except (KeyError, TypeError, json.JSONDecodeError) as error:
+        message = f"{folder} must hold the results of a study, got a {METADATA} that cannot be read"
+        raise ValueError(message) from error
+
+
+def unlike_data(then: Any, now: Any) -> list[str]:
+    """Say in which variables two data sets differ.
+
+    >>> import xarray
+    >>> one, other = (xarray.Dataset({"gap": ("round", [1.0, end])}) for end in (2.0, 2.5))
+    >>> unlike_data(one, other)
+    ['gap differs, by at most 2.0e-01 of its size']
+    """
+    found = [
+        f"{name} is in one of them only" for name in sorted({*map(str, then.variables)} ^ {*map(str, now.variables)})
+    ]
+    for name in then.variables:
+        if name in now.variables:
+            found.append(difference(str(name), _values(then[name]), _values(now[name])))
+    return list(filter(None, found))
+
+
+def _values(variable: Any) -> Any:
+    # What was a word is an object after it was read.
+    values = np.asarray(variable.values)
+    return values.astype(str) if values.dtype.kind in "OSU" else values
+
+
+def plain_config(config: Any) -> dict[str, Any]:
+    """Return a configuration as JSON has it."""
+    plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(config)))
+    return plain
+
+
+def restored(like: Any, plain: Mapping[str, Any]) -> Any:
+    """Make a configuration again from what JSON keeps of it.
+
+    Raises
+    ------
+    ValueError
+        If its parameters are others than those of the configuration that it should be like.
+    """
+    names = [field.name for field in dataclasses.fields(like)]
+    if set(names) != set(plain):
+        other = ", ".join(sorted(set(names) ^ set(plain)))
+        message = f"results must be of this study with these parameters, got some that differ in {other}"
+        raise ValueError(message)
+    return type(like)(**{name: _restored(getattr(like, name), plain[name]) for name in names})
+
+
+def _restored(like: Any, value: Any) -> Any:
+    if dataclasses.is_dataclass(like) and isinstance(value, dict):
+        return restored(like, value)
+    return tuple(_restored(None, part) for part in value) if isinstance(value, list) else value

@@ -1,0 +1,61 @@
+"""Flat records of a study as one labelled Dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+__all__ = ["from_records"]
+
+
+def from_records(records: Sequence[Mapping[str, Any]]) -> Dataset:
+    """Turn flat records with the same keys into a Dataset with the dimension ``row``.
+
+    Parameters
+    ----------
+    records
+        Mappings from names to numbers, words, or arrays of one shape in all records, whose dimensions are numbered.
+
+    Returns
+    -------
+    Dataset
+        A variable for each key.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or their names or shapes differ.
+
+    Examples
+    --------
+    >>> from_records([{"peer": "loop", "ratio": 200.0}, {"peer": "batched", "ratio": 9.5}])["ratio"].values
+    array([200. ,   9.5])
+    >>> from_records([{"gap": [5.0, 3.0]}, {"gap": [7.0, 2.0]}])["gap"].dims
+    ('row', 'gap_0')
+    """
+    import numpy as np
+    import xarray
+
+    if not records:
+        message = "records must hold at least one, got none"
+        raise ValueError(message)
+    variables = {}
+    for i, record in enumerate(records):
+        if set(record) != set(records[0]):
+            first, other = ", ".join(records[0]), ", ".join(record)
+            message = f"records must have the same names, got {first} at first and {other} in record {i}"
+            raise ValueError(message)
+    for name in records[0]:
+        column = [np.asarray(record[name]) for record in records]
+        shape = column[0].shape
+        for i, value in enumerate(column):
+            if value.shape != shape:
+                message = (
+                    f"{name} must have one shape in all records, got {shape} at first and {value.shape} in record {i}"
+                )
+                raise ValueError(message)
+        variables[name] = (("row", *(f"{name}_{axis}" for axis in range(len(shape)))), np.stack(column))
+    return xarray.Dataset(variables)

@@ -1,0 +1,57 @@
+"""A value summed up in a few lines: as text for a terminal, as a table for a notebook."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any, final
+
+from fedtheory._wording import written
+
+__all__ = ["Summary"]
+
+_WIDEST = 100
+
+
+@final
+@dataclass(frozen=True)
+class Summary:
+    """What a value is, and what is known about it by name; at most ten lines."""
+
+    title: str
+    rows: Mapping[str, Any]
+
+    @property
+    def line(self) -> str:
+        """The summary as one call.
+
+        >>> Summary("Federation", {"num_clients": 3, "mu": 0.1 + 0.2}).line
+        'Federation(num_clients=3, mu=0.3)'
+        """
+        return f"{self.title}({', '.join(f'{name}={written(value)}' for name, value in self.rows.items())})"
+
+    @property
+    def text(self) -> str:
+        """The summary as lines, names to the left.
+
+        >>> print(Summary("Run", {"rounds": 12, "loss": 1 / 3}).text)
+        Run
+          rounds  12
+          loss    0.3333
+        """
+        width = max(map(len, self.rows), default=0)
+        lines = (f"  {name.ljust(width)}  {written(value)}" for name, value in self.rows.items())
+        return "\n".join(
+            [self.title, *(line if len(line) <= _WIDEST else f"{line[: _WIDEST - 3]}..." for line in lines)]
+        )
+
+    @property
+    def html(self) -> str:
+        """The summary as a table.
+
+        >>> Summary("a < b", {"loss": 1 / 3}).html
+        '<table><caption>a &lt; b</caption><tr><th>loss</th><td>0.3333</td></tr></table>'
+        """
+        rows = (
+            f"<tr><th>{escape(name)}</th><td>{escape(written(value))}</td></tr>" for name, value in self.rows.items()
+        )
+        return f"<table><caption>{escape(self.title)}</caption>{''.join(rows)}</table>"

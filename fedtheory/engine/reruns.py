@@ -1,0 +1,165 @@
+"""Run a saved run again, from its file alone, and say whether the bits are the same."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from fedtheory._bits import difference, unlike
+from fedtheory._summary import Summary
+from fedtheory._surroundings import changes, surroundings
+from fedtheory._wording import short
+from fedtheory.engine._recipes import is_known, made, recipe_of
+from fedtheory.engine.simulation import fedavg
+from fedtheory.engine.trajectory import Trajectory
+
+__all__ = ["Rerun", "differences", "rerun"]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Rerun:
+    """A run that was made again.
+
+    Attributes
+    ----------
+    run
+        The new run.
+    differences
+        What differs from the saved one, a sentence for each record; none if all bits are the same.
+    changes
+        What is different now that bits can depend on: versions, machine, git commit.
+    """
+
+    run: Trajectory
+    differences: tuple[str, ...]
+    changes: tuple[str, ...]
+
+    @property
+    def identical(self) -> bool:
+        """Whether every bit of the saved run came out again."""
+        return not self.differences
+
+    def __repr__(self) -> str:
+        rows = {"differs": "; ".join(self.differences), "since then": "; ".join(self.changes)}
+        title = "Rerun: the same bits" if self.identical else "Rerun: other bits"
+        return Summary(title, {name: said for name, said in rows.items() if said}).text
+
+
+def rerun(
+    path: str | Path,
+    *,
+    fed: Any = None,
+    strategy: Any = None,
+    num_threads: int | None = None,
+    progress: bool | Callable[[int], Any] | None = None,
+) -> Rerun:
+    """Run a saved run again: federation, strategy, schedule, start and seed are in its file.
+
+    On the same platform, with the same versions, all bits come out again; what changed is said otherwise.
+
+    Parameters
+    ----------
+    path
+        What `Trajectory.save` wrote.
+    fed, strategy
+        Needed only where the file does not hold them: a federation that was left out when the run was saved, and parts
+        from outside fedtheory, of which the file knows a digest.
+    num_threads, progress
+        As for `fedavg`.
+
+    Returns
+    -------
+    Rerun
+        The new run, what differs from the saved one, and what changed since.
+
+    Raises
+    ------
+    ValueError
+        If the file holds no run that can be made again, or not the federation or strategy that was given.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fedtheory.federation.quadratic import QuadraticFederation
+    >>> from fedtheory.selection.full import Full
+    >>> fed = QuadraticFederation([1.0], [[0.0]], [1.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fedavg(fed, Full(), num_rounds=1, step_size=0.5, initial=[1.0]).save(f"{folder}/run.nc")
+    ...     again = rerun(f"{folder}/run.nc")
+    >>> again, again.run.gap
+    (Rerun: the same bits, array([[0.5  , 0.125]]))
+    """
+    saved = Trajectory.load(path)
+    recipe = saved.recipe
+    if recipe is None:
+        message = f"path must be the file of a run that fedavg made, got {path}, which holds no recipe"
+        raise ValueError(message)
+    arguments = {name: made(form, recipe.arrays) for name, form in recipe.form.items() if is_known(form)}
+    for name, given in (("fed", fed), ("strategy", strategy)):
+        if given is not None:
+            arguments[name] = given
+        elif name not in arguments:
+            message = f"{name} must be given, as {path} holds {_instead(recipe.form[name])} only"
+            raise ValueError(message)
+    for name in set(recipe.form) - set(arguments):
+        message = f"a run can be made again from parts of fedtheory, got {name} as {_instead(recipe.form[name])}"
+        raise ValueError(message)
+    _refuse_others(recipe, arguments)
+    run = fedavg(**arguments, num_threads=num_threads, progress=progress)
+    return Rerun(run, differences(saved, run), changes(recipe.surroundings, surroundings()))
+
+
+def differences(saved: Trajectory, run: Trajectory) -> tuple[str, ...]:
+    """Say in which records two runs differ, from which round on, and by how much.
+
+    Parameters
+    ----------
+    saved, run
+        Two runs with the same records.
+
+    Returns
+    -------
+    tuple of str
+        A sentence for each record of which a bit differs.
+
+    Examples
+    --------
+    >>> from fedtheory.engine.simulation import fedavg
+    >>> from fedtheory.federation.quadratic import QuadraticFederation
+    >>> from fedtheory.selection.full import Full
+    >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
+    >>> once, longer = (fedavg(fed, Full(), num_rounds=2, step_size=size, initial=[8.0]) for size in (0.5, 0.25))
+    >>> differences(once, once), len(differences(once, longer))
+    ((), 1)
+    """
+    found = []
+    for name, then in saved.records.items():
+        now = run.recorded(name)
+        since = f" from round {_first_round(then, now, saved.rounds)} on" if then.shape == now.shape else ""
+        found.append(difference(name, then, now, since))
+    found.append(difference("counts", saved.counts, run.counts))
+    return tuple(filter(None, found))
+
+
+def _first_round(then: Any, now: Any, rounds: Any) -> int:
+    other = unlike(then, now)
+    return int(rounds[np.argmax(other.any(axis=(0, *range(2, other.ndim))))])
+
+
+def _refuse_others(recipe: Any, arguments: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the federation and the strategy are those of the recipe."""
+    known = {name: arguments[name] for name in ("fed", "strategy")}
+    found = recipe_of({**known, "step_size": 1.0}, np.random.SeedSequence(0), 1.0)
+    for name, value in known.items():
+        if found.digest(name) != recipe.digest(name):
+            message = f"{name} must be that of the saved run, got another one, {short(value)}"
+            raise ValueError(message)
+
+
+def _instead(form: Any) -> str:
+    if "digest" in form:
+        return "a digest of it"
+    return f"the name {form.get('of', form.get('unknown', 'of a part'))}"

@@ -1,0 +1,292 @@
+"""An interior-point method that keeps the digits that small values need: slower than the solver, and closer.
+
+It follows the central path of a program and of its dual by the directions of Nesterov and Todd and the steps of
+Mehrotra. What keeps the digits: Gram matrices live in factors, and steps are computed in coordinates in which a Gram
+matrix and what multipliers leave of its block are one diagonal matrix, so that tiny eigenvalues do not drown in large
+ones; slacks are computed anew from the point; and what rounding leaves of a step's equations is mended in the step
+itself, since to the multipliers behind it that correction would be less than their last digit.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory._validate import Array
+from fedtheory.worst_case.solver import Assembled, Solution, packed, unpacked
+
+__all__ = ["inner_solutions"]
+
+_MOST_STEPS = 80
+# Between shares of the longest step that stays inside.
+_CAUTION = 0.95
+# Products are not aimed at less than this share of themselves, and less boldly until slacks are true.
+_LEAST, _OUTSIDE = 1e-3, 0.2
+# A step's equations are solved, and what rounding leaves of them is mended twice.
+_NUM_SOLVES = 3
+# Combinations of function values that matter so little do not.
+_SINGULAR = 1e-10
+# So many steps without progress are enough.
+_PATIENCE = 5
+
+
+class _Data(NamedTuple):
+    """A program: rows of Gram entries and of combinations of function values, the objective's first."""
+
+    sizes: tuple[int, ...]
+    grams: Array
+    levels: Array
+    combinations: Array
+    bounds: Array
+    loose: Any
+
+    @property
+    def degree(self) -> int:
+        """How many products of a positive number and its multiplier there are."""
+        return sum(self.sizes) + int(self.loose.sum())
+
+    def slacks(self, factors: Sequence[Array], values: Array) -> Array:
+        """Return what a point leaves of the bounds."""
+        columns = packed([V @ V.T for V in factors])
+        found: Array = self.bounds - self.grams[1:] @ columns - self.levels[1:] @ values
+        return found
+
+    def leftovers(self, multipliers: Array) -> list[Array]:
+        """Return what multipliers leave of each block."""
+        return unpacked(self.sizes, multipliers @ self.grams[1:] - self.grams[0])
+
+
+class _State(NamedTuple):
+    """Where the method is; slacks and leftovers are positive, and need not be true yet."""
+
+    factors: list[Array]
+    values: Array
+    slacks: Array
+    multipliers: Array
+    leftovers: list[Array]
+
+
+class _Step(NamedTuple):
+    """A change of the state; of Gram matrices and leftovers in the coordinates in which they are the same."""
+
+    grams: list[Array]
+    values: Array
+    slacks: Array
+    multipliers: Array
+    leftovers: list[Array]
+
+
+def inner_solutions(assembled: Assembled, accuracy: float) -> Iterator[Solution]:
+    """Yield points and multipliers, both strictly inside, closer and closer to a program's solution.
+
+    It ends where what the multipliers promise exceeds what the point reaches by less than ``accuracy`` times that, or
+    where rounding ends the progress.
+    """
+    data = _data(assembled)
+    state, best, stale = _start(data), np.inf, 0
+    for _ in range(_MOST_STEPS):
+        state, inside = _renewed(data, state)
+        frame = _frame(data, state)
+        if frame is None:
+            return
+        if inside:
+            yield _solution(data, state)
+        left = frame.mean * data.degree
+        stale, best = (stale + 1 if left > 0.8 * best else 0), min(left, best)
+        if stale > _PATIENCE or (inside and left < accuracy * abs(_objective(data, state))):
+            return
+        state = _moved(data, state, frame, _direction(data, state, frame, _LEAST if inside else _OUTSIDE))
+
+
+def _solution(data: _Data, state: _State) -> Solution:
+    roots = tuple(V.T for V in state.factors)
+    return Solution(
+        roots, data.combinations @ state.values, state.multipliers[data.loose], state.multipliers[~data.loose]
+    )
+
+
+def _data(assembled: Assembled) -> _Data:
+    rows, entries = assembled.rows.toarray(), assembled.num_entries
+    loose = np.arange(len(rows) - 1) >= assembled.num_equalities
+    # Values that no constraint tells apart from others move with them.
+    _, sizes, combinations = np.linalg.svd(rows[1:, entries:], full_matrices=False)
+    combinations = combinations[sizes > _SINGULAR * sizes.max(initial=0.0)].T
+    levels = rows[:, entries:] @ combinations
+    return _Data(assembled.sizes, rows[:, :entries], levels, combinations, assembled.bounds[1:], loose)
+
+
+def _start(data: _Data) -> _State:
+    """Begin with products of 1: the unit matrices, and slacks as large as they are there, but at least 1."""
+    units, values = [np.eye(size) for size in data.sizes], np.zeros(data.levels.shape[1])
+    slacks = np.maximum(data.slacks(units, values), 1.0)
+    return _State(units, values, slacks * data.loose, data.loose / slacks, units)
+
+
+def _objective(data: _Data, state: _State) -> float:
+    return float(data.grams[0] @ packed([V @ V.T for V in state.factors]) + data.levels[0] @ state.values)
+
+
+def _renewed(data: _Data, state: _State) -> tuple[_State, bool]:
+    """Take true slacks and leftovers where they are positive enough, and say whether all are."""
+    slacks, leftovers = data.slacks(state.factors, state.values), data.leftovers(state.multipliers)
+    primal = bool((slacks > 0.1 * state.slacks)[data.loose].all())
+    dual = all(
+        np.linalg.eigvalsh(true - 0.1 * kept).min(initial=1.0) > 0
+        for true, kept in zip(leftovers, state.leftovers, strict=True)
+    )
+    state = state._replace(slacks=slacks * data.loose) if primal else state
+    return (state._replace(leftovers=leftovers) if dual else state), primal and dual
+
+
+class _Frame(NamedTuple):
+    """Coordinates ``G = R diag(l) R'``, ``R' S R = diag(l)``, and the equations of a step in them.
+
+    Attributes
+    ----------
+    turns, lengths
+        R and l of each block.
+    mean
+        The mean of all products of a positive number and its multiplier.
+    rows
+        The constraints' rows of Gram entries in these coordinates.
+    triangle, level_triangle
+        Of the equations' matrix, its rows scaled by ``scales``, and of what it leaves for function values.
+    weights
+        Slacks over multipliers.
+    """
+
+    turns: list[Array]
+    lengths: list[Array]
+    mean: float
+    rows: Array
+    scales: Array
+    triangle: Array
+    level_triangle: Array
+    weights: Array
+
+
+def _frame(data: _Data, state: _State) -> _Frame | None:
+    """Return the coordinates of a state; None where rounding has made something singular."""
+    try:
+        return _coordinates(data, state)
+    except (np.linalg.LinAlgError, ValueError):
+        return None
+
+
+def _coordinates(data: _Data, state: _State) -> _Frame:
+    from scipy.linalg import solve_triangular
+
+    turns, lengths = [], []
+    for V, S in zip(state.factors, state.leftovers, strict=True):
+        _, length, turn = np.linalg.svd(np.linalg.cholesky(S).T @ V)
+        turns.append(V @ turn.T / np.sqrt(length))
+        lengths.append(length)
+    total = sum(float(length @ length) for length in lengths) + float(state.slacks @ state.multipliers)
+    blocks = unpacked(data.sizes, data.grams[1:])
+    rows = packed([R.T @ block @ R for R, block in zip(turns, blocks, strict=True)])
+    weights = np.divide(state.slacks, state.multipliers, out=np.zeros_like(state.slacks), where=data.loose)
+    system = np.concatenate([rows, np.diag(np.sqrt(weights))[:, data.loose]], axis=1)
+    scales = 1 / np.sqrt((system**2).sum(axis=1))
+    triangle: Any = np.linalg.qr((system * scales[:, None]).T, mode="r")
+    level_triangle: Any = np.linalg.qr(
+        solve_triangular(triangle, scales[:, None] * data.levels[1:], trans="T"), mode="r"
+    )
+    return _Frame(turns, lengths, total / data.degree, rows, scales, triangle, level_triangle, weights)
+
+
+def _normal_solve(triangle: Array, right: Array) -> Array:
+    """Solve ``T' T x = right``."""
+    from scipy.linalg import solve_triangular
+
+    found: Array = solve_triangular(triangle, solve_triangular(triangle, right, trans="T")) if triangle.size else right
+    return found
+
+
+def _direction(data: _Data, state: _State, frame: _Frame, least: float) -> _Step:
+    """Aim at 0 for all products, see how far that gets, and aim again at what that says can be reached."""
+    zero = [np.zeros((size, size)) for size in data.sizes]
+    first = _towards(data, state, frame, 0.0, zero, np.zeros_like(state.slacks))
+    primal, dual = _longest(data, state, frame, first)
+    left = float((state.slacks + primal * first.slacks) @ (state.multipliers + dual * first.multipliers))
+    for length, gram, leftover in zip(frame.lengths, first.grams, first.leftovers, strict=True):
+        left += np.vdot(np.diag(length) + primal * gram, np.diag(length) + dual * leftover).item()
+    share: float = np.clip((left / (frame.mean * data.degree)) ** 2, least, 1.0).item()
+    products = [(X @ Z + Z @ X) / 2 for X, Z in zip(first.grams, first.leftovers, strict=True)]
+    return _towards(data, state, frame, share * frame.mean, products, first.slacks * first.multipliers)
+
+
+def _towards(
+    data: _Data, state: _State, frame: _Frame, target: float, products: Sequence[Array], scalar_products: Array
+) -> _Step:
+    """Return the step after which all products are a target to first order, some second-order products given."""
+    untrue = _untrue_leftovers(data, state, frame)
+    sums = [
+        2 * (np.diag(target - length**2) - product) / (length[:, None] + length)
+        for length, product in zip(frame.lengths, products, strict=True)
+    ]
+    wanted = target - state.slacks * state.multipliers - scalar_products
+    slacks = np.divide(wanted, state.multipliers, out=np.zeros_like(wanted), where=data.loose)
+    grams = [both - part for both, part in zip(sums, untrue, strict=True)]
+    rest = _Step(grams, np.zeros_like(state.values), slacks, np.zeros_like(slacks), untrue)
+    missing = data.slacks(state.factors, state.values) - state.slacks
+    unbalanced = data.levels[0] - data.levels[1:].T @ state.multipliers
+    for _ in range(_NUM_SOLVES):
+        rest = _mended(data, frame, rest, missing, unbalanced)
+    return rest
+
+
+def _untrue_leftovers(data: _Data, state: _State, frame: _Frame) -> list[Array]:
+    true = data.leftovers(state.multipliers)
+    return [R.T @ (a - b) @ R for R, a, b in zip(frame.turns, true, state.leftovers, strict=True)]
+
+
+def _mended(data: _Data, frame: _Frame, step: _Step, missing: Array, unbalanced: Array) -> _Step:
+    """Solve for what is left of a step's linear equations, and add it to the step."""
+    levels = data.levels[1:]
+    left = missing - frame.rows @ packed(step.grams) - levels @ step.values - step.slacks
+    change = -_multipliers(frame, left)
+    values = _normal_solve(frame.level_triangle, unbalanced - levels.T @ (step.multipliers + change))
+    change = change + _multipliers(frame, levels @ values)
+    moves = unpacked(data.sizes, change @ frame.rows)
+    return _Step(
+        grams=[a - b for a, b in zip(step.grams, moves, strict=True)],
+        values=step.values + values,
+        slacks=step.slacks - frame.weights * change,
+        multipliers=step.multipliers + change,
+        leftovers=[a + b for a, b in zip(step.leftovers, moves, strict=True)],
+    )
+
+
+def _multipliers(frame: _Frame, left: Array) -> Array:
+    return frame.scales * _normal_solve(frame.triangle, frame.scales * left)
+
+
+def _longest(data: _Data, state: _State, frame: _Frame, step: _Step) -> tuple[float, float]:
+    """Return how far a point, and multipliers, may go along a step and stay inside."""
+    found = []
+    for matrices, numbers, changes in (
+        (step.grams, state.slacks, step.slacks),
+        (step.leftovers, state.multipliers, step.multipliers),
+    ):
+        shrinking = (-changes[data.loose] / numbers[data.loose]).max(initial=0.0)
+        for length, matrix in zip(frame.lengths, matrices, strict=True):
+            relative = matrix / np.sqrt(length[:, None] * length)
+            shrinking = max(shrinking, -np.linalg.eigvalsh(relative).min(initial=0.0))
+        found.append(min(1.0, _CAUTION / max(shrinking, _CAUTION)))
+    return found[0], found[1]
+
+
+def _moved(data: _Data, state: _State, frame: _Frame, step: _Step) -> _State:
+    primal, dual = _longest(data, state, frame, step)
+    factors = [
+        R @ np.linalg.cholesky(np.diag(length) + primal * gram)
+        for R, length, gram in zip(frame.turns, frame.lengths, step.grams, strict=True)
+    ]
+    multipliers = state.multipliers + dual * step.multipliers
+    before, after = data.leftovers(state.multipliers), data.leftovers(multipliers)
+    # What is untrue of leftovers gets less, as does what is untrue of slacks.
+    leftovers = [
+        kept + (new - old) + dual * (old - kept) for kept, old, new in zip(state.leftovers, before, after, strict=True)
+    ]
+    slacks = state.slacks + primal * step.slacks
+    return _State(factors, state.values + primal * step.values, slacks, multipliers, leftovers)

@@ -1,0 +1,266 @@
+r"""
+Which part of FedALIGN's gain on shards of classes is which?
+============================================================
+
+**Question.** Figure 1 of Ravi and Shomorony (2023), with its variants 4 and 5: 60 clients with uni-class shards, a few
+of them with priority, softmax regression, and FedALIGN is several points more accurate than the priority clients alone.
+The theory compares losses and updates once a round. The experiments ("in practice", section 3.1) compare accuracies on
+mini-batches; public code of them applies the accumulated update three times a round, and normalizes features so that
+the learning rate overshoots. Which of these does the gain come from?
+
+**Method.** The stated setting: features :math:`(x - .1307)/.3081`, 120 shards of one class each, drawn with
+replacement, 2 or 20 per client, 2, 6 or 18 of 60 clients with priority, five local steps at learning rate 0.1 on
+batches of 32 (or as many as a client has), 200 rounds of which 20 are warm-up, threshold 0.2. Images are the digits of
+scikit-learn, or a pair of IDX files (say, FashionMNIST) named by ``--images`` and ``--labels``; those tested are held
+out before the shards are cut, and weighted so that their classes have the shares that they have at the priority
+clients. Four arms, each compared with the priority clients alone under the same updates and features, on the same
+shards and with the same batches: *three updates* a round with accuracies matched; *accuracy*: the same with one update;
+*loss*: one update, losses matched, the algorithm of the theory; *stable*: accuracy with features in [0, 1], which
+learning rate 0.1 does not overshoot. Accuracy is the mean over the last tenth of the rounds.
+
+READING
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from _repeated import fresh, mean_and_limits, with_limits
+
+import fedtheory as ft
+from fedtheory import study
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from xarray import Dataset
+
+
+@dataclass(frozen=True)
+class Config:
+    """FedALIGN on shards of classes in four arms: what is matched, updates per round, features."""
+
+    images: str | None = None
+    """IDX file of images instead of digits; needs --labels too."""
+    labels: str | None = None
+    """IDX file of their labels."""
+    num_clients: int = 60
+    """Clients."""
+    enlarged: float = 3.5
+    """Factor of normalized features: as for images of so many times the width and height; 1 for images of 28 x 28."""
+    pixel_noise: float = 0.4
+    """Standard deviation of noise in the digits, which makes them as hard as clothes; for files it is not used."""
+    num_shards: int = 120
+    """Shards that the training images are cut into."""
+    shards_per_client: tuple[int, ...] = (2, 20)
+    """Shards that a client draws, with replacement."""
+    num_priority: tuple[int, ...] = (2, 6, 18)
+    """Priority clients."""
+    threshold: float = 0.2
+    """Threshold of FedALIGN, of losses or of accuracies."""
+    num_rounds: int = 200
+    """Communication rounds, the first tenth of them warm-up."""
+    local_steps: int = 5
+    """Local steps E per round."""
+    batch_size: int = 32
+    """Samples per local step, or as many as the smallest client has."""
+    step_size: float = 0.1
+    """Learning rate."""
+    test_fraction: float = 0.4
+    """Share of the images that is held out."""
+    num_instances: int = 10
+    """Ways of dealing the shards."""
+    seed: int = 0
+    """Entropy of shards and batches."""
+
+
+QUICK = Config(
+    num_clients=16, num_shards=60, shards_per_client=(10,), num_priority=(2, 4), num_rounds=40, num_instances=3,
+)  # fmt: skip
+
+
+class Arm(NamedTuple):
+    """What is matched, how often the accumulated update is applied in a round, and whether features are in [0, 1]."""
+
+    match: str
+    updates: float = 1.0
+    stable: bool = False
+
+
+ARMS = {
+    "three updates": Arm("minibatch accuracy", 3.0),
+    "accuracy": Arm("minibatch accuracy"),
+    "loss": Arm("loss"),
+    "stable": Arm("minibatch accuracy", stable=True),
+}
+ALONE, ALIGNED = WHO = ("priority only", "FedALIGN")
+
+
+def run(config: Config, progress: study.Progress) -> "Dataset":
+    """Run all arms on every instance."""
+    import xarray
+
+    cells = [(n, s) for n in range(config.num_instances) for s in config.shards_per_client]
+    found = [_cell(config, *cell) for cell in progress(cells, "instances and shards")]
+    shape = (config.num_instances, len(config.shards_per_client), len(config.num_priority), len(ARMS), len(WHO))
+    dims = ("instance", "shards", "priority", "arm", "who")
+    arrays = np.array(found).reshape(*shape, 2)
+    coords = {"shards": list(config.shards_per_client), "priority": list(config.num_priority)}
+    return xarray.Dataset(
+        {"accuracy": (dims, arrays[..., 0]), "included": (dims, arrays[..., 1])},
+        coords={**coords, "arm": list(ARMS), "who": list(WHO)},
+        attrs={"num_clients": config.num_clients},
+    )
+
+
+def _cell(config: Config, number: int, shards: int) -> list[Any]:
+    """Accuracy and others included, for every number of priority clients, arm, and who trains."""
+    deal, training = np.random.SeedSequence([config.seed, number]).spawn(2)
+    found = []
+    for first in config.num_priority:
+        known: dict[tuple[Any, ...], tuple[float, float]] = {}
+        for arm in ARMS.values():
+            data, test = _shards(config, shards, fresh(deal), stable=arm.stable)
+            for eps in (0.0, config.threshold):
+                # Who trains alone does not ask what is matched.
+                key = (arm.updates, arm.stable, eps, arm.match if eps else "")
+                if key not in known:
+                    known[key] = _trained(config, data, test, first, arm, eps, fresh(training))
+                found.append(known[key])
+    return found
+
+
+def _shards(config: Config, per_client: int, seed: np.random.SeedSequence, *, stable: bool) -> tuple[Any, Any]:
+    """Training data of all clients, and the images and labels held out."""
+    images, labels = _pictures(config)
+    x = images if stable else config.enlarged * (images - 0.1307) / 0.3081
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(labels.size)
+    test, train = np.split(order, [int(config.test_fraction * labels.size)])
+    # Uni-class: the cuts fall between classes, each of which has its share of the shards.
+    shards = ft.datasets.shard_partition(labels[train], config.num_shards, 1, rng=rng)
+    drawn = rng.integers(len(shards), size=(config.num_clients, per_client))
+    rows = [train[np.concatenate([shards[i] for i in own])] for own in drawn]
+    classes = int(labels.max()) + 1
+    return ft.federation.FederatedData.from_clients([(x[k], labels[k]) for k in rows], num_classes=classes), (
+        x[test],
+        labels[test],
+    )
+
+
+def _pictures(config: Config) -> tuple[Any, Any]:
+    if config.images is None and config.labels is None:
+        from sklearn.datasets import load_digits
+
+        images, labels = load_digits(return_X_y=True)
+        noise = np.random.default_rng(config.seed).standard_normal(images.shape)
+        return images / 16 + config.pixel_noise * noise, labels
+    if config.images is None or config.labels is None:
+        message = "images and labels must be given together, got one of them"
+        raise ValueError(message)
+    return ft.datasets.read_idx_pair(config.images, config.labels)
+
+
+def _trained(
+    config: Config, data: Any, test: Any, first: int, arm: Arm, eps: float, seed: np.random.SeedSequence
+) -> tuple[float, float]:
+    warmup, priority = config.num_rounds // 10, np.arange(data.num_clients) < first
+    aligned = ft.federation.prioritize(ft.SoftmaxFederation(data), priority)
+    strategy = ft.selection.LossMatching(aligned.priority, aligned.shares, eps, warmup_rounds=warmup, match=arm.match)
+    trajectory = ft.fedavg(
+        aligned.federation, strategy, num_rounds=config.num_rounds, local_steps=config.local_steps,
+        step_size=config.step_size, server_step_size=arm.updates, rng=seed, record=("models", "selected"),
+        batch_size=min(config.batch_size, int(data.sample_counts.min())),
+    )  # fmt: skip
+    late = trajectory.models[0, -(config.num_rounds // 10) :]
+    included = (trajectory.recorded("selected")[0, warmup:-1] >= first).sum(axis=1).mean()
+    own = np.bincount(np.concatenate([data.client(k)[1] for k in range(first)]), minlength=data.num_classes)
+    return _accuracy(late, test[0], test[1], own / own.sum()), float(included)
+
+
+def _accuracy(models: Any, images: Any, labels: Any, shares: Any) -> float:
+    """Mean accuracy of models, with the classes in given shares."""
+    inputs = np.column_stack([images, np.ones(len(images))])
+    logits = inputs @ models.reshape(len(models), shares.size, -1).transpose(0, 2, 1)
+    right = (logits.argmax(axis=-1) == labels).mean(axis=0)
+    return float(sum(share * right[labels == c].mean() for c, share in enumerate(shares) if share))
+
+
+def _gain(data: "Dataset") -> Any:
+    return data["accuracy"].sel(who=ALIGNED) - data["accuracy"].sel(who=ALONE)
+
+
+def table(data: "Dataset") -> study.Table:
+    """One row per number of shards, of priority clients, and arm."""
+    rows = []
+    for shards in data["shards"].values:
+        for first in data["priority"].values:
+            for arm in data["arm"].values:
+                here = data.sel(shards=shards, priority=first, arm=arm)
+                row: dict[str, Any] = {"shards per client": int(shards), "priority": int(first), "arm": str(arm)}
+                row["others included"] = float(here["included"].sel(who=ALIGNED).mean())
+                row[ALONE] = float(here["accuracy"].sel(who=ALONE).mean())
+                row[ALIGNED] = float(here["accuracy"].sel(who=ALIGNED).mean())
+                row["gain"] = with_limits(_gain(here), 3, signed=True)
+                rows.append(row)
+    caption = "Test accuracy, means over ways of dealing the shards; differences are paired [95% interval]."
+    return study.Table(rows, title="FedALIGN on shards of classes, in four arms", caption=caption)
+
+
+def checks(data: "Dataset") -> dict[str, study.Check]:
+    """Test what the figure is taken to show."""
+    base = data["accuracy"].sel(who=ALONE).mean(["instance", "shards", "priority"])
+    unstable, stable = float(base.sel(arm="three updates")), float(base.sel(arm="stable"))
+    included = data["included"].sel(who=ALIGNED)
+    by_arm = included.mean(["instance", "shards", "priority"])
+    others = data.attrs["num_clients"] - data["priority"]
+    return {
+        "three updates with large features cost the priority clients alone accuracy": study.Check(
+            unstable < stable, f"{unstable:.3f} against {stable:.3f}"
+        ),
+        "of large losses fewer are near than of accuracies": study.Check(
+            bool((by_arm.sel(arm="loss") < by_arm.sel(arm="accuracy")).all()), f"{by_arm.values.round(1).tolist()}"
+        ),
+        "FedALIGN includes some others and not all": study.Check(
+            bool((included > 0).any()) and bool((included.mean("instance") < others).all()),
+            f"{float(included.mean()):.1f} on average",
+        ),
+    }
+
+
+def gains_figure(data: "Dataset") -> "Figure":
+    """Paired gain over the priority clients alone by arm, one panel per number of shards."""
+    import matplotlib.pyplot as plt
+
+    panels_of = data["shards"].values
+    with appearance():
+        figure, panels = plt.subplots(
+            1, len(panels_of), figsize=(1.5 + 4 * len(panels_of), 4.2), sharey=True, squeeze=False
+        )
+        for axes, shards in zip(panels[0], panels_of, strict=True):
+            for i, first in enumerate(data["priority"].values):
+                gain = _gain(data.sel(shards=shards, priority=first)).transpose("instance", "arm")
+                mean, lower, upper = mean_and_limits(gain)
+                axes.errorbar(
+                    np.arange(len(ARMS)) + 0.2 * (i - 1), mean, [mean - lower, upper - mean], linestyle="none",
+                    capsize=3, color=COLORS[i], marker=MARKERS[i], label=f"{first} priority clients",
+                )  # fmt: skip
+            axes.axhline(0, color="black", linewidth=0.8)
+            axes.set_xticks(np.arange(len(ARMS)), [f"{arm}" for arm in ARMS])
+            axes.set_title(f"{shards} shards per client")
+        panels[0, 0].set_ylabel("accuracy of FedALIGN\nminus priority clients alone")
+        return legend_below(figure, num_columns=3)
+
+
+STUDY = study.Study(
+    name="fedalign_arms",
+    config=Config(),
+    quick=QUICK,
+    run=run,
+    table=table,
+    checks=checks,
+    figures={"gains": gains_figure},
+)
+
+if __name__ == "__main__":
+    study.main(STUDY)

@@ -1,0 +1,72 @@
+"""What the instances of every claim were when they were last looked at: their numbers, and both sides.
+
+``python -m tests.claims.records [KEY ...]`` writes ``records.json``. Seeds and stored tapes stand for instances only as
+long as claims draw what they drew: a line that changes asks whether that was meant, and for a new worst tape. Exact
+numbers are told by a checksum, others by their sums, which differ from one machine to another in the last digits.
+"""
+
+import json
+import math
+import sys
+import zlib
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedtheory.verification.catalogue import known_claims, known_tapes
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import Finding
+from fedtheory.verification.trials import Trials, tried
+
+FILE = Path(__file__).with_suffix(".json")
+SEED = np.random.SeedSequence(1)
+
+
+def trials_of(claim: Claim) -> Trials:
+    """Try the instances of the quick budget, and the stored one."""
+    tape = None if claim.is_single else known_tapes().get(claim.key)
+    return tried(claim, SEED, range(claim.num_instances("quick")), tape)
+
+
+def record(findings: Iterable[Finding]) -> list[Any]:
+    """Return the checksum of what is exact, and the sums of the sides that are not."""
+    told, sums = [], [0.0, 0.0]
+    for finding in findings:
+        exact = finding.side == "exact"
+        told.append(f"{finding.relation} {finding.applicable} {exact}")
+        told += [f"{name} {_told(value, exact)}" for name, value in finding.instance.items()]
+        if exact:
+            told += [_told(finding.measured, exact), _told(finding.predicted, exact)]
+        elif finding.applicable:
+            for place, value in enumerate((finding.measured, finding.predicted)):
+                sums[place] += float(value) if math.isfinite(value) else 0.0
+    return [f"{zlib.crc32(' '.join(told).encode()):08x}", *(float(f"{value:.9g}") for value in sums)]
+
+
+def _told(value: Any, exact: bool) -> str:
+    # Numbers of any kind that are equal have one hash on all machines, which is short where they have many digits.
+    if isinstance(value, int | Fraction):
+        return str(hash(value))
+    return value if exact and isinstance(value, str) else ""
+
+
+def recorded() -> dict[str, list[Any]]:
+    """Return the records by key."""
+    known: dict[str, list[Any]] = json.loads(FILE.read_text(encoding="utf-8"))
+    return known
+
+
+def main(keys: list[str]) -> None:
+    """Write the records of some claims, or of all."""
+    claims = known_claims()
+    found = {key: record(trials_of(claims[key]).findings.values()) for key in keys or claims}
+    all_of_them = (recorded() if keys else {}) | found
+    lines = (f"{json.dumps(key)}: {json.dumps(all_of_them[key])}" for key in sorted(all_of_them) if key in claims)
+    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,80 @@
+"""Candidates that are asked for their mistakes count those of numpy.argmax, on all samples or on a mini-batch."""
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory.engine._kernels_perceptron import _mistakes, perceptron_family
+from fedtheory.engine.contract import LocalWork
+
+K, FIRST = 6, 2
+
+
+@pytest.fixture(scope="module")
+def fed():
+    data = ft.datasets.synthetic(1, 1, num_clients=K, rng=3, num_features=5, num_classes=3, max_samples=90)
+    return ft.SoftmaxFederation(data)
+
+
+def accuracies(fed, model):
+    weights = model.reshape(fed.data.num_classes, -1)
+    return [
+        np.mean(np.argmax(np.column_stack([x, np.ones(len(x))]) @ weights.T, axis=1) == y)
+        for x, y in map(fed.data.client, range(fed.num_clients))
+    ]
+
+
+def counted(fed, model, batch_size, rng):
+    work = LocalWork(0.0, 0.0, 0.0, 0.0, batch_size, by_epoch=False, track_losses=False)
+    family = perceptron_family(fed, [(fed.data.num_classes, fed.data.num_features + 1)], work)
+    shares = np.zeros(K)
+    _mistakes(family.own_arrays(), model, np.arange(K), batch_size, rng, shares)
+    return shares
+
+
+def test_mistakes_on_all_samples_are_those_of_argmax(fed):
+    rng = np.random.default_rng(0)
+    for model in rng.normal(size=(5, fed.dim)):
+        np.testing.assert_allclose(1 - counted(fed, model, 0, rng), accuracies(fed, model), rtol=1e-14)
+    # At the zero model all logits are equal, and the first class is meant.
+    np.testing.assert_allclose(1 - counted(fed, np.zeros(fed.dim), 0, rng), accuracies(fed, np.zeros(fed.dim)))
+
+
+def test_mistakes_on_a_batch_are_multiples_of_one_sample_and_right_on_average(fed):
+    rng = np.random.default_rng(1)
+    model = rng.normal(size=fed.dim)
+    drawn = np.array([counted(fed, model, 4, rng) for _ in range(400)])
+    np.testing.assert_array_equal(4 * drawn, np.round(4 * drawn))
+    exact = 1 - np.array(accuracies(fed, model))
+    # Without replacement the variance is below that of four independent samples.
+    assert (abs(drawn.mean(axis=0) - exact) <= 5 * np.sqrt(exact * (1 - exact) / 4 / len(drawn)) + 1e-12).all()
+
+
+def test_fedalign_by_accuracy_includes_those_whose_accuracy_is_near(fed):
+    aligned = ft.federation.prioritize(fed, np.arange(K) < FIRST)
+    strategy = ft.selection.LossMatching(aligned.priority, aligned.shares, 0.25, match="accuracy")
+    run = ft.fedavg(aligned.federation, strategy, num_rounds=30, step_size=0.3, record=("models", "selected"))
+    included = []
+    for model, selected in zip(run.models[0, :-1], run.recorded("selected")[0], strict=False):
+        near = np.array(accuracies(fed, model))
+        gaps = abs(near - near[:FIRST] @ aligned.shares[:FIRST])
+        wanted = [k for k in range(K) if k < FIRST or gaps[k] < 0.25]
+        assert sorted(selected[selected >= 0].astype(int)) == wanted
+        included.append(len(wanted))
+    assert min(included) < max(included)
+
+
+def test_who_cannot_classify_or_tell_is_refused(fed):
+    parabolas = ft.federation.prioritize(ft.QuadraticFederation([1.0, 1.0], [[0.0], [1.0]], [0.5, 0.5]), [True, False])
+    strategy = ft.selection.LossMatching(parabolas.priority, parabolas.shares, match="accuracy")
+    with pytest.raises(TypeError, match="fed must classify samples, since LossMatching"):
+        ft.fedavg(parabolas.federation, strategy, num_rounds=1, step_size=0.1, record=("loss",))
+    run = ft.fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.1, record=("loss",))
+    with pytest.raises(ValueError, match="must match losses, which the models tell, got match='accuracy'"):
+        ft.engine.inclusions(parabolas, strategy, run)
+    aligned = ft.federation.prioritize(fed, np.arange(K) < FIRST)
+    by_batch = ft.selection.LossMatching(aligned.priority, aligned.shares, match="minibatch accuracy")
+    with pytest.raises(ValueError, match="batch_size must be given for losses estimated on mini-batches"):
+        ft.fedavg(aligned.federation, by_batch, num_rounds=1, step_size=0.1, record=("loss",))
+    with pytest.raises(ValueError, match="match must be one of"):
+        ft.selection.LossMatching((True,), (1.0,), match="gradient")

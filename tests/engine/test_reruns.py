@@ -1,0 +1,224 @@
+"""A saved run is made again from its file alone, to the same bits; what differs otherwise is said."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory._surroundings import surroundings
+from fedtheory.engine._recipes import made, recipe_of, written_down
+from fedtheory.engine.reruns import differences
+from fedtheory.engine.schedule import Halving, InverseTime
+from fedtheory.engine.trajectory import Trajectory
+from fedtheory.selection.candidate_schedules import HalvingCandidates
+from fedtheory.selection.rules import Rules
+
+FED = ft.QuadraticFederation([1.0, 2.0, 3.0], [[0.0], [2.0], [7.0]], [0.5, 0.3, 0.2], minima=[1.0, -1.0, 0.1])
+DATA = ft.federation.FederatedData.from_clients(
+    [([[0.1], [1.0], [3.0]], [0, 1, 1]), ([[2.0], [0.7]], [1, 0])], test=[([[0.5]], [1]), ([[0.3]], [0])]
+)
+RNG = np.random.default_rng(5)
+FEDERATIONS = [
+    FED,
+    ft.QuadraticFederation(np.array([[[2.0, 0.3], [0.3, 1.0]]] * 2), [[0.1, 0.2], [0.3, 0.4]], [0.25, 0.75]),
+    ft.SoftmaxFederation(DATA, l2=0.1),
+    ft.PerceptronFederation(DATA, hidden=(3, 2), weights=[0.4, 0.6]),
+    ft.federation.NonconvexFederation(
+        RNG.random((7, 3)), RNG.random((7, 3)), RNG.normal(1e6, 1.0, (7, 3)), np.full(7, 1 / 7)
+    ),
+    ft.federation.prioritize(FED, [True, True, False]).federation,
+]
+
+
+def saved(tmp_path, fed=FED, strategy=None, **changes):
+    settings = {"num_rounds": 9, "step_size": 0.1, "num_replicates": 3, "gradient_noise": 0.5, "rng": 7} | changes
+    run = ft.fedavg(fed, strategy or ft.selection.PowerOfChoice(1, 2), **settings)
+    run.save(tmp_path / "run.nc")
+    return run
+
+
+def unchanged(value):
+    """The value after it was written down as JSON, and made again."""
+    arrays: dict[str, Any] = {}
+    text = json.dumps(written_down(value, arrays))
+    return made(json.loads(text), arrays)
+
+
+@pytest.mark.parametrize("fed", FEDERATIONS, ids=lambda fed: f"{type(fed).__name__}{fed.dim}")
+def test_a_federation_is_written_down_and_made_again_to_the_bit(fed):
+    again = unchanged(fed)
+    for field in dataclasses.fields(fed):
+        one, other = getattr(fed, field.name), getattr(again, field.name)
+        if isinstance(one, np.ndarray):
+            assert one.tobytes() == other.tobytes()
+    digests = {
+        recipe_of({"fed": one, "step_size": 1}, np.random.SeedSequence(), 1).digest("fed") for one in (fed, again)
+    }
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ft.selection.PowerOfChoice(2, HalvingCandidates(3)), InverseTime(2.0, 3.0), Halving(0.5, (2, 5)),
+        ft.selection.Available(ft.selection.Proportional(2), ft.selection.BernoulliAvailability([0.1] * 20)),
+        ft.selection.Independent(1.5), ft.selection.LossMatching([True, False], [1.0, 0.3], threshold=0.5),
+        ft.engine.Stragglers(0.5, 3),
+        float("inf"), 10**40, (1, (2.5, None)),
+    ],
+)  # fmt: skip
+def test_strategies_schedules_and_numbers_are_made_again_as_they_were(value):
+    assert unchanged(value) == value
+
+
+def test_a_run_is_made_again_from_its_file_alone_by_another_process(tmp_path):
+    sequence = np.random.SeedSequence(3**90, spawn_key=(4, 5))
+    sequence.spawn(2)  # the replicates come from its third child on
+    run = saved(
+        tmp_path, step_size=InverseTime(1.0, 9.0), local_steps=[1, 2, 3], initial=[4.0], rng=sequence, momentum=0.3,
+        record=("gap", "models", "selected"), returned_noise=[0.0, 0.1, 0.2], record_every=2,
+    )  # fmt: skip
+    script = (
+        "import sys, fedtheory as ft\n"
+        "found = ft.rerun(sys.argv[1])\n"
+        "assert found.identical and found.changes == (), found\n"
+        "sys.stdout.write(found.run.models.tobytes().hex())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, tmp_path / "run.nc"], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    assert done.stdout == run.models.tobytes().hex()
+
+
+def test_files_of_every_family_are_run_again(tmp_path):
+    for i, fed in enumerate((FEDERATIONS[2], FEDERATIONS[4])):
+        (tmp_path / str(i)).mkdir()
+        saved(tmp_path / str(i), fed, ft.selection.Proportional(2), record=("loss",), gradient_noise=0.0)
+        assert ft.rerun(tmp_path / str(i) / "run.nc").identical
+
+
+def test_a_run_that_diverged_diverges_again(tmp_path):
+    assert (saved(tmp_path, step_size=1e200).status == "diverged").all()
+    assert ft.rerun(tmp_path / "run.nc").identical
+
+
+def test_a_loaded_run_keeps_its_recipe_and_where_it_was_made(tmp_path):
+    saved(tmp_path)
+    run = Trajectory.load(tmp_path / "run.nc")
+    assert run.recipe is not None
+    assert run.recipe.made_by is not None
+    assert run.recipe.surroundings == surroundings()
+    elsewhere = dataclasses.replace(run.recipe, made_by={**run.recipe.made_by, "numpy": "1.0", "git commit": "abc"})
+    dataclasses.replace(run, recipe=elsewhere).save(tmp_path / "moved.nc")
+    found = ft.rerun(tmp_path / "moved.nc")
+    assert found.identical
+    assert f"numpy was 1.0, is {np.__version__}" in found.changes
+    assert repr(found).startswith("Rerun: the same bits\n  since then  numpy was 1.0")
+
+
+def test_bits_that_differ_are_named_with_record_round_and_size(tmp_path):
+    run = saved(tmp_path, record=("gap", "loss", "models"))
+    gap = run.gap.copy()
+    gap[1, 4:] *= 1 + 1e-3
+    changed = dataclasses.replace(run, records={**run.records, "gap": gap})
+    changed.save(tmp_path / "changed.nc")
+    found = ft.rerun(tmp_path / "changed.nc")
+    assert not found.identical
+    assert found.differences == ("gap differs from round 4 on, by at most 1.0e-03 of its size",)
+    assert "Rerun: other bits" in repr(found)
+    shorter = ft.fedavg(FED, ft.selection.Full(), num_rounds=2, step_size=0.1, record=("gap", "loss", "models"))
+    assert "gap had the shape (3, 10), has (1, 3)" in differences(run, shorter)
+
+
+def test_a_federation_that_was_left_out_must_be_given_and_be_the_same(tmp_path):
+    path = tmp_path / "small.nc"
+    run = ft.fedavg(FED, ft.selection.Full(), num_rounds=2, step_size=0.1)
+    run.save(path, federation=False)
+    with pytest.raises(ValueError, match=r"fed must be given, as .*small.nc holds a digest of it only"):
+        ft.rerun(path)
+    with pytest.raises(ValueError, match="fed must be that of the saved run, got another one, QuadraticFederation"):
+        ft.rerun(path, fed=dataclasses.replace(FED, weights=[0.3, 0.5, 0.2]))
+    assert ft.rerun(path, fed=FED).identical
+    again = Trajectory.load(path)
+    again.save(tmp_path / "again.nc", federation=False)
+    assert ft.rerun(tmp_path / "again.nc", fed=FED).identical
+
+
+@dataclasses.dataclass(frozen=True)
+class Second:
+    """A strategy from outside: always client 1, or another."""
+
+    client: int = 1
+
+    def rules(self, weights, num_rounds):
+        client = self.client
+
+        def select(round_index, table, memory, weights, candidates, losses, rng, chosen):
+            chosen[0] = client
+            return 1
+
+        return Rules(select, max_selected=1)
+
+
+@dataclasses.dataclass(frozen=True)
+class OwnSchedule:
+    def step_sizes(self, num_rounds, local_steps):
+        return 0.1 / np.arange(1.0, num_rounds * local_steps + 1)
+
+
+def test_a_strategy_from_outside_must_be_given_and_a_schedule_is_kept_as_its_step_sizes(tmp_path):
+    path = tmp_path / "run.nc"
+    saved(tmp_path, strategy=Second(), step_size=OwnSchedule())
+    with pytest.raises(ValueError, match=r"strategy must be given, as .*run.nc holds the name .*:Second only"):
+        ft.rerun(path)
+    with pytest.raises(ValueError, match="strategy must be that of the saved run, got another one"):
+        ft.rerun(path, strategy=Second(2))
+    assert ft.rerun(path, strategy=Second()).identical
+
+
+def test_a_recipe_names_classes_of_this_package_only():
+    for kind in ("os:system", "fedtheory.engine.simulation:fedavg", "fedtheory.study:Missing", f"{__name__}:Second"):
+        with pytest.raises(ValueError, match="a recipe must be made of dataclasses of fedtheory, got"):
+            made({"of": kind, "fields": {}}, {})
+
+
+@pytest.mark.parametrize("name", ["round", "counts", "diverged_at", "config"])
+def test_a_file_says_what_is_missing_in_it(tmp_path, name):
+    data = saved(tmp_path).to_xarray().drop_vars(name)
+    data.to_netcdf(tmp_path / "part.nc", engine="h5netcdf")
+    with pytest.raises(ValueError, match=rf"path must be the file of a run, got .*part.nc, in which {name} is missing"):
+        Trajectory.load(tmp_path / "part.nc")
+
+
+def test_what_is_no_file_of_a_run_is_refused(tmp_path):
+    path = tmp_path / "run.nc"
+    with pytest.raises(FileNotFoundError, match=r"path must be the file of a run, got .*run.nc, which does not exist"):
+        Trajectory.load(path)
+    run = saved(tmp_path)
+    whole = path.read_bytes()
+    for content in (b"words", b"", whole[: len(whole) // 2]):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"path must be the file of a run, got .*run.nc, which cannot be read"):
+            Trajectory.load(path)
+    dataclasses.replace(run, recipe=None).save(path, overwrite=True)
+    with pytest.raises(
+        ValueError, match=r"path must be the file of a run that fedavg made, got .*, which holds no recipe"
+    ):
+        ft.rerun(path)
+
+
+def test_a_recipe_whose_arrays_were_changed_is_refused(tmp_path):
+    import h5py
+
+    saved(tmp_path)
+    with h5py.File(tmp_path / "run.nc", "a") as opened:
+        name = next(name for name, found in opened["recipe"].items() if found.shape == (3, 1) and found.dtype == float)
+        opened["recipe"][name][0] = 99.0
+    with pytest.raises(ValueError, match="whose recipe is not the one that was written"):
+        ft.rerun(tmp_path / "run.nc")

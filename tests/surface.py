@@ -1,0 +1,57 @@
+"""Say what callers rely on: every public name with its arguments, their order and their defaults.
+
+``python -m tests.surface`` writes ``tests/surface.txt``. A default is part of what is promised: who leaves an argument
+out takes it, and the same call must not come to mean something else unnoticed.
+"""
+
+import inspect
+import re
+from collections.abc import Iterator
+from numbers import Number
+from pathlib import Path
+from typing import Any
+
+import fedtheory
+from fedtheory._discover import modules
+
+FILE = Path(__file__).with_suffix(".txt")
+
+
+def lines() -> list[str]:
+    """Return a line for each public function, class, method and number."""
+    public = (module for module in modules(fedtheory) if not module.__name__.startswith("fedtheory.claims"))
+    return sorted({line for module in public if not hasattr(module, "__path__") for line in offered(module)})
+
+
+def offered(module: Any) -> Iterator[str]:
+    """Yield the lines of a module."""
+    own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+    for name in getattr(module, "__all__", [name for name in own if not name.startswith("_")]):
+        value = getattr(module, name)
+        title = f"{module.__name__}.{name}"
+        if isinstance(value, Number | tuple | str):
+            yield f"{title} = {_without_addresses(repr(value))}"
+        elif callable(value):
+            yield title + arguments(value)
+        if isinstance(value, type):
+            methods = (part for part in vars(value) if not part.startswith("_") and callable(vars(value)[part]))
+            yield from (f"{title}.{part}{arguments(vars(value)[part])}" for part in methods)
+
+
+def arguments(value: Any) -> str:
+    """Return the arguments of a callable with their defaults, without what type checkers want to know."""
+    try:
+        signature = inspect.signature(getattr(value, "py_func", value))
+    except (TypeError, ValueError):
+        return "(...)"
+    bare = [part.replace(annotation=inspect.Parameter.empty) for part in signature.parameters.values()]
+    return _without_addresses(str(inspect.Signature(bare)))
+
+
+def _without_addresses(text: str) -> str:
+    return re.sub(r"<(?:function|class) '?([\w.]+)[^>]*>", r"\1", text)
+
+
+if __name__ == "__main__":
+    FILE.write_text("\n".join(lines()) + "\n", encoding="utf-8")
+    print(FILE.name)

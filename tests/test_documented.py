@@ -1,0 +1,203 @@
+"""What is public says what it takes, returns and raises: sections of docstrings are counted, and none is missing."""
+
+import ast
+import importlib
+import inspect
+import re
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from fedtheory._commands.meanings import parameters
+from fedtheory.paper import is_bound
+from fedtheory.verification import known_bounds
+from tests.environment import ROOT
+
+# How many functions have no example yet, by package: a number may fall, never rise.
+WITHOUT_EXAMPLE = {
+    "conformance": 7,
+    "consequences": 1,
+    "datasets": 1,
+    "engine": 4,
+    "plotting": 2,
+    "rational": 31,
+    "selection": 3,
+    "study": 4,
+    "sweeps": 9,
+    "testing": 11,
+    "verification": 14,
+    "worst_case": 16,
+}
+Public = tuple[str, Any, ast.FunctionDef, ast.Module]
+
+
+def module_names() -> list[str]:
+    """Public modules; claims are values, which know their title, source and hypotheses."""
+    files = (file.relative_to(ROOT).with_suffix("") for file in sorted((ROOT / "fedtheory").rglob("*.py")))
+    return [
+        ".".join(file.parts)
+        for file in files
+        if not any(part.startswith("_") or part == "claims" for part in file.parts)
+    ]
+
+
+def public_functions(module: ModuleType, source: str) -> Iterator[Public]:
+    """Yield the functions that a module defines and offers, but for bounds, which have their own sections."""
+    tree = ast.parse(source)
+    defined = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    offered = getattr(module, "__all__", [name for name in defined if not name.startswith("_")])
+    for name in offered:
+        if name in defined and not is_bound(getattr(module, name)):
+            yield f"{module.__name__}.{name}", getattr(module, name), defined[name], tree
+
+
+def sections(text: str) -> dict[str, str]:
+    """Sections of a docstring in numpydoc's form, by title."""
+    parts = re.split(r"^([A-Z][\w ]+)\n-{3,}$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def returns_something(node: ast.FunctionDef) -> bool:
+    """Whether there is anything to say of what a call gives."""
+    if node.returns is not None:
+        return ast.unparse(node.returns) != "None"
+    return any(isinstance(inner, ast.Return | ast.Yield) and inner.value is not None for inner in ast.walk(node))
+
+
+def raises_something(node: ast.AST, tree: ast.Module) -> bool:
+    """Whether the function, or one of its file that it calls, raises or hands arguments to what validates them."""
+    functions = {inner.name: inner for inner in tree.body if isinstance(inner, ast.FunctionDef)}
+    seen: set[ast.AST] = set()
+    waiting = [node]
+    while waiting:
+        here = waiting.pop()
+        seen.add(here)
+        for inner in uncaught(here):
+            if isinstance(inner, ast.Raise) or (isinstance(inner, ast.Call) and is_validation(inner.func)):
+                return True
+            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name):
+                waiting += [known for known in [functions.get(inner.func.id)] if known and known not in seen]
+    return False
+
+
+def uncaught(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and all below it, but for what stands where every exception is caught."""
+    yield node
+    caught = isinstance(node, ast.Try) and any(ast.unparse(one.type or node) == "Exception" for one in node.handlers)
+    for inner in node.handlers if isinstance(node, ast.Try) and caught else ast.iter_child_nodes(node):
+        yield from uncaught(inner)
+
+
+def is_validation(called: ast.expr) -> bool:
+    """Whether this is one of the helpers that refuse arguments."""
+    return isinstance(called, ast.Attribute) and ast.unparse(called.value) == "_validate" and called.attr != "generator"
+
+
+def missing(function: Public) -> list[str]:
+    """Name what the docstring of a function does not say."""
+    name, value, node, tree = function
+    found = sections(inspect.getdoc(value) or "")
+    parameters = [argument.arg for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]]
+    parameters = [parameter for parameter in parameters if not parameter.startswith("_")]
+    told = set(re.findall(r"\w+", " ".join(re.findall(r"^\S.*$", found.get("Parameters", ""), flags=re.MULTILINE))))
+    lacking = [f"{name}: parameter {parameter}" for parameter in parameters if parameter not in told]
+    if returns_something(node) and not {"Returns", "Yields"} & set(found):
+        lacking.append(f"{name}: Returns")
+    if raises_something(node, tree) and "Raises" not in found:
+        lacking.append(f"{name}: Raises")
+    return lacking
+
+
+def functions_of(package: str) -> list[Public]:
+    """Public functions of a package, or of a module beside the packages."""
+    modules = [importlib.import_module(name) for name in module_names() if name.split(".")[1] == package]
+    return [
+        one for module in modules for one in public_functions(module, Path(str(module.__file__)).read_text("utf-8"))
+    ]
+
+
+@pytest.mark.parametrize("package", sorted({name.split(".")[1] for name in module_names()}))
+def test_no_more_functions_lack_an_example_than_did(package: str) -> None:
+    lacking = [name for name, value, *_ in functions_of(package) if ">>>" not in (inspect.getdoc(value) or "")]
+    assert len(lacking) == WITHOUT_EXAMPLE.get(package, 0), lacking
+
+
+SAMPLE = '''
+def _checked(x):
+    return _validate.positive("x", x)
+
+def caught(x: float) -> float:
+    """Say half.
+
+    Parameters
+    ----------
+    x
+        Of any size.
+    """
+    try:
+        raise ValueError
+    except Exception:
+        return x / 2
+
+def half(x: float, y: float) -> float:
+    """Say half.
+
+    Parameters
+    ----------
+    x
+        Positive.
+    """
+    return _checked(x) / 2
+'''
+
+
+def test_each_missing_section_is_named() -> None:
+    tree = ast.parse(SAMPLE)
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    documented = {name: types.SimpleNamespace(__doc__=ast.get_docstring(node)) for name, node in functions.items()}
+    assert missing(("half", documented["half"], functions["half"], tree)) == [
+        "half: parameter y",
+        "half: Returns",
+        "half: Raises",
+    ]
+    assert missing(("caught", documented["caught"], functions["caught"], tree)) == ["caught: Returns"]
+
+
+def test_signatures_stay_readable() -> None:
+    modules = [importlib.import_module(name) for name in module_names()]
+    callables = {
+        f"{module.__name__}.{name}": value
+        for module in modules
+        for name, value in vars(module).items()
+        if getattr(value, "__module__", None) == module.__name__ and not name.startswith("_") and callable(value)
+    }
+    long = {
+        name
+        for name, value in callables.items()
+        if any(len(inspect.formatannotation(one.annotation)) > 80 for one in parameters_of(value))
+    }
+    assert long == set()
+
+
+def parameters_of(value: Any) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(value).parameters.values())
+    except (TypeError, ValueError):
+        return []
+
+
+@pytest.mark.parametrize("package", sorted({name.split(".")[1] for name in module_names()}))
+def test_no_public_function_lacks_parameters_returns_or_raises(package: str) -> None:
+    assert [line for function in functions_of(package) for line in missing(function)] == []
+
+
+def test_every_parameter_of_a_bound_has_a_meaning_and_every_bound_its_source() -> None:
+    bounds = known_bounds()
+    entries = {name: parameters(name, bounds) for name in bounds}
+    assert {name for name, found in entries.items() if not all(one.meaning and one.domain for one in found)} == set()
+    lost = {name for name, bound in bounds.items() if ">>>" not in (bound.__doc__ or "") or not bound.statement.number}
+    assert lost == set()

@@ -1,0 +1,65 @@
+"""The gallery's notebooks bring what they import and run away from the project; its order knows every study."""
+
+import json
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.environment import ROOT
+from tests.quick_studies import SCRIPTS
+
+pytest.importorskip("sphinx")
+NOTEBOOKS = runpy.run_path(str(ROOT / "docs" / "notebooks.py"))
+
+
+def notebook_of(script: Path) -> dict[str, Any]:
+    """A notebook as the gallery makes it: the page, then the code."""
+    text, code = script.read_text(encoding="utf-8").split('"""\n', 2)[1:]
+    cells = [("markdown", text), ("code", code)]
+    bare = [{"cell_type": kind, "metadata": {}, "source": [source]} for kind, source in cells]
+    return NOTEBOOKS["runnable"]({"cells": bare, "metadata": {}}, script)
+
+
+def as_script(notebook: dict[str, Any], folder: Path) -> str:
+    """Write the files that cells write, and return the other cells' code."""
+    code = []
+    for source in ("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"):
+        if source.startswith("%%writefile "):
+            first, rest = source.split("\n", 1)
+            (folder / first.split()[1]).write_text(rest, encoding="utf-8")
+        elif "IPython" not in source:
+            code.append(source)
+    return "\n".join(code)
+
+
+def test_the_order_of_the_gallery_knows_every_study() -> None:
+    assert sorted(NOTEBOOKS["ORDER"]) == sorted(script.stem for script in SCRIPTS)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_a_notebook_brings_what_it_imports(script: Path, tmp_path: Path) -> None:
+    code = as_script(notebook_of(script), tmp_path)
+    assert "--quick" in code
+    beside = {file.stem for file in tmp_path.glob("*.py")}
+    imported = [line.split()[1] for line in code.splitlines() if line.startswith(("from _", "import _"))]
+    for file in tmp_path.glob("*.py"):
+        lines = file.read_text(encoding="utf-8").splitlines()
+        imported += [line.split()[1] for line in lines if line.startswith(("from _", "import _"))]
+    assert set(imported) - {"__future__"} <= beside
+
+
+def test_a_notebook_runs_away_from_the_project(tmp_path: Path) -> None:
+    script = ROOT / "studies" / "power_of_choice_quadratic.py"
+    (tmp_path / "cells.py").write_text(as_script(notebook_of(script), tmp_path), encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
+    subprocess.run([sys.executable, "cells.py"], cwd=tmp_path, env=environment, check=True, capture_output=True)
+    assert list(tmp_path.glob("results/power_of_choice_quadratic/*.png"))
+    assert (
+        json.loads((tmp_path / "results/power_of_choice_quadratic/metadata.json").read_text())["study"]
+        == "power_of_choice_quadratic"
+    )

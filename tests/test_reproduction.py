@@ -1,0 +1,59 @@
+"""The page of figures and tables: each of the papers is there once, and each study is named."""
+
+import re
+
+import pytest
+
+from tests.environment import ROOT
+from tests.quick_studies import SCRIPTS
+
+PAGE = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+WORDS = ("reproduced", "other result", "in kind", "not reproduced", "out of reach", "illustration")
+ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4}
+# How many figures and tables each paper has.
+PAPERS = {"Power-of-Choice": (15, 2), "Optimal client sampling": (13, 0), "FedALIGN": (6, 0), "GreedyFed": (1, 4)}
+
+
+def section(title: str, page: str) -> list[str]:
+    """Rows of the table of one paper."""
+    [text] = re.findall(rf"^## {title}\n(.*?)(?=^## |\Z)", page, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"^\| ((?:Figure|Table).*) \|$", text, flags=re.MULTILINE)
+
+
+def numbers(rows: list[str], kind: str) -> list[int]:
+    """Numbers of the figures or tables that rows speak about; ranges are spelled out, panels are one figure."""
+    found: set[int] = set()
+    for name in (row.split(" | ")[0] for row in rows if row.startswith(kind)):
+        words = [int(ROMAN.get(word, word)) for word in re.findall(r"\d+|\b[IV]+\b", name)]
+        found |= set(range(words[0], words[1] + 1)) if " to " in name else set(words)
+    return sorted(found)
+
+
+def named(page: str) -> set[str]:
+    return set(re.findall(r"\{doc\}`\w+ <gallery/(\w+)>`", page))
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_figure_and_table_of_a_paper_is_there(paper: str) -> None:
+    rows = section(paper, PAGE)
+    figures, tables = PAPERS[paper]
+    assert numbers(rows, "Figure") == list(range(1, figures + 1))
+    assert numbers(rows, "Table") == list(range(1, tables + 1))
+
+
+def test_each_row_says_what_became_of_it_and_what_is_measured_names_a_study() -> None:
+    for row in (row for paper in PAPERS for row in section(paper, PAGE)):
+        what = row.split(" | ")[2]
+        assert what.startswith(("**", "illustration")), row
+        assert what.removeprefix("**").startswith(WORDS), row
+        assert named(row) or what.startswith(("**out of reach", "**not reproduced", "illustration")), row
+
+
+def test_each_study_is_named_and_each_named_study_exists() -> None:
+    assert named(PAGE) == {script.stem for script in SCRIPTS}
+
+
+def test_a_figure_that_is_left_out_is_seen() -> None:
+    shorter = re.sub(r"^\| Figure 8 .*\n", "", PAGE, flags=re.MULTILINE)
+    assert numbers(section("Power-of-Choice", shorter), "Figure") != list(range(1, 16))
+    assert 9 not in numbers(section("Power-of-Choice", PAGE.replace("9, 10", "10")), "Figure")
