@@ -1,5 +1,7 @@
 """Hand a program to an interior-point solver, in floating point: its answer is a hint, never a result."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
