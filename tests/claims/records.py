@@ -1,8 +1,9 @@
 """What the instances of every claim were when they were last looked at: their numbers, and both sides.
 
 ``python -m tests.claims.records [KEY ...]`` writes ``records.json``. Seeds and stored tapes stand for instances only as
-long as claims draw what they drew: a line that changes asks whether that was meant, and for a new worst tape. Exact
-numbers are told by a checksum, others by their sums, which differ from one machine to another in the last digits.
+long as claims draw what they drew: a line that changes asks whether that was meant, and for a new worst tape. Short
+exact numbers are told by a checksum; long ones, which may come from a solver, and floats by sums, with room for another
+machine.
 """
 
 import json
@@ -22,6 +23,7 @@ from fedtheory.verification.findings import Finding
 from fedtheory.verification.trials import Trials, tried
 
 FILE = Path(__file__).with_suffix(".json")
+SHORT, LONGEST_WORDS = 2**40, 200
 SEED = np.random.SeedSequence(1)
 
 
@@ -32,25 +34,39 @@ def trials_of(claim: Claim) -> Trials:
 
 
 def record(findings: Iterable[Finding]) -> list[Any]:
-    """Return the checksum of what is exact, and the sums of the sides that are not."""
-    told, sums = [], [0.0, 0.0]
+    """Return the checksum of short exact numbers, the sum of logarithms of long ones, and the sums of floats by side.
+
+    A rational of many digits may be what a solver found, rounded and certified: exact, but not the same everywhere.
+    """
+    told, logarithms, sums = [], 0.0, [0.0, 0.0]
     for finding in findings:
         exact = finding.side == "exact"
         told.append(f"{finding.relation} {finding.applicable} {exact}")
         told += [f"{name} {_told(value, exact)}" for name, value in finding.instance.items()]
-        if exact:
-            told += [_told(finding.measured, exact), _told(finding.predicted, exact)]
-        elif finding.applicable:
-            for place, value in enumerate((finding.measured, finding.predicted)):
-                sums[place] += float(value) if math.isfinite(value) else 0.0
-    return [f"{zlib.crc32(' '.join(told).encode()):08x}", *(float(f"{value:.9g}") for value in sums)]
+        for place, side in enumerate((finding.measured, finding.predicted)):
+            if exact and _is_short(side):
+                told.append(_told(side, exact))
+            elif exact:
+                logarithms += _logarithm(side)
+            elif finding.applicable and math.isfinite(side):
+                sums[place] += float(side)
+    numbers = (logarithms, *sums)
+    return [f"{zlib.crc32(' '.join(told).encode()):08x}", *(float(f"{value:.9g}") for value in numbers)]
+
+
+def _is_short(side: Any) -> bool:
+    return max(abs(side.numerator), side.denominator) < SHORT
+
+
+def _logarithm(side: Any) -> float:
+    return math.log(abs(side.numerator)) - math.log(side.denominator) if side else 0.0
 
 
 def _told(value: Any, exact: bool) -> str:
     # Numbers of any kind that are equal have one hash on all machines, which is short where they have many digits.
     if isinstance(value, int | Fraction):
         return str(hash(value))
-    return value if exact and isinstance(value, str) else ""
+    return value if exact and isinstance(value, str) and len(value) < LONGEST_WORDS else ""
 
 
 def recorded() -> dict[str, list[Any]]:
