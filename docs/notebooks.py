@@ -29,6 +29,7 @@ ORDER = (
     "fedalign_quadratic",
     "fedalign_synthetic",
     "fedalign_shards",
+    "fedalign_arms",
     "greedyfed_tables",
     "greedyfed_lead",
     "greedyfed_quadratic",

@@ -215,6 +215,8 @@ def load(folder: str | os.PathLike[str]) -> Result:
 def save_figure(figure: Figure, path: Path, kind: str) -> None:
     """Write a figure as ``png`` or ``pdf``; the same figure makes the same bytes, whatever the date.
 
+    Labels and legends that reach beyond the figure make it larger: nothing is cut.
+
     Parameters
     ----------
     figure
@@ -225,7 +227,7 @@ def save_figure(figure: Figure, path: Path, kind: str) -> None:
         ``png`` or ``pdf``.
     """
     undated: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
-    figure.savefig(path, format=kind, dpi=160, metadata=undated)
+    figure.savefig(path, format=kind, dpi=160, metadata=undated, bbox_inches="tight", pad_inches=0.05)
 
 
 def _command(study: Study, argv: Sequence[str]) -> int:

@@ -141,6 +141,16 @@ def test_a_changed_file_is_not_loaded(tmp_path):
         study.load(tmp_path)
 
 
+def test_a_label_that_is_longer_than_the_figure_is_not_cut(tmp_path):
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(2, 1))
+    axes.set_xlabel("communication rounds of federated averaging, counted from the first")
+    study.save_figure(figure, tmp_path / "wide.png", "png")
+    edge = plt.imread(tmp_path / "wide.png")[:, [0, -1], :3]
+    assert (edge == 1).all()
+
+
 def test_a_failing_figure_leaves_the_earlier_results_as_they_were(tmp_path):
     def broken(data):
         message = "no figure today"

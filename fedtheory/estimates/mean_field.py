@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._threads import pinned
 from fedtheory._validate import Array
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.exact._door import frequency_law, known_law, quadratic
@@ -19,6 +20,7 @@ from fedtheory.selection.laws import Fixed, KnowsItsLaw, Ranked, Scheduled
 __all__ = ["mean_field_gap"]
 
 
+@pinned
 def mean_field_gap(
     fed: QuadraticFederation,
     strategy: KnowsItsLaw,

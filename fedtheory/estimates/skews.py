@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._threads import pinned
 from fedtheory._validate import Array
 from fedtheory.engine.play import play_round
 from fedtheory.errors import AssumptionViolated
@@ -73,6 +74,7 @@ class SampledSkew(NamedTuple):
     rho_diagonal: OneSided
 
 
+@pinned
 def selection_skew_at(
     fed: Federation,
     strategy: Strategy,
@@ -128,6 +130,7 @@ def selection_skew_at(
     return _estimate(ratios[0], chosen, coefficients)
 
 
+@pinned
 def estimated_selection_skew(
     fed: Federation, strategy: Strategy, models: npt.ArrayLike, *, num_draws: int = 10_000, rng: Any = 0
 ) -> SampledSkew:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory import _validate
+from fedtheory._threads import pinned
 from fedtheory._validate import Array
 from fedtheory.exact._door import frequency_law, quadratic
 from fedtheory.exact._problem import busy_clients
@@ -45,6 +46,7 @@ class ErrorFloor(NamedTuple):
     frequencies: Array
 
 
+@pinned
 def error_floor(
     fed: QuadraticFederation,
     strategy: KnowsItsLaw,

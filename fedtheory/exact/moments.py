@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._threads import pinned
 from fedtheory._validate import Array
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.exact._door import known_law, quadratic
@@ -27,6 +28,7 @@ __all__ = ["expected_gap"]
 _ROUNDING = 1e-12
 
 
+@pinned
 def expected_gap(
     fed: QuadraticFederation,
     strategy: KnowsItsLaw,

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory import _validate
+from fedtheory._threads import pinned
 from fedtheory._validate import Array
 from fedtheory.exact._diagonal import diagonal_bound, proved_bound, ranked_matrices
 from fedtheory.exact._door import frequency_law, quadratic
@@ -37,6 +38,7 @@ _UNDEFINED = "0/0: objective gap 0"
 _SIGN = "no skew is negative"
 
 
+@pinned
 def selection_skew(
     fed: QuadraticFederation,
     strategy: KnowsItsLaw,

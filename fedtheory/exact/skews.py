@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._threads import pinned
 from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact._door import quadratic
@@ -60,6 +61,7 @@ def skew(fed: QuadraticFederation, frequencies: npt.ArrayLike, w: npt.ArrayLike)
     return result
 
 
+@pinned
 def skew_extremes(fed: QuadraticFederation, frequencies: npt.ArrayLike) -> tuple[float, float]:
     r"""Infimum and supremum of the skew ``rho(q, w)`` over all models w, for fixed frequencies q.
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._compile import compiled
+from fedtheory._threads import pinned
 from fedtheory._validate import Array
 from fedtheory.exact._door import quadratic
 from fedtheory.exact._forms import Forms, smallest_of_sums
@@ -25,6 +26,7 @@ _LARGEST_ISOTROPIC, _LARGEST = 30, 16
 _BLOCK = 8
 
 
+@pinned
 def subset_minima(fed: QuadraticFederation, *, max_group: int | None = None) -> Array:
     r"""Smallest mean excess ratio of n clients, n = 1, ..., K: exact for few clients, a lower bound for many.
 

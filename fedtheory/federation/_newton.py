@@ -51,19 +51,42 @@ def minimizer(objective: CrossEntropy, start: Array) -> Array:
 
 def _newton_step(objective: CrossEntropy, w: Array, gradient: Array, norm: float) -> Array:
     if objective.dim <= _DENSE:
-        from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
-        try:
-            step: Array = cho_solve(cho_factor(objective.hessian(w), overwrite_a=True), -gradient)
-        except LinAlgError as error:
-            message = f"the Hessian must be positive definite, got: {error}: scale the features, or raise l2"
-            raise OracleError(message) from error
-        return step
+        return _dense_step(objective, w, gradient)
     from scipy.sparse.linalg import LinearOperator, cg
 
     hessian = LinearOperator((w.size, w.size), matvec=lambda v: objective.product(w, v), dtype=np.float64)
     solution: Array = cg(hessian, -gradient, rtol=min(0.1, np.sqrt(norm)), maxiter=20 * w.size)[0]
     return solution
+
+
+def _dense_step(objective: CrossEntropy, w: Array, gradient: Array) -> Array:
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    hessian = objective.hessian(w)
+    try:
+        step: Array = cho_solve(cho_factor(hessian), -gradient)
+    except LinAlgError:
+        # Beside large features rounding hides the ridge term.
+        stiff = _stiffened(hessian, objective.num_classes)
+        scales = 1 / np.sqrt(np.diagonal(stiff))
+        try:
+            step = scales * cho_solve(cho_factor(scales[:, None] * stiff * scales), -scales * gradient)
+        except LinAlgError as error:
+            message = f"the Hessian must be positive definite, got: {error}: scale the features, or raise l2"
+            raise OracleError(message) from error
+    return step
+
+
+def _stiffened(hessian: Array, num_classes: int) -> Array:
+    """Add curvature along equal shifts of all classes, which the minimizer has none of: the Newton step is the same.
+
+    The cross-entropy is flat along them, so that only the ridge term is there, and gradients sum to 0 over the classes.
+    """
+    stiff = hessian.reshape(num_classes, -1, num_classes, hessian.shape[0] // num_classes).copy()
+    largest = np.diagonal(hessian).reshape(num_classes, -1).max(axis=0)
+    for feature, curvature in enumerate(largest):
+        stiff[:, feature, :, feature] += curvature / num_classes
+    return stiff.reshape(hessian.shape)
 
 
 def infimum(objective: CrossEntropy, start: Array) -> Interval[float]:

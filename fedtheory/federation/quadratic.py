@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._summary import Summary
+from fedtheory._threads import pinned
 from fedtheory._validate import Array
 from fedtheory.federation._curvatures import checked_curvatures, checked_minima
 
@@ -131,6 +132,7 @@ class QuadraticFederation:
         return self._matrices_of(slice(None))
 
     @cached_property
+    @pinned
     def mean_curvature(self) -> Array:
         """Curvature of F, ``sum_k p_k H_k``, shape (v, v)."""
         mean = np.zeros((self.dim, self.dim))
@@ -167,6 +169,7 @@ class QuadraticFederation:
         return np.asarray(0.5 * np.einsum("...i,ij,...j->...", distance, self.mean_curvature, distance))[()]
 
     @cached_property
+    @pinned
     def minimizer(self) -> Array:
         """Minimizer of F, shape (v,)."""
         if self.is_diagonal:
@@ -214,6 +217,7 @@ class QuadraticFederation:
         return float(self._spectrum.min())
 
     @cached_property
+    @pinned
     def _spectrum(self) -> Array:
         # those of a diagonal curvature are its entries, given once each
         return self.curvatures if self.is_diagonal else np.asarray(np.linalg.eigvalsh(self.curvatures), np.float64)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from fedtheory import _validate
 from fedtheory._summary import Summary
+from fedtheory._threads import pinned
 from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._cross_entropy import CrossEntropy, residuals, sample_losses
@@ -125,17 +126,20 @@ class SoftmaxFederation:
         return accuracy(self.data, self.dim, self._logits, w, held_out=held_out)
 
     @cached_property
+    @pinned
     def minimizer(self) -> Array:
         """Minimizer of F, shape (v,), to a gradient of norm at most 1e-10; needs l2 > 0."""
         self._needs_ridge("a minimizer")
         return minimizer(self._objective, np.zeros(self.dim))
 
     @cached_property
+    @pinned
     def minimum(self) -> float:
         """Smallest value of F; needs l2 > 0 (``infimum`` does not)."""
         return float(self.loss(self.minimizer))
 
     @cached_property
+    @pinned
     def infimum(self) -> Interval[float]:
         """Certified bounds (lower, upper) of the infimum of F, attained or not.
 
@@ -146,12 +150,14 @@ class SoftmaxFederation:
         return infimum(self._objective, np.zeros(self.dim))
 
     @cached_property
+    @pinned
     def local_minimizers(self) -> Array:
         """Minimizers of the F_k, shape (K, v), to gradients of norm at most 1e-10; needs l2 > 0."""
         self._needs_ridge("local minimizers")
         return np.array([minimizer(self._client(k), np.zeros(self.dim)) for k in range(self.num_clients)])
 
     @cached_property
+    @pinned
     def local_minima(self) -> Array:
         """Smallest values of the F_k, shape (K,); needs l2 > 0."""
         models = self.local_minimizers
@@ -164,6 +170,7 @@ class SoftmaxFederation:
         return max(0.0, self.minimum - float(self.weights @ self.local_minima))
 
     @cached_property
+    @pinned
     def smoothness(self) -> float:
         """Upper bound L of the smoothness of every client, ``max_k 1/2 lambda_max(1/n_k X_k'X_k) + l2``."""
         return max(self._client(k).smoothness for k in range(self.num_clients))

@@ -15,13 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["bound_versus_error", "measured", "theory"]
 
-# What each line of theory looks like, tightest first: (color, dashes). Measurements are solid and have markers.
-_THEORY = (
-    ("#D55E00", (0, (5, 1.5))),
-    ("#009E73", (0, (4, 1.5, 1, 1.5))),
-    ("#CC79A7", (0, (1, 1))),
-    ("#E69F00", (0, (3, 1, 1, 1, 1, 1))),
-)
+# What lines of theory look like, tightest first. Measurements are solid and have markers.
+_COLORS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00")
+_DASHES = ((0, (5, 1.5)), (0, (4, 1.5, 1, 1.5)), (0, (1, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (8, 3)))
 _MEASURED = "#0072B2"
 
 
@@ -102,7 +98,9 @@ def theory(axes: Axes, x: npt.ArrayLike, values: npt.ArrayLike, *, label: str, r
     >>> theory(Figure().add_subplot(), [1, 2], [5.0, float("inf")], label="bound").get_lines()[0].get_ydata()
     array([ 5., nan])
     """
-    color, dashes = _THEORY[_validate.count("rank", rank, 0, len(_THEORY) - 1)]
+    rank = _validate.count("rank", rank, 0)
+    # Four colors and five dashes come round together after twenty lines only.
+    color, dashes = _COLORS[rank % len(_COLORS)], _DASHES[rank % len(_DASHES)]
     finite = np.where(np.isfinite(values), values, np.nan)
     axes.plot(np.asarray(x), finite, color=color, linestyle=dashes, label=label)
     return axes
@@ -128,7 +126,7 @@ def bound_versus_error(
     error
         Mean, lower and upper confidence limit, each of shape (n,).
     bounds
-        At most four bounds by label, tightest first, each of shape (n,). One that is infinite everywhere is named in
+        Bounds by label, tightest first, each of shape (n,). One that is infinite everywhere is named in
         the corner of the panel instead.
     exact
         The error without simulation, shape (n,), a thin black line; NaN where it is not known.

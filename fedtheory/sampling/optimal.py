@@ -95,7 +95,9 @@ def rescale(norms: Array, budget: float, max_rescalings: int, probabilities: Arr
         scaled = _near_top(norms, saturated)
         rest, room, made = _level(scaled, budget, saturated, max_rescalings - num_rescalings, probabilities)
         num_rescalings += made
-        now = scaled >= rest / room
+        # Norms below 1 may have lost digits: who of them is saturated shows when they are scaled anew.
+        lowest = 1.0 if max_rescalings == _newton.NO_LIMIT else 0.0
+        now = scaled >= max(rest / room, lowest)
         left = scaled[~now].max(initial=0.0)
         far_below = left < 1.0 and norms[~now].max(initial=0.0) > 0.0 and budget > now.sum()
         if not far_below or num_rescalings >= max_rescalings:

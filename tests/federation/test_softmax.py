@@ -524,3 +524,22 @@ def test_the_smallest_hessian_eigenvalue_is_the_ridge_term():
     objective = CrossEntropy(np.array([[2.0, 1.0]]), np.array([0]), np.ones(1), 3, 0.25)
     spectrum = np.linalg.eigvalsh(objective.hessian(np.arange(6.0)))
     assert spectrum[0] == pytest.approx(0.25, abs=20 * EPS)
+
+
+@pytest.mark.parametrize(("scale", "width"), [(1e5, 1e-8), (1e6, 1e-6)])
+def test_beside_large_features_a_tiny_ridge_term_is_not_lost(scale, width):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 3)) * scale, rng.integers(0, 3, 60)
+    fed = SoftmaxFederation(FederatedData.from_clients([(x[:30], y[:30]), (x[30:], y[30:])]), l2=1e-8)
+    assert np.linalg.norm(fed.gradient(fed.minimizer)) <= 1e-10
+    np.testing.assert_allclose(
+        fed.minimizer.reshape(3, -1).sum(axis=0), 0, atol=1e-2
+    )  # a shift costs l2 times its size
+    assert fed.infimum.lower <= fed.minimum <= fed.infimum.upper <= fed.infimum.lower + width
+
+
+def test_where_rounding_keeps_the_gradient_up_the_advice_is_to_scale_the_features():
+    rng = np.random.default_rng(0)
+    huge = FederatedData.from_clients([(rng.normal(size=(60, 3)) * 1e9, rng.integers(0, 3, 60))])
+    with pytest.raises(OracleError, match=r"needs a gradient norm of at most 1e-10, got .*: scale the features"):
+        _ = SoftmaxFederation(huge, l2=1e-8).minimum

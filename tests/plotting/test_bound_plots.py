@@ -93,9 +93,12 @@ def test_a_linear_axis_keeps_the_lower_limit(axes):
     assert axes.collections[0].get_paths()[0].vertices[:, 1].min() == (MEAN - 1.0).min()
 
 
-def test_an_unknown_rank_is_refused(axes):
-    with pytest.raises(ValueError, match=r"rank must be in 0\.\.3, got 4"):
-        theory(axes, X, MEAN, label="fifth", rank=4)
+def test_twenty_lines_of_theory_look_different_and_the_rank_is_a_number(axes):
+    bound_versus_error(axes, X, (MEAN, MEAN, MEAN), {f"bound {i}": (i + 2) * MEAN for i in range(20)})
+    lines = [line(axes, f"bound {i}") for i in range(20)]
+    assert len({(one.get_color(), str(one._unscaled_dash_pattern)) for one in lines}) == 20
+    with pytest.raises(ValueError, match="rank must be at least 0, got -1"):
+        theory(axes, X, MEAN, label="none", rank=-1)
 
 
 def test_every_function_returns_the_axes(axes):

@@ -160,6 +160,22 @@ def test_norms_and_budgets_at_the_ends_of_the_range(norms, m, expected) -> None:
     np.testing.assert_allclose(optimal_probabilities(norms, m), expected, rtol=ROUNDING)
 
 
+def test_over_600_decades_every_normal_probability_is_exact() -> None:
+    # Budgets near the number of clients saturate level after level, down to norms that lose digits beside the largest.
+    rng, smallest = np.random.default_rng(0), Fraction(float(np.finfo(np.float64).tiny))
+    for _ in range(150):
+        n = int(rng.integers(3, 40))
+        t = 10.0 ** rng.uniform(-300, 300, n)
+        t[:2], t[2] = rng.uniform(1, 50, 2) * 10.0 ** rng.uniform(-300, -285), 1e300
+        m = n - 1 + float(rng.uniform(0.0, 0.2)) if rng.random() < 0.7 else float(rng.uniform(0.1, n))
+        exact, found = (
+            rational_probabilities([Fraction(x) for x in t.tolist()], Fraction(m)),
+            optimal_probabilities(t, m),
+        )
+        for p, q in zip(found.tolist(), exact, strict=True):
+            assert q < smallest or abs(Fraction(p) / q - 1) < Fraction(1, 10**14), (t.tolist(), m)
+
+
 def test_the_scaled_path_agrees_with_the_direct_one_on_usual_norms() -> None:
     def usual(t, m) -> bool:
         return t[t > 0].min(initial=1.0) > 1e-60 and t.max() < 1e60 and np.count_nonzero(t) > m
