@@ -204,13 +204,13 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
         "rho_bar is below 1 and falls with d": at_most(
             upper.sel(bar).isel(more), lower.sel(bar).isel(fewest).clip(max=1)
         ),
-        "the lower side of the diagonal skew rises with d": at_most(rising[:-1], rising[1:]),
-        "the diagonal skew exceeds 1 for d > m": at_most(1.0, rising[1:]),
+        "the lower side of the diagonal skew rises with d": at_most(rising[..., :-1], rising[..., 1:]),
+        "the diagonal skew exceeds 1 for d > m": at_most(1.0, rising[..., 1:]),
         "rho_tilde is known exactly": at_most(*(side.sel(skew="rho_tilde") for side in (upper, lower))),
         "no sampled model leaves an interval": at_most(
             lower.sel(skew=["rho_bar", "rho_diagonal"]), sampled.sel(skew=["rho_bar", "rho_diagonal"])
         ),
-        "along a run the skew grows with d": at_most(along[:-1], along[1:]),
+        "along a run the skew grows with d": at_most(along[..., :-1], along[..., 1:]),
         "the estimator is the sample's skew up to noise": study.Check(
             bool((abs(estimate - sampled) <= noise + 1e-9).all()), f"{float(abs(estimate - sampled).max()):.3f} apart"
         ),
