@@ -62,7 +62,9 @@ html_title = "fedtheory"
 html_static_path = ["_static"]
 html_css_files = ["fedtheory.css"]
 html_show_sourcelink = False
-html_sidebars = {"index": [], "tutorial": [], "contributing": [], "changelog": [], "theory/power_of_choice": []}
+# Pages without pages beside them have the whole width.
+_WIDE = ("index", "tutorial", "reproduction", "comparison", "contributing", "changelog", "theory/power_of_choice")
+html_sidebars = {page: [] for page in _WIDE}
 html_theme_options = {
     "show_prev_next": False,
     "navbar_end": ["theme-switcher"],

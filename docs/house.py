@@ -46,7 +46,7 @@ def claims_list(found: list[dict[str, Any]], claims: Mapping[str, Any]) -> str:
 
     homes = {bound: name for name, bound in members(import_module("fedtheory.bounds"), is_bound)}
     parts = []
-    for prefix, group in groupby(found, key=lambda row: row["key"].partition(":")[0]):
+    for prefix, group in groupby(sorted(found, key=_prefix), key=_prefix):
         mine = list(group)
         lines = markdown_table(mine, f"{prefix}:").splitlines()
         body = [
@@ -57,6 +57,10 @@ def claims_list(found: list[dict[str, Any]], claims: Mapping[str, Any]) -> str:
         theory = f" ([theory]({page}.md))" if (Path(__file__).parent / "theory" / f"{page}.md").is_file() else ""
         parts.append("\n".join([f"## {prefix}{theory}", "", *lines[:2], *body, ""]))
     return "\n".join(parts)
+
+
+def _prefix(row: dict[str, Any]) -> str:
+    return str(row["key"]).partition(":")[0]
 
 
 def _linked(line: str, key: str, about: str) -> str:

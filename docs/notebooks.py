@@ -29,10 +29,12 @@ ORDER = (
     "fedalign_quadratic",
     "fedalign_synthetic",
     "fedalign_shards",
+    "fedalign_arms",
     "greedyfed_tables",
     "greedyfed_lead",
     "greedyfed_quadratic",
     "shapley_approximation",
+    "scaling",
     "performance",
 )
 

@@ -3,7 +3,7 @@ What does optimal client sampling gain where few clients hold the data?
 =======================================================================
 
 **Question.** Figures 3 to 13 of Chen, Horvath and Richtarik (2022) train networks on images and text: of 32 clients,
-m = 3 may send in a round (and m = 6 in others). With step sizes tuned for each method, optimal sampling (OCS) follows
+m = 3 may send in a round (6 in others). With step sizes tuned for each method, optimal sampling (OCS) follows
 full participation per round, and sends far fewer bits than it or uniform sampling to the same accuracy, the more
 unbalanced the clients the better. What remains of that for a convex model on images that everybody has?
 
@@ -16,7 +16,22 @@ accuracy on data sets of their own; figures and tables are from others. Bits are
 and the norms and sums that (A)OCS asks for. To a target: first round at which the accuracy, averaged over the runs on
 a data set, is there.
 
-READING
+**Reading.** Upper row: accuracy against rounds; lower row: against bits sent up. AOCS is OCS, as its rescalings find
+the optimal probabilities.
+
+On unbalanced clients the paper's picture comes back. With m = 3, OCS ends less than a point below full participation
+(95.1% against 96.0%) and 6.0 [2.0, 10.0] points above uniform sampling. To 85% it needs 5 rounds, full participation 2
+and uniform sampling 15, and 0.60 megabits where uniform sampling needs 1.90 and full participation 2.77. With m = 6 the
+lead over uniform sampling is 1.7 [0.9, 2.5] points, and half of its bits are enough. The tuning confirms that OCS
+allows longer steps than uniform sampling, twice as long here, as long as those of full participation.
+
+On balanced clients hardly anything is left: the final accuracies of OCS and uniform sampling differ by 0.2 [-0.6, 1.1]
+points with m = 3 and by 0.0 with m = 6, and the bits to 85% are the same within their intervals.
+
+**Where this differs from the paper.** In balanced clients: the paper sees a gain on CIFAR100, whose clients all have as
+many images, and explains it by norms of updates that differ nevertheless; here they do not differ enough. The paper
+draws 32 clients of a large pool in every round, here there are these 32. With balanced clients full participation and
+OCS take the longest steps of the grid, 4.
 """
 
 from dataclasses import dataclass
@@ -51,7 +66,7 @@ class Config:
     """Concentration of the Dirichlet shares of the classes at a client."""
     batch_size: int = 8
     """Samples per local step; no client has fewer."""
-    step_sizes: tuple[float, ...] = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0)
+    step_sizes: tuple[float, ...] = (0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
     """Grid from which the step size of each method is chosen."""
     num_rounds: int = 60
     """Communication rounds."""

@@ -60,7 +60,7 @@ def _records(path: Path, root: Path) -> Iterator[str]:
         yield DRAWS
     if path.parts[1] == "claims":
         yield CLAIMS
-    elif (root / SURFACE).exists() and not path.stem.startswith("_"):
+    elif (root / SURFACE).exists() and (path.parts[1] == "bounds" or not path.stem.startswith("_")):
         yield SURFACE
 
 

@@ -1,4 +1,4 @@
-"""Say what callers rely on: every public name with its arguments, their order and their defaults.
+"""Say what callers rely on: public names with their arguments, their order and defaults; what is told of each bound.
 
 ``python -m tests.surface`` writes ``tests/surface.txt``. A default is part of what is promised: who leaves an argument
 out takes it, and the same call must not come to mean something else unnoticed.
@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import fedtheory
+from fedtheory._commands.meanings import parameters
 from fedtheory._discover import modules
+from fedtheory.verification import known_bounds
 
 FILE = Path(__file__).with_suffix(".txt")
 
@@ -20,7 +22,18 @@ FILE = Path(__file__).with_suffix(".txt")
 def lines() -> list[str]:
     """Return a line for each public function, class, method and number."""
     public = (module for module in modules(fedtheory) if not module.__name__.startswith("fedtheory.claims"))
-    return sorted({line for module in public if not hasattr(module, "__path__") for line in offered(module)})
+    callables = {line for module in public if not hasattr(module, "__path__") for line in offered(module)}
+    return [*sorted(callables), *stated()]
+
+
+def stated() -> Iterator[str]:
+    """Yield what the command line tells of each bound: its source, hypotheses, and the meaning of its arguments."""
+    known = known_bounds()
+    for name, bound in known.items():
+        for form in dict.fromkeys((bound, bound.printed)):
+            words = [str(form.statement), form.statement.side, *map(str, form.statement.schemes)]
+            yield f"{name}: {'; '.join([*words, *(hypothesis.text for hypothesis in form.hypotheses)])}"
+        yield from (f"{name} {told.name}: {told.domain}; {told.meaning}" for told in parameters(name, known))
 
 
 def offered(module: Any) -> Iterator[str]:

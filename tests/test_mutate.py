@@ -10,7 +10,7 @@ import pytest
 from tests import mutate
 from tests.environment import ROOT
 from tests.mutants import mutants
-from tests.nearness import MOST_TESTS, SURFACE
+from tests.nearness import CLAIMS, MOST_TESTS, SURFACE
 
 FILES = sorted(str(file.relative_to(ROOT)) for part in ("fedtheory", "studies") for file in (ROOT / part).rglob("*.py"))
 
@@ -135,7 +135,9 @@ def test_the_verdicts_on_its_own_claims_come_first_for_a_file_of_claims() -> Non
     theorems = tuple(f"{verdict}[fedavg:theorem-{number}]" for number in (1, 2, 3))
     assert mutate.checks_of("fedtheory/claims/fedavg/theorems.py")[1:4] == theorems
     sharpened = "tests/claims/test_looseness.py::test_the_worst_known_instance_refutes"
-    assert mutate.checks_of("fedtheory/claims/fedavg/theorems.py")[4].startswith(sharpened)
+    page, first_sharpened = mutate.checks_of("fedtheory/claims/fedavg/theorems.py")[4:6]
+    assert page == CLAIMS
+    assert first_sharpened.startswith(sharpened)
     assert mutate.checks_of("fedtheory/claims/fedavg/_checks.py")[1].startswith(f"{verdict}[fedavg:")
 
 

@@ -25,6 +25,7 @@ PAGES = [
     "docs/own_theorem.md",
     "docs/save_and_rerun.md",
     "docs/sweeps.md",
+    "docs/million.md",
     "docs/index.md",
     *(f"docs/howto/{page}.md" for page in ("own_data", "equal_communication", "latex", "notebook", "cheat_sheet")),
     "docs/api/conformance.md",

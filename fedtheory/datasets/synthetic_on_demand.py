@@ -29,6 +29,16 @@ def lazy_synthetic(
     the samples are others. Which clients were made before, by whom, and how many there are changes no client. Lognormal
     sizes have no limit unless there is a ``max_samples``, and a run has room for the largest client.
 
+    Parameters
+    ----------
+    alpha, beta, num_clients, rng, num_features, num_classes, dispersion, sizes, min_samples, max_samples
+        As of ``synthetic``.
+
+    Returns
+    -------
+    LazySynthetic
+        Clients are made when they are asked for; nothing of a client is kept but its number of samples.
+
     Raises
     ------
     ValueError

@@ -63,10 +63,8 @@ from fedtheory.worst_case.solver import Assembled as Assembled
 from fedtheory.worst_case.solver import Empty as Empty
 from fedtheory.worst_case.solver import Solution as Solution
 from fedtheory.worst_case.solver import assemble as assemble
-from fedtheory.worst_case.solver import packed as packed
 from fedtheory.worst_case.solver import solve as solve
 from fedtheory.worst_case.solver import tightened as tightened
-from fedtheory.worst_case.solver import unpacked as unpacked
 from fedtheory.worst_case.worst_cases import Lemma as Lemma
 from fedtheory.worst_case.worst_cases import ProgramSize as ProgramSize
 from fedtheory.worst_case.worst_cases import Proof as Proof

@@ -8,12 +8,14 @@ itself, since to the multipliers behind it that correction would be less than th
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fedtheory._validate import Array
-from fedtheory.worst_case.solver import Assembled, Solution, packed, unpacked
+from fedtheory.worst_case._frames import Data, Frame, State, data_of, frame_of, normal_solve
+from fedtheory.worst_case._packing import packed, unpacked
+from fedtheory.worst_case.solver import Assembled, Solution
 
 __all__ = ["inner_solutions"]
 
@@ -24,46 +26,8 @@ _CAUTION = 0.95
 _LEAST, _OUTSIDE = 1e-3, 0.2
 # A step's equations are solved, and what rounding leaves of them is mended twice.
 _NUM_SOLVES = 3
-# Combinations of function values that matter so little do not.
-_SINGULAR = 1e-10
 # So many steps without progress are enough.
 _PATIENCE = 5
-
-
-class _Data(NamedTuple):
-    """A program: rows of Gram entries and of combinations of function values, the objective's first."""
-
-    sizes: tuple[int, ...]
-    grams: Array
-    levels: Array
-    combinations: Array
-    bounds: Array
-    loose: Any
-
-    @property
-    def degree(self) -> int:
-        """How many products of a positive number and its multiplier there are."""
-        return sum(self.sizes) + int(self.loose.sum())
-
-    def slacks(self, factors: Sequence[Array], values: Array) -> Array:
-        """Return what a point leaves of the bounds."""
-        columns = packed([V @ V.T for V in factors])
-        found: Array = self.bounds - self.grams[1:] @ columns - self.levels[1:] @ values
-        return found
-
-    def leftovers(self, multipliers: Array) -> list[Array]:
-        """Return what multipliers leave of each block."""
-        return unpacked(self.sizes, multipliers @ self.grams[1:] - self.grams[0])
-
-
-class _State(NamedTuple):
-    """Where the method is; slacks and leftovers are positive, and need not be true yet."""
-
-    factors: list[Array]
-    values: Array
-    slacks: Array
-    multipliers: Array
-    leftovers: list[Array]
 
 
 class _Step(NamedTuple):
@@ -79,14 +43,24 @@ class _Step(NamedTuple):
 def inner_solutions(assembled: Assembled, accuracy: float) -> Iterator[Solution]:
     """Yield points and multipliers, both strictly inside, closer and closer to a program's solution.
 
-    It ends where what the multipliers promise exceeds what the point reaches by less than ``accuracy`` times that, or
-    where rounding ends the progress.
+    Parameters
+    ----------
+    assembled
+        The program.
+    accuracy
+        It ends where what the multipliers promise exceeds what the point reaches by less than this times that, or where
+        rounding ends the progress.
+
+    Yields
+    ------
+    Solution
+        Each closer than the one before; none if nothing fulfills the constraints.
     """
-    data = _data(assembled)
+    data = data_of(assembled)
     state, best, stale = _start(data), np.inf, 0
     for _ in range(_MOST_STEPS):
         state, inside = _renewed(data, state)
-        frame = _frame(data, state)
+        frame = frame_of(data, state)
         if frame is None:
             return
         if inside:
@@ -98,35 +72,25 @@ def inner_solutions(assembled: Assembled, accuracy: float) -> Iterator[Solution]
         state = _moved(data, state, frame, _direction(data, state, frame, _LEAST if inside else _OUTSIDE))
 
 
-def _solution(data: _Data, state: _State) -> Solution:
+def _solution(data: Data, state: State) -> Solution:
     roots = tuple(V.T for V in state.factors)
     return Solution(
         roots, data.combinations @ state.values, state.multipliers[data.loose], state.multipliers[~data.loose]
     )
 
 
-def _data(assembled: Assembled) -> _Data:
-    rows, entries = assembled.rows.toarray(), assembled.num_entries
-    loose = np.arange(len(rows) - 1) >= assembled.num_equalities
-    # Values that no constraint tells apart from others move with them.
-    _, sizes, combinations = np.linalg.svd(rows[1:, entries:], full_matrices=False)
-    combinations = combinations[sizes > _SINGULAR * sizes.max(initial=0.0)].T
-    levels = rows[:, entries:] @ combinations
-    return _Data(assembled.sizes, rows[:, :entries], levels, combinations, assembled.bounds[1:], loose)
-
-
-def _start(data: _Data) -> _State:
+def _start(data: Data) -> State:
     """Begin with products of 1: the unit matrices, and slacks as large as they are there, but at least 1."""
     units, values = [np.eye(size) for size in data.sizes], np.zeros(data.levels.shape[1])
     slacks = np.maximum(data.slacks(units, values), 1.0)
-    return _State(units, values, slacks * data.loose, data.loose / slacks, units)
+    return State(units, values, slacks * data.loose, data.loose / slacks, units)
 
 
-def _objective(data: _Data, state: _State) -> float:
+def _objective(data: Data, state: State) -> float:
     return float(data.grams[0] @ packed([V @ V.T for V in state.factors]) + data.levels[0] @ state.values)
 
 
-def _renewed(data: _Data, state: _State) -> tuple[_State, bool]:
+def _renewed(data: Data, state: State) -> tuple[State, bool]:
     """Take true slacks and leftovers where they are positive enough, and say whether all are."""
     slacks, leftovers = data.slacks(state.factors, state.values), data.leftovers(state.multipliers)
     primal = bool((slacks > 0.1 * state.slacks)[data.loose].all())
@@ -138,71 +102,7 @@ def _renewed(data: _Data, state: _State) -> tuple[_State, bool]:
     return (state._replace(leftovers=leftovers) if dual else state), primal and dual
 
 
-class _Frame(NamedTuple):
-    """Coordinates ``G = R diag(l) R'``, ``R' S R = diag(l)``, and the equations of a step in them.
-
-    Attributes
-    ----------
-    turns, lengths
-        R and l of each block.
-    mean
-        The mean of all products of a positive number and its multiplier.
-    rows
-        The constraints' rows of Gram entries in these coordinates.
-    triangle, level_triangle
-        Of the equations' matrix, its rows scaled by ``scales``, and of what it leaves for function values.
-    weights
-        Slacks over multipliers.
-    """
-
-    turns: list[Array]
-    lengths: list[Array]
-    mean: float
-    rows: Array
-    scales: Array
-    triangle: Array
-    level_triangle: Array
-    weights: Array
-
-
-def _frame(data: _Data, state: _State) -> _Frame | None:
-    """Return the coordinates of a state; None where rounding has made something singular."""
-    try:
-        return _coordinates(data, state)
-    except (np.linalg.LinAlgError, ValueError):
-        return None
-
-
-def _coordinates(data: _Data, state: _State) -> _Frame:
-    from scipy.linalg import solve_triangular
-
-    turns, lengths = [], []
-    for V, S in zip(state.factors, state.leftovers, strict=True):
-        _, length, turn = np.linalg.svd(np.linalg.cholesky(S).T @ V)
-        turns.append(V @ turn.T / np.sqrt(length))
-        lengths.append(length)
-    total = sum(float(length @ length) for length in lengths) + float(state.slacks @ state.multipliers)
-    blocks = unpacked(data.sizes, data.grams[1:])
-    rows = packed([R.T @ block @ R for R, block in zip(turns, blocks, strict=True)])
-    weights = np.divide(state.slacks, state.multipliers, out=np.zeros_like(state.slacks), where=data.loose)
-    system = np.concatenate([rows, np.diag(np.sqrt(weights))[:, data.loose]], axis=1)
-    scales = 1 / np.sqrt((system**2).sum(axis=1))
-    triangle: Any = np.linalg.qr((system * scales[:, None]).T, mode="r")
-    level_triangle: Any = np.linalg.qr(
-        solve_triangular(triangle, scales[:, None] * data.levels[1:], trans="T"), mode="r"
-    )
-    return _Frame(turns, lengths, total / data.degree, rows, scales, triangle, level_triangle, weights)
-
-
-def _normal_solve(triangle: Array, right: Array) -> Array:
-    """Solve ``T' T x = right``."""
-    from scipy.linalg import solve_triangular
-
-    found: Array = solve_triangular(triangle, solve_triangular(triangle, right, trans="T")) if triangle.size else right
-    return found
-
-
-def _direction(data: _Data, state: _State, frame: _Frame, least: float) -> _Step:
+def _direction(data: Data, state: State, frame: Frame, least: float) -> _Step:
     """Aim at 0 for all products, see how far that gets, and aim again at what that says can be reached."""
     zero = [np.zeros((size, size)) for size in data.sizes]
     first = _towards(data, state, frame, 0.0, zero, np.zeros_like(state.slacks))
@@ -216,7 +116,7 @@ def _direction(data: _Data, state: _State, frame: _Frame, least: float) -> _Step
 
 
 def _towards(
-    data: _Data, state: _State, frame: _Frame, target: float, products: Sequence[Array], scalar_products: Array
+    data: Data, state: State, frame: Frame, target: float, products: Sequence[Array], scalar_products: Array
 ) -> _Step:
     """Return the step after which all products are a target to first order, some second-order products given."""
     untrue = _untrue_leftovers(data, state, frame)
@@ -235,18 +135,18 @@ def _towards(
     return rest
 
 
-def _untrue_leftovers(data: _Data, state: _State, frame: _Frame) -> list[Array]:
+def _untrue_leftovers(data: Data, state: State, frame: Frame) -> list[Array]:
     true = data.leftovers(state.multipliers)
     return [R.T @ (a - b) @ R for R, a, b in zip(frame.turns, true, state.leftovers, strict=True)]
 
 
-def _mended(data: _Data, frame: _Frame, step: _Step, missing: Array, unbalanced: Array) -> _Step:
+def _mended(data: Data, frame: Frame, step: _Step, missing: Array, unbalanced: Array) -> _Step:
     """Solve for what is left of a step's linear equations, and add it to the step."""
     levels = data.levels[1:]
     left = missing - frame.rows @ packed(step.grams) - levels @ step.values - step.slacks
-    change = -_multipliers(frame, left)
-    values = _normal_solve(frame.level_triangle, unbalanced - levels.T @ (step.multipliers + change))
-    change = change + _multipliers(frame, levels @ values)
+    change = -frame.solve(left)
+    values = normal_solve(frame.level_triangle, unbalanced - levels.T @ (step.multipliers + change))
+    change = change + frame.solve(levels @ values)
     moves = unpacked(data.sizes, change @ frame.rows)
     return _Step(
         grams=[a - b for a, b in zip(step.grams, moves, strict=True)],
@@ -257,11 +157,7 @@ def _mended(data: _Data, frame: _Frame, step: _Step, missing: Array, unbalanced:
     )
 
 
-def _multipliers(frame: _Frame, left: Array) -> Array:
-    return frame.scales * _normal_solve(frame.triangle, frame.scales * left)
-
-
-def _longest(data: _Data, state: _State, frame: _Frame, step: _Step) -> tuple[float, float]:
+def _longest(data: Data, state: State, frame: Frame, step: _Step) -> tuple[float, float]:
     """Return how far a point, and multipliers, may go along a step and stay inside."""
     found = []
     for matrices, numbers, changes in (
@@ -276,7 +172,7 @@ def _longest(data: _Data, state: _State, frame: _Frame, step: _Step) -> tuple[fl
     return found[0], found[1]
 
 
-def _moved(data: _Data, state: _State, frame: _Frame, step: _Step) -> _State:
+def _moved(data: Data, state: State, frame: Frame, step: _Step) -> State:
     primal, dual = _longest(data, state, frame, step)
     factors = [
         R @ np.linalg.cholesky(np.diag(length) + primal * gram)
@@ -289,4 +185,4 @@ def _moved(data: _Data, state: _State, frame: _Frame, step: _Step) -> _State:
         kept + (new - old) + dual * (old - kept) for kept, old, new in zip(state.leftovers, before, after, strict=True)
     ]
     slacks = state.slacks + primal * step.slacks
-    return _State(factors, state.values + primal * step.values, slacks, multipliers, leftovers)
+    return State(factors, state.values + primal * step.values, slacks, multipliers, leftovers)

@@ -27,7 +27,7 @@ Exact = Any
 _BITS = 40
 # Lengths shrink by so much, to stay within the bounds in spite of rounding.
 _SHRUNK = 1 - Fraction(1, 10**8)
-_NEGLIGIBLE = 1e-6
+_NEGLIGIBLE = 1e-8
 
 
 class Curvature(NamedTuple):

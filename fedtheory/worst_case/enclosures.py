@@ -26,8 +26,9 @@ from fedtheory.worst_case.solver import Assembled, Empty, Solution, assemble, so
 
 __all__ = ["Enclosure", "enclose", "prove_lower", "prove_upper"]
 
-# Multipliers and coordinates are rounded to multiples of this power of 1/2: of numbers near 1 nothing is lost.
-_BITS = 60
+# Multipliers, and coordinates, of the solver are rounded to multiples of these powers of 1/2, what leaves less room to
+# multiples of the last: of numbers near 1 nothing is lost.
+_MULTIPLIER_BITS, _COORDINATE_BITS, _ALL_BITS = 36, 44, 60
 # How much room the solver leaves for rounding: a loss of this times a number of order 10.
 _ROOM = 2e-8
 # Relative widths: what is promised, and what the slower method aims at.
@@ -81,8 +82,8 @@ def enclose(program: Program, rounding: Rounding | None = None) -> Enclosure:
     above, below = _proofs(upper, hints), _proofs(lower, hints)
     if not (above and below) or above[0][0] - below[0][0] > _NARROW * above[0][0]:
         closer = _closely(assembled)
-        above = above + _proofs(upper, [*closer, *map(_trimmed, closer)])
-        below = below + _proofs(lower, closer)
+        above = above + _proofs(partial(upper, bits=_ALL_BITS), [*closer, *map(_trimmed, closer)])
+        below = below + _proofs(partial(lower, bits=_ALL_BITS), closer)
     if not (above and below):
         message = f"a solution must round to proofs of both sides, got none: {word}"
         raise OracleError(message)
@@ -135,7 +136,7 @@ def _proofs(prove: Callable[[Solution], Proved], hints: Iterable[Solution]) -> l
     return []
 
 
-def prove_upper(program: Program, solution: Solution) -> tuple[Fraction, Multipliers]:
+def prove_upper(program: Program, solution: Solution, *, bits: int = _MULTIPLIER_BITS) -> tuple[Fraction, Multipliers]:
     """Round the solver's multipliers to a proof that the value is at most a number.
 
     Parameters
@@ -144,18 +145,20 @@ def prove_upper(program: Program, solution: Solution) -> tuple[Fraction, Multipl
         To be maximized.
     solution
         Of the solver.
+    bits
+        Multipliers are rounded to multiples of this power of 1/2.
 
     Returns
     -------
     tuple[Fraction, Multipliers]
         The number, and the multipliers that prove it.
     """
-    multipliers = _balanced(program, solution)
+    multipliers = _balanced(program, solution, bits)
     return verify_upper(program, multipliers), multipliers
 
 
 def prove_lower(
-    program: Program, solution: Solution, *, rounding: Rounding | None = None
+    program: Program, solution: Solution, *, rounding: Rounding | None = None, bits: int = _COORDINATE_BITS
 ) -> tuple[Fraction, FeasiblePoint]:
     """Round the solver's point to one that fulfills all constraints.
 
@@ -167,30 +170,32 @@ def prove_lower(
         Of the solver.
     rounding
         From the solution to a feasible point.
+    bits
+        Coordinates are rounded to multiples of this power of 1/2.
 
     Returns
     -------
     tuple[Fraction, FeasiblePoint]
         The value at the point, and the point.
     """
-    point = (rounding or _entries)(solution)
+    point = rounding(solution) if rounding else _entries(solution, bits)
     return verify_lower(program, point), point
 
 
-def _entries(solution: Solution) -> FeasiblePoint:
-    roots = tuple(tuple(map(_rounded, root)) for root in solution.roots)
-    return FeasiblePoint(roots, _rounded(solution.values))
+def _entries(solution: Solution, bits: int) -> FeasiblePoint:
+    roots = tuple(tuple(_rounded(row, bits) for row in root) for root in solution.roots)
+    return FeasiblePoint(roots, _rounded(solution.values, bits))
 
 
-def _rounded(numbers: Array) -> tuple[Fraction, ...]:
-    return tuple(rounded(number, _BITS) for number in numbers)
+def _rounded(numbers: Array, bits: int) -> tuple[Fraction, ...]:
+    return tuple(rounded(number, bits) for number in numbers)
 
 
-def _balanced(program: Program, solution: Solution) -> Multipliers:
+def _balanced(program: Program, solution: Solution, bits: int) -> Multipliers:
     """Round multipliers, and correct the largest ones so that the function values cancel exactly."""
     num_equalities = len(program.equalities)
     found = np.concatenate([solution.equality_multipliers, solution.multipliers])
-    factors = list(_rounded(found))
+    factors = list(_rounded(found, bits))
     missing = {place: -c for place, c in enumerate(value_balance(program, (Fraction(-1), *factors))) if c}
     order = sorted(range(len(factors)), key=lambda row: (row >= num_equalities, -factors[row]))
     columns: list[dict[int, Fraction]] = [{} for _ in factors]

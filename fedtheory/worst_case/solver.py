@@ -1,6 +1,7 @@
 """Hand a program to an interior-point solver, in floating point: its answer is a hint, never a result."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
@@ -8,9 +9,10 @@ import numpy as np
 
 from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated, OracleError
+from fedtheory.worst_case._packing import packed, triangle, unpacked
 from fedtheory.worst_case.gram import Program
 
-__all__ = ["Assembled", "Empty", "Solution", "assemble", "packed", "solve", "tightened", "unpacked"]
+__all__ = ["Assembled", "Empty", "Solution", "assemble", "solve", "tightened"]
 
 
 @final
@@ -80,69 +82,6 @@ class Empty(OracleError):
         self.multipliers = multipliers
 
 
-def packed(matrices: Sequence[Array]) -> Array:
-    """Write symmetric matrices, shapes (..., n, n), as rows of their entries, so that products stay products.
-
-    Parameters
-    ----------
-    matrices
-        One of each size, or a stack of them.
-
-    Returns
-    -------
-    Array
-        Upper triangles side by side, shape (..., sum of n (n + 1)/2), what is off the diagonal times sqrt(2).
-
-    Examples
-    --------
-    >>> packed([np.array([[2.0, 3.0], [3.0, 5.0]])]).round(3)
-    array([2.   , 4.243, 5.   ])
-    """
-    parts = []
-    for matrix in matrices:
-        i, j = _triangle(matrix.shape[-1])
-        parts.append(matrix[..., i, j] * np.where(i == j, 1.0, np.sqrt(2)))
-    return np.concatenate(parts, axis=-1)
-
-
-def unpacked(sizes: Sequence[int], rows: Array) -> list[Array]:
-    """Read the matrices back from rows of their entries.
-
-    Parameters
-    ----------
-    sizes
-        Numbers of rows of the matrices.
-    rows
-        What ``packed`` wrote, shape (..., sum of n (n + 1)/2).
-
-    Returns
-    -------
-    list of Array
-        A matrix of each size, shape (..., n, n).
-
-    Examples
-    --------
-    >>> unpacked([2], packed([np.array([[2.0, 3.0], [3.0, 5.0]])]))[0].round(3)
-    array([[2., 3.],
-           [3., 5.]])
-    """
-    found, start = [], 0
-    for size in sizes:
-        i, j = _triangle(size)
-        matrix = np.zeros((*rows.shape[:-1], size, size))
-        entries = rows[..., start : start + i.size] * np.where(i == j, 1.0, np.sqrt(0.5))
-        matrix[..., i, j] = matrix[..., j, i] = entries
-        found.append(matrix)
-        start += i.size
-    return found
-
-
-def _triangle(size: int) -> tuple[Any, Any]:
-    """Row and column numbers of the upper triangle, column by column."""
-    columns, rows = np.tril_indices(size)
-    return rows, columns
-
-
 def assemble(program: Program) -> Assembled:
     """Write a program as arrays.
 
@@ -190,7 +129,7 @@ def _coordinates(program: Program, block: int, size: int) -> Array:
 
 def _products(vectors: Array, left: Any, right: Any) -> Any:
     # <u, v> as a linear function of the Gram matrix's upper triangle.
-    i, j = _triangle(vectors.shape[1])
+    i, j = triangle(vectors.shape[1])
     first, second = vectors[:, i], vectors[:, j] * np.where(i == j, 0.5, np.sqrt(0.5))
     # In place: large programs are bound by the memory that goes back and forth.
     found, other = first[left], second[left]

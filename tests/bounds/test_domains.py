@@ -57,6 +57,7 @@ def test_what_an_argument_cannot_be_is_refused_by_name(name, bound):
 def test_symbols_know_their_sign(name, bound):
     for symbol in bound.symbolic().free_symbols:
         if isinstance(world_of(name, bound).get(symbol.name, []), list):
+            assert symbol.is_nonnegative
             continue
         assert symbol.is_integer is (True if symbol.name in COUNTS | HORIZONS else None)
         assert symbol.is_nonnegative is (None if symbol.name in REAL else True)

@@ -83,6 +83,17 @@ def test_norms_at_the_ends_of_the_range(exponent) -> None:
         assert found[1:] == expected[1:]
 
 
+@pytest.mark.parametrize("exponents", [(-1070, -1000, 0, 1000), (-1074, -30, 1010, 1020)])
+@pytest.mark.parametrize("m", [2, 3, 3.5])
+def test_no_rescaling_beyond_the_limit_is_made_of_norms_far_apart(exponents, m) -> None:
+    norms = [2.0**exponent for exponent in exponents]
+    path = approximation_path([Fraction(norm) for norm in norms], Fraction(m), 4)
+    for limit in (1, 2, 3):
+        # Norms so small beside others that a probability is below 1e-308 count as 0.
+        exact = np.array([float(p) for p in path[limit]])
+        np.testing.assert_allclose(approximate_probabilities(norms, m, limit), exact, rtol=1e-12, atol=1e-300)
+
+
 def test_nothing_left_to_rescale_is_no_division_by_zero() -> None:
     assert approximate_probabilities([0.0, 0.0], 1).tolist() == [0, 0]
     assert approximate_probabilities([0.0, 5.0, 0.0], 2).tolist() == [0, 1, 0]

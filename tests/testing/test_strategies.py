@@ -2,17 +2,30 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import find, given, settings
+from hypothesis import Phase, find, given, settings
 
 import fedtheory.testing
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.federation.prioritized import Prioritized
 from fedtheory.paper import Paper, states
-from fedtheory.testing import constants_of, prioritized_federations, quadratic_federations, weights
+from fedtheory.testing import (
+    constants_of,
+    games,
+    laws,
+    norms,
+    norms_and_budgets,
+    prioritized_federations,
+    quadratic_federations,
+    rational_federations,
+    rationals,
+    samplings,
+    weights,
+)
 from fedtheory.verification import known_bounds
 
 BOUNDS = [bound for stated in known_bounds().values() for bound in dict.fromkeys((stated, stated.printed))]
@@ -65,6 +78,43 @@ def test_some_client_has_priority_and_the_others_have_no_weight(aligned) -> None
 @given(shares=weights(max_clients=4))
 def test_weights_sum_to_one_exactly(shares) -> None:
     assert sum(shares) == 1
+
+
+UNSHRUNK = settings(phases=[Phase.generate], max_examples=1000)
+# What is drawn, its measure, and the ends between which it lies, both of which are reached.
+ENDS: dict[str, tuple[Any, Callable[[Any], Any], Any, Any]] = {
+    "rationals": (rationals(1, 3, 2), lambda x: x, 1, 3),
+    "denominators": (rationals(max_denominator=3), lambda x: x.denominator, 1, 3),
+    "clients with weights": (weights(2, 4), len, 2, 4),
+    "ratios of weights": (weights(largest=3), lambda shares: max(shares) / min(shares), 1, 3),
+    "norms": (norms(3, 2.0), lambda found: found.max(), 0, 2),
+    "clients with norms": (norms(3), len, 1, 3),
+    "budgets": (norms_and_budgets(3, smallest_share=0.5), lambda pair: pair[1] / pair[0].size, 0.5, 1),
+    "outcomes of laws": (laws(4), max, 0, 3),
+    "ratios of probabilities": (laws(largest=3), lambda law: max(law.values()) / min(law.values()), 1, 3),
+    "players": (games(3), len, 2, 8),
+    "utilities": (games(1, largest=2), lambda table: table[0], -2, 2),
+    "clients of samplings": (samplings(3), lambda law: law.matrix.shape[0], 2, 3),
+    "clients of federations": (quadratic_federations(max_clients=3), lambda fed: fed.num_clients, 1, 3),
+    "dimensions of federations": (quadratic_federations(max_dim=2), lambda fed: fed.dim, 1, 2),
+    "clients with priority": (prioritized_federations(3), lambda aligned: int(aligned.priority.sum()), 1, 3),
+    "clients of rational federations": (rational_federations(), lambda fed: fed.num_clients, 2, 3),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_strategy_reaches_both_ends_and_nothing_beyond(name: str) -> None:
+    drawn, measure, low, high = ENDS[name]
+    for end in (low, high):
+        reached = find(drawn, lambda value, end=end: measure(value) == end, settings=UNSHRUNK)
+        assert measure(reached) == end
+
+    @settings(max_examples=20)
+    @given(drawn)
+    def stays(value: Any) -> None:
+        assert low <= measure(value) <= high
+
+    stays()
 
 
 def test_hypothesis_is_loaded_when_used_and_missed_in_one_sentence() -> None:

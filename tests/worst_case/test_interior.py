@@ -9,10 +9,11 @@ import pytest
 
 from fedtheory.worst_case import WorstCase, fedavg, power_of_choice, skew_class
 from fedtheory.worst_case._interior import inner_solutions
+from fedtheory.worst_case._packing import packed, unpacked
 from fedtheory.worst_case.enclosures import enclose
 from fedtheory.worst_case.function_classes import Point, interpolation
 from fedtheory.worst_case.gram import Draft, Program, Value, Vector
-from fedtheory.worst_case.solver import assemble, packed, solve, unpacked
+from fedtheory.worst_case.solver import assemble, solve
 
 Call = Callable[[], WorstCase]
 
@@ -68,6 +69,15 @@ FORMERLY_WIDE: dict[str, Call] = {
         objective_gap=Q(7, 46),
         minima="free",
         num_rounds=3,
+    ),
+    "parabolas of a short direction": lambda: fedavg(
+        *(3, Q(2, 5)),
+        mu=Q(61, 362),
+        L=1,
+        distance2=Q(1, 5),
+        objective_gap=Q(24, 47),
+        functions="quadratic",
+        objective="gap",
     ),
     "parabolas": lambda: fedavg(
         *(3, Q(13, 40)),
