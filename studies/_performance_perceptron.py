@@ -11,7 +11,7 @@ from fedtheory import study
 
 _SHARE = 1.0 if has_avx512() else 0.7
 # Features, hidden units, batch, samples, and how many times as many steps make a run that its start-up does not blur.
-_SHAPES = {"MLP 784-200-10, batch 32": (784, 200, 32, 512, 1), "MLP 64-32-10, batch 10": (64, 32, 10, 200, 30)}
+_SHAPES = {"MLP 784-200-10, batch 32": (784, 200, 32, 512, 3), "MLP 64-32-10, batch 10": (64, 32, 10, 200, 30)}
 _GOALS = {"NumPy with BLAS": (1.0, 4.0), "JAX, double precision": (1.0, 1.5), "torch autograd": (1.0, 8.0)}
 GOALS = {(label, peer): goals[place] * _SHARE for place, label in enumerate(_SHAPES) for peer, goals in _GOALS.items()}
 
