@@ -29,7 +29,7 @@ def test_images_of_ones_own_are_dealt_to_clients_and_studied(tmp_path) -> None:
         files[name].write_bytes(idx(array))
     config = dataclasses.replace(
         found.quick, **{name: str(file) for name, file in files.items()}, num_clients=12, num_remembered=6,
-        num_rounds=40, halve_at=(30,), step_size=0.1, num_instances=2, concentrations=(2.0,),
+        num_rounds=40, halve_at=(30,), step_sizes=(0.01, 0.1), num_instances=2, concentrations=(2.0,),
     )  # fmt: skip
     data = found.run(config, study.silent)
     assert data.sizes["instance"] == 2

@@ -1,10 +1,10 @@
 """The same work on many items, one after the other or in several processes; the results are the same, in order."""
 
-import warnings
+from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from fedtheory.verification.catalogue import known_claims, one_claim
 from fedtheory.verification.claims import Claim
@@ -20,28 +20,33 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -
     """Yield ``work(item)`` for each item, in the order of the items; more jobs than one are so many processes.
 
     Each item has one thread for its linear algebra, whose last bits depend on the number of threads. Whoever has enough
-    closes the iterator: what is still being worked on is given up.
+    closes the iterator: no other item is begun.
     """
-    from joblib import Parallel, delayed, parallel_config
-    from threadpoolctl import threadpool_limits
-
     if jobs == 1:
         for item in items:
-            with threadpool_limits(1):
-                result = work(item)
-            yield result
+            yield _on_one_thread(work, item)
         return
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        results = Parallel(n_jobs=jobs, return_as="generator", pre_dispatch=jobs)(delayed(work)(item) for item in items)
-        try:
-            # Not `yield from`, which would hand the end on to joblib before the warning is silenced.
-            for result in results:
-                yield result
-        finally:
-            with warnings.catch_warnings():
-                # joblib warns of work that nobody waits for any more, which here is on purpose.
-                warnings.simplefilter("ignore", UserWarning)
-                results.close()
+    from joblib.externals.loky import get_reusable_executor
+
+    # Not the generator of joblib: closed early, it ends processes that have work left, and the thread of loky stumbles.
+    executor, waiting = get_reusable_executor(max_workers=jobs), deque[Any]()
+    try:
+        for item in items:
+            waiting.append(executor.submit(_on_one_thread, work, item))
+            if len(waiting) > jobs:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def _on_one_thread(work: Callable[[Item], Result], item: Item) -> Result:
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        return work(item)
 
 
 class Shipped(NamedTuple):
