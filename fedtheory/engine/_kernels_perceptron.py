@@ -112,8 +112,7 @@ def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope
 @compiled
 def train_one(problem, client, server_model, step_sizes, work, rng, update):
     first, count = problem.offsets[client], problem.offsets[client + 1] - problem.offsets[client]
-    padded = problem.padded
-    weights, gradient, speed, start = padded[0], padded[1], padded[2], padded[3]
+    weights, speed, start = problem.padded[0], problem.padded[2], problem.padded[3]
     pad(server_model, problem.layers, weights)
     pad(server_model, problem.layers, start)
     speed.fill(0.0)
@@ -129,10 +128,7 @@ def train_one(problem, client, server_model, step_sizes, work, rng, update):
             goes_on = s % work.num_batches > 0 if work.num_batches > 0 else work.by_epoch and s > 0
             begin = begin + size if goes_on and begin + 2 * size <= count else 0
             draw_batch(problem.order, first + begin, count - begin, size, rng)
-        total_loss += _mean_gradient(problem, rows, first + begin, size, work.track_losses)
-        if work.gradient_noise > 0.0 or work.relative_noise > 0.0:
-            _add_noise(gradient, problem.layers, server_model.size, work, rng)
-        _step(weights, gradient, speed, start, step_sizes[s], work.momentum, work.proximal_weight)
+        total_loss += _descend(problem, rows, first + begin, size, step_sizes[s], server_model.size, work, rng)
     _unpad_difference(weights, start, problem.layers, update)
     return total_loss / step_sizes.size
 
@@ -216,24 +212,49 @@ def mean_loss(problem, rows, first, count):
     return total / count
 
 
+@compiled
+def _descend(problem, rows, first, count, step_size, dim, work, rng):
+    """Take a step on ``rows[first:first + count]``; return the mean loss before it, or 0 if nobody asks for it."""
+    weights, gradient, speed, start = problem.padded[0], problem.padded[1], problem.padded[2], problem.padded[3]
+    noisy = work.gradient_noise > 0.0 or work.relative_noise > 0.0
+    if not noisy and work.momentum == 0.0 and work.proximal_weight == 0.0 and problem.l2 == 0.0 and count <= BLOCK:
+        # Added to the weights at once: a gradient of many layers would go to the farther memory and back.
+        loss = _to_slopes(problem, rows, first, count, -step_size / count, work.track_losses)
+        backward(problem, count, weights, False)
+        return loss / count
+    loss = _mean_gradient(problem, rows, first, count, work.track_losses)
+    if noisy:
+        _add_noise(gradient, problem.layers, dim, work, rng)
+    _step(weights, gradient, speed, start, step_size, work.momentum, work.proximal_weight)
+    return loss
+
+
 @compiled_with_reordering
 def _mean_gradient(problem, rows, first, count, with_loss):
     """Write the gradient of the mean loss with its ridge term; return the mean loss, or 0 if nobody asks for it."""
-    weights, gradient, last = problem.padded[0], problem.padded[1], problem.layers[-1]
-    num_classes, logits = last[0], problem.blocks[last[5] :]
+    weights, gradient = problem.padded[0], problem.padded[1]
     total, square = 0.0, 0.0
     for start in range(0, count, BLOCK):
         size = min(BLOCK, count - start)
-        forward(problem, rows, first + start, size)
-        total += to_powers(logits, problem.labels, problem.batch, num_classes, size, with_loss)
-        to_residuals(logits, problem.labels, problem.batch, num_classes, size)
-        for c in range(num_classes):
-            z = logits[c]
-            for s in range(size):
-                z[s] /= count
-        backward(problem, size, start == 0)
+        total += _to_slopes(problem, rows, first + start, size, 1.0 / count, with_loss)
+        backward(problem, size, gradient, start == 0)
     if problem.l2 > 0.0:
         for j in range(weights.size):
             gradient[j] += problem.l2 * weights[j]
             square += weights[j] * weights[j]
     return total / count + 0.5 * problem.l2 * square if with_loss else 0.0
+
+
+@compiled_with_reordering
+def _to_slopes(problem, rows, first, size, scale, with_loss):
+    """Write the slopes of a block's losses in the logits, times a factor; return the sum of the losses if wanted."""
+    last = problem.layers[-1]
+    num_classes, logits = last[0], problem.blocks[last[5] :]
+    forward(problem, rows, first, size)
+    total = to_powers(logits, problem.labels, problem.batch, num_classes, size, with_loss)
+    to_residuals(logits, problem.labels, problem.batch, num_classes, size)
+    for c in range(num_classes):
+        z = logits[c]
+        for s in range(size):
+            z[s] *= scale
+    return total

@@ -49,20 +49,20 @@ def share_of_mistakes(problem, rows, first, count):
 
 
 @compiled
-def backward(problem, size, fresh):
-    """Add to the gradient what the slopes in the last layer's block, shape (classes, samples), make of the batch.
+def backward(problem, size, total, fresh):
+    """Add to ``total``, the gradient or the weights, what the slopes of the last layer, (classes, samples), make of it.
 
-    If fresh, the gradient starts from zero.
+    If fresh, it starts from zero. Slopes go down through the weights of a layer before these change.
     """
-    layers, weights, gradient = problem.layers, problem.padded[0], problem.padded[1]
+    layers, weights = problem.layers, problem.padded[0]
     for index in range(layers.shape[0] - 1, 0, -1):
         slopes, num_units = problem.blocks[layers[index, 5] :], layers[index, 0]
         inputs = problem.hidden[index][:, : layers[index, 3]]
-        add_products(layer(gradient, layers, index), num_units, slopes, inputs, problem.counting, size, fresh)
         back = problem.hidden[0][:, : layers[index, 3]]
         add_products(back, size, slopes.T, layer(weights, layers, index), problem.counting, num_units, True)
+        add_products(layer(total, layers, index), num_units, slopes, inputs, problem.counting, size, fresh)
         _pass_where_positive(back, inputs, layers[index - 1, 0], size, problem.blocks[layers[index - 1, 5] :])
-    first = layer(gradient, layers, 0)
+    first = layer(total, layers, 0)
     add_products(first, layers[0, 0], problem.blocks, problem.features, problem.batch, size, fresh)
 
 
