@@ -7,6 +7,7 @@ import fedtheory as ft
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.rules import Rules
 from tests.engine.sampled_twin import run_twin
 
 EPS = np.finfo(np.float64).eps
@@ -51,6 +52,42 @@ def test_engine_equals_its_numpy_twin(hidden, shape, batch_size, batches, extra)
     scale = float(np.abs(fed.inputs).sum(axis=1).max() * max(1.0, np.abs(run.models).max()) * fed.dim)
     np.testing.assert_allclose(run.loss[0], losses, atol=40 * EPS * scale)
     np.testing.assert_allclose(run.models[0, -1], model, atol=40 * EPS * scale)
+
+
+@pytest.mark.parametrize(
+    ("l2", "extra"),
+    [(0.0, {}), (0.5, {}), (0.0, {"gradient_noise": 0.3}), (0.0, {"momentum": 0.5}), (0.0, {"proximal_weight": 0.7})],
+    ids=str,
+)
+def test_whatever_a_step_has_besides_the_gradient_is_in_it_alone_too(l2, extra):
+    fed = federation((4,), l2=l2)
+    initial, etas = fed.initial(1), np.full(12, 0.05)
+    run = ft.fedavg(
+        fed, LastLossDecides(), num_rounds=4, local_steps=3, step_size=0.05, initial=initial, rng=7, batch_size=5,
+        record=("loss", "models"), **extra,
+    )  # fmt: skip
+    _, model, _ = run_twin(
+        fed, LastLossDecides(), num_rounds=4, etas=etas, batch_size=5, seed=7, initial=initial,
+        noise=extra.get("gradient_noise", 0.0), momentum=extra.get("momentum", 0.0),
+        proximal=extra.get("proximal_weight", 0.0),
+    )  # fmt: skip
+    np.testing.assert_allclose(run.models[0, -1], model, atol=1e-13)
+
+
+class LastLossDecides:
+    """Select a client by digits of the loss that was reported last, so that the report matters as a number."""
+
+    def rules(self, weights, num_rounds):
+        return Rules(_by_digits, max_selected=1, observe=_keep, memory=np.zeros(1))
+
+
+def _by_digits(round_index, table, memory, weights, candidates, losses, rng, chosen):
+    chosen[0] = int(memory[0] * 1e5) % weights.size
+    return 1
+
+
+def _keep(round_index, table, memory, weights, chosen, coefficients, mean_losses):
+    memory[0] = mean_losses[0]
 
 
 def lone_client(num_samples, num_steps, **batches):
