@@ -1,8 +1,9 @@
 """Linear algebra on one thread, so that its sums, and with them the last bits, do not depend on how many there are."""
 
+import sys
 from collections.abc import Callable
-from functools import wraps
-from typing import ParamSpec, TypeVar
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
 __all__ = ["pinned"]
 
@@ -22,10 +23,15 @@ def pinned(solver: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
 
     @wraps(solver)
     def alone(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
-        # Slow to import, and not needed before something is solved.
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(1, user_api="blas"):
+        with _libraries("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas"):
             return solver(*args, **kwargs)
 
     return alone
+
+
+@cache
+def _libraries(_with_scipy: bool) -> Any:
+    # To find the libraries of the process takes a millisecond, longer than many a solver; SciPy brings one more.
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
