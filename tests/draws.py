@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory import datasets
-from fedtheory.conformance import aggregation, probabilities, shapley
+from fedtheory.conformance import _games, aggregation, probabilities
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.rational import alignment_draws, draws, norm_draws, round_draws, run_draws
 from fedtheory.testing import constants, federations
@@ -112,7 +112,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "irrelevant samples": lambda: datasets.add_irrelevant_samples(data(), [0.0, 0.5, 1.0], 7),
     "misaligned clients": lambda: datasets.with_misaligned_clients(data(), 4, 7),
     "updates of the kit": partial(often, aggregation._cases),
-    "games of the kit": partial(often, shapley._games),
+    "games of the kit": partial(often, _games.drawn_games),
     "norms of the kit": partial(often, probabilities._usual),
 }
 

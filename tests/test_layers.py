@@ -169,17 +169,9 @@ def heavy_imports(sources: Modules) -> list[str]:
     return found
 
 
-def documented_lines(tree: ast.AST) -> int:
-    """Lines of the sections (Parameters, Returns, ...) of docstrings: a function that says more is not another idea."""
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    texts = (ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, kinds))
-    found = (re.search(r"^[A-Z][\w ]+\n-{3,}$.*", text, flags=re.MULTILINE | re.DOTALL) for text in texts)
-    return sum(len(sections[0].splitlines()) for sections in found if sections)
-
-
 def long_files(sources: Modules) -> dict[str, int]:
-    """Files that no longer hold one idea, and their numbers of lines without sections of docstrings."""
-    lines = {name: len(source.splitlines()) - documented_lines(ast.parse(source)) for name, source in sources.items()}
+    """Files that no longer hold one idea, and their numbers of lines."""
+    lines = {name: len(source.splitlines()) for name, source in sources.items()}
     return {name: number for name, number in lines.items() if number > LONGEST_FILE}
 
 
@@ -313,14 +305,6 @@ def test_a_slow_library_in_a_function_or_for_types_only_is_fine() -> None:
 
 def test_one_line_too_many_in_a_file_is_seen() -> None:
     assert long_files({"a": "x = 1\n" * LONGEST_FILE, "b": "x = 1\n" * (LONGEST_FILE + 1)}) == {"b": LONGEST_FILE + 1}
-
-
-def test_sections_of_docstrings_are_free_and_the_rest_is_not() -> None:
-    head = 'def f(x):\n    """One.\n\n'
-    sections = "    Parameters\n    ----------\n    x\n        Two.\n"
-    code = '    """\n' + "x = 1\n" * (LONGEST_FILE - 4)
-    assert long_files({"a": head + sections + code}) == {}
-    assert long_files({"a": head + sections + code + "x = 1\n"}) == {"a": LONGEST_FILE + 1}
 
 
 def test_one_line_too_many_in_a_function_is_seen_and_its_docstring_is_free() -> None:

@@ -17,7 +17,8 @@ from fedtheory.verification.catalogue import known_tapes, one_claim
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import FAILS, HOLDS, Finding
 from fedtheory.verification.hunts import Hunt, hunting
-from fedtheory.verification.renderings import finding_pairs, numeric, of_finding
+from fedtheory.verification.plain_rows import numeric, of_finding
+from fedtheory.verification.renderings import finding_pairs
 from fedtheory.verification.tapes import replay
 from fedtheory.verification.trials import reproduce
 

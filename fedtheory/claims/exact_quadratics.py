@@ -39,7 +39,8 @@ from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to
+from fedtheory.verification.severities import worst_of
 
 _QUADRATURE = 1e-13
 # Duality gaps of error floors are a few units in the last place.

@@ -12,13 +12,13 @@ and b_k are alike; the labels of one client are a linear function's. No data sho
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fedtheory import _validate
 from fedtheory._validate import Array
-from fedtheory._wording import short
+from fedtheory.conformance._generated import Client, Generator
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, generator
 from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
@@ -30,7 +30,7 @@ __all__ = ["check_generator", "generator_checks"]
 
 _CELLS = 16
 _MOST = 20_000
-_ALPHA, _BETA = 0.5, 4.0
+_BETA = 4.0
 """At 0 and 1 both readings agree; with 4 the spreads of the features, 4 or 2, are far apart and far from the rest."""
 
 Work = Callable[[np.random.SeedSequence, float], None]
@@ -125,7 +125,7 @@ def generator_checks(
     """
     watch, seeds = Watch(_validate.positive("patience", patience)), _validate.seed_sequence(rng)
     reading = _validate.choice("dispersion", dispersion, ("std", "variance"))
-    made = _Generator(watch, function, _validate.count("num_clients", num_clients, 50))
+    made = Generator(watch, function, _validate.count("num_clients", num_clients, 50))
     works: dict[str, Work] = {
         "runs": lambda seeds, _: watch.call(function, 1.0, 1.0, 2, generator(seeds), case={"num_clients": 2}),
         "shape": lambda seeds, _: _shaped(made, seeds),
@@ -149,50 +149,15 @@ def _at_level(work: Work, name: str, seeds: np.random.SeedSequence, level: float
     work(seeds_of(seeds, name), level)
 
 
-class _Client(NamedTuple):
-    """Features, shape (n, f), and labels, shape (n,)."""
-
-    features: Array
-    labels: Any
-
-
-class _Generator(NamedTuple):
-    """The function under check."""
-
-    watch: Watch
-    function: Callable[..., Any]
-    num_clients: int
-
-    def clients(self, seeds: np.random.SeedSequence, beta: float, num_clients: int) -> list[_Client]:
-        """Ask for clients, whose data must be finite features and whole labels from 0 on."""
-        given = {"alpha": _ALPHA, "beta": beta, "num_clients": num_clients}
-        arguments = (_ALPHA, beta, num_clients, generator(seeds))
-        answer = self.watch.call(self.function, *arguments, case=given)
-        try:
-            pairs = [(np.asarray(x, dtype=np.float64), np.asarray(y)) for x, y in answer]
-        except (TypeError, ValueError) as error:
-            raise Broken(f"must return pairs of features and labels, got {short(type(answer))}", **given) from error
-        if len(pairs) != num_clients:
-            raise Broken(f"must return {num_clients} clients, got {len(pairs)}", **given)
-        for x, y in pairs:
-            if x.ndim != 2 or y.shape != x.shape[:1] or x.shape[1] != pairs[0][0].shape[1] or not y.size:
-                sentence = "features and labels must have shapes (n, f) and (n,), n > 0 and one f"
-                raise Broken(f"{sentence}, got {x.shape} and {y.shape}", **given)
-            if y.dtype.kind not in "iu" or y.min() < 0 or not np.isfinite(x).all():
-                wrong = "features that are not finite" if y.dtype.kind in "iu" and y.min() >= 0 else short(y[:4])
-                raise Broken(f"features must be finite, labels whole numbers from 0 on, got {wrong}", **given)
-        return [_Client(x, y.astype(np.int64)) for x, y in pairs]
-
-
-def _sampled(made: _Generator, check: Callable[..., None], seeds: np.random.SeedSequence, level: float) -> None:
+def _sampled(made: Generator, check: Callable[..., None], seeds: np.random.SeedSequence, level: float) -> None:
     check(made, seeds, level)
 
 
-def _shaped(made: _Generator, seeds: np.random.SeedSequence) -> None:
+def _shaped(made: Generator, seeds: np.random.SeedSequence) -> None:
     made.clients(seeds, _BETA, 3)
 
 
-def _again(made: _Generator, seeds: np.random.SeedSequence) -> None:
+def _again(made: Generator, seeds: np.random.SeedSequence) -> None:
     one, two = (made.clients(seeds, _BETA, 3) for _ in range(2))
     if any(
         a.tobytes() != b.tobytes()
@@ -202,18 +167,18 @@ def _again(made: _Generator, seeds: np.random.SeedSequence) -> None:
         raise Broken("generators in the same state must give the same clients, got others", num_clients=3)
 
 
-def _new(made: _Generator, seeds: np.random.SeedSequence) -> None:
+def _new(made: Generator, seeds: np.random.SeedSequence) -> None:
     one, two = (made.clients(seed, _BETA, 3)[0].features for seed in children(seeds, 2))
     if np.array_equal(one[:1], two[:1]):
         raise Broken("other generators must give other clients, got the same features", num_clients=3)
 
 
-def _scales(clients: list[_Client]) -> Array:
+def _scales(clients: list[Client]) -> Array:
     scales: Array = np.arange(1, clients[0].features.shape[1] + 1) ** -0.6
     return scales
 
 
-def _noise(made: _Generator, seeds: np.random.SeedSequence, level: float) -> None:
+def _noise(made: Generator, seeds: np.random.SeedSequence, level: float) -> None:
     clients = made.clients(seeds, _BETA, made.num_clients)
     pairs = [x[0 : len(x) - 1 : 2] - x[1::2] for x, _ in clients]
     each = max(1, _MOST // (clients[0].features.shape[1] * len(clients)))
@@ -221,7 +186,7 @@ def _noise(made: _Generator, seeds: np.random.SeedSequence, level: float) -> Non
     _compare(normal.ravel(), level, "noise of feature j must be N(0, j^-1.2)")
 
 
-def _centers(made: _Generator, seeds: np.random.SeedSequence, level: float) -> None:
+def _centers(made: Generator, seeds: np.random.SeedSequence, level: float) -> None:
     clients = made.clients(seeds, _BETA, made.num_clients)
     noise2, even = _scales(clients) ** 2, clients[0].features.shape[1] // 2 * 2
     normal = []
@@ -232,7 +197,7 @@ def _centers(made: _Generator, seeds: np.random.SeedSequence, level: float) -> N
     _compare(np.concatenate(normal), level, "centers of a client's features must spread by N(0, 1)")
 
 
-def _averages(clients: list[_Client], spread: float) -> tuple[Array, Array]:
+def _averages(clients: list[Client], spread: float) -> tuple[Array, Array]:
     """Return the mean of all features of each client, and its standard deviation for a spread of the B_k."""
     noise2 = _scales(clients) ** 2
     means = np.array([x.mean() for x, _ in clients])
@@ -240,7 +205,7 @@ def _averages(clients: list[_Client], spread: float) -> tuple[Array, Array]:
     return means, np.sqrt(variances)
 
 
-def _means(reading: str, made: _Generator, seeds: np.random.SeedSequence, level: float) -> None:
+def _means(reading: str, made: Generator, seeds: np.random.SeedSequence, level: float) -> None:
     clients = made.clients(seeds, _BETA, made.num_clients)
     words = {"std": "standard deviation", "variance": "variance"}
     spreads = {"std": _BETA, "variance": np.sqrt(_BETA)}
@@ -255,7 +220,7 @@ def _means(reading: str, made: _Generator, seeds: np.random.SeedSequence, level:
     _compare(means / mine, level / 2, f"the B_k must be normal with the {words[reading]} beta = {_BETA:g}")
 
 
-def _no_spread(made: _Generator, seeds: np.random.SeedSequence, level: float) -> None:
+def _no_spread(made: Generator, seeds: np.random.SeedSequence, level: float) -> None:
     means, deviations = _averages(made.clients(seeds, 0.0, made.num_clients), 0.0)
     _compare(means / deviations, level, "with beta = 0 the B_k must be 0")
 
@@ -269,7 +234,7 @@ def _compare(normal: Array, level: float, sentence: str) -> None:
         raise Broken(f"{sentence}, got {normal.std():.4g} for the deviation of 1 of {cells.size} numbers", beta=_BETA)
 
 
-def _labels(made: _Generator, seeds: np.random.SeedSequence, level: float) -> None:
+def _labels(made: Generator, seeds: np.random.SeedSequence, level: float) -> None:
     clients = made.clients(seeds, _BETA, made.num_clients)
     num_classes = 1 + max(int(y.max()) for _, y in clients)
     if min(int(y.min()) for _, y in clients) > 0:
@@ -282,7 +247,7 @@ def _labels(made: _Generator, seeds: np.random.SeedSequence, level: float) -> No
         )
 
 
-def _linear(made: _Generator, seeds: np.random.SeedSequence, level: float) -> None:  # noqa: ARG001 (nothing is left to chance)
+def _linear(made: Generator, seeds: np.random.SeedSequence, level: float) -> None:  # noqa: ARG001 (nothing is left to chance)
     """Separate the two commonest labels of the client with the most samples, by a linear program."""
     from scipy.optimize import linprog
 

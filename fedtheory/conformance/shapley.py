@@ -1,7 +1,6 @@
 """Shapley values: exact ones by their axioms and by all coalitions, estimates by their means."""
 
-from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory._wording import short
+from fedtheory.conformance._games import Game, drawn_games
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, other_randomness, same_generator
 from fedtheory.conformance._selection_laws import grown
@@ -24,7 +24,7 @@ __all__ = ["check_shapley", "shapley_checks"]
 _ROUNDING = 1e-9
 """Relative to the largest utility: sums over a few dozen coalitions lose far less."""
 
-Demand = Callable[["_Valuer", "_Game"], None]
+Demand = Callable[["_Valuer", "Game"], None]
 
 
 def check_shapley(
@@ -118,9 +118,9 @@ def shapley_checks(
     """
     watch, seeds = Watch(_validate.positive("patience", patience)), _validate.seed_sequence(rng)
     valuer = _Valuer(watch, function, _validate.boolean("exact", exact))
-    games = _games(np.random.default_rng(seeds_of(seeds, "games")))
-    alone = [_Game("one player", (2, 5)), _Game("one player who loses", (1, -3))]
-    demands: dict[str, tuple[Demand, list[_Game]]] = {"runs": (_runs, games[:1]), "shape": (_shaped, games)}
+    games = drawn_games(np.random.default_rng(seeds_of(seeds, "games")))
+    alone = [Game("one player", (2, 5)), Game("one player who loses", (1, -3))]
+    demands: dict[str, tuple[Demand, list[Game]]] = {"runs": (_runs, games[:1]), "shape": (_shaped, games)}
     if exact:
         demands |= {"one player": (_values, alone), "efficiency": (_efficient, games), "symmetry": (_symmetric, games)}
         demands |= {"null player": (_null, games), "linearity": (_linear, games), "values": (_values, games)}
@@ -135,69 +135,9 @@ def shapley_checks(
     return [Check(name, work, watch) for name, work in works.items()]
 
 
-def _each(demand: Demand, games: list["_Game"], valuer: "_Valuer") -> None:
+def _each(demand: Demand, games: list["Game"], valuer: "_Valuer") -> None:
     for game in games:
         demand(valuer, game)
-
-
-class _Game(NamedTuple):
-    """A game by its table of utilities in bit order: entry ``sum of 2^k over k in A`` is that of A."""
-
-    name: str
-    table: tuple[Any, ...]
-
-    @property
-    def num_players(self) -> int:
-        """Return n."""
-        return len(self.table).bit_length() - 1
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The game by name, for messages."""
-        return {"game": self.name, "utilities": [float(value) for value in self.table]}
-
-    @property
-    def unit(self) -> float:
-        """The largest utility, for rounding."""
-        return float(max(map(abs, self.table))) or 1.0
-
-    def utility(self, coalition: Iterable[int]) -> float:
-        """Return what a coalition is worth; ``Broken`` if it is none."""
-        try:
-            players = [int(k) for k in coalition]
-        except TypeError as error:
-            raise Broken(f"must ask for coalitions of players, asked for {short(coalition)}", **self.given) from error
-        if len(set(players)) < len(players) or not all(0 <= k < self.num_players for k in players):
-            wanted = f"different players of 0..{self.num_players - 1}"
-            raise Broken(f"coalitions must be {wanted}, asked for {sorted(players)}", **self.given)
-        return float(self.table[sum(1 << k for k in players)])
-
-    def mapped(self, name: str, change: Callable[[Any], Any]) -> "_Game":
-        """Return a game with other utilities."""
-        return _Game(f"{self.name} {name}", tuple(map(change, self.table)))
-
-
-def _games(rng: np.random.Generator) -> list[_Game]:
-    """Games by increasing size: some with a worth of nobody, losses, null players, and players who are alike."""
-
-    def drawn(n: int) -> tuple[Any, ...]:
-        return tuple(Fraction(int(x), 4) for x in rng.integers(-36, 40, 1 << n))
-
-    gloves = tuple(int(a & 1 and a & 6 and 1) for a in range(8))
-    base = drawn(3)
-    idle = tuple(base[(a & 1) | (a >> 1 & 6)] for a in range(16))
-    alike = tuple(Fraction(a.bit_count() ** 2, 2) for a in range(16))
-    return [
-        _Game("two players", (0, 1, 3, 10)),
-        _Game("two players, nobody worth 5", (5, 6, 8, 15)),
-        _Game("gloves", gloves),
-        _Game("three players who lose", tuple(-abs(value) - 1 for value in drawn(3))),
-        _Game("three players, nobody worth something", drawn(3)),
-        _Game("squares of numbers", alike),
-        _Game("player 1 adds nothing", idle),
-        _Game("four players", drawn(4)),
-        _Game("five players", drawn(5)),
-    ]
 
 
 class _Valuer(NamedTuple):
@@ -207,12 +147,12 @@ class _Valuer(NamedTuple):
     function: Callable[..., Any]
     exact: bool
 
-    def raw(self, game: _Game, rng: np.random.Generator) -> Any:
+    def raw(self, game: Game, rng: np.random.Generator) -> Any:
         """Ask for values, whatever they are."""
         arguments = (game.utility, game.num_players) if self.exact else (game.utility, game.num_players, rng)
         return self.watch.call(self.function, *arguments, case=game.given)
 
-    def estimate(self, game: _Game, rng: np.random.Generator) -> Array:
+    def estimate(self, game: Game, rng: np.random.Generator) -> Array:
         """Ask for values, which must be as many finite numbers as there are players."""
         answer = self.raw(game, rng)
         try:
@@ -225,43 +165,43 @@ class _Valuer(NamedTuple):
             raise Broken(f"values must be finite, got {values.tolist()}", **game.given)
         return values
 
-    def values(self, game: _Game) -> Array:
+    def values(self, game: Game) -> Array:
         """Ask for values with a generator of our choice."""
         return self.estimate(game, np.random.default_rng(1))
 
 
-def _runs(valuer: _Valuer, game: _Game) -> None:
+def _runs(valuer: _Valuer, game: Game) -> None:
     valuer.raw(game, np.random.default_rng(1))
 
 
-def _shaped(valuer: _Valuer, game: _Game) -> None:
+def _shaped(valuer: _Valuer, game: Game) -> None:
     valuer.values(game)
 
 
-def _efficient(valuer: _Valuer, game: _Game) -> None:
+def _efficient(valuer: _Valuer, game: Game) -> None:
     values, earned = valuer.values(game), float(game.table[-1] - game.table[0])
     if abs(values.sum() - earned) > _ROUNDING * game.unit * 10:
         sentence = f"values must add up to U(everybody) - U(nobody) = {earned:g}, got {values.sum():.9g}"
         raise Broken(sentence, **game.given)
 
 
-def _symmetric(valuer: _Valuer, game: _Game) -> None:
+def _symmetric(valuer: _Valuer, game: Game) -> None:
     values = valuer.values(game)
     differences = axioms.symmetry([float(value) for value in game.table], values)
     if np.abs(differences).max(initial=0.0) > _ROUNDING * game.unit:
         raise Broken(f"players who add the same must get the same, got {values.tolist()}", **game.given)
 
 
-def _null(valuer: _Valuer, game: _Game) -> None:
+def _null(valuer: _Valuer, game: Game) -> None:
     values = valuer.values(game)
     idle = axioms.null_player([float(value) for value in game.table], values)
     if np.abs(idle).max(initial=0.0) > _ROUNDING * game.unit:
         raise Broken(f"who adds nothing must get nothing, got {values.tolist()}", **game.given)
 
 
-def _linear(valuer: _Valuer, game: _Game) -> None:
+def _linear(valuer: _Valuer, game: Game) -> None:
     other = game.mapped("squared", lambda value: value * value)
-    both = _Game(
+    both = Game(
         f"2 ({game.name}) - 3 (squared)", tuple(2 * a - 3 * b for a, b in zip(game.table, other.table, strict=True))
     )
     values, expected = valuer.values(both), 2 * valuer.values(game) - 3 * valuer.values(other)
@@ -269,20 +209,20 @@ def _linear(valuer: _Valuer, game: _Game) -> None:
         raise Broken(f"values must be linear in the game, {expected.tolist()}, got {values.tolist()}", **both.given)
 
 
-def _values(valuer: _Valuer, game: _Game) -> None:
+def _values(valuer: _Valuer, game: Game) -> None:
     values, expected = valuer.values(game), shapley(list(game.table), game.num_players).astype(np.float64)
     if np.abs(values - expected).max() > _ROUNDING * game.unit:
         raise Broken(f"values must be {expected.tolist()}, got {values.tolist()}", **game.given)
 
 
-def _offset(valuer: _Valuer, game: _Game) -> None:
+def _offset(valuer: _Valuer, game: Game) -> None:
     values, moved = valuer.values(game), valuer.values(game.mapped("plus 100", lambda value: value + 100))
     if np.abs(values - moved).max() > _ROUNDING * (game.unit + 100):
         sentence = f"what all coalitions are worth more must not matter, got {values.tolist()} and {moved.tolist()}"
         raise Broken(sentence, **game.given)
 
 
-def _negated(valuer: _Valuer, game: _Game) -> None:
+def _negated(valuer: _Valuer, game: Game) -> None:
     values, turned = valuer.values(game), valuer.values(game.mapped("times -1", lambda value: -value))
     if np.abs(values + turned).max() > _ROUNDING * game.unit:
         sentence = f"a game times -1 must have the values times -1, got {values.tolist()} and {turned.tolist()}"
@@ -290,7 +230,7 @@ def _negated(valuer: _Valuer, game: _Game) -> None:
 
 
 def _unbiased(
-    valuer: _Valuer, games: list[_Game], largest: float, num_draws: int, seeds: np.random.SeedSequence, level: float
+    valuer: _Valuer, games: list[Game], largest: float, num_draws: int, seeds: np.random.SeedSequence, level: float
 ) -> None:
     for game, seed in zip(games, children(seeds, len(games)), strict=True):
         expected = shapley(list(game.table), game.num_players).astype(np.float64)

@@ -5,6 +5,7 @@ from fedtheory.sampling import availability as availability
 from fedtheory.sampling import certificates as certificates
 from fedtheory.sampling import cohorts as cohorts
 from fedtheory.sampling import correlated as correlated
+from fedtheory.sampling import improvement_factors as improvement_factors
 from fedtheory.sampling import inclusion as inclusion
 from fedtheory.sampling import optimal as optimal
 from fedtheory.sampling import probability_matrices as probability_matrices
@@ -27,6 +28,10 @@ from fedtheory.sampling.correlated import IndependentSampling as IndependentSamp
 from fedtheory.sampling.correlated import JointLaw as JointLaw
 from fedtheory.sampling.correlated import NiceSampling as NiceSampling
 from fedtheory.sampling.correlated import Sampling as Sampling
+from fedtheory.sampling.improvement_factors import expected_improvement_factor as expected_improvement_factor
+from fedtheory.sampling.improvement_factors import improvement_factor as improvement_factor
+from fedtheory.sampling.improvement_factors import improvement_factor_lower_bound as improvement_factor_lower_bound
+from fedtheory.sampling.improvement_factors import relative_improvement_factor as relative_improvement_factor
 from fedtheory.sampling.inclusion import inclusion_by_losses as inclusion_by_losses
 from fedtheory.sampling.inclusion import power_of_choice_inclusion as power_of_choice_inclusion
 from fedtheory.sampling.inclusion import successive_inclusion as successive_inclusion
@@ -47,9 +52,5 @@ from fedtheory.sampling.selections import power_of_choice as power_of_choice
 from fedtheory.sampling.selections import successive as successive
 from fedtheory.sampling.selections import uniform_subsets as uniform_subsets
 from fedtheory.sampling.selections import with_replacement as with_replacement
-from fedtheory.sampling.variances import expected_improvement_factor as expected_improvement_factor
-from fedtheory.sampling.variances import improvement_factor as improvement_factor
-from fedtheory.sampling.variances import improvement_factor_lower_bound as improvement_factor_lower_bound
 from fedtheory.sampling.variances import optimal_value as optimal_value
-from fedtheory.sampling.variances import relative_improvement_factor as relative_improvement_factor
 from fedtheory.sampling.variances import variance as variance

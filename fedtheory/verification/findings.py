@@ -2,8 +2,8 @@
 
 import math
 import numbers
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, final
 
@@ -21,8 +21,6 @@ __all__ = [
     "at_most",
     "equal_to",
     "not_applicable",
-    "severity",
-    "worst_of",
 ]
 
 HOLDS, FAILS, NOT_APPLICABLE, INCONCLUSIVE, ERROR = "holds", "fails", "not applicable", "inconclusive", "error"
@@ -292,50 +290,3 @@ def not_applicable(reason: str = "", /, **instance: Any) -> Finding:
     False
     """
     return Finding(math.nan, math.nan, "<=", None, "", instance, applicable=False, reason=reason)
-
-
-def worst_of(findings: Iterable[Finding]) -> Finding:
-    """Return the finding nearest to breaking the claim: failures, then undecided ones, then by strain.
-
-    Its risk is that of all of them together.
-
-    Parameters
-    ----------
-    findings
-        At least one.
-
-    Returns
-    -------
-    Finding
-        One of them, with the risk of all.
-
-    Examples
-    --------
-    >>> worst_of([at_most(1, 2), at_most(3, 4), at_most(1, 8)]).ratio
-    0.75
-    """
-    found = list(findings)
-    worst, risk = max(found, key=severity), min(sum(finding.risk for finding in found), 1.0)
-    return worst if risk == worst.risk else replace(worst, risk=risk)
-
-
-def severity(finding: Finding) -> tuple[bool, bool, bool, float]:
-    """Return what orders findings, the worst one last.
-
-    Parameters
-    ----------
-    finding
-        Any.
-
-    Returns
-    -------
-    tuple[bool, bool, bool, float]
-        Whether it fails, is undecided, is applicable; and how near it comes to failing.
-
-    Examples
-    --------
-    >>> severity(at_most(3, 2)) > severity(at_most(1, 2)) > severity(not_applicable())
-    True
-    """
-    undecided = finding.applicable and finding.holds is None
-    return finding.holds is False, undecided, finding.applicable, finding.strain

@@ -8,7 +8,8 @@ from typing import Any
 
 from fedtheory._letters import mathml
 from fedtheory.verification.findings import FAILS
-from fedtheory.verification.renderings import Row, finding_pairs, replay_line, rows, summary
+from fedtheory.verification.plain_rows import Row, rows
+from fedtheory.verification.renderings import finding_pairs, replay_line, summary
 from fedtheory.verification.verdicts import Verdict
 
 __all__ = ["html_report"]

@@ -3,9 +3,7 @@
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
-from math import ceil
 from typing import Any, final
 
 import numpy as np
@@ -15,16 +13,14 @@ from fedtheory._summary import Summary
 from fedtheory._wording import written
 from fedtheory.verification._jobs import in_order
 from fedtheory.verification._spending import first_batch, on_batch, spent
+from fedtheory.verification._summing_up import LEAST_SHARE, summed_up
 from fedtheory.verification.catalogue import known_tapes, select_claims
 from fedtheory.verification.claims import BUDGETS, Claim
-from fedtheory.verification.findings import ERROR, FAILS, HOLDS, INCONCLUSIVE, NOT_APPLICABLE, Finding, severity
+from fedtheory.verification.findings import ERROR, FAILS, Finding
+from fedtheory.verification.severities import severity
 from fedtheory.verification.trials import Trials, tried
 
 __all__ = ["LEAST_SHARE", "Verdict", "examine", "examined", "verdicts_of", "verify"]
-
-LEAST_SHARE = Fraction(1, 4)
-"""Share of the instances on which the hypotheses must hold for the verdict *holds*: where most instances say nothing, a
-tick would stand for what was never tested, and the check should draw from its hypotheses instead."""
 
 
 @final
@@ -275,8 +271,8 @@ def examine(
 def concluded(claim: Claim, seeds: np.random.SeedSequence, trials: Trials) -> Verdict:
     """Return the verdict that trials lead to."""
     findings, fault = trials.findings, trials.fault
-    verdict, reason = (ERROR, fault) if fault else _sum_up(list(findings.values()))
-    index = list(findings)[-1] if fault else _worst(findings)
+    verdict, reason = (ERROR, fault) if fault else summed_up(list(findings.values()))
+    index = list(findings)[-1] if fault else max(findings, key=lambda number: severity(findings[number]))
     return Verdict(
         claim=claim,
         verdict=verdict,
@@ -290,33 +286,6 @@ def concluded(claim: Claim, seeds: np.random.SeedSequence, trials: Trials) -> Ve
         seconds=trials.seconds,
         risk=sum(finding.risk for finding in findings.values()),
     )
-
-
-def _worst(findings: dict[int, Finding]) -> int:
-    return max(findings, key=lambda index: severity(findings[index]))
-
-
-def _sum_up(findings: list[Finding]) -> tuple[str, str]:
-    """Verdict, and the reason if it is neither ``holds`` nor ``fails``."""
-    applicable = [finding for finding in findings if finding.applicable]
-    undecided = [finding for finding in applicable if finding.holds is None]
-    if any(finding.holds is False for finding in applicable):
-        return FAILS, ""
-    tried, least = len(findings), ceil(LEAST_SHARE * len(findings))
-    if not applicable:
-        return NOT_APPLICABLE, f"the hypotheses hold on none of {tried} instances{_why(findings[0])}"
-    if undecided:
-        return INCONCLUSIVE, f"{len(undecided)} of {tried} instances decide nothing{_why(undecided[0])}"
-    if len(applicable) < least:
-        return (
-            INCONCLUSIVE,
-            f"the hypotheses hold on {len(applicable)} of {tried} instances, at least {least} must count",
-        )
-    return HOLDS, ""
-
-
-def _why(finding: Finding) -> str:
-    return f": {finding.reason}" if finding.reason else ""
 
 
 def _entropy(seeds: np.random.SeedSequence) -> int:

@@ -16,7 +16,7 @@ from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import vector
 from fedtheory.sampling import selections
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.findings import worst_of
+from fedtheory.verification.severities import worst_of
 from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import refuted
 

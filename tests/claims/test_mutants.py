@@ -18,7 +18,8 @@ from fedtheory.rational.run_draws import Drawn, draw_run
 from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import vector
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.findings import Finding, at_most, not_applicable, worst_of
+from fedtheory.verification.findings import Finding, at_most, not_applicable
+from fedtheory.verification.severities import worst_of
 from tests.claims.refutation import refuted
 
 CLAIMS = known_claims()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.conformance import Conformance, Failure, _declared, _selection_laws, generators, joint_law
+from fedtheory.conformance import Conformance, Failure, _declared, _generated, _selection_laws, generators, joint_law
 from fedtheory.conformance._manners import cases
 from fedtheory.conformance.checks import FALSE_ALARMS
 from fedtheory.engine import play_round
@@ -128,7 +128,7 @@ def test_centers_are_measured_in_units_of_their_spread_and_of_the_noise_of_a_mea
     seen: list[Any] = []
     monkeypatch.setattr(generators, "_compare", lambda normal, *_: seen.append(normal))
     # Means 6 and 1 of two samples; features j have variance 1 between clients and j^-1.2 within.
-    clients = [generators._Client(np.array([[5.0, 1.0], [7.0, 1.0]]), np.zeros(2))]
+    clients = [_generated.Client(np.array([[5.0, 1.0], [7.0, 1.0]]), np.zeros(2))]
     made: Any = SimpleNamespace(clients=lambda *_: clients, num_clients=1)
     generators._centers(made, np.random.SeedSequence(0), 1e-6)
     np.testing.assert_allclose(seen, [[5 / np.sqrt(2 + (1 + 2**-1.2) / 2)]], rtol=1e-14)

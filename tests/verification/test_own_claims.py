@@ -11,7 +11,8 @@ from fedtheory.__main__ import main
 from fedtheory.verification import examine, examined
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.own_claims import claims_of
-from fedtheory.verification.renderings import replay_line, rows
+from fedtheory.verification.plain_rows import rows
+from fedtheory.verification.renderings import replay_line
 
 MINE = """
 from fedtheory.paper import Paper, Statement

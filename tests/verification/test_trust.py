@@ -15,9 +15,11 @@ from fedtheory.verification._spending import spent, uncertainty
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.expectation import mean_at_most, sequential_mean_at_most
-from fedtheory.verification.findings import Finding, at_most, not_applicable, worst_of
+from fedtheory.verification.findings import Finding, at_most, not_applicable
+from fedtheory.verification.plain_rows import rows
 from fedtheory.verification.rates import fitted_order, order_at_least, order_equal_to
-from fedtheory.verification.renderings import false_alarms, rows
+from fedtheory.verification.renderings import false_alarms
+from fedtheory.verification.severities import worst_of
 from fedtheory.verification.trials import Trials, reproduce, tried
 from fedtheory.verification.verdicts import Verdict, examine, examined, verdicts_of, verify
 

@@ -15,7 +15,8 @@ from fedtheory.rational.rounds import distance2, gap
 from fedtheory.rational.vectors import vector
 from fedtheory.rational.words import in_words
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to
+from fedtheory.verification.severities import worst_of
 
 _APPENDIX = "Appendix A.2"
 _CONSISTENCY = "Consistency of our result"

@@ -18,7 +18,8 @@ from fedtheory.rational.vectors import Vector, combination, difference, norm2
 from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.sampling.selections import Selection, uniform_subsets, with_replacement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to
+from fedtheory.verification.severities import worst_of
 
 
 @claim(

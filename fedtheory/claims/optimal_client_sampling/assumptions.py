@@ -12,7 +12,8 @@ from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
 from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2
 from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to
+from fedtheory.verification.severities import worst_of
 
 
 @claim(

@@ -15,7 +15,8 @@ from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
 from fedtheory.rational.sampled_rounds import SampledRound, everybody, optimal_law
 from fedtheory.rational.vectors import combination, difference, inner, norm2, vector
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to
+from fedtheory.verification.severities import worst_of
 
 
 @claim(

@@ -19,7 +19,8 @@ from fedtheory.rational.sampled_rounds import LocalPath, SampledRound, inverse_e
 from fedtheory.rational.vectors import Vector, combination, difference, norm2, scaled
 from fedtheory.sampling.selections import independent
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable, worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
+from fedtheory.verification.severities import worst_of
 
 _ROUND = ("local_steps", "server_step_size")
 

@@ -12,10 +12,12 @@ from fedtheory.rational.draws import whole
 from fedtheory.rational.norm_draws import draw_budget, draw_norms, norms_in_words
 from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.approximate import approximation_path
+from fedtheory.sampling.improvement_factors import relative_improvement_factor
 from fedtheory.sampling.reference import rational_probabilities
-from fedtheory.sampling.variances import relative_improvement_factor, variance
+from fedtheory.sampling.variances import variance
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
+from fedtheory.verification.severities import worst_of
 
 _ALGORITHM_2 = Statement(PAPER, "Algorithm 2", form="derived")
 _DEFINITION_11 = Statement(PAPER, "Definition 11", "eqs. (15), (16)")

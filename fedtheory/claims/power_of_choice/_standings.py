@@ -16,7 +16,8 @@ from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import Vector, added, combination, difference, inner, norm2, scaled
 from fedtheory.rational.words import in_words
 from fedtheory.verification.claims import Check
-from fedtheory.verification.findings import Finding, worst_of
+from fedtheory.verification.findings import Finding
+from fedtheory.verification.severities import worst_of
 
 __all__ = ["Standing", "draw_standings", "on_any_models", "on_standings", "stopped"]
 

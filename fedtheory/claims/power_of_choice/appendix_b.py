@@ -14,7 +14,8 @@ from fedtheory.rational.rounds import Snapshot
 from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2
 from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
+from fedtheory.verification.severities import worst_of
 
 _LEMMA_B2 = "Lemma B.2"
 

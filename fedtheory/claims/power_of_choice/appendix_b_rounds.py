@@ -23,7 +23,8 @@ from fedtheory.rational.vectors import Vector, combination, difference, norm2, v
 from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.sampling.selections import power_of_choice
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to
+from fedtheory.verification.severities import worst_of
 
 _LEMMA_B2 = "Lemma B.2"
 _HALVING = "step sizes do not increase and at most halve within a round"

@@ -19,7 +19,8 @@ from fedtheory.rational.step_sizes import fixed_step
 from fedtheory.rational.words import federation_in_words
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to
+from fedtheory.verification.severities import worst_of
 
 _APPENDIX_D = "Appendix D"
 

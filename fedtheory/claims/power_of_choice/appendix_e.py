@@ -18,7 +18,8 @@ from fedtheory.rational.vectors import Vector, combination, difference, inner, n
 from fedtheory.rational.words import in_words
 from fedtheory.sampling.selections import Selection
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable, worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
+from fedtheory.verification.severities import worst_of
 
 _APPENDIX_E = "Appendix E"
 _SUM_TO_ONE = "q_k >= 0 with sum 1"

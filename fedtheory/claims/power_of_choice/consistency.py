@@ -10,7 +10,8 @@ from fedtheory.paper import Bound, Statement
 from fedtheory.rational.constants import initial_distance2, observed_skews
 from fedtheory.rational.run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, worst_of
+from fedtheory.verification.findings import Finding, at_least
+from fedtheory.verification.severities import worst_of
 
 
 def implied(drawn: Drawn, bound: Bound) -> Finding:

@@ -20,7 +20,8 @@ from fedtheory.rational.vectors import norm2, vector
 from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.selections import Selection, uniform_subsets, with_replacement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, worst_of
+from fedtheory.verification.findings import Finding, at_most
+from fedtheory.verification.severities import worst_of
 
 _REMARK = "all other hypotheses hold: the second step of the round is less than half of the first"
 

@@ -15,7 +15,8 @@ from fedtheory.rational.run_draws import draw_run
 from fedtheory.rational.vectors import combination, difference, norm2, vector
 from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to
+from fedtheory.verification.severities import worst_of
 
 _APPENDIX_C = "Appendix C"
 _CURVATURE = "every F_k is L-smooth and mu-strongly convex"

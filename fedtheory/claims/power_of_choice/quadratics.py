@@ -13,7 +13,8 @@ from fedtheory.rational.vectors import Vector, combination, difference, inner, s
 from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.selection.full import Full
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, equal_to, worst_of
+from fedtheory.verification.findings import Finding, equal_to
+from fedtheory.verification.severities import worst_of
 
 
 def _products(left: Vector, right: Vector) -> Vector:

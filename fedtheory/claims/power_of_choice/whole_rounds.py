@@ -17,7 +17,8 @@ from fedtheory.rational.step_sizes import StepSizes
 from fedtheory.rational.vectors import Vector, combination, norm2
 from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
+from fedtheory.verification.severities import worst_of
 
 
 @claim(
