@@ -223,7 +223,9 @@ def table(data: "Dataset") -> study.Table:
             row[f"loss, round {last}"] = float(here["loss"].isel(round=last).mean())
             for at in (soon, last):
                 row[f"accuracy, round {at}"] = float(here["accuracy"].isel(round=at).mean())
-                row[f"minus priority, {at}"] = with_limits(lead.isel(round=at), 3, signed=True)
+                row[f"minus priority, {at}"] = (
+                    "" if strategy == STRATEGIES[0] else with_limits(lead.isel(round=at), 3, signed=True)
+                )
             rows.append(row)
     own = data["own_classes"].mean("instance", skipna=True)
     parts = [
