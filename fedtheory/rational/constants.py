@@ -42,13 +42,10 @@ def constants_of(run: Run) -> dict[str, Any]:
 
     Examples
     --------
-    Noise of 1/2 and -1/2 with equal chance has variance 1/4.
-
     >>> from dataclasses import replace
     >>> from fedtheory.rational import two_parabolas, two_point_noise
-    >>> run = replace(two_parabolas((Fraction(1),)), noise=two_point_noise((Fraction(1, 2),)))
-    >>> constants_of(run) == {"mu": 1, "L": 1, "sigma2": Fraction(1, 4), "objective_gap": 0}
-    True
+    >>> constants_of(replace(two_parabolas((Fraction(1),)), noise=two_point_noise((Fraction(1, 2),))))["sigma2"]
+    Fraction(1, 4)
     """
     fed = run.federation
     return {
@@ -281,8 +278,6 @@ def client_gradient_bound(run: Run, fixed: tuple[Vector, ...] = ()) -> Fraction:
 
     Examples
     --------
-    At 3 the gradients of the two clients are 3 and 2, and each has noise of variance 1/4.
-
     >>> from dataclasses import replace
     >>> from fedtheory.rational import two_parabolas, two_point_noise
     >>> run = two_parabolas((Fraction(9),))

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from fedtheory._wording import short_exponent, told_apart, written
+from fedtheory.verification._sides import comparison
 from fedtheory.verification.findings import ERROR, FAILS, HOLDS
 from fedtheory.verification.plain_rows import Row
 from fedtheory.verification.trials import replay_command
@@ -36,6 +35,14 @@ def console_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
     -------
     list[dict[str, Any]]
         A dictionary for each verdict, from headings to cells.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.plain_rows import rows
+    >>> from fedtheory.verification.verdicts import verify
+    >>> [row] = console_rows(rows(verify("power-of-choice:lemma-b1")))
+    >>> row["verdict"], row["expected"], row["certified side"]
+    ('holds', 'as expected', 'exact')
     """
     return [
         {
@@ -110,6 +117,13 @@ def replay_line(row: Row) -> str:
     -------
     str
         For a shell.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.plain_rows import rows
+    >>> from fedtheory.verification.verdicts import verify
+    >>> replay_line(rows(verify("fedalign:theta-one"))[0])
+    'python -m fedtheory replay fedalign:theta-one --seed 0 --instance 0'
     """
     seed = np.random.SeedSequence(row["entropy"], spawn_key=row["spawn_key"])
     return replay_command(row["key"], home=row["home"], number=row["worst_index"], seed=seed)
@@ -180,6 +194,13 @@ def description(row: Row) -> list[tuple[str, str]]:
     -------
     list[tuple[str, str]]
         In the order in which they are shown.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.plain_rows import rows
+    >>> from fedtheory.verification.verdicts import verify
+    >>> description(rows(verify("fedalign:theta-one"))[0])[:2]
+    [('verdict', 'fails (expected: fails)'), ('instances', '1 of 1 applicable')]
     """
     pairs = [
         ("verdict", f"{row['verdict']} (expected: {row['expected']})"),
@@ -205,46 +226,20 @@ def finding_pairs(row: Row) -> list[tuple[str, str]]:
     -------
     list[tuple[str, str]]
         In the order in which they are shown.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.plain_rows import rows
+    >>> from fedtheory.verification.verdicts import verify
+    >>> finding_pairs(rows(verify("fedalign:theta-one"))[0])[0]
+    ('measured', '9/16, should be == 1 (exact)')
     """
     return [
-        ("measured", _comparison(row)),
+        ("measured", comparison(row)),
         ("ratio", "none" if row["worst_ratio"] is None else f"{float(row['worst_ratio']):.6g}"),
         ("counterexample" if row["verdict"] == FAILS else "worst instance", ""),
         *((f"  {part}", str(value)) for part, value in row["instance"].items()),
     ]
-
-
-def _comparison(row: Row) -> str:
-    """Write both sides of a comparison: long fractions with their decimals, doubles with the digits that count.
-
-    >>> close = {"measured": 0.5000000001, "relation": "<=", "predicted": 0.5, "side": "floating point", "slack": 1e-9}
-    >>> _comparison(close)
-    '0.5, should be <= 0.5 (floating point, equal up to 1e-9)'
-    >>> _comparison({**close, "slack": 0})
-    '0.5000000001, should be <= 0.5 (floating point)'
-    >>> _comparison({"measured": "2/3001", "relation": "<=", "predicted": 1, "side": "exact", "slack": 0})
-    '2/3001 = 0.0006664, should be <= 1 (exact)'
-    """
-    measured, predicted, slack = (_value(row[name]) for name in ("measured", "predicted", "slack"))
-    side = row["side"]
-    if isinstance(measured, float) and isinstance(predicted, float) and 0 < abs(measured - predicted) <= slack:
-        # The slack of a comparison stands for rounding, so digits below it mean nothing.
-        predicted, side = measured, f"{side}, equal up to {written(float(slack))}"
-    texts = told_apart(measured, predicted) if "about" not in f"{measured}{predicted}" else (measured, predicted)
-    left, right = (_beside(row[name], text) for name, text in zip(("measured", "predicted"), texts, strict=True))
-    return f"{left}, should be {row['relation']} {right} ({side})"
-
-
-def _beside(exact: Any, rounded: Any) -> str:
-    text = short_exponent(str(rounded)).removesuffix(".0")
-    return f"{exact} = {text}" if isinstance(exact, str) and "/" in exact and exact != text else text
-
-
-def _value(side: Any) -> Any:
-    """Return the number that a row holds, which may be text: a fraction, an infinity, or what it is about."""
-    if not isinstance(side, str) or side.startswith("about"):
-        return side
-    return Fraction(side) if "/" in side else float(side)
 
 
 def markdown_table(found: Sequence[Row], prefix: str = "") -> str:
