@@ -79,7 +79,7 @@ sphinx_gallery_conf = {
     # A benchmark at a toy size would mislead: its page has the code only.
     "filename_pattern": r"/(?!performance)\w+\.py$",
     "ignore_pattern": r"^_",
-    "reset_argv": "house.quick_size",
+    "reset_argv": "house.stored_or_quick",
     "within_subsection_order": "notebooks.ByTheme",
     "download_all_examples": False,
     "thumbnail_size": (640, 440),

@@ -156,7 +156,8 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
         ),
         "AOCS is OCS, round by round": study.Check(same < 1e-6, f"largest relative difference {same:.2g}"),
         "with equal steps OCS ends between full and uniform": study.Check(
-            bool(np.all((full < ocs) & (ocs < uniform))), f"{full}, {ocs}, {uniform}"
+            bool(np.all((full < ocs) & (ocs < uniform))),
+            "; ".join(f"{a:.3g} < {b:.3g} < {c:.3g}" for a, b, c in zip(full, ocs, uniform, strict=True)),
         ),
         "the longest steps of OCS are ones that the theorem admits": study.Check(
             slack >= 1, f"smallest gamma / needed gamma {slack:.3f}"
