@@ -85,7 +85,8 @@ def _as_before(study: Any, options: Any, default: Any) -> Any:
     name = "--from" if options.again else "--show"
     others = (options.quick, options.output, options.force, options.again and options.shown)
     if options.config != default or any(others):
-        message = f"{name} takes a study as it was, got other parameters beside it"
+        said = "--from runs a study again as it was" if options.again else "--show shows results as they are"
+        message = f"{said}, got other parameters beside it"
         raise ValueError(message)
     metadata = read(options.again or options.shown)[3]
     if metadata["study"] != study.name:
