@@ -4,6 +4,7 @@
 """
 
 import importlib.util
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,14 +20,23 @@ from fedtheory._study_folder import CHECKS, DATA, METADATA, TABLE, plain_config
 ROOT = Path(__file__).parent.parent
 STORED = ROOT / "docs" / "full_size"
 # What is stored must not fill the repository; a study's data are kilobytes.
-_LARGEST = 400_000
+_LARGEST = 450_000
 # A smaller array grows when it is packed.
 _SMALL = 20_000
 
 QUICK_ONLY = {
-    "closing_the_gap": "24 minutes",
+    "closing_the_gap": "10 to 24 minutes",
+    "client_availability": "more than 2 minutes",
+    "fedalign_synthetic": "more than 2 minutes",
+    "greedyfed_lead": "12 minutes",
+    "greedyfed_quadratic": "4 minutes",
+    "optimal_sampling_convergence": "a minute, but its data are a megabyte",
+    "power_of_choice_synthetic": "29 minutes",
+    "scaling": "more than 2 minutes",
+    "selection_costs": "15 minutes",
+    "worst_federation": "more than 2 minutes",
 }
-"""Studies whose pages are at the small size, with how long the full one takes on one core."""
+"""Studies whose pages are at the small size, and how long the full one takes on a core that others use, too."""
 
 
 def prints(data: Any) -> dict[str, list[float]]:
@@ -62,7 +72,8 @@ def store(folder: Path) -> Path:
     )
     size = (target / DATA).stat().st_size
     if size > _LARGEST:
-        message = f"stored results must be at most {_LARGEST} bytes, got {size} in {target / DATA}"
+        shutil.rmtree(target)
+        message = f"stored results must be at most {_LARGEST} bytes, got {size} of {name}"
         raise ValueError(message)
     return target
 

@@ -150,7 +150,7 @@ def verify_lower(program: Program, point: FeasiblePoint) -> Fraction:
 
     Examples
     --------
-    At |x| = 3/2 the constraint ``|x|^2 <= 3`` holds, and ``2 |x|^2`` is 9/2.
+    At ``|x| = 3/2`` the constraint ``|x|^2 <= 3`` holds, and ``2 |x|^2`` is 9/2.
 
     >>> from fedtheory.worst_case.gram import Draft
     >>> draft = Draft()
