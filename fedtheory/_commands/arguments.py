@@ -57,7 +57,7 @@ def bound_help(command: str, name: str, known: Mapping[str, Bound]) -> int:
     # The text up to the first empty line is the summary.
     summary = (inspect.getdoc(bound) or "").split("\n\n")[0]
     lines = [
-        f"{name}: {' '.join(summary.split())}",
+        f"{name}: {' '.join(summary.split())}".replace("``", ""),
         "",
         f"source: {bound.statement}",
         "",
