@@ -317,10 +317,12 @@ def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys):
     def refuse(*_):
         raise AssertionError
 
-    drawn = []
-    today = replace(
-        TOY, run=refuse, table=lambda data: rows(data)._replace(title="money"), figures={"one": drawn.append}
-    )
+    drawn: list[Any] = []
+
+    def one(data: Any) -> Any:
+        drawn.append(data)
+
+    today = replace(TOY, run=refuse, table=lambda data: rows(data)._replace(title="money"), figures={"one": one})
     before = {file: file.read_bytes() for file in tmp_path.iterdir()}
     study.main(today, ["--show", str(tmp_path)])
     shown = capsys.readouterr().out.splitlines()
