@@ -71,7 +71,7 @@ class Config:
     """Standard deviation of noise in the digits, which makes them as hard as clothes; for files it is not used."""
     num_shards: int = 120
     """Shards that the training images are cut into."""
-    shards_per_client: tuple[int, ...] = (2, 20)
+    shards_per_client: tuple[int, ...] = (2, 20, 24)
     """Shards that a client draws, with replacement."""
     num_priority: tuple[int, ...] = (2, 6, 18)
     """Priority clients."""
@@ -87,7 +87,7 @@ class Config:
     """Learning rate."""
     test_fraction: float = 0.4
     """Share of the images that is held out."""
-    num_instances: int = 10
+    num_instances: int = 20
     """Ways of dealing the shards."""
     seed: int = 0
     """Entropy of shards and batches."""
