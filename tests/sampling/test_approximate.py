@@ -153,6 +153,8 @@ def test_scaling_that_stays_normal_does_not_change_a_bit(drawn, limit, exponent)
 def test_nothing_left_to_rescale_is_no_division_by_zero() -> None:
     assert approximate_probabilities([0.0, 0.0], 1).tolist() == [0, 0]
     assert approximate_probabilities([0.0, 5.0, 0.0], 2).tolist() == [0, 1, 0]
+    found = approximation([0.0, 2.0**-1000], 2)
+    assert (found.probabilities.tolist(), *found[1:]) == ([0, 1], 0, True)
     assert [list(p) for p in approximation_path([Fraction(0), Fraction(5)], 2, 2)] == [[0, 1]] * 3
     assert approximate_probabilities([1.0, 2.0], 2).tolist() == [1, 1]
 
