@@ -26,6 +26,7 @@ _SMALL = 20_000
 
 QUICK_ONLY = {
     "closing_the_gap": "10 to 24 minutes",
+    "fedalign_arms": "4 minutes",
     "client_availability": "more than 2 minutes",
     "fedalign_synthetic": "more than 2 minutes",
     "greedyfed_lead": "12 minutes",
