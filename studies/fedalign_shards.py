@@ -288,15 +288,7 @@ def shards_figure(data: "Dataset") -> "Figure":
         return legend_below(figure, num_columns=3)
 
 
-STUDY = study.Study(
-    name="fedalign_shards",
-    config=Config(),
-    quick=QUICK,
-    run=run,
-    table=table,
-    checks=checks,
-    figures={"fedalign_shards": shards_figure},
-)
+STUDY = study.Study("fedalign_shards", Config(), QUICK, run, table, checks, {"fedalign_shards": shards_figure})
 
 if __name__ == "__main__":
     study.main(STUDY)

@@ -267,14 +267,13 @@ def _plain_log(axes: "Axes") -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def _sides(here: "Dataset", name: str) -> tuple[Any, Any]:
+def _sides(here: "Dataset", name: str) -> tuple[Any, ...]:
     bounds = here["bounds"]
     if name != "ratio":
         return bounds.sel(skew=name, side="lower").values, bounds.sel(skew=name, side="upper").values
     tilde, bar = (bounds.sel(skew=skew) for skew in ("rho_tilde", "rho_bar"))
     sides = (("lower", "upper"), ("upper", "lower"))
-    low, high = (tilde.sel(side=one).values / bar.sel(side=other).values for one, other in sides)
-    return low, high
+    return tuple(tilde.sel(side=one).values / bar.sel(side=other).values for one, other in sides)
 
 
 def _estimated(here: "Dataset", name: str) -> tuple[Any, Any]:
