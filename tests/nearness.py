@@ -23,6 +23,7 @@ SHARPENED = (
     "::test_the_worst_known_instance_refutes_what_is_sharper_by_the_looseness_and_nothing_less"
 )
 SURFACE, DRAWS, CLAIMS = "tests/test_surface.py", "tests/test_draws.py", "tests/claims/test_claim_list.py"
+VALUES, NUMBERS = "tests/test_values.py", ("engine", "estimates", "exact", "sampling", "selection", "valuation")
 RANDOM = ("conformance", "datasets", "rational", "testing")
 MOST_NEAR = 3  # tests that are asked before it
 MOST_TESTS = 8  # files, for a module beside the packages: half the library imports some of those
@@ -55,9 +56,11 @@ def unique(names: list[str]) -> list[str]:
 
 
 def _records(path: Path, root: Path) -> Iterator[str]:
-    """What was written down of all public modules, and of the draws of some."""
+    """What was written down of all public modules, of the draws of some and of what others return."""
     if (root / DRAWS).exists() and path.parts[1] in RANDOM:
         yield DRAWS
+    if (root / VALUES).exists() and path.parts[1] in NUMBERS:
+        yield VALUES
     if path.parts[1] == "claims":
         yield CLAIMS
     elif (root / SURFACE).exists() and (path.parts[1] == "bounds" or not path.stem.startswith("_")):
