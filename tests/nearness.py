@@ -72,7 +72,7 @@ def _own_tests(path: Path, root: Path) -> Iterator[str]:
     if path.parts[0] == "studies":
         yield f"tests/test_studies.py::{QUICK_STUDY}[{path.stem}]"
     elif path.parts[1] == "_commands" or path.stem == "__main__":
-        yield "tests/test_command_line.py"
+        yield from ("tests/test_command_line.py", "tests/test_transcripts.py")
     else:
         folder, name = root / "tests" / Path(*path.parts[1:-1]), path.stem.strip("_")
         yield from (str(test.relative_to(root)) for test in sorted(folder.glob(f"test_*{name}*.py")))
