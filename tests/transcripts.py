@@ -1,4 +1,4 @@
-"""What commands print, word by word, with numbers to four digits; what differs from machine to machine is left out.
+"""What commands print and write, with numbers to four digits, without what differs from machine to machine.
 
 ``python -m tests.transcripts`` writes ``transcripts.txt``.
 """
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
+from fedtheory import __version__
 from fedtheory.__main__ import main
 
 FILE = Path(__file__).with_suffix(".txt")
@@ -45,7 +46,7 @@ COMMANDS = (
 
 
 def transcript(command: str) -> list[str]:
-    """Return what a command prints, its complaints, and its exit code."""
+    """Return what a command prints, its complaints, what it writes as JSON, and its exit code."""
     out, err = io.StringIO(), io.StringIO()
     with tempfile.TemporaryDirectory() as folder, mock.patch.dict("os.environ", {"COLUMNS": "120"}):
         words = [word.replace("OUT", f"{folder}/out") for word in shlex.split(command)]
@@ -54,15 +55,20 @@ def transcript(command: str) -> list[str]:
                 code: object = main(words)
             except SystemExit as left:
                 code = left.code
+        files = [file for name in ("summary", "sweep") for file in Path(folder).rglob(f"{name}.json")]
+        kept = (line for file in files for line in (f"= {file}", *file.read_text(encoding="utf-8").splitlines()))
         shown = [*_plain(out.getvalue(), folder), *(f"! {line}" for line in _plain(err.getvalue(), folder))]
+        shown += _plain("\n".join(kept), folder)
     return [*shown, f"exit code {code}"]
 
 
 def _plain(text: str, folder: str) -> Iterator[str]:
     """Leave out folders, times, progress and what the machine is, and round numbers."""
-    text = re.sub(r'(?s)"machine": \{.*?\}', '"machine": {}', text.replace(folder, "FOLDER"))
+    text = re.sub(
+        r'(?s)"machine": \{.*?\}', '"machine": {}', text.replace(folder, "FOLDER").replace(__version__, "VERSION")
+    )
     for line in re.split(r"[\n\r]", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)):
-        bare = re.sub(r"digest \w+|[\d.e-]+ s\b|\d:\d\d:\d\d", "TIME", line.rstrip())
+        bare = re.sub(r"(?<![.\w])[0-9a-f]{16,}|[\d.e-]+ s\b|\d:\d\d:\d\d", "TIME", line.rstrip())
         if bare and not re.search(r"\d of \d+|seconds|\"date\"", bare):
             yield re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.4g}", bare)
 
