@@ -68,7 +68,7 @@ def _plain(text: str, folder: str) -> Iterator[str]:
         r'(?s)"machine": \{.*?\}', '"machine": {}', text.replace(folder, "FOLDER").replace(__version__, "VERSION")
     )
     for line in re.split(r"[\n\r]", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)):
-        bare = re.sub(r"(?<![.\w])[0-9a-f]{16,}|[\d.e-]+ s\b|\d:\d\d:\d\d", "TIME", line.rstrip())
+        bare = re.sub(r"(?<![.\w])(?=\d*[a-f])[0-9a-f]{16,}|[\d.e-]+ s\b|\d:\d\d:\d\d", "TIME", line.rstrip())
         if bare and not re.search(r"\d of \d+|seconds|\"date\"", bare):
             yield re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.4g}", bare)
 
