@@ -24,6 +24,7 @@ SHARPENED = (
 )
 SURFACE, DRAWS, CLAIMS = "tests/test_surface.py", "tests/test_draws.py", "tests/claims/test_claim_list.py"
 VALUES, NUMBERS = "tests/test_values.py", ("engine", "estimates", "exact", "sampling", "selection", "valuation")
+PROGRAMS = "tests/worst_case/test_programs.py"
 RANDOM = ("conformance", "datasets", "rational", "testing")
 MOST_NEAR = 3  # tests that are asked before it
 MOST_TESTS = 8  # files, for a module beside the packages: half the library imports some of those
@@ -61,6 +62,8 @@ def _records(path: Path, root: Path) -> Iterator[str]:
         yield DRAWS
     if (root / VALUES).exists() and path.parts[1] in NUMBERS:
         yield VALUES
+    if (root / PROGRAMS).exists() and path.parts[1] == "worst_case":
+        yield PROGRAMS
     if path.parts[1] == "claims":
         yield CLAIMS
     elif (root / SURFACE).exists() and (path.parts[1] == "bounds" or not path.stem.startswith("_")):
