@@ -84,10 +84,12 @@ def _own_tests(path: Path, root: Path) -> Iterator[str]:
 def _verdicts(path: Path, root: Path) -> Iterator[str]:
     """The verdicts on the claims that a file makes, or of those that import it, and on the same with sharper bounds."""
     if path.parts[1] in {"claims", "rational"}:
-        makers = [path, *sorted(_importers(root).get(path, ()))]
-        texts = [(root / maker).read_text(encoding="utf-8") for maker in makers if maker.parts[1] == "claims"]
-        claims = known_claims()
-        keys = next(filter(None, ([key for key in claims if f'"{key}"' in text] for text in texts)), [])
+        claims, users = known_claims(), sorted(_importers(root).get(path, ()))
+        texts = [(root / maker).read_text(encoding="utf-8") for maker in (path, *users) if maker.parts[1] == "claims"]
+        made = [[key for key in claims if f'"{key}"' in text] for text in texts]
+        keys = (
+            made[0] if made and path.parts[1] == "claims" and made[0] else unique([key for own in made for key in own])
+        )
         yield from (f"{VERDICT}[{key}]" for key in keys)
         yield from (f"{SHARPENED}[{key}]" for key in keys if claims[key].looseness is not None)
 

@@ -31,11 +31,11 @@ FED = quadratics(minima=[0.1, 0.4, 0.0, 0.3, 0.2, 0.6, 0.5])
 
 
 def run(strategy: Any, fed: Any = FED, **options: Any) -> Any:
-    """Return the records, counts and traffic of a few rounds."""
+    """Return the counts of a few rounds, what the run says of itself, and its records."""
     given = {"num_rounds": 6, "local_steps": 3, "step_size": 0.07, "num_replicates": 2, "rng": 5}
     wanted: Any = options.pop("record", ("gap", "loss", "models", "uplink", "selected", "coefficients"))
     made = ft.fedavg(fed, strategy, **{**given, "record": wanted, "num_threads": 1, **options})
-    return [made.counts, *(made.recorded(name) for name in wanted)]
+    return [made.counts, made.config, *(made.recorded(name) for name in wanted)]
 
 
 STRATEGIES: dict[str, Any] = {
