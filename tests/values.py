@@ -27,6 +27,7 @@ from tests.recorded_runs import FED, STRATEGIES, WEIGHTS, aligned, quadratics
 
 FILE = Path(__file__).with_suffix(".json")
 NORMS = [0.3, 1.7, 2.9, 0.0, 5.3, 0.7, 11.0]
+FAR = [3e-310, 1e-300, 1.3e-300, 7e-200, 2e-5, 1.1, 1.9, 3e120, 5e250]
 LOSSES = np.array([1.9, 0.2, 3.1, 0.8, 2.3, 0.5, 1.1])
 MATRIX = [[0.3, 0.13, 0.19], [0.13, 0.5, 0.37], [0.19, 0.37, 0.7]]
 LAW = sampling.JointLaw([[True, False, True], [False, True, False], [True, True, False]], [0.2, 0.3, 0.5])
@@ -88,6 +89,10 @@ def _sampling() -> dict[str, Callable[[], Any]]:
         "approximate, certified": lambda: sampling.certificate(
             NORMS, sampling.approximate_probabilities(NORMS, 4.1, 2), 4.1
         ),
+        "far apart": lambda: [
+            [sampling.optimal_probabilities(FAR, m), sampling.approximation(FAR, m, 2)]
+            for m in (0.7, 1.9, 2.3, 3.8, 5.6)
+        ],
         "variance": lambda: [variances.variance(NORMS, np.maximum(p, 0.1)), sampling.improvement_factor(NORMS, 2.3)],
         "improvement": lambda: [
             improvement_factors.improvement_factor_lower_bound([3.3, 4.7, 2.9, 5.1], 1.7),
