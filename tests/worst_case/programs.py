@@ -5,6 +5,7 @@ for its neighbors, in which one constant is another, and for each worst case wit
 """
 
 import contextlib
+import itertools
 import json
 import zlib
 from collections.abc import Callable, Iterator
@@ -77,6 +78,34 @@ def neighbors(given: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from ((f"{name} = {other}", {**given, name: other}) for other in others)
 
 
+def combinations(**options: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
+    """Yield all combinations of options."""
+    yield from (dict(zip(options, chosen, strict=True)) for chosen in itertools.product(*options.values()))
+
+
+def doors() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield calls with combinations of options, of which many are refused."""
+    everybody = {"objective": ("distance", "gap"), "functions": ("all", "quadratic")}
+    uniform = {"sampling": ("all", "distinct", "independent"), "num_selected": (None, 1, 3), "num_clients": (None, 3)}
+    for given in combinations(**uniform, **everybody, num_rounds=(1, 2), gradient_noise=(0, Q(1, 3))):
+        yield f"fedavg {given}", partial(worst_case.fedavg, 2, Q(1, 4), **CLASS, **given)
+    skews = {"rho_diagonal": Q(6, 5), "rho_tilde": Q(2)}
+    for given in combinations(
+        gradient_noise=(0, Q(1, 3)), num_selected=(1, 2), G2=(None, Q(3)), functions=("all", "quadratic")
+    ):
+        yield f"skew_class {given}", partial(worst_case.skew_class, 2, Q(1, 4), **CLASS, **skews, **given)
+    for given in combinations(
+        minima=("equal", "free"), objective=("distance", "gap"), threshold=(Q(1, 5), 0), share=(0.5, 0.2)
+    ):
+        yield f"fedalign {given}", partial(worst_case.fedalign, 1, Q(1, 4), **CLASS, client_gap=Q(1, 2), **given)
+    for given in combinations(probabilities=("optimal", "uniform"), expected_size=(1, Q(3, 2), 3), max_block=(50, 3)):
+        weights = [Q(1, 2), Q(1, 3), Q(1, 6)]
+        yield (
+            f"sampling {given}",
+            partial(worst_case.optimal_client_sampling, weights, step_size=Q(1, 4), **CLASS, **given),
+        )
+
+
 def examples() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield names and calls."""
     for number, case in enumerate(CASES):
@@ -84,6 +113,7 @@ def examples() -> Iterator[tuple[str, Callable[[], Any]]]:
             name = f"{case.bound.statement.paper.key} {case.bound.__name__} {number} {change}"
             yield name, partial(compared, case.bound, given)
     yield from ((f"fixture {name}", call) for name, (call, _) in FIXTURES.items())
+    yield from doors()
     for sizes in SIZES:
         for minima in ("equal", "free"):
             for tau in (1, 2):
