@@ -401,6 +401,6 @@ def worded(d):
 
 
 def test_where_a_configuration_failed_words_are_empty_and_numbers_missing():
-    found = sweep(worded, {"d": [1, 2, 3]}, backend="serial")
+    found = ft.sweep(worded, {"d": [1, 2, 3]}, backend="serial")
     assert found.data["word"].values.tolist() == ["ab", "abab", ""]
     np.testing.assert_array_equal(found.data["even"].values, [0.0, 1.0, np.nan])
