@@ -34,6 +34,8 @@ COMMANDS = (
     "bound fedavg. --mu 1", "bound power_of_choice.de --mu 1",
     "bound fedavg.one_step --mu", "bound fedavg.one_step --mu 1 --nu 2",
     "worst fedavg.l --mu 1",
+    "bound power_of_choice.gradient_norm --printed --help", "bound power_of_choice.one_step --printed --help",
+    "bound power_of_choice.gradient_norm --printed --excess 7/3 --L 5/2",
     "verify --jobs 0", "verify --seed -1", "verify --instances 0", "verify fedavg:lemma-4 --json OUT/none.json",
     "verify fedavg:lemma-4 --report OUT/none.html", "replay fedavg:lemma-4 --tape 1",
     "show fedalign:equation-3 --latex",
