@@ -23,6 +23,8 @@ SHARPENED = (
     "::test_the_worst_known_instance_refutes_what_is_sharper_by_the_looseness_and_nothing_less"
 )
 SURFACE, DRAWS, CLAIMS = "tests/test_surface.py", "tests/test_draws.py", "tests/claims/test_claim_list.py"
+VALUES, NUMBERS = "tests/test_values.py", ("engine", "estimates", "exact", "sampling", "selection", "valuation")
+PROGRAMS = "tests/worst_case/test_programs.py"
 RANDOM = ("conformance", "datasets", "rational", "testing")
 MOST_NEAR = 3  # tests that are asked before it
 MOST_TESTS = 8  # files, for a module beside the packages: half the library imports some of those
@@ -55,9 +57,13 @@ def unique(names: list[str]) -> list[str]:
 
 
 def _records(path: Path, root: Path) -> Iterator[str]:
-    """What was written down of all public modules, and of the draws of some."""
+    """What was written down of all public modules, of the draws of some and of what others return."""
     if (root / DRAWS).exists() and path.parts[1] in RANDOM:
         yield DRAWS
+    if (root / VALUES).exists() and path.parts[1] in NUMBERS:
+        yield VALUES
+    if (root / PROGRAMS).exists() and path.parts[1] == "worst_case":
+        yield PROGRAMS
     if path.parts[1] == "claims":
         yield CLAIMS
     elif (root / SURFACE).exists() and (path.parts[1] == "bounds" or not path.stem.startswith("_")):
@@ -69,7 +75,7 @@ def _own_tests(path: Path, root: Path) -> Iterator[str]:
     if path.parts[0] == "studies":
         yield f"tests/test_studies.py::{QUICK_STUDY}[{path.stem}]"
     elif path.parts[1] == "_commands" or path.stem == "__main__":
-        yield "tests/test_command_line.py"
+        yield from ("tests/test_command_line.py", "tests/test_transcripts.py")
     else:
         folder, name = root / "tests" / Path(*path.parts[1:-1]), path.stem.strip("_")
         yield from (str(test.relative_to(root)) for test in sorted(folder.glob(f"test_*{name}*.py")))
@@ -78,10 +84,12 @@ def _own_tests(path: Path, root: Path) -> Iterator[str]:
 def _verdicts(path: Path, root: Path) -> Iterator[str]:
     """The verdicts on the claims that a file makes, or of those that import it, and on the same with sharper bounds."""
     if path.parts[1] in {"claims", "rational"}:
-        makers = [path, *sorted(_importers(root).get(path, ()))]
-        texts = [(root / maker).read_text(encoding="utf-8") for maker in makers if maker.parts[1] == "claims"]
-        claims = known_claims()
-        keys = next(filter(None, ([key for key in claims if f'"{key}"' in text] for text in texts)), [])
+        claims, users = known_claims(), sorted(_importers(root).get(path, ()))
+        texts = [(root / maker).read_text(encoding="utf-8") for maker in (path, *users) if maker.parts[1] == "claims"]
+        made = [[key for key in claims if f'"{key}"' in text] for text in texts]
+        keys = (
+            made[0] if made and path.parts[1] == "claims" and made[0] else unique([key for own in made for key in own])
+        )
         yield from (f"{VERDICT}[{key}]" for key in keys)
         yield from (f"{SHARPENED}[{key}]" for key in keys if claims[key].looseness is not None)
 

@@ -198,6 +198,22 @@ def test_a_dash_writes_the_verdicts_alone_with_numbers_as_numbers(capsys: pytest
     assert row["exact"] == {"measured": "9/32", "predicted": "17/32"}
 
 
+def test_the_false_alarms_to_expect_are_the_sum_of_the_risks_of_all_verdicts(
+    known: dict[str, Claim], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for risk, claim in zip((0.25, 0.125), FAST.values(), strict=True):
+
+        def risky(rng: np.random.Generator, risk: float = risk, claim: Claim = claim) -> Finding:
+            return replace(claim.check(rng), risk=risk)
+
+        known[claim.key] = replace(claim, check=risky)
+    main(["verify", "--instances", "1", "--json", "-"])
+    written = json.loads(capsys.readouterr().out)
+    risks = [row["risk"] for row in written["verdicts"]]
+    assert min(risks) > 0
+    assert written["expected_false_alarms"] == sum(risks)
+
+
 def test_interrupted_verification_shows_what_it_has_at_once_and_leaves_with_130(
     known: dict[str, Claim], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests import mutate
 from tests.environment import ROOT
 from tests.mutants import mutants
-from tests.nearness import CLAIMS, MOST_TESTS, SURFACE
+from tests.nearness import CLAIMS, MOST_TESTS, SURFACE, VALUES
 
 FILES = sorted(str(file.relative_to(ROOT)) for part in ("fedtheory", "studies") for file in (ROOT / part).rglob("*.py"))
 
@@ -113,7 +113,7 @@ def test_the_nearest_tests_come_first() -> None:
     floor = mutate.checks_of("fedtheory/exact/floor.py")
     assert floor[:2] == ("fedtheory/exact/floor.py", "tests/exact/test_floor.py")
     package = {str(test.relative_to(ROOT)) for test in (ROOT / "tests" / "exact").glob("test_*.py")}
-    assert set(floor[1:]) == package | {SURFACE}
+    assert set(floor[1:]) == package | {SURFACE, VALUES}
     assert SURFACE not in mutate.checks_of("fedtheory/exact/_forms.py")
     recursion = mutate.checks_of("fedtheory/bounds/recursion.py")
     assert recursion[1] == "tests/bounds/test_recursion.py"

@@ -17,9 +17,11 @@ from _bounds_along_a_run import unrolled_rounds
 
 from fedtheory import study
 from fedtheory.bounds import power_of_choice as poc
+from tests import study_records
 from tests.environment import ROOT
 from tests.quick_studies import SCRIPTS, loaded, made_once, quick_result
 
+RECORDS = study_records.recorded()
 by_name = pytest.mark.parametrize("name", [script.stem for script in SCRIPTS])
 
 
@@ -56,13 +58,18 @@ def test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_i
     assert read.table.rows
     assert read.table == found.table(read.data)
     assert read.checks == found.checks(read.data)
-    for figure, draw in found.figures.items():
+    drawn = {figure: draw(read.data) for figure, draw in found.figures.items()}
+    told = study_records.told(name, read, drawn)  # before saving: that gives areas the colors of their numbers
+    for figure, shown in drawn.items():
         picture = folder / f"{figure}.png"
         assert colors(picture) > 20
         assert (folder / f"{figure}.pdf").stat().st_size > 2_000
         again = tmp_path / f"{figure}-again.png"
-        study.save_figure(draw(read.data), again, "png")
+        study.save_figure(shown, again, "png")
         assert again.read_bytes() == picture.read_bytes()
+    if name in study_records.NAMES:  # where it differs, and is meant to: python -m tests.study_records NAME
+        assert told["words"] == RECORDS[name]["words"]
+        assert study_records.moved(name, told["sizes"], RECORDS[name]["sizes"]) == []
 
 
 @by_name

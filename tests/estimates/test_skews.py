@@ -272,3 +272,13 @@ def test_weights_that_need_no_look_at_updates_are_covered(selected):
 
 def test_one_draw_has_no_finite_error():
     assert selection_skew_at(FED, Proportional(1), [0.0, 0.0], [1.0, 0.0], num_draws=1).standard_error == np.inf
+
+
+def test_two_draws_have_half_their_distance_for_an_error():
+    # The variance of two numbers around their mean is d^2 / 2, over two draws d^2 / 4.
+    ratios = FED.losses(np.array([1.0, 0.0]))
+    ratios = ratios / (ratios @ FED.weights)
+    halves = [abs(a - b) / 2 for a in ratios for b in ratios]
+    for seed in range(5):
+        found = selection_skew_at(FED, Proportional(1), [0.0, 0.0], [1.0, 0.0], num_draws=2, rng=seed)
+        assert min(abs(found.standard_error - half) for half in halves) < 1e-12

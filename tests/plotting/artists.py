@@ -27,6 +27,13 @@ def look(axes: Axes) -> list[str]:
     return [*bare, *dict.fromkeys(artists), *(f"text {text.get_text()}" for text in axes.texts)]
 
 
+def shown_numbers(axes: Axes) -> Iterator[float]:
+    """Yield the numbers at which lines, bars and areas are drawn, to six digits."""
+    for artist in (*axes.lines, *axes.patches, *axes.collections):
+        _, colon, numbers = _artist(artist).rpartition(": ")
+        yield from map(float, numbers.split() if colon else ())
+
+
 def _frame(axes: Axes) -> Iterator[str]:
     yield f"title {axes.get_title()!r}"
     for name, axis, limits in (("x", axes.xaxis, axes.get_xlim()), ("y", axes.yaxis, axes.get_ylim())):

@@ -406,3 +406,16 @@ def test_a_name_that_is_an_axis_too_gets_an_underscore():
     found = ft.sweep(lambda d: {"d": 2.0 * d, "failed": 1.0}, {"d": [3]}, backend="serial")
     assert set(found.data.data_vars) == {"d_", "failed_", "failed"}
     assert Variable(("d_0",), np.zeros(1)).dims == ("d_0",)
+
+
+def worded(d):
+    """A word, and numbers, where d is not 3."""
+    if d == 3:
+        raise ValueError("no word")
+    return {"word": np.array(d * "ab"), "even": np.array(d % 2 == 0)}
+
+
+def test_where_a_configuration_failed_words_are_empty_and_numbers_missing():
+    found = ft.sweep(worded, {"d": [1, 2, 3]}, backend="serial")
+    assert found.data["word"].values.tolist() == ["ab", "abab", ""]
+    np.testing.assert_array_equal(found.data["even"].values, [0.0, 1.0, np.nan])

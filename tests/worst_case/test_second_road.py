@@ -65,10 +65,12 @@ def test_client_by_client_the_worst_case_is_the_same(num_clients: int, num_selec
 @pytest.mark.parametrize("seed", range(20))
 def test_between_its_points_the_loss_of_an_instance_is_least_over_all_mixtures_of_them(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    vectors, linear = rng.normal(size=(8, 3)), rng.normal(size=8) / 4
-    weights = _on_simplex(vectors, linear)
-    assert (weights >= 0).all()
-    assert weights.sum() == pytest.approx(1, abs=1e-12)
-    # The conditions of Karush, Kuhn and Tucker: no vertex is lower along the slope than the mixture.
-    slope = vectors @ (weights @ vectors) + linear
-    assert slope.min() >= slope @ weights - 1e-10
+    # Of many vertices several have to leave the face at once, now and then.
+    for count, dim in ((8, 3), (8, 3), (40, 2), (40, 6), (40, 20)):
+        vectors, linear = rng.normal(size=(count, dim)), rng.normal(size=count) / 4
+        weights = _on_simplex(vectors, linear)
+        assert (weights >= 0).all()
+        assert weights.sum() == pytest.approx(1, abs=1e-12)
+        # The conditions of Karush, Kuhn and Tucker: no vertex is lower along the slope than the mixture.
+        slope = vectors @ (weights @ vectors) + linear
+        assert slope.min() >= slope @ weights - 1e-10
