@@ -21,7 +21,7 @@ def integrate(p, starts, ends, m, d, times, time_weights, out):
     """
     num_clients, num_groups, largest = p.size, starts.size, np.max(ends - starts)
     above, every = np.zeros((_BLOCK, 2, m)), np.zeros((-(-num_groups // _BLOCK), 2, m))
-    inside, outside, below = np.zeros((largest, 2, d)), np.zeros((2, d + 1)), np.zeros((2, d))
+    inside, outside, below = np.zeros((largest, 2, d)), np.zeros((2, d + 1)), np.zeros((2, d + 1))
     arrived, waiting = np.empty(num_clients), np.empty(num_clients)
     out[:] = 0.0
     for node in range(times.size):
@@ -31,7 +31,7 @@ def integrate(p, starts, ends, m, d, times, time_weights, out):
             continue
         _count_above_blocks(p, arrived, waiting, starts, ends, d, every, above)
         below[:] = 0.0
-        below[0, 0] = 1.0
+        below[0, d - 1] = 1.0
         for group in range(num_groups - 1, -1, -1):
             first, end, place = starts[group], ends[group], group % _BLOCK
             if place == _BLOCK - 1 or group == num_groups - 1:
@@ -43,7 +43,7 @@ def integrate(p, starts, ends, m, d, times, time_weights, out):
             else:
                 _leave_one_out(p, arrived, waiting, first, end, time_weights[node], inside, outside, out)
             for k in range(end - 1, first - 1, -1):
-                _add_client(p[k], arrived[k], waiting[k], below, max(0, d - k - 1), min(d, num_clients - k + 1))
+                _pull_back(p[k], arrived[k], waiting[k], below, max(0, d - 1 - num_clients + k), min(d, k))
 
 
 @compiled
@@ -88,7 +88,9 @@ def _count_above(p, arrived, waiting, starts, ends, d, law, above):
         low, high = max(0, d - num_clients + starts[group]), min(m, starts[group] + 1)
         above[group, :, low:high] = law[:, low:high]
         for k in range(starts[group], ends[group]):
-            _add_client(p[k], arrived[k], waiting[k], law, max(0, d - num_clients + k), min(m, k + 2))
+            low, high = max(0, d - num_clients + k), min(m, k + 2)
+            if low < high:
+                _add_client(p[k], arrived[k], waiting[k], law, low, high)
 
 
 @compiled_with_reordering
@@ -100,14 +102,16 @@ def _value_of_others(above, below, first, end, num_clients, value):
     rate of those above and below that wait. So the integrand is ``sum_g P(g) value[1, g] + rate(g) value[0, g]``.
     All summands are positive: their order does not matter, and that they may be added in parallel saves half the time.
     """
-    m, d = above.shape[1], below.shape[1]
+    m, d = above.shape[1], below.shape[1] - 1
     for g in range(min(end - first, d)):
+        low, high = max(0, d - 1 - g - (num_clients - end)), min(m, d - g, first + 1)
+        above_probability, above_rate = above[0, low:high], above[1, low:high]
+        below_probability, below_rate = below[0, low + g : high + g], below[1, low + g : high + g]
         probability, rate = 0.0, 0.0
-        for a in range(max(0, d - 1 - g - (num_clients - end)), min(m, d - g, first + 1)):
-            c = d - 1 - a - g
-            chance = min(1.0, (m - a) / (g + 1.0))
-            probability += chance * above[0, a] * below[0, c]
-            rate += chance * (above[0, a] * below[1, c] + above[1, a] * below[0, c])
+        for i in range(above_probability.size):
+            chance = min(1.0, (m - low - i) / (g + 1.0))
+            probability += chance * above_probability[i] * below_probability[i]
+            rate += chance * (above_probability[i] * below_rate[i] + above_rate[i] * below_probability[i])
         value[0, g], value[1, g] = probability, rate
 
 
@@ -127,21 +131,24 @@ def _leave_one_out(p, arrived, waiting, first, end, time_weight, inside, value, 
     value[:, counts] = 0.0
     for k in range(end - 1, first - 1, -1):
         out[k] += time_weight * arrived[k] * _expected(inside[k - first], value, min(counts, k - first + 1))
-        _pull_back(p[k], arrived[k], waiting[k], value, min(counts, k - first))
+        _pull_back(p[k], arrived[k], waiting[k], value, 0, min(counts, k - first))
 
 
 @compiled_with_reordering
 def _expected(law, value, counts):
+    probability, rate = law[0, :counts], law[1, :counts]
+    value_with_rate, value = value[1, :counts], value[0, :counts]
     integrand = 0.0
     for g in range(counts):
-        integrand += law[0, g] * value[1, g] + law[1, g] * value[0, g]
+        integrand += probability[g] * value_with_rate[g] + rate[g] * value[g]
     return integrand
 
 
 @compiled
-def _pull_back(rate, arrived, waiting, value, counts):
-    probability, rates = value[0, : counts + 1], value[1, : counts + 1]
-    for g in range(counts):
-        rates[g] = waiting * (rates[g] + rate * probability[g]) + arrived * rates[g + 1]
-    for g in range(counts):
-        probability[g] = waiting * probability[g] + arrived * probability[g + 1]
+def _pull_back(rate, arrived, waiting, value, low, high):
+    """Let one more client arrive or wait before the value of a count below high is known; low is the least count."""
+    probability, waiting_rate = value[0, low : high + 1], value[1, low : high + 1]
+    for c in range(high - low):
+        waiting_rate[c] = waiting * (waiting_rate[c] + rate * probability[c]) + arrived * waiting_rate[c + 1]
+    for c in range(high - low):
+        probability[c] = waiting * probability[c] + arrived * probability[c + 1]

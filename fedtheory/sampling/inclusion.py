@@ -87,7 +87,8 @@ def power_of_choice_inclusion(
 
     Notes
     -----
-    The cost is about ``8 sqrt(d)`` nodes times ``K (d + m)`` operations.
+    A node costs about ``K (d + m)`` operations, at most ``d (K - d)`` for each of three passes, and there are about
+    ``6 sqrt(d)`` that matter unless weights differ by orders of magnitude. Probabilities below 1e-300 are not accurate.
 
     Source: the selection rule is Cho, Wang, Joshi (2020), section 4; the law is our own derivation.
 
