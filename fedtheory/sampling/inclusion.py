@@ -10,6 +10,7 @@ probability is accurate relative to its own size.
 
 from __future__ import annotations
 
+# mypy: allow-untyped-calls
 from collections.abc import Callable
 from typing import Any
 

@@ -46,10 +46,11 @@ class Uniform:
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
-        m = self._size(weights.size)
+        m, weighs = self._size(weights.size), self.aggregation == "weighted"
         return Rules(
             select=_draw_subset,
-            weigh=_weigh_by_share if self.aggregation == "weighted" else None,
+            weigh=_weigh_by_share if weighs else None,
+            weigh_present=_weigh_by_share_of_present if weighs else None,
             max_selected=m,
             table=np.array([float(m)]),
             memory=np.arange(weights.size, dtype=np.float64),
@@ -95,6 +96,13 @@ def _draw_subset(round_index, table, memory, weights, candidates, losses, rng, c
 
 @compiled
 def _weigh_by_share(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+    for i in range(chosen.size):
+        coefficients[i] = weights[chosen[i]] * weights.size / chosen.size
+    return 0.0
+
+
+@compiled
+def _weigh_by_share_of_present(round_index, table, memory, weights, chosen, updates, rng, coefficients):
     here = 0
     for k in range(weights.size):
         here += weights[k] >= 0.0

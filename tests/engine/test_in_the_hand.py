@@ -1,6 +1,7 @@
 """What a user does with a run first: look at it, draw it, put it beside another, keep it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -51,6 +52,13 @@ def test_a_run_and_a_verdict_say_what_matters_in_at_most_ten_lines():
     assert len(repr(verdict).splitlines()) <= 10
     assert repr(verdict).startswith("power-of-choice:lemma-b1: holds\n")
     assert "instance" in verdict._repr_html_()
+
+
+def test_steps_of_many_clients_do_not_make_a_run_long_to_read():
+    run = run_of()
+    long = replace(run, config={**run.config, "local_steps": list(range(1000))})
+    assert max(map(len, repr(long).splitlines())) <= 100
+    assert len(long._repr_html_()) <= len(run._repr_html_()) + 100
 
 
 def test_a_run_that_diverged_says_so():
