@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory._compile import compiled, inlined
+from fedtheory._prefetch import prefetch
 from fedtheory._validate import Array
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.engine.local_steps import begin, descend, finish
@@ -50,7 +51,18 @@ def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
 @compiled
 def _isotropic_losses(problem, model, candidates, batch_size, rng, losses):
     for j in range(candidates.size):
+        _prefetch_row(problem.rows, candidates[j])
+    for j in range(candidates.size):
         losses[j] = _isotropic_loss(problem.rows, candidates[j], model)
+
+
+@inlined
+def _prefetch_row(rows, client):
+    # The beginning is enough of a long row: the processor goes on by itself.
+    last = rows.shape[1] - 1
+    prefetch(rows, client, 0)
+    prefetch(rows, client, min(8, last))
+    prefetch(rows, client, min(16, last))
 
 
 @inlined
@@ -72,6 +84,8 @@ def _isotropic_excess(problem, model):
 def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     # Plain gradient descent moves every coordinate the same share of the way to the center.
     rows = problem.rows
+    for j in range(chosen.size):
+        _prefetch_row(rows, chosen[j])
     for j in range(chosen.size):
         k = np.uint64(chosen[j])
         share = 0.0

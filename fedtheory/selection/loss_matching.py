@@ -225,10 +225,7 @@ def _take_priority(table, memory, weights, rng, chosen):
     known, size = _read(table, weights.size), 0
     if known.mode == _DRAWS:
         for _ in range(known.first):
-            k = draw_present(known.alias, weights, rng)
-            if k >= 0:
-                chosen[size] = k
-                size += 1
+            size += draw_present(known.alias, weights, rng, part(chosen, size, 1))
         return size
     taken = _shuffle(memory, known.first, weights, rng) if known.mode == _SUBSETS else memory.size
     for i in range(taken):

@@ -10,7 +10,9 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._compile import compiled
+from fedtheory._prefetch import prefetch
 from fedtheory._validate import Array
+from fedtheory._views import part
 from fedtheory.scheme import Scheme
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules
@@ -82,15 +84,23 @@ def _draw_subset(round_index, table, memory, weights, candidates, losses, rng, c
     # that are absent (negative weight) move to the end when they are met.
     filled, left = 0, memory.size
     while filled < chosen.size and filled < left:
-        j = filled + int(rng.random() * (left - filled))
-        k = int(memory[j])
-        if weights[k] >= 0.0:
-            memory[filled], memory[j] = memory[j], memory[filled]
-            chosen[filled] = k
-            filled += 1
-        else:
-            left -= 1
-            memory[left], memory[j] = memory[j], memory[left]
+        # Each draw finds somebody or shortens what is left, so that these take place in any case: they are drawn ahead,
+        # in the room of the chosen, and the memory is asked for the places where they fall if nobody is absent.
+        first, ahead = filled, min(chosen.size, left) - filled
+        uniforms = part(chosen, first, ahead).view(np.float64)
+        for i in range(ahead):
+            uniforms[i] = rng.random()
+            prefetch(memory, first + i + int(uniforms[i] * (left - first - i)), 0)
+        for i in range(ahead):
+            j = filled + int(uniforms[i] * (left - filled))
+            k = int(memory[j])
+            if weights[k] >= 0.0:
+                memory[filled], memory[j] = memory[j], memory[filled]
+                chosen[filled] = k
+                filled += 1
+            else:
+                left -= 1
+                memory[left], memory[j] = memory[j], memory[left]
     return filled
 
 
