@@ -18,12 +18,13 @@ __all__ = ["QuadraticArrays", "quadratic_family"]
 
 
 class QuadraticArrays(NamedTuple):
-    """What the kernels read: a row of ``rows`` per client, and a last one for the objective F.
+    """What the kernels read: a row per client, and one for the objective F.
 
     A row is curvature (1 number if isotropic, v if diagonal, v*v if full), minimum (0 for F), minimizer (v).
     """
 
     rows: Array
+    objective: Array
 
 
 def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
@@ -34,18 +35,20 @@ def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
         raise ValueError(message)
     plain = work == LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)
     slots: tuple[Any, Any, Any]
+    rows = fed.rows
     if fed.curvatures.ndim == 1 and plain:
-        curvatures, slots = fed.curvatures[:, None], (_isotropic_losses, _isotropic_descend, _isotropic_excess)
+        slots = _isotropic_losses, _isotropic_descend, _isotropic_excess
     elif fed.is_diagonal:
-        curvatures, slots = fed.diagonals, (_diagonal_losses, _diagonal_train, _diagonal_excess)
+        slots = _diagonal_losses, _diagonal_train, _diagonal_excess
+        if fed.curvatures.ndim == 1:
+            rows = np.hstack([fed.diagonals, fed.minima[:, None], fed.centers])
     else:
-        curvatures, slots = fed.matrices.reshape(fed.num_clients, -1), (_full_losses, _full_train, _full_excess)
-    # Written in place: of a million clients no second copy is made.
-    rows = np.empty((fed.num_clients + 1, curvatures.shape[1] + 1 + fed.dim))
-    np.concatenate([curvatures, fed.minima[:, None], fed.centers], axis=1, out=rows[:-1])
+        slots = _full_losses, _full_train, _full_excess
     # The excess is measured from the exact minimum, which spares the cancellation in F(w) - F*.
-    rows[-1] = np.concatenate([fed.weights @ curvatures, [0.0], fed.minimizer])
-    return Family(QuadraticArrays(rows), *slots, reference=fed.minimum)
+    curvature = fed.weights @ np.ascontiguousarray(rows[:, : -1 - fed.dim])
+    objective = np.concatenate([curvature, [0.0], fed.minimizer])[None]
+    rows.setflags(write=False)
+    return Family(QuadraticArrays(rows, objective), *slots, reference=fed.minimum)
 
 
 @compiled
@@ -77,7 +80,7 @@ def _isotropic_loss(rows, client, model):
 
 @compiled
 def _isotropic_excess(problem, model):
-    return _isotropic_loss(problem.rows, problem.rows.shape[0] - 1, model)
+    return _isotropic_loss(problem.objective, 0, model)
 
 
 @compiled
@@ -113,7 +116,7 @@ def _diagonal_loss(row, model):
 
 @compiled
 def _diagonal_excess(problem, model):
-    return _diagonal_loss(problem.rows[-1], model)
+    return _diagonal_loss(problem.objective[0], model)
 
 
 @compiled
@@ -153,7 +156,7 @@ def _full_losses(problem, model, candidates, batch_size, rng, losses):
 
 @compiled
 def _full_excess(problem, model):
-    return _full_loss(problem.rows[-1], model)
+    return _full_loss(problem.objective[0], model)
 
 
 @compiled

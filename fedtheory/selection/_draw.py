@@ -10,7 +10,15 @@ from fedtheory._prefetch import prefetch
 from fedtheory._validate import Array
 from fedtheory._views import part
 
-__all__ = ["alias_table", "client_at", "draw_ahead", "draw_by_weight", "draw_present", "keep_largest", "scan_for_the_rest"]
+__all__ = [
+    "alias_table",
+    "client_at",
+    "draw_ahead",
+    "draw_by_weight",
+    "draw_present",
+    "keep_largest",
+    "scan_for_the_rest",
+]
 
 _TRIES = 64  # draws in a row of clients that are not there, until those who are there are looked for
 
@@ -92,7 +100,7 @@ def draw_present(alias, weights, rng, drawn):
 @inlined
 def draw_ahead(alias, looked_up, rng, drawn):
     """Fill ``drawn`` by weight, with replacement, and ask the memory for these clients' entries of an array."""
-    # The numbers are drawn first, in the room of the clients: a call of the generator empties the processor's registers.
+    # The numbers come first, in the room of the clients: a call of the generator empties the processor's registers.
     uniforms = drawn.view(np.float64)
     for i in range(drawn.size):
         uniforms[i] = rng.random()

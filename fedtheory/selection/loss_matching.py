@@ -13,6 +13,7 @@ from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 from fedtheory._values import listed
+from fedtheory._views import part
 from fedtheory.scheme import Scheme
 from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection._layout import pack

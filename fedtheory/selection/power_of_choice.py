@@ -204,7 +204,7 @@ def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
     for j in range(size):
         prefetch(weights, candidates[j], 0)
     for j in range(size):
-        k = np.uint64(candidates[j])
+        k = candidates[j]
         candidates[np.uint64(filled)] = k
         filled += (memory[k] != stamp) & (weights[k] > 0.0)
         memory[k] = stamp
