@@ -7,7 +7,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-__all__ = ["prefetch"]
+__all__ = ["IN_CACHE", "prefetch"]
+
+IN_CACHE = 2**15  # an array of so many numbers, 256 kB, stays in a cache: to ask for it beforehand only takes time
 
 
 def prefetch(array, row, offset):
@@ -33,4 +35,7 @@ def _prefetch(typing_context, array, row, offset):  # noqa: ARG001
 
 @overload(prefetch)
 def _compiled_prefetch(array, row, offset):  # noqa: ARG001
-    return lambda array, row, offset: _prefetch(array, row, offset)
+    def ask(array, row, offset):
+        return _prefetch(array, row, offset)
+
+    return ask

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory._compile import compiled, inlined
-from fedtheory._prefetch import prefetch
+from fedtheory._prefetch import IN_CACHE, prefetch
 from fedtheory._validate import Array
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.engine.local_steps import begin, descend, finish
@@ -53,19 +53,20 @@ def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
 
 @compiled
 def _isotropic_losses(problem, model, candidates, batch_size, rng, losses):
-    for j in range(candidates.size):
-        _prefetch_row(problem.rows, candidates[j])
+    _prefetch_rows(problem.rows, candidates)
     for j in range(candidates.size):
         losses[j] = _isotropic_loss(problem.rows, candidates[j], model)
 
 
 @inlined
-def _prefetch_row(rows, client):
+def _prefetch_rows(rows, clients):
     # The beginning is enough of a long row: the processor goes on by itself.
-    last = rows.shape[1] - 1
-    prefetch(rows, client, 0)
-    prefetch(rows, client, min(8, last))
-    prefetch(rows, client, min(16, last))
+    if rows.size > IN_CACHE:
+        last = rows.shape[1] - 1
+        for j in range(clients.size):
+            prefetch(rows, clients[j], 0)
+            prefetch(rows, clients[j], min(8, last))
+            prefetch(rows, clients[j], min(16, last))
 
 
 @inlined
@@ -87,8 +88,7 @@ def _isotropic_excess(problem, model):
 def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     # Plain gradient descent moves every coordinate the same share of the way to the center.
     rows = problem.rows
-    for j in range(chosen.size):
-        _prefetch_row(rows, chosen[j])
+    _prefetch_rows(rows, chosen)
     for j in range(chosen.size):
         k = np.uint64(chosen[j])
         share = 0.0
@@ -100,6 +100,7 @@ def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, vel
 
 @compiled
 def _diagonal_losses(problem, model, candidates, batch_size, rng, losses):
+    _prefetch_rows(problem.rows, candidates)
     for j in range(candidates.size):
         losses[j] = _diagonal_loss(problem.rows[candidates[j]], model)
 
@@ -122,6 +123,7 @@ def _diagonal_excess(problem, model):
 @compiled
 def _diagonal_train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     dim = server_model.size
+    _prefetch_rows(problem.rows, chosen)
     for i in range(chosen.size):
         row, model, total = problem.rows[chosen[i]], updates[i], 0.0
         begin(server_model, velocity, model)

@@ -11,7 +11,7 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
-from fedtheory._prefetch import prefetch
+from fedtheory._prefetch import IN_CACHE, prefetch
 from fedtheory._validate import Array
 from fedtheory._views import part
 from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_inclusion
@@ -201,8 +201,9 @@ def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
     # Either way the next client has its exact law given those drawn before, which memory[k] == stamp marks. The first d
     # tries take place in any case: they are drawn ahead.
     draw_ahead(known.alias, memory, rng, part(candidates, 0, size))
-    for j in range(size):
-        prefetch(weights, candidates[j], 0)
+    if num_clients > IN_CACHE:
+        for j in range(size):
+            prefetch(weights, candidates[j], 0)
     for j in range(size):
         k = candidates[j]
         candidates[np.uint64(filled)] = k
