@@ -11,6 +11,8 @@ __all__ = ["checked_centers", "checked_clients", "checked_curvatures"]
 
 # Smaller curvatures vanish when they are weighed.
 _SMALLEST = 1e-100
+# Half a megabyte of centers: a round may copy fewer.
+_MANY = 2**16
 
 
 def checked_centers(value: Any) -> Array:
@@ -23,13 +25,13 @@ def checked_centers(value: Any) -> Array:
 
 
 def checked_clients(curvatures: Any, centers: Array, minima: Any) -> dict[str, Array]:
-    """Return curvatures, centers and minima by name, views of one array ``rows`` unless curvatures are matrices.
+    """Return curvatures, centers and minima by name; of many clients views of one array ``rows``.
 
-    A client's numbers lie side by side, as a round reads them. Each array is dropped before the next is copied: of a
-    million clients there is not room for all of them twice.
+    There a client's numbers lie side by side, as a round reads them, and each array is dropped before the next is
+    copied: of a million clients' numbers a second copy would take longer than many a run.
     """
     given, (num_clients, dim) = _validate.unmasked("curvatures", curvatures), centers.shape
-    if given.shape not in (centers.shape, centers.shape[:1]):
+    if centers.size < _MANY or given.shape not in (centers.shape, centers.shape[:1]):
         h = checked_curvatures(given, num_clients, dim)
         return {"curvatures": h, "centers": centers, "minima": _checked_minima(minima, num_clients)}
     width = given[0].size
