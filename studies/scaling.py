@@ -6,8 +6,8 @@ How do time and memory grow?
 dimension v, the local steps tau, the candidates d, the selected m, the rounds and the replicates grow?
 
 **Method.** Diagonal or isotropic quadratics with standard normal centers, unequal weights, one thread. One size grows
-at a time, the others stay where the configuration puts them. Time per round and replicate is that of a run less that of
-a run without rounds, the smallest of several that take turns over all sizes, so that a busy machine slows all of them.
+at a time, the others stay where the configuration puts them. Time is the processor's: per round and replicate that of a
+run less that of a run without rounds, the smallest of several that take turns over all sizes.
 Setting up is the construction of the federation and a run without rounds. Memory is the peak of what both allocate
 besides the arrays that they are given, counted by ``tracemalloc``. Power laws are fitted by least squares in
 double-logarithmic scale; intervals are Student's, of level 95%, and say how well a power law fits, not how noisy the
@@ -25,6 +25,7 @@ its small size; a million clients take ``python studies/scaling.py``.
 
 import tracemalloc
 from dataclasses import dataclass
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,6 +128,8 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 def _task(config: Config, case: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Return the arguments of the federation, and of a run on it."""
     sizes = {axis: getattr(config, axis)[0] for axis in GROWING} | {case["axis"]: case["size"]}
+    if case["axis"] == "num_clients":  # many rounds, beside which setting up a million clients is short
+        sizes["num_rounds"] = config.num_rounds[-1]
     m, d = 10, 30
     if case["axis"] in ("num_candidates", "num_selected"):
         m, d = (m, case["size"]) if case["axis"] == "num_candidates" else (case["size"], d)
@@ -156,8 +159,8 @@ def _run(arrays: Any, arguments: dict[str, Any], **changed: Any) -> Any:
 def _timed(config: Config, case: dict[str, Any]) -> tuple[float, float]:
     """Seconds of a round of a replicate, and of setting up."""
     arrays, arguments = _task(config, case)
-    set_up = timed(lambda: _run(arrays, arguments, num_rounds=0))[0]
-    whole = timed(lambda: _run(arrays, arguments))[0]
+    set_up = timed(lambda: _run(arrays, arguments, num_rounds=0), process_time)[0]
+    whole = timed(lambda: _run(arrays, arguments), process_time)[0]
     rounds = arguments["num_rounds"] * arguments["num_replicates"]
     # On a busy machine setting up alone may take longer than all; then the round takes at most this.
     return (whole - set_up if whole > set_up else whole) / rounds, set_up
