@@ -9,7 +9,6 @@ It calls the strategy's rules and the problem family's kernels through slots, wh
 import numpy as np
 
 from fedtheory._compile import compiled, inlined
-from fedtheory._prefetch import IN_CACHE, prefetch
 from fedtheory._views import part
 from fedtheory.engine._fleet import keep_present, train_cohort, update_presence
 from fedtheory.engine._round_game import value_cohort
@@ -78,9 +77,6 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
         size = _choose(slots, server, space, fleet, plan, asked, t, attends, selection_rng)
         if size < 0:
             return FAULT
-        if space.counts.size > IN_CACHE:
-            for i in range(size):
-                prefetch(space.counts, space.chosen[i], 0)
         steps = part(plan.step_sizes, t * plan.local_steps, plan.local_steps)
         train_cohort(problem, slots.train, space, size, t, steps, work, fleet, training_rng)
         extra = _weigh(slots, server, space, plan, size, t, addresses.weigh != 0, selection_rng)

@@ -6,9 +6,8 @@
 import numpy as np
 
 from fedtheory._compile import compiled, inlined
-from fedtheory._prefetch import prefetch
 from fedtheory._validate import Array
-from fedtheory._views import part
+from fedtheory._views import part, prefetch
 
 __all__ = [
     "alias_table",

@@ -11,9 +11,8 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
-from fedtheory._prefetch import IN_CACHE, prefetch
 from fedtheory._validate import Array
-from fedtheory._views import part
+from fedtheory._views import IN_CACHE, part, prefetch
 from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_inclusion
 from fedtheory.scheme import Scheme
 from fedtheory.selection._draw import alias_table, draw_ahead, draw_by_weight, keep_largest, scan_for_the_rest

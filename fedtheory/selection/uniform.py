@@ -10,9 +10,8 @@ import numpy as np
 
 from fedtheory import _validate
 from fedtheory._compile import compiled
-from fedtheory._prefetch import prefetch
 from fedtheory._validate import Array
-from fedtheory._views import part
+from fedtheory._views import part, prefetch
 from fedtheory.scheme import Scheme
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules
