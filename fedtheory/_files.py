@@ -1,16 +1,33 @@
 """Write a set of files so that a folder never holds half a result: all of them beside their names, then renamed."""
 
+import contextlib
+import errno
 import hashlib
+import io
 import json
 import os
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["Writer", "bytes_writer", "digest", "hold", "json_writer", "place", "publish", "read_json", "same_files"]
+__all__ = [
+    "Writer",
+    "bytes_writer",
+    "digest",
+    "hold",
+    "json_writer",
+    "netcdf_writer",
+    "place",
+    "publish",
+    "read_json",
+    "same_files",
+]
 
 Writer = Callable[[Path], None]
+
+_NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 
 
 def publish(folder: Path, writers: Mapping[str, Writer], seal: str, sealed: Mapping[str, Any]) -> dict[str, Any]:
@@ -34,14 +51,33 @@ def publish(folder: Path, writers: Mapping[str, Writer], seal: str, sealed: Mapp
     return content
 
 
-def place(path: Path, write: Writer) -> None:
-    """Write one file under a temporary name beside it, flush it to the disk, and rename it."""
+def place(path: Path, write: Writer, *, new: bool = False) -> None:
+    """Write one file under a temporary name beside it, flush it to the disk, and rename it.
+
+    Raises
+    ------
+    FileExistsError
+        If it is to be a new file and there is one of that name by then: of two processes that ask, one gets it.
+    """
     waiting = _partial(path.parent, path.name)
     try:
         _flushed(waiting, write)
-        waiting.replace(path)
+        if new:
+            _take_name(waiting, path)
+        else:
+            waiting.replace(path)
     finally:
         waiting.unlink(missing_ok=True)
+
+
+def _take_name(waiting: Path, path: Path) -> None:
+    try:
+        os.link(waiting, path)
+    except FileExistsError as error:
+        message = f"{path} must be a new file, got one that was written meanwhile"
+        raise FileExistsError(message) from error
+    except OSError:  # a file system without second names
+        waiting.replace(path)
 
 
 def hold(path: Path) -> IO[str]:
@@ -63,9 +99,9 @@ def hold(path: Path) -> IO[str]:
             import fcntl
 
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            lock.truncate(0)
-            lock.write(str(os.getpid()))
-            lock.flush()
+            with contextlib.suppress(OSError):  # on a full disk the number is missing, and the lock is held
+                lock.truncate(0)
+                os.write(lock.fileno(), str(os.getpid()).encode())
     except OSError as error:
         with lock:
             lock.seek(0)
@@ -74,13 +110,20 @@ def hold(path: Path) -> IO[str]:
 
 
 def _partial(folder: Path, name: str) -> Path:
-    return folder / f".{name}.{os.getpid()}.partial"
+    return folder / f".{name}.{os.getpid()}-{threading.get_native_id()}.partial"
 
 
 def _flushed(path: Path, write: Writer) -> None:
-    write(path)
-    with path.open("rb") as stream:
-        os.fsync(stream.fileno())
+    try:
+        write(path)
+        with path.open("rb") as stream:
+            os.fsync(stream.fileno())
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        name = path.name.removeprefix(".").rsplit(".", 2)[0]
+        message = f"{path.parent} must have room for {name}, got {os.strerror(error.errno)}"
+        raise OSError(error.errno, message) from error
 
 
 def bytes_writer(content: bytes) -> Writer:
@@ -88,6 +131,22 @@ def bytes_writer(content: bytes) -> Writer:
 
     def write(path: Path) -> None:
         path.write_bytes(content)
+
+    return write
+
+
+def netcdf_writer(data: Any, groups: Mapping[str, Any] | None = None) -> Writer:
+    """Return what writes a data set as netCDF, with others in groups of it.
+
+    The file is made in memory: on a full disk the HDF5 library does not complain, it ends the process.
+    """
+
+    def write(path: Path) -> None:
+        content = io.BytesIO()
+        data.to_netcdf(content, engine="h5netcdf")
+        for name, more in (groups or {}).items():
+            more.to_netcdf(content, engine="h5netcdf", mode="a", group=name)
+        path.write_bytes(content.getbuffer())
 
     return write
 

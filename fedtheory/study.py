@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from fedtheory._console import live_progress, show_table
-from fedtheory._files import Writer, json_writer, publish
+from fedtheory._files import Writer, json_writer, netcdf_writer, publish
 from fedtheory._study_command import default_folder, parse
 from fedtheory._study_folder import CHECKS, DATA, METADATA, TABLE, plain_config, read, reserved, unlike_data
 from fedtheory._study_records import from_records
@@ -286,7 +286,7 @@ def _complain(study: Study, message: str) -> None:
 
 def _write(study: Study, result: Result, folder: Path) -> dict[str, Any]:
     writers: dict[str, Writer] = {
-        DATA: lambda path: result.data.to_netcdf(path, engine="h5netcdf"),
+        DATA: netcdf_writer(result.data),
         TABLE: json_writer(result.table._asdict()),
         CHECKS: json_writer({name: check._asdict() for name, check in result.checks.items()}),
     }

@@ -4,25 +4,25 @@ import json
 from pathlib import Path
 from typing import Any
 
+from fedtheory._files import Writer, netcdf_writer
 from fedtheory.engine._recipes import Recipe
 from fedtheory.engine.contract import RECORDS
 
-__all__ = ["read", "write"]
+__all__ = ["read", "writer"]
 
 _GROUP, _NEEDED = "recipe", ("round", "counts", "diverged_at", "config")
 
 
-def write(run: Any, path: Path, *, federation: bool) -> None:
-    """Write a trajectory, with or without its federation."""
+def writer(run: Any, *, federation: bool) -> Writer:
+    """Return what writes a trajectory, with or without its federation."""
     import xarray as xr
 
-    run.to_xarray().to_netcdf(path, engine="h5netcdf")
     if run.recipe is None:
-        return
+        return netcdf_writer(run.to_xarray())
     recipe = (run.recipe if federation else run.recipe.without("fed")).by_content
     about = {"form": recipe.form, "made_by": recipe.surroundings}
     arrays = {name: ([f"{name}_{axis}" for axis in range(a.ndim)], a) for name, a in recipe.arrays.items()}
-    xr.Dataset(arrays, attrs={"about": json.dumps(about)}).to_netcdf(path, engine="h5netcdf", mode="a", group=_GROUP)
+    return netcdf_writer(run.to_xarray(), {_GROUP: xr.Dataset(arrays, attrs={"about": json.dumps(about)})})
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -192,16 +192,18 @@ class Trajectory:
         Raises
         ------
         FileExistsError
-            If there is such a file, unless it may be overwritten.
+            If there is such a file, unless it may be overwritten; of two processes that ask at once, one gets it.
+        OSError
+            If there is no room for it.
         """
-        from fedtheory.engine._saved import write
+        from fedtheory.engine._saved import writer
 
-        target = Path(path)
-        if target.exists() and not _validate.boolean("overwrite", overwrite):
+        target, new = Path(path), not _validate.boolean("overwrite", overwrite)
+        write = writer(self, federation=_validate.boolean("federation", federation))
+        if new and target.exists():
             message = f"path must be a new file (overwrite=True replaces it), got {target}, which exists"
             raise FileExistsError(message)
-        keep = _validate.boolean("federation", federation)
-        place(target, lambda waiting: write(self, waiting, federation=keep))
+        place(target, write, new=new)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -36,7 +36,7 @@ LANES, ROWS = 16, 8
 BLOCK = LANES * ROWS
 NO_LIMIT = 2**62
 SMALLEST_SUM, LARGEST_SUM = 2.0**-900, 2.0**960
-_SMALLEST_ROOM = 2.0**-60
+_SMALLEST_ROOM, _ROUNDING = 2.0**-60, 2.0**-53
 
 
 @inlined
@@ -169,8 +169,31 @@ def write_optimal(norms: Array, budget: float, probabilities: Array) -> bool:
 
 
 @compiled
-def write_approximate(norms: Array, budget: float, max_rescalings: int, probabilities: Array) -> tuple[float, int, int]:
-    """Write the law after some rescalings; returns (sum of the rest, rescalings made, number of legal norms)."""
-    rest, room, num_rescalings = start(norms, budget, max_rescalings, probabilities)
+def write_approximate(
+    norms: Array, budget: float, max_rescalings: int, probabilities: Array
+) -> tuple[float, int, bool, bool, int]:
+    """Write the law after some rescalings.
+
+    Returns the sum of the rest, the rescalings made, whether another one would change something, whether a norm is too
+    near a threshold to say on which side it is, and the number of legal norms.
+    """
+    rest, room, num_rescalings = start(norms, budget, 0, probabilities)
+    moves, near = 0.0 < rest < np.inf, False
+    while moves:
+        near |= _is_near(norms, rest / room)
+        following, left, made = saturate(norms, budget, (rest, room), 1, probabilities)
+        moves = made > 0
+        if not moves or num_rescalings == max_rescalings:
+            break
+        rest, room, num_rescalings = following, left, num_rescalings + 1
     num_legal = write(norms, rest, room, probabilities)
-    return rest, num_rescalings, num_legal
+    return rest, num_rescalings, moves, near, num_legal
+
+
+@compiled
+def _is_near(norms: Array, x: float) -> bool:
+    # Lanes add n / 128 + 64 numbers one after the other: a threshold is off by less than twice that many roundings.
+    width, num_near = x * (norms.size / 64 + 128) * _ROUNDING, 0
+    for i in range(norms.size):
+        num_near += abs(norms[i] - x) <= width
+    return num_near > 0

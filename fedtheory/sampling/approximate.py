@@ -13,7 +13,7 @@ from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.sampling import _newton
 from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, is_plain, numbers, refuse_norms
-from fedtheory.sampling.optimal import rescale
+from fedtheory.sampling._decided import write_decided
 
 __all__ = ["Approximation", "approximate_probabilities", "approximation", "approximation_path"]
 
@@ -24,9 +24,10 @@ class Approximation(NamedTuple):
     Attributes
     ----------
     probabilities
-        The probabilities after the last rescaling, shape (n,).
+        The probabilities after the last rescaling, shape (n,); one below 1e-308 may be 0.
     num_rescalings
-        How many rescalings changed something; each costs one more exchange of two sums with the clients.
+        How many rescalings changed something, in exact arithmetic: a client exactly at 1 is not rescaled any more. Each
+        costs one more exchange of two sums with the clients.
     converged
         Whether the iteration stopped by itself, so that the probabilities are the optimal ones.
     """
@@ -111,17 +112,14 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
     limit = max_iterations
     if type(limit) is not int or limit < 1:
         limit = _validate.count("max_iterations", max_iterations)
+    limit = min(limit, t.size)  # more are never needed
     probabilities = np.empty(t.size)
-    # One rescaling beyond the limit tells whether the limit was what stopped the iteration.
-    rest, made, num_legal = _newton.write_approximate(t, budget, limit + 1, probabilities)
+    rest, made, moves, near, num_legal = _newton.write_approximate(t, budget, limit, probabilities)
     if num_legal < t.size:
         refuse_norms(t)
-    far = not _newton.SMALLEST_SUM < rest < _newton.LARGEST_SUM and t.any()
-    if far:
-        made = rescale(t, budget, limit + 1, probabilities)
-    if made > limit:
-        rescale(t, budget, limit, probabilities) if far else _newton.write_approximate(t, budget, limit, probabilities)
-    return Approximation(probabilities, min(int(made), limit), made <= limit)
+    if near or (not _newton.SMALLEST_SUM < rest < _newton.LARGEST_SUM and t.any()):
+        made, moves = write_decided(t, budget, limit, probabilities)
+    return Approximation(probabilities, int(made), not moves)
 
 
 def approximation_path(norms: Numbers, expected_size: Any, num_rescalings: int) -> Sequence[Any]:

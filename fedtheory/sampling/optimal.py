@@ -74,7 +74,7 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms
     probabilities = empty(t.size)
     if not fill_optimal(t, budget, probabilities):
         refuse_norms(t)
-        rescale(t, budget, _newton.NO_LIMIT, probabilities)
+        rescale(t, budget, probabilities)
     if type(zero_norms) is not str or zero_norms != "drop":
         _validate.choice("zero_norms", zero_norms, ("drop", "spread"))
         num_positive = np.count_nonzero(t)
@@ -83,46 +83,31 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms
     return probabilities
 
 
-def rescale(norms: Array, budget: float, max_rescalings: int, probabilities: Array) -> int:
-    """Write the probabilities of norms whose sums overflow or are subnormal; returns the number of rescalings.
+def rescale(norms: Array, budget: float, probabilities: Array) -> None:
+    """Write the optimal probabilities of norms whose sums overflow or are subnormal.
 
     The norms are multiplied by a power of two that brings the largest to about 2^900, which loses only clients whose
     probability is below 1e-308. When only such clients are left after saturation, they are scaled anew.
     """
     saturated = np.zeros(norms.size, dtype=bool)
-    num_rescalings = 0
     while True:
-        scaled = _near_top(norms, saturated)
-        rest, room, made = _level(scaled, budget, saturated, max_rescalings - num_rescalings, probabilities)
-        num_rescalings += made
+        scaled = near_top(norms, saturated)
+        first = (SATURATED, 1.0) if saturated.any() else (_newton.below(scaled, np.inf, probabilities)[0], budget)
+        rest, room, _ = _newton.saturate(scaled, budget, first, _newton.NO_LIMIT, probabilities)
         # Norms below 1 may have lost digits: who of them is saturated shows when they are scaled anew.
-        lowest = 1.0 if max_rescalings == _newton.NO_LIMIT else 0.0
-        now = scaled >= max(rest / room, lowest)
+        now = scaled >= max(rest / room, 1.0)
         left = scaled[~now].max(initial=0.0)
-        far_below = left < 1.0 and norms[~now].max(initial=0.0) > 0.0 and budget > now.sum()
-        if not far_below or num_rescalings >= max_rescalings:
-            _newton.write(scaled, rest, room, probabilities)
-            return num_rescalings
+        if not (left < 1.0 and norms[~now].max(initial=0.0) > 0.0 and budget > now.sum()):
+            break
         saturated = now
+    # the same sums in the same order as for norms that need no scaling
+    same, share = narrowed(scaled, budget, probabilities)
+    _newton.write(scaled, *((same, share) if same > 0.0 else (rest, room)), probabilities)
 
 
-def _near_top(norms: Array, saturated: npt.NDArray[np.bool_]) -> Array:
+def near_top(norms: Array, saturated: npt.NDArray[np.bool_]) -> Array:
+    """Return the norms with the largest that is not saturated brought to about 2^900; saturated ones are 2^1000."""
     _, exponent = np.frexp(norms[~saturated].max())
     scaled: Array = np.full(norms.shape, SATURATED)
     scaled[~saturated] = np.ldexp(norms[~saturated], TOP - exponent)
     return scaled
-
-
-def _level(
-    scaled: Array, budget: float, saturated: npt.NDArray[np.bool_], max_rescalings: int, scratch: Array
-) -> tuple[float, float, int]:
-    if saturated.any():
-        rest, room, made = _newton.saturate(scaled, budget, (SATURATED, 1.0), max_rescalings, scratch)
-        return float(rest), float(room), int(made)
-    if max_rescalings == _newton.NO_LIMIT:
-        # the same sums in the same order as for norms that need no scaling
-        rest, room = narrowed(scaled, budget, scratch)
-        if rest > 0.0:
-            return float(rest), float(room), 0
-    rest, room, made = _newton.start(scaled, budget, max_rescalings, scratch)
-    return float(rest), float(room), int(made)

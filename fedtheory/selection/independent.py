@@ -208,7 +208,7 @@ def _send_by_approximate_law(round_index, table, memory, weights, chosen, update
     norms, passes = memory[: chosen.size], 0
     budget, limit, scale = _read(table)
     if _write_norms(weights, chosen, updates, norms):
-        rest, made, _ = write_approximate(norms, budget, limit, coefficients)
+        rest, made, _, _, _ = write_approximate(norms, budget, limit, coefficients)
         passes = min(made + 1, limit) if rest > 0.0 else 0
     else:
         coefficients[:] = 1.0

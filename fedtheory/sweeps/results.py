@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fedtheory._files import Writer, json_writer, publish
+from fedtheory._files import Writer, json_writer, netcdf_writer, publish
 from fedtheory._validate import choice
 from fedtheory.statistics import student_mean
 from fedtheory.study import Table
@@ -191,7 +191,7 @@ def published(result: Sweep, folder: Path) -> None:
         Where ``data.nc``, ``failures.json`` and ``summary.json`` go.
     """
     writers: dict[str, Writer] = {
-        "data.nc": lambda path: result.data.to_netcdf(path, engine="h5netcdf"),
+        "data.nc": netcdf_writer(result.data),
         "failures.json": json_writer([failure._asdict() for failure in result.failures]),
     }
     publish(folder, writers, "summary.json", {"digest": result.digest, "seconds": round(result.seconds, 3)})

@@ -32,12 +32,7 @@ class Store:
 
     def keep(self, configuration: Configuration, outcome: Outcome) -> None:
         """Write a part, whole or not at all; OSError if there is no room for it."""
-        content = to_bytes(outcome, configuration.form)
-        try:
-            place(self._path(configuration), bytes_writer(content))
-        except OSError as error:
-            message = f"{self.folder} must have room for a part of {len(content)} bytes, got {error.strerror}"
-            raise OSError(error.errno, message) from error
+        place(self._path(configuration), bytes_writer(to_bytes(outcome, configuration.form)))
 
     def kept(self, configuration: Configuration) -> Outcome | None:
         """Return what a part holds, None if there is none; ValueError if it is not whole, or of something else."""

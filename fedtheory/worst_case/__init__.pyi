@@ -32,6 +32,7 @@ from fedtheory.worst_case.confrontations import Confrontation as Confrontation
 from fedtheory.worst_case.confrontations import Way as Way
 from fedtheory.worst_case.confrontations import worst_scene as worst_scene
 from fedtheory.worst_case.enclosures import Enclosure as Enclosure
+from fedtheory.worst_case.enclosures import ROOM as ROOM
 from fedtheory.worst_case.enclosures import enclose as enclose
 from fedtheory.worst_case.enclosures import prove_lower as prove_lower
 from fedtheory.worst_case.enclosures import prove_upper as prove_upper

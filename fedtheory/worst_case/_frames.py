@@ -56,7 +56,8 @@ def data_of(assembled: Assembled) -> Data:
     loose = np.arange(len(rows) - 1) >= assembled.num_equalities
     # Values that no constraint tells apart from others move with them.
     _, sizes, combinations = np.linalg.svd(rows[1:, entries:], full_matrices=False)
-    combinations = combinations[sizes > _SINGULAR * sizes.max(initial=0.0)].T
+    matter = sizes > _SINGULAR * sizes.max(initial=0.0)
+    combinations = np.eye(sizes.size) if matter.all() else combinations[matter].T
     levels = rows[:, entries:] @ combinations
     return Data(assembled.sizes, rows[:, :entries], levels, combinations, assembled.bounds[1:], loose)
 

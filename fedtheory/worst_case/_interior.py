@@ -17,7 +17,7 @@ from fedtheory.worst_case._frames import Data, Frame, State, data_of, frame_of, 
 from fedtheory.worst_case._packing import packed, unpacked
 from fedtheory.worst_case.solver import Assembled, Solution
 
-__all__ = ["inner_solutions"]
+__all__ = ["path"]
 
 _MOST_STEPS = 80
 # Between shares of the longest step that stays inside.
@@ -40,8 +40,8 @@ class _Step(NamedTuple):
     leftovers: list[Array]
 
 
-def inner_solutions(assembled: Assembled, accuracy: float) -> Iterator[Solution]:
-    """Yield points and multipliers, both strictly inside, closer and closer to a program's solution.
+def path(assembled: Assembled, accuracy: float, start: Solution | None = None) -> Iterator[tuple[Solution, bool]]:
+    """Yield the way to a program's solution, and whether point and multipliers are strictly inside.
 
     Parameters
     ----------
@@ -50,21 +50,24 @@ def inner_solutions(assembled: Assembled, accuracy: float) -> Iterator[Solution]
     accuracy
         It ends where what the multipliers promise exceeds what the point reaches by less than this times that, or where
         rounding ends the progress.
+    start
+        Where to begin; by default far from all bounds.
 
     Yields
     ------
     Solution
-        Each closer than the one before; none if nothing fulfills the constraints.
+        Each closer than the one before.
+    bool
+        Whether it breaks no constraint.
     """
     data = data_of(assembled)
-    state, best, stale = _start(data), np.inf, 0
+    state, best, stale = _begun(data, start) if start else _start(data), np.inf, 0
     for _ in range(_MOST_STEPS):
         state, inside = _renewed(data, state)
         frame = frame_of(data, state)
         if frame is None:
             return
-        if inside:
-            yield _solution(data, state)
+        yield _solution(data, state), inside
         left = frame.mean * data.degree
         stale, best = (stale + 1 if left > 0.8 * best else 0), min(left, best)
         if stale > _PATIENCE or (inside and left < accuracy * abs(_objective(data, state))):
@@ -84,6 +87,21 @@ def _start(data: Data) -> State:
     units, values = [np.eye(size) for size in data.sizes], np.zeros(data.levels.shape[1])
     slacks = np.maximum(data.slacks(units, values), 1.0)
     return State(units, values, slacks * data.loose, data.loose / slacks, units)
+
+
+def _begun(data: Data, start: Solution) -> State:
+    """Begin with a solution, in which slacks and leftovers that rounding has made negative are small instead."""
+    factors, values = [root.T for root in start.roots], np.linalg.pinv(data.combinations) @ start.values
+    slacks = data.slacks(factors, values)
+    multipliers = np.zeros_like(slacks)
+    multipliers[data.loose], multipliers[~data.loose] = start.multipliers, start.equality_multipliers
+    products = (slacks * multipliers)[data.loose]
+    small = np.median(products[products > 0])
+    slacks = np.divide(small, multipliers, out=slacks * data.loose, where=data.loose & (slacks <= 0))
+    leftovers = data.leftovers(multipliers)
+    lacking = [max(0.0, small - np.linalg.eigvalsh(S).min(initial=small)) for S in leftovers]
+    leftovers = [S + lack * np.eye(len(S)) for S, lack in zip(leftovers, lacking, strict=True)]
+    return State(factors, values, slacks, multipliers, leftovers)
 
 
 def _objective(data: Data, state: State) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
@@ -12,8 +12,9 @@ import numpy as np
 
 from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.worst_case._interior import inner_solutions
+from fedtheory.worst_case._interior import path
 from fedtheory.worst_case._rational import rounded, solve_exactly
+from fedtheory.worst_case._recast import original, original_point, recast
 from fedtheory.worst_case.certificates import (
     FeasiblePoint,
     Multipliers,
@@ -24,20 +25,25 @@ from fedtheory.worst_case.certificates import (
 from fedtheory.worst_case.gram import Program
 from fedtheory.worst_case.solver import Assembled, Empty, Solution, assemble, solve, tightened
 
-__all__ = ["Enclosure", "enclose", "prove_lower", "prove_upper"]
+__all__ = ["ROOM", "Enclosure", "enclose", "prove_lower", "prove_upper"]
+
+ROOM = 2e-8
+"""How much room the solver leaves for rounding: a loss of this times a number of order 10."""
 
 # Multipliers, and coordinates, of the solver are rounded to multiples of these powers of 1/2, what leaves less room to
 # multiples of the last: of numbers near 1 nothing is lost.
-_MULTIPLIER_BITS, _COORDINATE_BITS, _ALL_BITS = 36, 44, 60
-# How much room the solver leaves for rounding: a loss of this times a number of order 10.
-_ROOM = 2e-8
+_MULTIPLIER_BITS, _COORDINATE_BITS, _ALL_BITS = 36, 44, 100
 # Relative widths: what is promised, and what the slower method aims at.
 _NARROW, _AIM = Fraction(1, 10**5), 2e-7
+# In whose coordinates the slower method begins anew: how many steps before the closest solution, which has too little
+# room to move on from it.
+_STEPS_BACK = (8, 3, 4, 1, 6)
 # Multipliers that are so small beside the largest may be meant to be 0.
 _NEGLIGIBLE = 1e-9
 
 Proved = TypeVar("Proved")
 Rounding = Callable[[Solution], FeasiblePoint]
+Roots = tuple[Array, ...]
 
 
 class Enclosure(NamedTuple):
@@ -49,7 +55,7 @@ class Enclosure(NamedTuple):
     multipliers: Multipliers
 
 
-def enclose(program: Program, rounding: Rounding | None = None) -> Enclosure:
+def enclose(program: Program, rounding: Rounding | None = None, rooms: Sequence[float] = (ROOM,)) -> Enclosure:
     """Enclose the value of a program between two rationals, each with a proof.
 
     The solver is given the program with every inequality tightened a little, so that its point is feasible in spite of
@@ -63,6 +69,8 @@ def enclose(program: Program, rounding: Rounding | None = None) -> Enclosure:
         To be maximized.
     rounding
         From the solver's solution to a feasible point; by default its entries as they are.
+    rooms
+        How much room the solver leaves for rounding, one after the other until both sides have a proof.
 
     Returns
     -------
@@ -78,12 +86,18 @@ def enclose(program: Program, rounding: Rounding | None = None) -> Enclosure:
     """
     assembled = assemble(program)
     upper, lower = partial(prove_upper, program), partial(prove_lower, program, rounding=rounding)
-    hints, word = _quickly(program, assembled)
-    above, below = _proofs(upper, hints), _proofs(lower, hints)
-    if not (above and below) or above[0][0] - below[0][0] > _NARROW * above[0][0]:
-        closer = _closely(assembled)
+    above: list[tuple[Fraction, Multipliers]] = []
+    below: list[tuple[Fraction, FeasiblePoint]] = []
+    for room in rooms:
+        hints, word = _quickly(program, assembled, room)
+        above, below = above or _proofs(upper, hints), below or _proofs(lower, hints)
+        if above and below:
+            break
+    closely = _closely(program, assembled)
+    while not _narrow(above, below) and (found := next(closely, None)):
+        closer, roots = found
         above = above + _proofs(partial(upper, bits=_ALL_BITS), [*closer, *map(_trimmed, closer)])
-        below = below + _proofs(partial(lower, bits=_ALL_BITS), closer)
+        below = below + _proofs(partial(prove_lower, program, rounding=_returning(roots, rounding)), closer)
     if not (above and below):
         message = f"a solution must round to proofs of both sides, got none: {word}"
         raise OracleError(message)
@@ -91,10 +105,10 @@ def enclose(program: Program, rounding: Rounding | None = None) -> Enclosure:
     return Enclosure(most, least, point, multipliers)
 
 
-def _quickly(program: Program, assembled: Assembled) -> tuple[list[Solution], str]:
+def _quickly(program: Program, assembled: Assembled, room: float) -> tuple[list[Solution], str]:
     """Return what the solver says, if it does, and a word on how it ended."""
     try:
-        found = solve(tightened(assembled, _ROOM), gram_weight=_ROOM, tolerance=1e-10)
+        found = solve(tightened(assembled, room), gram_weight=room, tolerance=1e-10)
     except Empty as error:
         raise _contradiction(program, error.multipliers) from error
     except OracleError as error:
@@ -102,13 +116,43 @@ def _quickly(program: Program, assembled: Assembled) -> tuple[list[Solution], st
     return [found], "the solver ended with a solution"
 
 
-def _closely(assembled: Assembled) -> list[Solution]:
-    """Return what the slower method finds: the closest first, and then what has more and more room for rounding."""
+def _closely(program: Program, assembled: Assembled) -> Iterator[tuple[list[Solution], Roots]]:
+    """Yield what the slower method finds: the closest first, and then what has more and more room for rounding.
+
+    At first it works in the program's own coordinates, and then in those of what it has found.
+    """
+    units = tuple(np.eye(size) for size in program.sizes)
+    roots, way = units, _way(assembled)
+    for steps in (*_STEPS_BACK, 0) if way else ():
+        yield [found for found, inside in way if inside], roots
+        start, _ = way[min(steps, len(way) - 1)]
+        turned = tuple(root @ one.T for root, one in zip(roots, start.roots, strict=True))
+        again = _way(assemble(recast(program, turned)), start._replace(roots=units))
+        if again:
+            roots, way = turned, again
+
+
+def _way(assembled: Assembled, start: Solution | None = None) -> list[tuple[Solution, bool]]:
     from threadpoolctl import threadpool_limits
 
     # Matrices are so small that several threads take ten times as long; and they would change the last bits.
     with threadpool_limits(1):
-        return [*inner_solutions(assembled, _AIM)][::-1]
+        return [*path(assembled, _AIM, start)][::-1]
+
+
+def _returning(roots: Roots, rounding: Rounding | None) -> Rounding:
+    """Return to the program's own coordinates, and round; exactly where no other rounding is wanted."""
+    if rounding:
+        return lambda solution: rounding(original(solution, roots))
+    return lambda solution: original_point(_entries(solution, _ALL_BITS), roots)
+
+
+def _narrow(above: Sequence[tuple[Fraction, object]], below: Sequence[tuple[Fraction, object]]) -> bool:
+    """Say whether both sides have proofs that are as close as is promised."""
+    if not (above and below):
+        return False
+    least = min(map(_bound, above))
+    return least - max(map(_bound, below)) <= _NARROW * least
 
 
 def _trimmed(solution: Solution) -> Solution:

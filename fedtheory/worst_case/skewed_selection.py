@@ -11,13 +11,15 @@ from fedtheory.worst_case._parabolas import exact_parabolas
 from fedtheory.worst_case._settings import Setting, check_block, rational, setting, step_sizes
 from fedtheory.worst_case._skewed import skewed_round
 from fedtheory.worst_case._skewed_rounds import Round, Skews, attained, skews
-from fedtheory.worst_case.enclosures import enclose
+from fedtheory.worst_case.enclosures import ROOM, enclose
 from fedtheory.worst_case.worst_cases import Lemma, WorstCase, worst_of
 
 __all__ = ["skew_class", "skew_class_horizon"]
 
 # Distances between rounds are rounded outwards to so many binary digits.
 _DIGITS = 64
+# The widths of composed rounds add up: each round has a tenth of the usual room, unless it needs more for its proofs.
+_COMPOSED_ROOMS = (ROOM / 10, ROOM)
 
 
 def skew_class(
@@ -90,7 +92,7 @@ def skew_class(
     return worst_of([found.proof], given, "distance", partial(attained, [found]))
 
 
-def _round(given: Setting, ratios: Skews, functions: str) -> Round:
+def _round(given: Setting, ratios: Skews, functions: str, rooms: Sequence[float] = (ROOM,)) -> Round:
     """Enclose the worst case of a round."""
     _validate.choice("functions", functions, ("all", "quadratic"))
     quadratic = functions == "quadratic"
@@ -99,7 +101,7 @@ def _round(given: Setting, ratios: Skews, functions: str) -> Round:
         raise ValueError(message)
     scene = skewed_round(given, *ratios, functions)
     rounding = partial(exact_parabolas, scene, given) if quadratic else None
-    return Round(given, scene, enclose(scene.program, rounding), quadratic, ratios.num_selected)
+    return Round(given, scene, enclose(scene.program, rounding, rooms), quadratic, ratios.num_selected)
 
 
 def skew_class_horizon(
@@ -170,7 +172,7 @@ def skew_class_horizon(
     lower, upper, rounds = start, start, list[Round]()
     for first in range(0, steps, tau):
         given = setting(tau, sizes[first : first + tau], mu=mu, L=L, distance2=lower, **constants)
-        rounds.append(_round(given, skews(given, rho_diagonal, rho_tilde, num_selected), functions))
+        rounds.append(_round(given, skews(given, rho_diagonal, rho_tilde, num_selected), functions, _COMPOSED_ROOMS))
         lower, upper = _next(rounds[-1], rounds[-1].enclosure.lower, rounds[-1].lemma, upper)
     lemma = _composed([one.lemma for one in rounds])
     size = rounds[0].proof.size._replace(num_programs=len(rounds))

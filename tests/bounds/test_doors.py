@@ -78,6 +78,17 @@ def test_extremes_give_one_sentence_or_a_value_and_never_nan(bound):
 
 
 @by_name(FORMS)
+def test_several_extremes_at_once_give_one_sentence_or_a_value_and_never_nan(bound):
+    rng = np.random.default_rng(27)
+    world, scalars = draw(bound, rng), EXTREMES[:-1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(30):
+            extreme = {name: scalars[rng.integers(len(scalars))] for name in bound.domains if rng.random() < 0.5}
+            assert all(map(is_an_answer, attempts(bound, {**world, **extreme}))), extreme
+
+
+@by_name(FORMS)
 def test_what_is_no_number_is_refused_by_name(bound):
     world = draw(bound, np.random.default_rng(24))
     for name, domain in bound.domains.items():

@@ -1,5 +1,6 @@
 """The example of the documentation is a file of tests: pytest names, passes and skips them as the page says."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -28,7 +29,7 @@ def test_pytest_makes_a_test_of_every_check_of_the_example(tmp_path: Path) -> No
     ]
     done = subprocess.run(
         [*command, "test_my_selection.py", ], cwd=tmp_path, capture_output=True, text=True, check=False,
-        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        env={"PYTHONPATH": str(ROOT), "PATH": "", "NUMBA_CACHE_DIR": os.environ["NUMBA_CACHE_DIR"]},
     )  # fmt: skip
     assert "test_highest_losses[extreme losses] PASSED" in done.stdout, done.stdout + done.stderr
     assert "test_probabilities[saturated clients] PASSED" in done.stdout

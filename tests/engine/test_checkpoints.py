@@ -173,23 +173,27 @@ def test_ctrl_c_leaves_what_is_finished(tmp_path):
     options = {"num_rounds": 20000, "record_every": 20000, "record": ("gap",), "num_threads": 2}
     run(2, **options)  # compiled by now
     sent: list[float] = []
+    path, finished_so_far = tmp_path / "run.npz", list[int]()
 
     def interrupt() -> None:
+        # Before the run has begun, the signal would end the tests.
+        while len(finished_so_far) < 2 or not path.exists():
+            time.sleep(0.005)
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
-    timer = threading.Timer(0.5, interrupt)
-    timer.start()
+    presser = threading.Thread(target=interrupt, daemon=True)
+    presser.start()
     with pytest.raises(Interrupted) as stopped:
-        run(20000, checkpoint=tmp_path / "run.npz", checkpoint_every=0.05, **options)
+        run(20000, checkpoint=path, checkpoint_every=0.05, progress=finished_so_far.append, **options)
     assert time.monotonic() - sent[0] < 0.5
-    timer.join()
+    presser.join()
     finished = stopped.value.finished
     assert finished is not None
     assert len(finished.counts) >= 2
     check_same(finished, run(len(finished.counts), **options))
     assert str(stopped.value) == f"interrupted after {len(finished.counts)} replicates"
-    check_same(run(len(finished.counts), checkpoint=tmp_path / "run.npz", **options), finished)
+    check_same(run(len(finished.counts), checkpoint=path, **options), finished)
 
 
 def test_ctrl_c_before_anything_is_finished_leaves_nothing(monkeypatch):

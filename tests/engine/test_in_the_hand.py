@@ -1,12 +1,15 @@
 """What a user does with a run first: look at it, draw it, put it beside another, keep it."""
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory._files import place
 from fedtheory.engine.trajectory import Trajectory
 
 FED = ft.QuadraticFederation([1.0, 2.0, 3.0], [[0.0], [2.0], [7.0]], [0.5, 0.3, 0.2])
@@ -139,3 +142,17 @@ def test_a_saved_run_is_only_overwritten_when_that_is_said(tmp_path):
     assert path.read_bytes() == kept
     other.save(path, overwrite=True)
     assert Trajectory.load(path).gap.tobytes() == other.gap.tobytes()
+
+
+def test_two_threads_that_save_at_once_write_into_files_of_their_own(tmp_path):
+    both, waiting = threading.Barrier(2, timeout=60), []
+
+    def write(path):
+        waiting.append(path)
+        both.wait()
+        path.write_text("whole")
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(lambda _: place(tmp_path / "run.nc", write), range(2)))
+    assert len(set(waiting)) == 2
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["whole"]

@@ -8,6 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from fedtheory.sampling import (
     approximate_probabilities,
@@ -17,6 +19,10 @@ from fedtheory.sampling import (
     rational_probabilities,
     variance,
 )
+
+SMALLEST = float(np.finfo(np.float64).tiny)
+# As far as sums in lanes of twenty norms and three more roundings go.
+ROUNDING = 32 * np.finfo(np.float64).eps
 
 
 def rational_instances(num_instances, seed):
@@ -91,12 +97,64 @@ def test_no_rescaling_beyond_the_limit_is_made_of_norms_far_apart(exponents, m) 
     for limit in (1, 2, 3):
         # Norms so small beside others that a probability is below 1e-308 count as 0.
         exact = np.array([float(p) for p in path[limit]])
-        np.testing.assert_allclose(approximate_probabilities(norms, m, limit), exact, rtol=1e-12, atol=1e-300)
+        np.testing.assert_allclose(approximate_probabilities(norms, m, limit), exact, rtol=1e-14, atol=SMALLEST)
+
+
+@st.composite
+def kinks(draw):
+    """Norms of a few sizes, over all decades or near to each other, where one may sit on a threshold, and a budget."""
+    size = st.floats(0.01, 100) | st.integers(1, 30).map(lambda i: i / 10)
+    spread = draw(st.sampled_from([0, 0, 3, 400]))
+    sizes = [draw(size) * 2.0 ** draw(st.integers(-spread, spread)) for _ in range(draw(st.integers(1, 4)))]
+    t = [draw(st.sampled_from(sizes)) for _ in range(draw(st.integers(1, 11)))]
+    m = draw(st.integers(1, len(t) + 1).map(float) | st.floats(0.1, len(t)))
+    if m > 1 and draw(st.booleans()):
+        # With it the mean threshold sum / m is this norm, up to rounding; or the next threshold, beside some at 1.
+        t.append(sum(sorted(t)[: draw(st.integers(1, len(t)))]) / (m - 1))
+    return np.array(t), min(m, float(len(t)))
+
+
+def exactly(t, m, limit):
+    """Algorithm 2 in rational arithmetic: probabilities, how many rescalings changed something, whether it is over."""
+    path = approximation_path([Fraction(x) for x in t.tolist()], Fraction(m), len(t) + 1)
+    needed = next(j for j, (p, following) in enumerate(pairwise(path)) if list(p) == list(following))
+    return path[min(needed, limit)], min(needed, limit), needed <= limit
+
+
+@settings(max_examples=300)
+@given(kinks(), st.integers(1, 4))
+@example((np.array([0.9, 0.8, 0.7, 2.0, 0.2, 1.4, 2.4, 0.7, 2.9]), 8.0), 4)
+@example((np.array([2.0**-1000, 1.5 * 2.0**-1000, 2.0**100, 2.0**100]), 3.0), 1)
+@example((np.array([2.0**-1074, 2.0**-500, 2.0**500, 2.0**1020]), 3.5), 2)
+@example((np.full(10, 0.8762491038964166), 10.0), 1)
+def test_who_is_at_1_is_decided_exactly(drawn, limit) -> None:
+    t, m = drawn
+    probabilities, num_rescalings, over = exactly(t, m, limit)
+    found = approximation(t, m, limit)
+    assert found[1:] == (num_rescalings, over)
+    for p, q in zip(found.probabilities.tolist(), probabilities, strict=True):
+        assert abs(Fraction(p) - q) <= max(Fraction(ROUNDING) * q, Fraction(SMALLEST))
+        assert p == 1 or q < 1
+
+
+@settings(max_examples=200)
+@given(kinks(), st.integers(1, 4), st.integers(-1000, 1000))
+@example((np.array([2.0**-1000, 1.5 * 2.0**-1000, 2.0**100, 2.0**100]), 3.0), 1, 500)
+def test_scaling_that_stays_normal_does_not_change_a_bit(drawn, limit, exponent) -> None:
+    t, m = drawn
+    _, lowest = np.frexp(t.min())
+    _, highest = np.frexp(t.max())
+    shift = max(min(exponent, 1024 - int(highest)), -1021 - int(lowest))
+    expected, found = approximation(t, m, limit), approximation(np.ldexp(t, shift), m, limit)
+    assert np.array_equal(found.probabilities, expected.probabilities)
+    assert found[1:] == expected[1:]
 
 
 def test_nothing_left_to_rescale_is_no_division_by_zero() -> None:
     assert approximate_probabilities([0.0, 0.0], 1).tolist() == [0, 0]
     assert approximate_probabilities([0.0, 5.0, 0.0], 2).tolist() == [0, 1, 0]
+    found = approximation([0.0, 2.0**-1000], 2)
+    assert (found.probabilities.tolist(), *found[1:]) == ([0, 1], 0, True)
     assert [list(p) for p in approximation_path([Fraction(0), Fraction(5)], 2, 2)] == [[0, 1]] * 3
     assert approximate_probabilities([1.0, 2.0], 2).tolist() == [1, 1]
 

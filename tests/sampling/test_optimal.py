@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.sampling import approximate_probabilities, certificate, optimal_probabilities, rational_probabilities
-from fedtheory.sampling._newton import NO_LIMIT, write
+from fedtheory.sampling._newton import write
 from fedtheory.sampling.optimal import rescale
 from fedtheory.testing import norms, norms_and_budgets, seeds
 
@@ -176,6 +176,16 @@ def test_over_600_decades_every_normal_probability_is_exact() -> None:
             assert q < smallest or abs(Fraction(p) / q - 1) < Fraction(1, 10**14), (t.tolist(), m)
 
 
+def test_scaling_does_not_change_a_bit_where_many_lie_far_below_a_few() -> None:
+    # So many that one pass with a bracket serves, except where the sums leave the range and are scaled first.
+    rng = np.random.default_rng(0)
+    for spread in (1, 2, 3, 4):
+        t = rng.lognormal(0, spread, 2**15 + 5) * 2.0**-950
+        t[rng.permutation(t.size)[:50]] = 2.0 ** (960 + rng.uniform(0, 3, 50))
+        m = 0.1 * t.size + 50.3
+        assert np.array_equal(optimal_probabilities(np.ldexp(t, 60), m), optimal_probabilities(t, m))
+
+
 def test_the_scaled_path_agrees_with_the_direct_one_on_usual_norms() -> None:
     def usual(t, m) -> bool:
         return t[t > 0].min(initial=1.0) > 1e-60 and t.max() < 1e60 and np.count_nonzero(t) > m
@@ -184,7 +194,7 @@ def test_the_scaled_path_agrees_with_the_direct_one_on_usual_norms() -> None:
     assert len(compared) > 100
     for t, m in compared:
         p = np.empty(t.size)
-        rescale(t, m, NO_LIMIT, p)
+        rescale(t, m, p)
         assert np.array_equal(p, optimal_probabilities(t, m))
 
 

@@ -1,6 +1,7 @@
 """A sweep finds the same whatever runs it, labels it, and goes on after whatever ended it."""
 
 import importlib.util
+import multiprocessing
 import sys
 from functools import partial
 from typing import Any
@@ -128,6 +129,20 @@ def test_a_cluster_finds_the_same_and_so_does_one_that_runs_already(swept):
     with LocalCluster(n_workers=1, threads_per_worker=2, host="127.0.0.1", dashboard_address=None) as cluster:
         found = ft.sweep(toy.noisy, GRID, seeds=3, backend="dask", scheduler=cluster.scheduler_address)
     assert found.digest == swept.digest
+
+
+def test_a_run_has_the_same_bits_in_a_process_of_its_own():
+    with multiprocessing.get_context("spawn").Pool(1) as alone:
+        assert alone.apply(toy.trained_here) == toy.trained_here()
+
+
+@pytest.mark.parametrize("backend", ["processes", pytest.param("dask", marks=pytest.mark.slow)])
+def test_a_run_has_the_same_bits_on_workers(backend):
+    if backend == "dask" and not HAS_DASK:
+        pytest.skip("dask[distributed] is not installed")
+    found = ft.sweep(toy.trained, {"d": [2, 5]}, seeds=2, backend=backend, workers=2)
+    assert not found.failures
+    assert found.digest == toy.trained_here()
 
 
 @pytest.mark.slow  # waits for a scheduler that does not answer

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+import fedtheory as ft
 from fedtheory import study
 
 
@@ -32,6 +33,25 @@ def slow(d):
 def large(d):
     """Half a kilobyte, and 80 kilobytes where d is large."""
     return np.arange(10.0 if d < 3 else 10000.0)
+
+
+def trained(d, seed):
+    """Two runs whose last bits hang on the order of sums: softmax by batches, and quadratics with noise."""
+    data = ft.datasets.synthetic(1, 1, num_clients=8, rng=0, num_features=20)
+    settings = {"num_rounds": 9, "local_steps": 3, "step_size": 0.05, "rng": seed, "record": ("loss", "models")}
+    softmax = ft.fedavg(ft.SoftmaxFederation(data), ft.selection.PowerOfChoice(2, d), batch_size=10, **settings)
+    quadratics = ft.datasets.power_of_choice_quadratics(num_clients=8, dim=3, rng=0)
+    noisy = ft.fedavg(quadratics, ft.selection.Independent(d), gradient_noise=1.0, **settings)
+    return {
+        f"{name}_{what}": getattr(run, what)[0]
+        for name, run in (("softmax", softmax), ("noisy", noisy))
+        for what in ("loss", "models", "counts")
+    }
+
+
+def trained_here():
+    """Digest of a small sweep of runs in this process."""
+    return ft.sweep(trained, {"d": [2, 5]}, seeds=2, backend="serial").digest
 
 
 def threads(d):

@@ -159,6 +159,13 @@ def test_the_nearest_point_of_a_polygon_has_weights_that_sum_to_one() -> None:
     assert _on_simplex(corners, np.array([-2.0, 0.0, 0.0])) == pytest.approx([1.0, 0.0, 0.0], abs=1e-12)
 
 
+def test_a_round_that_is_composed_with_others_is_enclosed_twice_as_narrowly_as_one_alone() -> None:
+    alone = skew_class(2, 0.25, **CLASS, **SKEWS)
+    composed = skew_class_horizon(2, 2, 0.25, **CLASS, **SKEWS)
+    assert 2 * composed.relative_width < alone.relative_width < 1e-5
+    assert max(alone.enclosure[0], composed.enclosure[0]) <= min(alone.enclosure[1], composed.enclosure[1])
+
+
 def fail(*_: Any, **__: Any) -> None:
     message = "the solver must end with a solution, got MaxIterations"
     raise OracleError(message)
@@ -174,7 +181,7 @@ def test_where_the_solver_fails_a_slower_method_finds_the_proofs(monkeypatch: py
 
 def test_solvers_that_fail_give_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(enclosures, "solve", fail)
-    monkeypatch.setattr(enclosures, "inner_solutions", lambda *_: iter(()))
+    monkeypatch.setattr(enclosures, "path", lambda *_: iter(()))
     with pytest.raises(OracleError, match=r"round to proofs of both sides, got none: .* got MaxIterations"):
         fedavg(1, 0.25, **CLASS)
 

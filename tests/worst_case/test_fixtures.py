@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fedtheory.worst_case import skewed_selection
 from fedtheory.worst_case._settings import setting
 from fedtheory.worst_case._skewed_averages import averaged_gap
 from fedtheory.worst_case.aligned_selection import fedalign
 from fedtheory.worst_case.biased_selection import power_of_choice
-from fedtheory.worst_case.enclosures import enclose
+from fedtheory.worst_case.enclosures import ROOM, enclose
 from fedtheory.worst_case.floors import error_floor
 from fedtheory.worst_case.full_or_uniform import fedavg
 from fedtheory.worst_case.function_classes import Point, interpolation
@@ -148,7 +149,8 @@ def test_rounds_of_the_skewed_class_compose(num_steps: int, local_steps: int, kn
         assert found.objective_gap() == pytest.approx(0.5)
 
 
-def test_a_horizon_of_one_round_is_that_round_rounded_outwards() -> None:
+def test_a_horizon_of_one_round_is_that_round_rounded_outwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(skewed_selection, "_COMPOSED_ROOMS", (ROOM,))  # by default composed rounds are narrower
     one = skew_class(2, Q(1, 8), **PRINTED)
     horizon = skew_class_horizon(2, 2, Q(1, 8), **PRINTED)
     # The certified end has more binary digits than the 64 that are kept.

@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from fedtheory.worst_case import WorstCase, fedavg, power_of_choice, skew_class
-from fedtheory.worst_case._interior import inner_solutions
+from fedtheory.worst_case._interior import path
 from fedtheory.worst_case._packing import packed, unpacked
+from fedtheory.worst_case._recast import original, original_point, recast
+from fedtheory.worst_case.certificates import FeasiblePoint
+from fedtheory.worst_case.certificates import _forms_at as verified_forms
 from fedtheory.worst_case.enclosures import enclose
 from fedtheory.worst_case.function_classes import Point, interpolation
 from fedtheory.worst_case.gram import Draft, Program, Value, Vector
-from fedtheory.worst_case.solver import assemble, solve
+from fedtheory.worst_case.solver import Solution, assemble, solve
 
 Call = Callable[[], WorstCase]
 
@@ -98,6 +101,14 @@ def test_what_the_solver_leaves_wide_is_enclosed_to_a_hundred_thousandth(name: s
     assert 0 < worst.relative_width <= 1e-5
 
 
+@pytest.mark.slow  # Five beginnings, each in the coordinates of the one before.
+def test_steps_after_which_hardly_anything_is_left_are_enclosed_from_points_that_are_not_inside() -> None:
+    constants: dict[str, Any] = {"mu": Q(70, 103), "L": 1, "distance2": Q(3, 2), "objective_gap": Q(23, 80)}
+    worst = fedavg(17, Q(7, 5), **constants, sampling="distinct", num_selected=1, num_clients=9)
+    assert worst.verify() == worst.enclosure
+    assert 0 < worst.relative_width <= 1e-5
+
+
 def drifting() -> Program:
     """Maximize the squared distance after a step, where only differences of the function values count."""
     draft, first, second = Draft(), Value(), Value()
@@ -118,12 +129,16 @@ def tied() -> Program:
     return draft.maximize(v.square)
 
 
+def inner_solutions(program: Program) -> list[Solution]:
+    return [found for found, inside in path(assemble(program), 1e-9) if inside]
+
+
 @pytest.mark.parametrize("program", [drifting(), tied()], ids=["drifting", "tied"])
 def test_points_and_multipliers_are_inside_and_come_as_close_as_asked(program: Program) -> None:
     assembled = assemble(program)
     first = 1 + assembled.num_equalities
     gaps = []
-    for found in inner_solutions(assembled, 1e-9):
+    for found in inner_solutions(program):
         forms = assembled.rows @ np.concatenate([packed(found.grams), found.values])
         dual = np.concatenate([[-1.0], found.equality_multipliers, found.multipliers])
         left = dual @ assembled.rows
@@ -143,7 +158,7 @@ def at_solution(program: Program) -> Any:
 
 def test_lengths_that_are_tied_reach_the_sum_of_radius_and_distance() -> None:
     # |u| = 2 and |u - v| <= 1, so that |v| is at most 3.
-    *_, last = inner_solutions(assemble(tied()), 1e-9)
+    *_, last = inner_solutions(tied())
     assert last.grams[0][1, 1] == pytest.approx(9, rel=1e-8)
 
 
@@ -152,19 +167,32 @@ def test_no_solution_is_given_where_constraints_contradict_each_other() -> None:
     u = draft.vector()
     draft.at_most(u.square, 1)
     draft.at_most(-1 * u.square, -2)
-    assert not list(inner_solutions(assemble(draft.maximize(u.square)), 1e-9))
+    assert not list(inner_solutions(draft.maximize(u.square)))
 
 
-def test_a_value_of_a_millionth_is_enclosed_as_narrowly_as_one_of_order_one() -> None:
+@pytest.mark.parametrize("num_steps", [3, 5])
+def test_a_value_of_a_millionth_or_less_is_enclosed_as_narrowly_as_one_of_order_one(num_steps: int) -> None:
     # Gradient descent with steps of 1/L leaves (1 - mu)^(2 n) of the squared distance.
     draft, origin = Draft(), Vector({})
     w = start = draft.vector()
     points = [Point(origin, origin, draft.zero())]
-    for _ in range(3):
+    for _ in range(num_steps):
         points.append(Point(w, draft.vector(), Value()))
         w = w - points[-1].gradient
     draft.interpolate(interpolation(points, Q(9, 10), Q(1)))
     draft.at_most(start.square, 1, "distance2")
     found = enclose(draft.maximize(w.square))
-    assert found.lower <= Q(1, 10) ** 6 <= found.upper
+    assert found.lower <= Q(1, 10) ** (2 * num_steps) <= found.upper
     assert found.upper - found.lower <= Q(1, 10**5) * found.upper
+
+
+def test_a_program_in_other_coordinates_says_the_same_of_the_same_point_exactly() -> None:
+    program, roots = drifting(), (np.array([[2.0, 0.25, -1.0], [0.5, 3.0, 0.0], [0.0, -0.75, 1.5]]),)
+    factors = (((Q(3), Q(1, 7), Q(-2)), (Q(0), Q(5, 3), Q(1))),)
+    point = FeasiblePoint(factors, (Q(2, 11), Q(-3, 13)))
+    there, here = verified_forms(recast(program, roots), point), original_point(point, roots)
+    assert there == verified_forms(program, here)
+    # The first vector is 2, 1/4, -1 times the new ones: its square is the bounded form before the last.
+    assert there[-2] == (6 + Q(1, 28) + 2) ** 2 + (Q(5, 12) - 1) ** 2
+    floats = Solution((np.array(factors[0], dtype=float),), np.zeros(2), np.zeros(4), np.zeros(0))
+    np.testing.assert_allclose(original(floats, roots).roots[0], np.array(here.factors[0], dtype=float), rtol=1e-15)

@@ -1,0 +1,161 @@
+"""Programs that are killed, or find the disk full, while they write: forks of one process, since imports cost seconds.
+
+``python -m tests.perishing FOLDER`` prints what it saw as JSON; ``tests/test_perishing.py`` says what it must be.
+"""
+
+import json
+import os
+import random
+import re
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import fedtheory as ft
+from fedtheory import study
+from fedtheory.engine import Trajectory
+from tests.test_study import TOY
+
+PLAIN = replace(TOY, figures={})
+FIRST, SECOND = (replace(PLAIN.quick, seed=seed) for seed in (0, 1))
+
+
+def forked(work: Callable[[], Any], *, before: int | None = None, after: float | None = None, size: int | None = None):
+    """Do some work in a process that is killed before a step or after some seconds, or cannot write files of a size.
+
+    Returns the number of the process, and a descriptor for what it has to say.
+    """
+    reading, writing = os.pipe()
+    process = os.fork()
+    if process == 0:
+        os.close(reading)
+        if before is not None:
+            die_before(before)
+        if size is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        try:
+            work()
+        except BaseException as error:
+            os.write(writing, f"{type(error).__name__}: {error}".encode()[:1000])
+        os._exit(0)
+    os.close(writing)
+    if after is not None:
+        time.sleep(after)
+        os.kill(process, signal.SIGKILL)
+    return process, reading
+
+
+def ended(process: int, reading: int) -> str:
+    """Wait for a process; return what it complained of, or ``killed``."""
+    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    with os.fdopen(reading) as said:
+        complaint = re.sub(r"/\S+/(runs|studies)\b", "FOLDER", said.read())
+    return "killed" if status == -signal.SIGKILL else complaint if status == 0 else f"ended with {status}"
+
+
+def die_before(number: int) -> None:
+    """Kill this process before a step of writing: a file is flushed to the disk, or gets its name."""
+    done = iter(range(number))
+
+    def mortal(step):
+        def taken(*arguments, **options):
+            if next(done, None) is None:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return step(*arguments, **options)
+
+        return taken
+
+    for owner, name in ((os, "fsync"), (os, "link"), (Path, "replace")):
+        setattr(owner, name, mortal(getattr(owner, name)))
+
+
+def killed_at_every_step(work: Callable[[], Any], look: Callable[[], Any]) -> list[Any]:
+    """Kill a process before its first step, another before its second, and so on; what is seen after each."""
+    seen: list[Any] = []
+    while ended(*forked(work, before=len(seen))) == "killed":
+        seen.append(look())
+    return seen
+
+
+def runs(folder: Path) -> dict[str, Any]:
+    """Save one run over another."""
+    fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [3.0]], [0.5, 0.5])
+    old, new = (ft.fedavg(fed, ft.selection.Full(), num_rounds=9, step_size=size) for size in (0.5, 0.25))
+    names = {old.gap.tobytes(): "old", new.gap.tobytes(): "new"}
+    path, fresh = folder / "run.nc", folder / "fresh.nc"
+
+    def there(path: Path = path) -> str:
+        return names[Trajectory.load(path).gap.tobytes()] if path.exists() else "nothing"
+
+    def saved(run: Any, path: Path = path, times: int = 1) -> Callable[[], Any]:
+        return lambda: [run.save(path, overwrite=True) for _ in range(times)]
+
+    old.save(path)
+    begun, rng = time.monotonic(), random.Random(0)
+    old.save(path, overwrite=True)
+    took = time.monotonic() - begun
+    seen: dict[str, Any] = {"killed at a step": killed_at_every_step(saved(new), there)}
+    seen["killed at a step, new file"] = killed_at_every_step(lambda: new.save(fresh), lambda: there(fresh))
+    seen["killed whenever"] = []
+    for _ in range(8):
+        old.save(path, overwrite=True)
+        how = ended(*forked(saved(new, times=99), after=rng.uniform(0, 2 * took)))
+        seen["killed whenever"].append([how, there()])
+    for left in folder.glob(".*"):
+        left.unlink()
+    old.save(path, overwrite=True)
+    seen["full"] = [[ended(*forked(saved(new), size=size)), there(), left_over(folder)] for size in (0, 9000)]
+    seen["at once"], both = [], [forked(saved(run, times=5)) for run in (old, new)]
+    for _ in range(6):
+        seen["at once"].append(there())
+    seen["at once"] += [ended(*one) for one in both] + [left_over(folder)]
+    seen["one gets it"] = []
+    for number in range(4):
+        path = folder / f"{number}.nc"
+        both = [forked(lambda run=run, path=path: run.save(path)) for run in (old, new)]
+        seen["one gets it"].append([[ended(*one).partition(":")[0] for one in both], there(path)])
+    return seen
+
+
+def left_over(folder: Path) -> list[str]:
+    """Files that should have got another name, or none."""
+    return sorted(path.name for path in folder.glob(".*.partial"))
+
+
+def studies(folder: Path) -> dict[str, Any]:
+    """Write the results of a study into an empty folder, and over others."""
+
+    def there() -> str:
+        try:
+            result = study.load(folder)
+        except ValueError as error:
+            return str(error).replace(str(folder), "FOLDER")
+        return f"whole, seed {result.metadata['config']['seed']}" + " and more" * (len(result.data["heads"]) != 200)
+
+    def produced(config: Any, **options: Any) -> Callable[[], Any]:
+        return lambda: study.produce(PLAIN, config, folder, **options)
+
+    seen: dict[str, Any] = {"full": [], "killed at a step": killed_at_every_step(produced(FIRST), there)}
+    seen["killed at a step, over others"] = killed_at_every_step(produced(SECOND, force=True), there)
+    seen["again"] = [ended(*forked(produced(FIRST, force=True))), there(), left_over(folder)]
+    for size in (0, 5000):
+        for path in folder.iterdir():
+            path.unlink()
+        seen["full"].append([ended(*forked(produced(FIRST), size=size)), there(), left_over(folder)])
+    both = [forked(produced(FIRST)) for _ in range(2)]
+    seen["at once"] = [*sorted(ended(*one) for one in both), there(), left_over(folder)]
+    return seen
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+    found = {}
+    for about in (runs, studies):
+        (place / about.__name__).mkdir()
+        found[about.__name__] = about(place / about.__name__)
+    print(json.dumps(found, indent=1))

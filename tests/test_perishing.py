@@ -1,0 +1,71 @@
+"""Whoever is killed while writing, finds the disk full or meets another writer leaves nothing that is half written."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.environment import ROOT
+
+pytest.importorskip("resource", reason="limits of a process, and forks")
+
+NOTHING = "FOLDER must hold the results of a study, got a folder in which metadata.json is missing"
+MIXED = "FOLDER/data.nc must be the file that was sealed with the others, got different content"
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("perishing")
+    command = [sys.executable, "-m", "tests.perishing", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_saved_run_is_the_old_one_or_the_new_one_whenever_its_writer_is_killed(seen) -> None:
+    # Before it is flushed, and before it gets its name.
+    assert seen["runs"]["killed at a step"] == ["old", "old"]
+    assert seen["runs"]["killed at a step, new file"] == ["nothing", "nothing"]
+    moments = seen["runs"]["killed whenever"]
+    assert {how for how, _ in moments} == {"killed"}
+    assert {what for _, what in moments} <= {"old", "new"}
+
+
+def test_a_run_that_finds_the_disk_full_says_so_and_leaves_the_old_one(seen) -> None:
+    for said, left, partial in seen["runs"]["full"]:
+        assert said == "OSError: [Errno 27] FOLDER must have room for run.nc, got File too large"
+        assert (left, partial) == ("old", [])
+
+
+def test_two_processes_that_save_a_run_at_once_leave_one_of_the_two(seen) -> None:
+    *whole, one, other, partial = seen["runs"]["at once"]
+    assert set(whole) <= {"old", "new"}
+    assert (one, other, partial) == ("", "", [])
+    # Where nothing is to be overwritten, one of them gets the name, and the other is refused.
+    for told, left in seen["runs"]["one gets it"]:
+        assert sorted(told) == ["", "FileExistsError"]
+        assert left == ("old", "new")[told.index("")]
+
+
+def test_results_of_a_study_that_was_killed_are_whole_or_refused_by_what_is_missing(seen) -> None:
+    # Four files are flushed, then named; the one that seals them last.
+    assert seen["studies"]["killed at a step"] == [NOTHING] * 8
+    over = seen["studies"]["killed at a step, over others"]
+    assert over == ["whole, seed 0"] * 5 + [MIXED] * 3
+    assert seen["studies"]["again"] == ["", "whole, seed 0", []]
+
+
+def test_a_study_that_finds_the_disk_full_says_so(seen) -> None:
+    for said, left, partial in seen["studies"]["full"]:
+        assert said == "OSError: [Errno 27] FOLDER must have room for data.nc, got File too large"
+        assert (left, partial) == (NOTHING, [])
+
+
+def test_of_two_studies_that_write_into_one_folder_at_once_one_is_refused(seen) -> None:
+    first, second, left, partial = seen["studies"]["at once"]
+    assert first == ""
+    assert second.startswith("FileExistsError: only one study may write into FOLDER, got a second one beside process ")
+    assert (left, partial) == ("whole, seed 0", [])
