@@ -76,10 +76,9 @@ html_theme_options = {
 sphinx_gallery_conf = {
     "examples_dirs": "../studies",
     "gallery_dirs": "gallery",
-    # A benchmark at a toy size would mislead: its page has the code only.
-    "filename_pattern": r"/(?!performance)\w+\.py$",
+    "filename_pattern": r"/\w+\.py$",
     "ignore_pattern": r"^_",
-    "reset_argv": "house.quick_size",
+    "reset_argv": "house.stored_or_quick",
     "within_subsection_order": "notebooks.ByTheme",
     "download_all_examples": False,
     "thumbnail_size": (640, 440),

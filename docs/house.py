@@ -14,10 +14,13 @@ from pictures import MADE, draw_errata
 from reference import anchor
 
 
-def quick_size(_: object, script: dict[str, str]) -> list[str]:
-    """Return the command line under which the gallery runs a study: small, and away from the user's results."""
+def stored_or_quick(_: object, script: dict[str, str]) -> list[str]:
+    """Return the command line under which the gallery runs a study: at full size if stored, else small and aside."""
     # The gallery runs a study in the study's own folder, and prints where the results are.
-    return ["--quick", "--force", "--output", f"../docs/_build/studies/{Path(script['src_file']).stem}"]
+    name = Path(script["src_file"]).stem
+    if (Path(__file__).parent / "full_size" / name).is_dir():
+        return ["--show", f"../docs/full_size/{name}"]
+    return ["--quick", "--force", "--output", f"../docs/_build/studies/{name}"]
 
 
 def write_verdicts(app: sphinx.application.Sphinx) -> None:

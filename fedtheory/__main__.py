@@ -1,4 +1,4 @@
-"""The command line: ``fedtheory list | show | bound | worst | verify | hunt | replay | sweep``.
+"""The command line: ``fedtheory list | show | bound | worst | verify | hunt | replay | sweep | completion``.
 
 ``python -m fedtheory ...`` is the same.
 
@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
+from fedtheory._commands.completing import complete, is_asked, write_script
 from fedtheory._commands.parsing import parser_of_commands
 from fedtheory._commands.refusals import refuse
 
@@ -22,13 +23,16 @@ _INTERRUPTED = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return 0, or 1 if a verdict is not the expected one. Wrong usage leaves with 2 and one line."""
-    arguments, rest = parser_of_commands().parse_known_args(argv)
+    parser = parser_of_commands()
+    if is_asked():
+        complete(parser)
+    arguments, rest = parser.parse_known_args(argv)
     if rest and arguments.command not in ("bound", "worst"):
         refuse(f"unknown arguments {' '.join(rest)}")
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _tell
-            code = _run(arguments, rest)
+            code = write_script(arguments.shell) if arguments.command == "completion" else _run(arguments, rest)
         sys.stdout.flush()
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")

@@ -53,7 +53,8 @@ def show_table(rows: Sequence[Mapping[str, Any]], title: str = "", caption: str 
     cells = [{name: written(value) for name, value in row.items()} for row in rows]
     right = {name for name, value in rows[0].items() if not isinstance(value, str)}
     if not sys.stdout.isatty():
-        sys.stdout.writelines(f"{line}\n" for line in _plain(cells, right, title, caption))
+        # The gallery takes the place of standard output with something that only writes.
+        sys.stdout.write("".join(f"{line}\n" for line in _plain(cells, right, title, caption)))
         return
     from rich.console import Console
 

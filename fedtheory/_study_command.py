@@ -1,17 +1,18 @@
-"""The command line of a study, read off its configuration."""
+"""The command line of a study, read off its configuration, and what it prints."""
 
 import contextlib
 import dataclasses
 import inspect
 import io
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from fedtheory._console import first_sentence
+from fedtheory._console import first_sentence, show_table
 from fedtheory._study_folder import read, restored
 
-__all__ = ["default_folder", "parse"]
+__all__ = ["complain", "default_folder", "parse", "tell"]
 
 
 def default_folder(name: str, *, quick: bool) -> Path:
@@ -20,7 +21,7 @@ def default_folder(name: str, *, quick: bool) -> Path:
 
 
 def parse(study: Any, argv: Sequence[str]) -> Any:
-    """Return ``config``, ``quick``, ``output``, ``force``, ``again`` and ``debug``; ValueError for wrong usage."""
+    """Return the configuration and the options; ValueError for wrong usage."""
     import tyro
 
     default = study.quick if "--quick" in argv else study.config
@@ -39,7 +40,23 @@ def parse(study: Any, argv: Sequence[str]) -> Any:
         if stop.code:
             raise ValueError(first_sentence(complaint.getvalue())) from None
         raise
-    return options if options.again is None else _as_before(study, options, default)
+    return _as_before(study, options, default) if options.again or options.shown else options
+
+
+def tell(study: Any, result: Any) -> int:
+    """Print the table and how many checks hold; return how many do not."""
+    show_table(*result.table)
+    failed = {name: check for name, check in result.checks.items() if not check.holds}
+    for name, check in failed.items():
+        complain(study, f"check failed: {name}: {check.detail}")
+    held = f"{len(result.checks) - len(failed)} of {len(result.checks)} checks hold"
+    print(held, end="; ")  # noqa: T201
+    return len(failed)
+
+
+def complain(study: Any, message: str) -> None:
+    """Say what is wrong, in one line."""
+    print(f"{study.name}: {message}", file=sys.stderr)  # noqa: T201
 
 
 def _command(study: Any, kind: type) -> Any:
@@ -57,6 +74,7 @@ def _command(study: Any, kind: type) -> Any:
             ("output", option(Path | None, f"Folder for the results (default: {folder}, or {folder}-quick)."), None),
             ("force", option(bool, "Overwrite results of another configuration."), False),
             ("again", option(Path | None, "Answer the question of these results again, and compare.", "from"), None),
+            ("shown", option(Path | None, "Show these results: table, checks and figures, drawn again.", "show"), None),
             ("debug", option(bool, "Show where a complaint comes from."), False),
         ],
     )
@@ -64,11 +82,14 @@ def _command(study: Any, kind: type) -> Any:
 
 def _as_before(study: Any, options: Any, default: Any) -> Any:
     """Take the configuration of stored results; nothing else may be asked for."""
-    if options.config != default or options.quick or options.output is not None or options.force:
-        message = "--from runs a study again as it was, got other parameters beside it"
+    name = "--from" if options.again else "--show"
+    others = (options.quick, options.output, options.force, options.again and options.shown)
+    if options.config != default or any(others):
+        said = "--from runs a study again as it was" if options.again else "--show shows results as they are"
+        message = f"{said}, got other parameters beside it"
         raise ValueError(message)
-    metadata = read(options.again)[3]
+    metadata = read(options.again or options.shown)[3]
     if metadata["study"] != study.name:
-        message = f"--from must name results of {study.name}, got those of {metadata['study']}"
+        message = f"{name} must name results of {study.name}, got those of {metadata['study']}"
         raise ValueError(message)
     return dataclasses.replace(options, config=restored(study.config, metadata["config"]))

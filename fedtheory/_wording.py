@@ -5,7 +5,7 @@ import re
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["short", "shown", "told_apart", "written"]
+__all__ = ["short", "short_exponent", "shown", "told_apart", "written"]
 
 
 def shown(number: Any) -> str:
@@ -23,8 +23,17 @@ def written(value: Any) -> str:
     ['0.25', '1.5e-5', '3', '12', 'x']
     """
     if isinstance(value, float):
-        return re.sub(r"e([+-])0*(\d)", lambda found: f"e{found[1].strip('+')}{found[2]}", f"{value:.4g}")
+        return short_exponent(f"{value:.4g}")
     return str(value)
+
+
+def short_exponent(text: str) -> str:
+    """Write exponents without plus and zeros.
+
+    >>> short_exponent("1e-09"), short_exponent("2.5e+20")
+    ('1e-9', '2.5e20')
+    """
+    return re.sub(r"e([+-])0*(\d)", lambda found: f"e{found[1].strip('+')}{found[2]}", text)
 
 
 def short(value: Any) -> str:

@@ -45,6 +45,15 @@ def consequences(assumptions: Sequence[Assumption], names: Collection[str]) -> t
     -------
     tuple
         Those inequalities whose numbers are all known.
+
+    Examples
+    --------
+    Some client's gradient at the start is at least mu times as long as the way to the minimizer, and so is its bound.
+
+    >>> from fedtheory.assumptions import BoundedGradients, StronglyConvex
+    >>> both = (StronglyConvex("mu"), BoundedGradients("G2"))
+    >>> [implied.text for implied in consequences(both, ("mu", "G2", "initial_distance2", "objective_gap"))]
+    ['mu^2 initial_distance2 + 2 mu objective_gap <= G2 (implied by strong convexity)']
     """
     found = (
         *_gradients_at_the_start(assumptions, names),

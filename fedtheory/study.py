@@ -21,9 +21,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from fedtheory._console import live_progress, show_table
+from fedtheory._console import live_progress
 from fedtheory._files import Writer, json_writer, netcdf_writer, publish
-from fedtheory._study_command import default_folder, parse
+from fedtheory._study_command import complain, default_folder, parse, tell
 from fedtheory._study_folder import CHECKS, DATA, METADATA, TABLE, plain_config, read, reserved, unlike_data
 from fedtheory._study_records import from_records
 from fedtheory._surroundings import changes, surroundings
@@ -125,7 +125,8 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
     """Run a study from its command line, print its table, and write its files.
 
     Exits with 1 when a check fails, with 2 and one line on wrong usage or bad input, with 130 on Ctrl-C. ``--debug``
-    shows where a complaint comes from; ``--from FOLDER`` answers the question of stored results again and compares.
+    shows where a complaint comes from; ``--from FOLDER`` answers the question of stored results again and compares;
+    ``--show FOLDER`` draws them again.
 
     Parameters
     ----------
@@ -143,12 +144,12 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
     try:
         code = _command(study, words)
     except KeyboardInterrupt:
-        _complain(study, "interrupted")
+        complain(study, "interrupted")
         code = 130
     except (ValueError, OSError) as error:
         if "--debug" in words:
             traceback.print_exc()
-        _complain(study, " ".join(str(error).split()))
+        complain(study, " ".join(str(error).split()))
         code = 2
     if code:
         sys.exit(code)
@@ -234,10 +235,12 @@ def _command(study: Study, argv: Sequence[str]) -> int:
     options = parse(study, argv)
     if options.again is not None:
         return _again(study, options)
+    if options.shown is not None:
+        return _redraw(study, options.shown)
     folder = options.output or default_folder(study.name, quick=options.quick)
     with live_progress() as progress:
         result = produce(study, options.config, folder, progress=progress, force=options.force)
-    failed = _show(study, result)
+    failed = tell(study, result)
     print(f"results in {folder} ({result.metadata['seconds']['run']:.1f} s)")  # noqa: T201
     return 1 if failed else 0
 
@@ -247,12 +250,22 @@ def _again(study: Study, options: Any) -> int:
     saved = load(options.again)
     with live_progress() as progress:
         result = _answer(study, options.config, progress)
-    failed = _show(study, result)
+    failed = tell(study, result)
     found = unlike_data(saved.data, result.data)
     for sentence in (*found, *changes(saved.metadata.get("surroundings", {}), result.metadata["surroundings"])):
-        _complain(study, sentence)
+        complain(study, sentence)
     print(f"{'other' if found else 'the same'} data as in {options.again}")  # noqa: T201
     return 1 if failed or found else 0
+
+
+def _redraw(study: Study, folder: Path) -> int:
+    """Show stored results as today's table, checks and figures have them; figures are left open."""
+    stored = load(folder)
+    for draw in study.figures.values():
+        draw(stored.data)
+    failed = tell(study, stored._replace(table=study.table(stored.data), checks=study.checks(stored.data)))
+    print(f"computed in {stored.metadata['seconds']['run']:.1f} s, stored in {folder}")  # noqa: T201
+    return 1 if failed else 0
 
 
 def _answer(study: Study, config: Any, progress: Progress) -> Result:
@@ -267,21 +280,6 @@ def _answer(study: Study, config: Any, progress: Progress) -> Result:
         "surroundings": surroundings(*_REPORTED),
     }
     return Result(data, study.table(data), study.checks(data), metadata)
-
-
-def _show(study: Study, result: Result) -> int:
-    """Print the table and how many checks hold; return how many do not."""
-    show_table(*result.table)
-    failed = {name: check for name, check in result.checks.items() if not check.holds}
-    for name, check in failed.items():
-        _complain(study, f"check failed: {name}: {check.detail}")
-    held = f"{len(result.checks) - len(failed)} of {len(result.checks)} checks hold"
-    print(held, end="; ")  # noqa: T201
-    return len(failed)
-
-
-def _complain(study: Study, message: str) -> None:
-    print(f"{study.name}: {message}", file=sys.stderr)  # noqa: T201
 
 
 def _write(study: Study, result: Result, folder: Path) -> dict[str, Any]:

@@ -223,7 +223,9 @@ def table(data: "Dataset") -> study.Table:
             row[f"loss, round {last}"] = float(here["loss"].isel(round=last).mean())
             for at in (soon, last):
                 row[f"accuracy, round {at}"] = float(here["accuracy"].isel(round=at).mean())
-                row[f"minus priority, {at}"] = with_limits(lead.isel(round=at), 3, signed=True)
+                row[f"minus priority, {at}"] = (
+                    "" if strategy == STRATEGIES[0] else with_limits(lead.isel(round=at), 3, signed=True)
+                )
             rows.append(row)
     parts = [_own_classes(data["own_classes"].sel(who=who), str(who)) for who in data["who"].values]
     caption = "Accuracy of non-priority clients on their own classes, 2 priority clients: " + "; ".join(parts) + "."
@@ -286,15 +288,7 @@ def shards_figure(data: "Dataset") -> "Figure":
         return legend_below(figure, num_columns=3)
 
 
-STUDY = study.Study(
-    name="fedalign_shards",
-    config=Config(),
-    quick=QUICK,
-    run=run,
-    table=table,
-    checks=checks,
-    figures={"fedalign_shards": shards_figure},
-)
+STUDY = study.Study("fedalign_shards", Config(), QUICK, run, table, checks, {"fedalign_shards": shards_figure})
 
 if __name__ == "__main__":
     study.main(STUDY)

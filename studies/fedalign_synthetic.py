@@ -164,7 +164,8 @@ def table(data: "Dataset") -> study.Table:
             for measure in ("loss", "accuracy"):
                 row[measure] = float(here[measure])
                 mean, lower, upper = _against_priority(data, level, name, measure)
-                row[f"{measure} minus priority"] = f"{mean:+.4f} [{lower:+.4f}, {upper:+.4f}]"
+                words = f"{mean:+.4f} [{lower:+.4f}, {upper:+.4f}]"
+                row[f"{measure} minus priority"] = "" if name == PRIORITY else words
             rows.append(row)
     caption = "Means over rounds after the warm-up; differences are paired over instances, with 95% limits."
     return study.Table(rows, title="Noisy helpers on Synthetic(1, 1)", caption=caption)

@@ -208,6 +208,10 @@ def table(data: "Dataset") -> study.Table:
     return study.Table(rows, title="Variance of correlated and of optimal independent sampling", caption=caption)
 
 
+def _in_words(values: Any) -> str:
+    return ", ".join(f"{value:.4g}" for value in values)
+
+
 def checks(data: "Dataset") -> dict[str, study.Check]:
     """Test what the figures are taken to show."""
     fixtures = data["fixture_variance"]
@@ -220,13 +224,13 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
     equal, opposed = systematic.isel(alignment=-1), systematic.isel(alignment=0)
     return {
         "the fixtures have the variances computed by hand": study.Check(
-            bool(np.allclose(found, known, atol=1e-15)), str(found.tolist())
+            bool(np.allclose(found, known, atol=1e-15)), _in_words(found.ravel())
         ),
         "a correlated sampling has a larger bound and may have less variance": study.Check(
-            bool((bounds > 0).all() and (found[:, 0] < found[:, 1]).sum() == 3), str(bounds.tolist())
+            bool((bounds > 0).all() and (found[:, 0] < found[:, 1]).sum() == 3), f"larger by {_in_words(bounds)}"
         ),
         "the mean over all signs is the independent variance": study.Check(
-            bool(np.allclose(means, 1, rtol=1e-7)), str(means.tolist())
+            bool(np.allclose(means, 1, rtol=1e-7)), _in_words(means)
         ),
         "systematic sampling of equal updates has no variance": study.Check(
             float(equal.max()) < 1e-7, f"largest ratio {float(equal.max()):.2g}"

@@ -47,6 +47,7 @@ from fedtheory.plotting.labels import label_of
 from fedtheory.plotting.style import COLORS, appearance, legend_below
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from xarray import Dataset
 
@@ -226,7 +227,7 @@ def skew_figure(data: "Dataset") -> "Figure":
 
     columns = data.sizes["num_clients"]
     bar, tilde, diagonal = map(label_of, ("rho_bar", "rho_tilde", "rho_diagonal"))
-    titles = {"rho_bar": bar, "ratio": f"{tilde} / {bar}", "rho_diagonal": f"diagonal skew {diagonal}"}
+    titles = {"rho_bar": f"skew {bar}", "ratio": f"{tilde} / {bar}", "rho_diagonal": f"diagonal skew {diagonal}"}
     with appearance():
         figure, panels = plt.subplots(3, columns, figsize=(1 + 4.6 * columns, 8.5), sharey="row", squeeze=False)
         for column, size in enumerate(data["num_clients"].values):
@@ -235,7 +236,7 @@ def skew_figure(data: "Dataset") -> "Figure":
             for row, (name, title) in enumerate(titles.items()):
                 axes = panels[row, column]
                 if row < 2:
-                    axes.set_yscale("log")
+                    _plain_log(axes)
                 certified(axes, d, *_sides(here, name), label="certified interval")
                 estimate, error = _estimated(here, name)
                 axes.errorbar(
@@ -253,17 +254,26 @@ def skew_figure(data: "Dataset") -> "Figure":
                 if row == 0:
                     axes.set_title(f"K = {size} clients, m = {int(here['selected'])} selected")
             panels[2, column].set_xlabel("candidates d")
-        return legend_below(figure, num_columns=min(4, 2 * columns))
+        return legend_below(figure, num_columns=min(3, 2 * columns))
 
 
-def _sides(here: "Dataset", name: str) -> tuple[Any, Any]:
+def _plain_log(axes: "Axes") -> None:
+    """Write 0.2 and 5 on a logarithmic axis, which may span less than a decade."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _sides(here: "Dataset", name: str) -> tuple[Any, ...]:
     bounds = here["bounds"]
     if name != "ratio":
         return bounds.sel(skew=name, side="lower").values, bounds.sel(skew=name, side="upper").values
     tilde, bar = (bounds.sel(skew=skew) for skew in ("rho_tilde", "rho_bar"))
-    return tilde.sel(side="lower").values / bar.sel(side="upper").values, tilde.sel(side="upper").values / bar.sel(
-        side="lower"
-    ).values
+    sides = (("lower", "upper"), ("upper", "lower"))
+    return tuple(tilde.sel(side=one).values / bar.sel(side=other).values for one, other in sides)
 
 
 def _estimated(here: "Dataset", name: str) -> tuple[Any, Any]:
@@ -284,15 +294,7 @@ def _sampled(here: "Dataset", name: str) -> Any:
     return of.sel(skew="rho_tilde").values / of.sel(skew="rho_bar").values
 
 
-STUDY = study.Study(
-    name="selection_skew",
-    config=Config(),
-    quick=QUICK,
-    run=run,
-    table=table,
-    checks=checks,
-    figures={"selection_skew": skew_figure},
-)
+STUDY = study.Study("selection_skew", Config(), QUICK, run, table, checks, {"selection_skew": skew_figure})
 
 if __name__ == "__main__":
     study.main(STUDY)

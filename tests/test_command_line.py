@@ -368,7 +368,9 @@ def test_bound_prints_the_printed_form_and_exact_fractions(capsys: pytest.Captur
     assert main([*GAP, "--rho-bar=1", "--printed"]) == 0
     assert "[printed]" in capsys.readouterr().out
     assert main(["bound", "power_of_choice.gradient_norm", "--excess", "1/3", "--L", "3/2"]) == 0
-    assert "1 = 1" in capsys.readouterr().out
+    assert [line.split() for line in capsys.readouterr().out.splitlines()[-2:]] == [["smoothness", "1"], ["total", "1"]]
+    main(["bound", "power_of_choice.gradient_norm", "--excess", "1/3", "--L", "1/2"])
+    assert "1/3 = 0.333333" in capsys.readouterr().out
 
 
 def test_bound_refuses_an_unmet_hypothesis_unless_it_may_be_loose(capsys: pytest.CaptureFixture[str]) -> None:

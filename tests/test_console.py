@@ -1,6 +1,11 @@
 """Tables in a console are as wide as it is and no wider."""
 
-from fedtheory._console import _fitting
+import sys
+import types
+
+import pytest
+
+from fedtheory._console import _fitting, show_table
 
 ROW = {"key": "a" * 10, "title": "b" * 10, "sentence": "c" * 90, "n": "d" * 10}
 
@@ -25,3 +30,11 @@ def test_a_column_is_as_wide_as_its_longest_entry_or_its_name() -> None:
     assert _fitting(rows, 14) == ["key"]
     assert _fitting([{"key": "a", "title": ""}], 10) == ["key", "title"]
     assert _fitting([{"key": "a", "title": ""}], 9) == ["key"]
+
+
+def test_a_table_is_written_to_what_can_only_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    only = types.SimpleNamespace(write=written.append, isatty=lambda: False)
+    monkeypatch.setattr(sys, "stdout", only)
+    show_table([{"d": 3, "gap": 0.25}], caption="all")
+    assert "".join(written) == "d   gap\n3  0.25\nall\n"

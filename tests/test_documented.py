@@ -19,18 +19,10 @@ from tests.environment import ROOT
 
 # How many functions have no example yet, by package: a number may fall, never rise.
 WITHOUT_EXAMPLE = {
-    "conformance": 7,
-    "consequences": 1,
-    "datasets": 1,
-    "engine": 4,
-    "plotting": 2,
-    "rational": 31,
-    "selection": 3,
-    "study": 4,
-    "sweeps": 9,
-    "testing": 11,
-    "verification": 14,
-    "worst_case": 16,
+    "engine": 1,  # run_rounds, which takes the addresses of compiled kernels
+    "rational": 2,  # elapsed and standings: their file is full
+    "study": 4,  # load, main, produce and save_figure, of which docs/contributing.md has an example
+    "verification": 1,  # examined: its file is full
 }
 Public = tuple[str, Any, ast.FunctionDef, ast.Module]
 

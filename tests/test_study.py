@@ -310,6 +310,37 @@ def test_a_seal_that_is_none_is_refused(tmp_path):
             study.load(tmp_path)
 
 
+def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys):
+    study.main(TOY, ["--quick", "--output", str(tmp_path)])
+    told = capsys.readouterr().out.splitlines()
+
+    def refuse(*_):
+        raise AssertionError
+
+    drawn: list[Any] = []
+
+    def one(data: Any) -> Any:
+        drawn.append(data)
+
+    today = replace(TOY, run=refuse, table=lambda data: rows(data)._replace(title="money"), figures={"one": one})
+    before = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    study.main(today, ["--show", str(tmp_path)])
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0] == "money"
+    assert shown[1:3] == told[1:3]
+    assert shown[-1].startswith("1 of 1 checks hold; computed in ")
+    assert shown[-1].endswith(f" s, stored in {tmp_path}")
+    assert [data["heads"].size for data in drawn] == [TOY.quick.num_throws]
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
+    unfair = replace(today, checks=lambda data: {"fair": study.Check(False, "mean 7")})
+    with pytest.raises(SystemExit) as left:
+        study.main(unfair, ["--show", str(tmp_path)])
+    assert left.value.code == 1
+    with pytest.raises(SystemExit):
+        study.main(today, ["--show", str(tmp_path), "--quick"])
+    assert "--show shows results as they are, got other parameters beside it" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("renamed", [0, 1, 3])
 def test_a_study_that_was_killed_while_it_wrote_runs_again_without_force(tmp_path, renamed):
     study.produce(TOY, TOY.quick, tmp_path)

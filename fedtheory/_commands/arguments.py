@@ -57,7 +57,7 @@ def bound_help(command: str, name: str, known: Mapping[str, Bound]) -> int:
     # The text up to the first empty line is the summary.
     summary = (inspect.getdoc(bound) or "").split("\n\n")[0]
     lines = [
-        f"{name}: {' '.join(summary.split())}",
+        f"{name}: {' '.join(summary.split())}".replace("``", ""),
         "",
         f"source: {bound.statement}",
         "",
@@ -80,7 +80,8 @@ def _write_parameters(group: Sequence[Parameter]) -> None:
         names = ", ".join(_option(entry.name) for entry in alike)
         sys.stdout.write(f"  {names}  ({domain})\n")
     if group[0].meaning:
-        sys.stdout.write(f"{_indented(group[0].meaning, 6)}\n")
+        # What pages set as code is plain on a terminal.
+        sys.stdout.write(f"{_indented(group[0].meaning.replace('``', ''), 6)}\n")
 
 
 def _indented(text: str, blanks: int) -> str:

@@ -48,7 +48,9 @@ def evaluate_help(command: str, name: str, *, printed: bool) -> int:
 
 
 def _number(value: Any) -> str:
-    return f"{value} = {float(value):.6g}" if isinstance(value, Fraction) else f"{value:.10g}"
+    if isinstance(value, Fraction):
+        return str(value) if value.denominator == 1 else f"{value} = {float(value):.6g}"
+    return f"{value:.10g}"
 
 
 def _document(

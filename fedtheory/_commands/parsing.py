@@ -98,6 +98,12 @@ _SWEEP = _Command(
     --set local_steps=1,2,5 --seeds 4 --out results/tau --plan""",
     ),
 )
+_COMPLETION = _Command(
+    "completion",
+    "write the script by which a shell completes names",
+    "(bash | zsh | fish)",
+    ("completion bash >> ~/.bashrc", "completion fish | source"),
+)
 
 
 def parser_of_commands() -> argparse.ArgumentParser:
@@ -119,6 +125,8 @@ def parser_of_commands() -> argparse.ArgumentParser:
     _hunt_options(_added(commands, _HUNT))
     _replay_options(_added(commands, _REPLAY))
     _sweep_options(_added(commands, _SWEEP))
+    shell = _added(commands, _COMPLETION).add_argument("shell", metavar="SHELL", help="the shell that is to complete")
+    shell.choices = ("bash", "zsh", "fish")
     return parser
 
 

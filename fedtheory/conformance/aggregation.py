@@ -132,6 +132,13 @@ def aggregation_checks(
     ------
     ValueError
         If ``largest`` or ``patience`` is not positive, or there are fewer than 2 draws.
+
+    Examples
+    --------
+    >>> def divided(rng, vectors, weights):
+    ...     return vectors.mean(axis=0)
+    >>> [check.name for check in aggregation_checks(divided)][:2]
+    ['runs', 'shape']
     """
     watch, seeds = Watch(_validate.positive("patience", patience)), _validate.seed_sequence(rng)
     sampled = _Sampled(

@@ -86,6 +86,13 @@ def excused(checks: Sequence[Check], exceptions: Mapping[str, str]) -> list[Chec
     ------
     ValueError
         If an exception names no check, or gives no reason.
+
+    Examples
+    --------
+    >>> watch = Watch(patience=60.0)
+    >>> asked = [Check("range", list, watch), Check("law", list, watch)]
+    >>> [check.excuse for check in excused(asked, {"law": "it is not known"})]
+    ['', 'it is not known']
     """
     names = [check.name for check in checks]
     for name, reason in exceptions.items():
@@ -119,6 +126,13 @@ def conformance(subject: str, checks: Sequence[Check], exceptions: Mapping[str, 
     ------
     ValueError
         If an exception names no check, or gives no reason.
+
+    Examples
+    --------
+    >>> watch = Watch(patience=60.0)
+    >>> asked = [Check("range", list, watch), Check("law", list, watch)]
+    >>> conformance("draw", asked, {"law": "it is not known"}).checks
+    ('range',)
     """
     made: list[str] = []
     failures: list[Failure] = []

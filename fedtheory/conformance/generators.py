@@ -122,6 +122,12 @@ def generator_checks(
     ValueError
         If the dispersion is neither ``std`` nor ``variance``, there are fewer than 50 clients, or ``patience`` is
         not positive.
+
+    Examples
+    --------
+    >>> from fedtheory.datasets.synthetic_softmax import synthetic
+    >>> [check.name for check in generator_checks(synthetic)][:2]
+    ['runs', 'shape']
     """
     watch, seeds = Watch(_validate.positive("patience", patience)), _validate.seed_sequence(rng)
     reading = _validate.choice("dispersion", dispersion, ("std", "variance"))

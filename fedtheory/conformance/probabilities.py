@@ -98,6 +98,12 @@ def probability_checks(
     ------
     ValueError
         If ``rtol`` or ``patience`` is not positive.
+
+    Examples
+    --------
+    >>> from fedtheory.sampling.optimal import optimal_probabilities
+    >>> [check.name for check in probability_checks(optimal_probabilities)][:2]
+    ['runs', 'shape']
     """
     watch, rtol = Watch(_validate.positive("patience", patience)), _validate.positive("rtol", rtol)
     rule, optimal = _Rule(watch, function), partial(_optimal, rtol)

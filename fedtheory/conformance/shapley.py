@@ -115,6 +115,12 @@ def shapley_checks(
     ------
     ValueError
         If ``largest`` or ``patience`` is not positive, or there are fewer than 2 draws.
+
+    Examples
+    --------
+    >>> from fedtheory import valuation
+    >>> [check.name for check in shapley_checks(valuation.shapley)][:2]
+    ['runs', 'shape']
     """
     watch, seeds = Watch(_validate.positive("patience", patience)), _validate.seed_sequence(rng)
     valuer = _Valuer(watch, function, _validate.boolean("exact", exact))

@@ -133,6 +133,12 @@ def strategy_checks(
         If the joint law of ``like`` is not known.
     ValueError
         If the weights are no probabilities, a count is too small, or ``patience`` is not positive.
+
+    Examples
+    --------
+    >>> from fedtheory.selection.power_of_choice import PowerOfChoice
+    >>> [check.name for check in strategy_checks(PowerOfChoice(1, 3))][:2]
+    ['contract', 'runs']
     """
     own = None if weights is None else _validate.probability_vector("weights", weights)
     cases = _manners.cases(_validate.count("num_clients", num_clients, 2), own)

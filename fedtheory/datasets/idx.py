@@ -110,6 +110,19 @@ def read_idx_pair(
     ------
     ValueError
         As ``read_idx``, and if the shapes or types are not those of images and their labels.
+
+    Examples
+    --------
+    Two images of one row with two pixels each, and their labels.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     images, labels = Path(folder, "images"), Path(folder, "labels")
+    ...     _ = images.write_bytes(bytes([0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2, 51, 0, 102, 255]))
+    ...     _ = labels.write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 2, 7, 3]))
+    ...     read_idx_pair(images, labels)
+    (array([[0.2, 0. ],
+           [0.4, 1. ]]), array([7, 3]))
     """
     transposed = _validate.boolean("transposed", transposed)
     y = read_idx(labels, max_bytes=max_bytes)

@@ -37,6 +37,15 @@ def layout(fed: Any, work: LocalWork) -> Family:
     ------
     TypeError
         If no layout is registered for this type of federation.
+
+    Examples
+    --------
+    >>> from fedtheory.engine.contract import LocalWork
+    >>> from fedtheory.federation.quadratic import QuadraticFederation
+    >>> fed = QuadraticFederation([1.0, 1.0], [[0.0], [4.0]], [0.5, 0.5])
+    >>> work = LocalWork(0.0, 0.0, 0.0, 0.0, batch_size=0, by_epoch=False, track_losses=False)
+    >>> layout(fed, work).reference == fed.minimum
+    True
     """
     raise _unknown(fed)
 

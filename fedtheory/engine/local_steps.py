@@ -54,6 +54,17 @@ def descend(slope, step_size, work, rng, server_model, velocity, model):
         Where the client's round began, shape (v,).
     velocity, model
         Written: shape (v,) each.
+
+    Examples
+    --------
+    Slope 5 at 2, and 3 (2 - 1) from the proximal term: 2 - 8/4, with velocity 7/2 left of before: 2 - (8 + 7)/4.
+
+    >>> from fedtheory.engine.contract import LocalWork
+    >>> model, velocity = np.array([2.0]), np.array([7.0])
+    >>> work = LocalWork(0.0, 0.0, proximal_weight=3.0, momentum=0.5, batch_size=0, by_epoch=False, track_losses=False)
+    >>> descend(np.array([5.0]), 0.25, work, np.random.default_rng(0), np.array([1.0]), velocity, model)
+    >>> model, velocity
+    (array([-0.875]), array([11.5]))
     """
     noise = _deviation(slope, work)
     if noise == 0.0 and work.momentum == 0.0 and work.proximal_weight == 0.0:

@@ -97,6 +97,23 @@ def after_round(
         The round.
     seen
         What these rules see besides: ``server_model``, ``model`` and ``mean_losses``.
+
+    Examples
+    --------
+    The strategy trains both clients, and counts in its memory, from 2 on, who has trained.
+
+    >>> def both(*known):
+    ...     known[-1][:] = [0, 1]
+    ...     return 2
+    >>> def count(round_index, table, memory, weights, chosen, *seen):
+    ...     memory[0] += chosen.size
+    >>> rules = Rules(select=both, observe=count, max_selected=2, memory=np.array([2.0]))
+    >>> weights, rng = np.array([0.5, 0.5]), np.random.default_rng(0)
+    >>> played = play_round(rules, rules.memory, weights, 0, rng, np.ones(2).__getitem__, np.eye(2).__getitem__)
+    >>> seen = {"server_model": np.zeros(2), "model": np.ones(2), "mean_losses": np.ones(2)}
+    >>> after_round(rules, rules.memory, weights, 0, rng, played, **seen)
+    >>> rules.memory
+    array([4.])
     """
     known = {"round_index": round_index, "table": rules.table, "memory": memory, "weights": weights, "rng": rng}
     for name, rule in (("value", rules.value), ("observe", rules.observe)):

@@ -7,7 +7,7 @@ from fedtheory._validate import Array
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.laws import Fixed, Moments, Ranked, SelectionLaw
 
-__all__ = ["frequency_law", "known_law", "quadratic"]
+__all__ = ["frequency_law", "is_unbiased", "known_law", "quadratic"]
 
 
 def quadratic(fed: Any) -> QuadraticFederation:
@@ -29,6 +29,12 @@ def known_law(strategy: Any, weights: Array) -> SelectionLaw | None:
     ask = getattr(strategy, "law", None)
     law: SelectionLaw | None = None if ask is None else ask(weights)
     return law
+
+
+def is_unbiased(strategy: Any, weights: Array) -> bool:
+    """Whether a strategy says that its mean coefficients are the weights: that very array, not numbers near it."""
+    law = known_law(strategy, weights)
+    return isinstance(law, Moments | Fixed) and law.mean is weights
 
 
 def frequency_law(strategy: Any, weights: Array) -> Fixed | Ranked:

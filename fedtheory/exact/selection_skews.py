@@ -10,7 +10,7 @@ from fedtheory import _validate
 from fedtheory._threads import pinned
 from fedtheory._validate import Array
 from fedtheory.exact._diagonal import diagonal_bound, proved_bound, ranked_matrices
-from fedtheory.exact._door import frequency_law, quadratic
+from fedtheory.exact._door import frequency_law, is_unbiased, quadratic
 from fedtheory.exact._extremes import infimum
 from fedtheory.exact._one_dimension import sides_in_one_dimension
 from fedtheory.exact._problem import Problem, busy_clients, problem_of
@@ -27,6 +27,7 @@ from fedtheory.selection.laws import Fixed, KnowsItsLaw, Ranked
 __all__ = ["selection_skew"]
 
 _FIXED = "fixed frequencies"
+_UNBIASED = "unbiased: one sum over itself"
 _ORDERS = "all rankings in one dimension"
 _RANKINGS = "all rankings, by the subsets of clients"
 _TOP_SETS = "all sets of largest losses not excluded by multipliers"
@@ -103,7 +104,10 @@ def selection_skew(
     if least_ratios is not None:
         shape = (int(np.count_nonzero(is_busy)),)
         least_ratios = _validate.nonnegative("least_ratios", _validate.array("least_ratios", least_ratios, shape=shape))
-    law = frequency_law(strategy, fed.weights)
+    weights = fed.weights
+    law = frequency_law(strategy, weights)
+    if is_unbiased(strategy, weights):
+        return _without_bias(problem_of(fed))
     if isinstance(law, Fixed):
         return _with_fixed_frequencies(problem_of(fed), law.mean)
     law, problem = remembering(among(law, is_busy)), problem_of(busy_clients(fed))
@@ -112,6 +116,12 @@ def selection_skew(
     if fed.dim == 1:
         return _in_one_dimension(problem, law)
     return _by_bounds_and_search(_Hunt(problem, law, generator, num_models), least_ratios)
+
+
+def _without_bias(problem: Problem) -> SelectionSkew:
+    """Numerator and denominator of the skew are the same sum at every model."""
+    one = Interval(1.0, 1.0, _UNBIASED, _UNBIASED)
+    return SelectionSkew(one, one if problem.objective_gap > 0 else _rho_tilde(problem, 0.0, 0.0, _FIXED, _FIXED), one)
 
 
 def _with_fixed_frequencies(problem: Problem, q: Array) -> SelectionSkew:

@@ -40,6 +40,16 @@ def lines_with_bands(
     ------
     ValueError
         If ``x`` or ``hue`` are not dimensions, or ``x`` is not made of numbers.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from xarray import Dataset
+    >>> sides = {"mean": 3.0, "lower": 2.0, "upper": 5.0}
+    >>> parts = {side: (("d", "tau"), [[gap], [gap + 1.0]]) for side, gap in sides.items()}
+    >>> data = Dataset(parts, coords={"d": [3, 9], "tau": [2]})
+    >>> lines_with_bands(Figure().add_subplot(), data, "gap").get_lines()[0].get_ydata()
+    array([3., 4.])
     """
     by_length = sorted(map(str, intervals["mean"].dims), key=lambda dim: -intervals.sizes[dim])
     numeric = [dim for dim in by_length if intervals[dim].dtype.kind in "iuf"]

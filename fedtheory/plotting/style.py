@@ -47,6 +47,15 @@ def appearance() -> Iterator[None]:
     ------
     None
         Once: figures made in the block of ``with`` have this style.
+
+    Examples
+    --------
+    >>> import matplotlib as mpl
+    >>> before = mpl.rcParams["figure.dpi"]
+    >>> with appearance():
+    ...     inside = mpl.rcParams["svg.hashsalt"]
+    >>> inside, mpl.rcParams["figure.dpi"] == before
+    ('fedtheory', True)
     """
     import matplotlib as mpl
 

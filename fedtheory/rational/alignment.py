@@ -134,6 +134,15 @@ def drawn_averages(run: AlignedRun, at: Snapshot) -> Law[Vector]:
     -------
     Law[Vector]
         Of models; the draws among the priority clients are what is random.
+
+    Examples
+    --------
+    With the one priority client drawn twice, nothing is random: half of its model 0, half of 1/4.
+
+    >>> run = two_parabolas((Fraction(1),), local_steps=2, num_draws=2)
+    >>> [at] = run.snapshots[1]
+    >>> drawn_averages(run, at)
+    Law({(Fraction(1, 8),): 1})
     """
     first = len(run.priority)
     together = sum(at.coefficients[:first], start=Fraction(0))
@@ -161,6 +170,16 @@ def two_parabolas(thresholds: Vector, local_steps: int = 1, num_draws: int = 0) 
     -------
     AlignedRun
         Its second client is included when its gap is below the threshold.
+
+    Examples
+    --------
+    The other client's gap is 1/2, so that it is included below the threshold 1: one step of 1/4 takes it to 1/4.
+
+    >>> run = two_parabolas((Fraction(1),))
+    >>> run.included(run.initial, Fraction(1)), run.included(run.initial, Fraction(1, 4))
+    ((1,), ())
+    >>> [at.average for at in run.snapshots[1]] == [(Fraction(1, 4) / 2,)]
+    True
     """
     one = vector(1)
     return AlignedRun(

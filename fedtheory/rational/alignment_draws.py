@@ -59,6 +59,12 @@ def draw_alignment(
     -------
     DrawnAlignment
         The run, and what its instance is called.
+
+    Examples
+    --------
+    >>> drawn = draw_alignment(np.random.default_rng(0), longest_round=2)
+    >>> drawn.run.local_steps <= 2, drawn.constants["mu"] <= drawn.constants["L"]
+    (True, True)
     """
     fed, shares = _draw_prioritized(rng)
     num_priority, num_clients, dim = sum(map(bool, fed.weights)), fed.num_clients, fed.dim

@@ -39,6 +39,13 @@ def constants_of(run: Run) -> dict[str, Any]:
     -------
     dict[str, Any]
         ``mu``, ``L``, ``sigma2`` and ``objective_gap``, exact.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from fedtheory.rational import two_parabolas, two_point_noise
+    >>> constants_of(replace(two_parabolas((Fraction(1),)), noise=two_point_noise((Fraction(1, 2),))))["sigma2"]
+    Fraction(1, 4)
     """
     fed = run.federation
     return {
@@ -61,6 +68,13 @@ def initial_distance2(run: Run) -> Fraction:
     -------
     Fraction
         Squared; exact.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from fedtheory.rational import two_parabolas
+    >>> initial_distance2(replace(two_parabolas((Fraction(1),)), initial=(Fraction(3),)))
+    Fraction(9, 1)
     """
     return norm2(difference(run.initial, run.federation.minimizer))
 
@@ -89,6 +103,19 @@ def skew(run: RationalRun, law: Law[Selection], w: Vector) -> Fraction | None:
     -------
     Fraction | None
         Exact; without units.
+
+    Examples
+    --------
+    Clients (w - 1)^2/2 and (w + 1)^2/2 at w = 2: excess losses 1/2 and 9/2, mean 5/2.
+    Selecting the second alone has 9/5.
+
+    >>> from fedtheory.rational import no_noise, opposite_clients
+    >>> second = Law.certain((1,))
+    >>> run = RationalRun(
+    ...     opposite_clients(), lambda _: second, 1, lambda _: Fraction(1, 4), (Fraction(2),), 1, no_noise(1)
+    ... )
+    >>> skew(run, second, run.initial)
+    Fraction(9, 5)
     """
     return _skew(_expected_coefficients(run, law), run.federation.weights, run.federation.excesses(w))
 
@@ -120,6 +147,18 @@ def observed_skews(run: RationalRun) -> Skews:
     -------
     Skews
         ``rho_bar``, ``rho_tilde`` and ``rho_diagonal``, exact.
+
+    Examples
+    --------
+    Clients (w - 1)^2/2 and (w + 1)^2/2, the second alone, from 2: one step of 1/4 towards -1 ends at 5/4. Its skew is
+    9/5 at 2, (9/4)^2 / ((9/4)^2/2 + (1/4)^2/2) = 81/41 at 5/4, and 1 at w* = 0 and at infinity.
+
+    >>> from fedtheory.rational import no_noise, opposite_clients
+    >>> run = RationalRun(
+    ...     opposite_clients(), lambda _: Law.certain((1,)), 1, lambda _: Fraction(1, 4), (Fraction(2),), 1, no_noise(1)
+    ... )
+    >>> observed_skews(run)
+    Skews(rho_bar=Fraction(1, 1), rho_tilde=Fraction(1, 1), rho_diagonal=Fraction(1, 1))
     """
     fed = run.federation
     cap = fed.smoothness / fed.strong_convexity
@@ -160,6 +199,16 @@ def active_gradient_bound(run: Run, first: int, last: int) -> Fraction:
     -------
     Fraction
         Squared; exact, noise included.
+
+    Examples
+    --------
+    At 3 the gradients of the two clients are 3 and 2, and each has noise of variance 1/4: (9 + 4)/2 + 1/4.
+
+    >>> from dataclasses import replace
+    >>> from fedtheory.rational import two_parabolas, two_point_noise
+    >>> run = two_parabolas((Fraction(9),))
+    >>> active_gradient_bound(replace(run, initial=(Fraction(3),), noise=two_point_noise((Fraction(1, 2),))), 0, 1)
+    Fraction(27, 4)
     """
     squares = partial(_active_gradients, run.federation)
     return Fraction(max(run.snapshots[step].mean(squares) for step in range(first, last)) + variance_of(run.noise))
@@ -187,6 +236,15 @@ def observed_gradient_bound(run: Run, first: int = 0, last: int | None = None) -
     -------
     Fraction
         Squared; exact, noise included.
+
+    Examples
+    --------
+    At 3 the gradients of the two clients are 3 and 2: 9 for the first, more than (9 + 4)/2 on average.
+
+    >>> from dataclasses import replace
+    >>> from fedtheory.rational import two_parabolas
+    >>> observed_gradient_bound(replace(two_parabolas((Fraction(9),)), initial=(Fraction(3),)))
+    Fraction(9, 1)
     """
     fed, end = run.federation, max(run.num_steps if last is None else last, 1)
     starts = (
@@ -217,6 +275,14 @@ def client_gradient_bound(run: Run, fixed: tuple[Vector, ...] = ()) -> Fraction:
     -------
     Fraction
         Squared; exact, noise included.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from fedtheory.rational import two_parabolas, two_point_noise
+    >>> run = two_parabolas((Fraction(9),))
+    >>> client_gradient_bound(replace(run, initial=(Fraction(3),), noise=two_point_noise((Fraction(1, 2),))))
+    Fraction(37, 4)
     """
     fed, sigma2 = run.federation, variance_of(run.noise)
     elsewhere = (norm2(gradient) for w in fixed for gradient in fed.gradients(w))

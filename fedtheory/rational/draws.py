@@ -179,6 +179,12 @@ def draw_phi(rng: np.random.Generator, num_clients: int) -> PhiClients:
     -------
     PhiClients
         Clients on the line.
+
+    Examples
+    --------
+    >>> clients = draw_phi(np.random.default_rng(0), 3)
+    >>> len(clients.amplitudes), sum(clients.weights)
+    (3, Fraction(1, 1))
     """
     weights = draw_shares(rng, num_clients)
     if whole(rng, 0, 1):

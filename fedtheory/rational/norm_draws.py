@@ -30,6 +30,12 @@ def draw_norms(rng: np.random.Generator, largest: int = 9) -> Vector:
     -------
     Vector
         Shape (n,), at least 0.
+
+    Examples
+    --------
+    >>> norms = draw_norms(np.random.default_rng(0), largest=5)
+    >>> 1 <= len(norms) <= 5, min(norms) >= 0
+    (True, True)
     """
     num_clients = whole(rng, 1, largest)
     kind = whole(rng, 0, 3)
@@ -57,6 +63,11 @@ def draw_budget(rng: np.random.Generator, num_clients: int) -> Fraction:
     -------
     Fraction
         In (0, n].
+
+    Examples
+    --------
+    >>> all(0 < draw_budget(np.random.default_rng(seed), 4) <= 4 for seed in range(9))
+    True
     """
     kind = whole(rng, 0, 3)
     if kind == 0:
@@ -78,6 +89,12 @@ def draw_updates(rng: np.random.Generator, num_clients: int) -> tuple[Vector, tu
     -------
     tuple[Vector, tuple[Vector, ...]]
         Norms, shape (n,), and updates, shape (n, 2).
+
+    Examples
+    --------
+    >>> norms, updates = draw_updates(np.random.default_rng(0), 3)
+    >>> [x * x + y * y for x, y in updates] == [norm**2 for norm in norms]
+    True
     """
     norms = tuple(Fraction(whole(rng, 0, 8), 4) for _ in range(num_clients))
     turned = (_DIRECTIONS[whole(rng, 0, len(_DIRECTIONS) - 1)] for _ in norms)
@@ -101,6 +118,12 @@ def draw_law(rng: np.random.Generator, num_clients: int) -> Law[Selection]:
     -------
     Law[Selection]
         Of sets of clients, of which everybody is one.
+
+    Examples
+    --------
+    >>> law = draw_law(np.random.default_rng(0), 3)
+    >>> sum(law.values()), set().union(*law)
+    (Fraction(1, 1), {0, 1, 2})
     """
     everybody = tuple(range(num_clients))
     sets = [everybody, *(tuple(i for i in everybody if whole(rng, 0, 1)) for _ in range(whole(rng, 1, 4)))]
@@ -122,6 +145,15 @@ def matrix_of(law: Law[Selection], num_clients: int) -> Any:
     -------
     Array
         Shape (n, n); the diagonal holds the inclusion probabilities.
+
+    Examples
+    --------
+    One of three: client 0 alone, or clients 1 and 2 together, which always come together.
+
+    >>> matrix_of(Law({(0,): Fraction(1, 3), (1, 2): Fraction(2, 3)}), 3).tolist() == [
+    ...     [Fraction(1, 3), 0, 0], [0, Fraction(2, 3), Fraction(2, 3)], [0, Fraction(2, 3), Fraction(2, 3)]
+    ... ]
+    True
     """
 
     def together(chosen: Selection) -> Any:

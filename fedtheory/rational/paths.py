@@ -37,6 +37,19 @@ def first_round(run: RationalRun) -> Law[tuple[LocalWork, ...]]:
     -------
     Law[tuple[LocalWork, ...]]
         Outcomes have one entry for each copy: its models and noises along the round.
+
+    Examples
+    --------
+    The client at -1 makes two steps of 1/4 from 2, against gradients 3 and 9/4: 2 - 3/4 = 5/4, and 5/4 - 9/16 = 11/16.
+
+    >>> from fractions import Fraction
+    >>> from fedtheory.rational import no_noise, opposite_clients
+    >>> run = RationalRun(
+    ...     opposite_clients(), lambda _: Law.certain((1,)), 2, lambda _: Fraction(1, 4), (Fraction(2),), 2, no_noise(1)
+    ... )
+    >>> [[work]] = first_round(run)
+    >>> work.models == ((2,), (Fraction(5, 4),), (Fraction(11, 16),)), work.gradients == ((3,), (Fraction(9, 4),))
+    (True, True)
     """
 
     def work(client: int) -> Law[LocalWork]:

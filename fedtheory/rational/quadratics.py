@@ -138,6 +138,13 @@ def prioritized(curvatures: Any, centers: Any, shares: Vector, num_priority: int
     -------
     RationalQuadratics
         Its objective is that of the priority clients.
+
+    Examples
+    --------
+    >>> one, two, five = Fraction(1), Fraction(2), Fraction(5)
+    >>> fed = prioritized(((one,), (one,)), ((two,), (five,)), (one, two), 1, (two, five))
+    >>> fed.weights, fed.minimizer
+    ((Fraction(1, 1), Fraction(0, 1)), (Fraction(2, 1),))
     """
     weights = tuple(share if k < num_priority else Fraction(0) for k, share in enumerate(shares))
     return RationalQuadratics(curvatures, centers, weights, minima)

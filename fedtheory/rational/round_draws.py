@@ -85,6 +85,12 @@ def draw_quadratic_round(rng: np.random.Generator, *, longest_round: int = 1, fl
     -------
     QuadraticRound
         The federation and the round.
+
+    Examples
+    --------
+    >>> drawn = draw_quadratic_round(np.random.default_rng(0), flat=True)
+    >>> drawn.federation.curvatures[0][0], drawn.round.local_steps
+    (Fraction(0, 1), 1)
     """
     fed = draw_federation(rng)
     if flat:
@@ -116,6 +122,12 @@ def draw_phi_round(rng: np.random.Generator, *, longest_round: int = 1) -> PhiRo
     -------
     PhiRound
         The clients and the round.
+
+    Examples
+    --------
+    >>> drawn = draw_phi_round(np.random.default_rng(0), longest_round=2)
+    >>> drawn.round.local_steps <= 2, drawn.clients.smoothness > 0
+    (True, True)
     """
     num_clients = whole(rng, 2, 3)
     clients = draw_phi(rng, num_clients)

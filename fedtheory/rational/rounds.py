@@ -154,6 +154,13 @@ def follow(run: Run) -> tuple[Law[Beginning], ...]:
     -------
     tuple[Law[Beginning], ...]
         As many laws as rounds, and one more.
+
+    Examples
+    --------
+    >>> from fedtheory.rational import two_parabolas
+    >>> [first, after] = follow(two_parabolas((Fraction(1),)))
+    >>> [beginning.anchor for beginning in after]
+    [(Fraction(1, 8),)]
     """
     models, rounds = Law.certain(run.initial), []
     for number in range(run.num_steps // run.local_steps + 1):
@@ -239,6 +246,12 @@ def distance2(run: Run, step: int) -> Fraction:
     -------
     Fraction
         Squared; exact.
+
+    Examples
+    --------
+    >>> from fedtheory.rational import two_parabolas
+    >>> distance2(two_parabolas((Fraction(1),)), 1)
+    Fraction(1, 64)
     """
     best = run.federation.minimizer
     return Fraction(run.snapshots[step].mean(lambda at: norm2(difference(at.average, best))))
@@ -258,6 +271,12 @@ def gap(run: Run, step: int) -> Fraction:
     -------
     Fraction
         Exact; in units of F.
+
+    Examples
+    --------
+    >>> from fedtheory.rational import two_parabolas
+    >>> gap(two_parabolas((Fraction(1),)), 1)
+    Fraction(1, 128)
     """
     return Fraction(run.snapshots[step].mean(lambda at: run.federation.gap(at.average)))
 

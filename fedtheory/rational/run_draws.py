@@ -107,6 +107,12 @@ def draw_run(
     -------
     Drawn
         The run, and what its instance is called.
+
+    Examples
+    --------
+    >>> drawn = draw_run(np.random.default_rng(0), longest_round=2)
+    >>> drawn.run.local_steps <= 2, drawn.constants["mu"] <= drawn.constants["L"]
+    (True, True)
     """
     fed = draw_federation(rng)
     name = pick(rng, list(laws))

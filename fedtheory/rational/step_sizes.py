@@ -29,6 +29,13 @@ def short_steps(rng: np.random.Generator) -> StepSizes:
     -------
     StepSizes
         Takes the federation and tau, and returns a function of the step t, of period 8.
+
+    Examples
+    --------
+    >>> from fedtheory.rational.quadratics import opposite_clients
+    >>> step_size = short_steps(np.random.default_rng(0))(opposite_clients(), 2)
+    >>> step_size(0) == step_size(8), all(0 < step_size(step) <= Fraction(1, 4) for step in range(8))
+    (True, True)
     """
     sizes = [Fraction(whole(rng, 1, 4), 4) for _ in range(8)]
     return lambda fed, _: lambda step: sizes[step % len(sizes)] / (4 * fed.smoothness)
@@ -46,6 +53,13 @@ def fixed_step(rng: np.random.Generator) -> StepSizes:
     -------
     StepSizes
         Takes the federation and tau, and returns a function of the step t.
+
+    Examples
+    --------
+    >>> from fedtheory.rational.quadratics import opposite_clients
+    >>> step_size = fixed_step(np.random.default_rng(0))(opposite_clients(), 2)
+    >>> step_size(0) == step_size(5), 0 < step_size(0) <= Fraction(1, 4)
+    (True, True)
     """
     size = Fraction(whole(rng, 1, 4), 4)
     return lambda fed, _: lambda _: size / (4 * fed.smoothness)

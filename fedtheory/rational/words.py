@@ -67,6 +67,12 @@ def federation_in_words(fed: RationalQuadratics) -> dict[str, str]:
     -------
     dict[str, str]
         Curvatures, centers, weights and minima as text.
+
+    Examples
+    --------
+    >>> from fedtheory.rational.quadratics import opposite_clients
+    >>> federation_in_words(opposite_clients())
+    {'curvatures': '(1), (1)', 'centers': '(1), (-1)', 'weights': '(1/2, 1/2)', 'minima': '(0, 0)'}
     """
     return {
         "curvatures": ", ".join(in_words(diagonal) for diagonal in fed.curvatures),
@@ -90,6 +96,14 @@ def run_in_words(run: Run, **who: Any) -> dict[str, Any]:
     -------
     dict[str, Any]
         What a finding shows as its instance.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from fedtheory.rational import two_parabolas
+    >>> words = run_in_words(two_parabolas((Fraction(1),), local_steps=3), law="all")
+    >>> words["centers"], words["law"], words["num_steps"], words["first_step_size"], words["initial"]
+    ('(0), (1)', 'all', 3, '1/4', '(0)')
     """
     return {
         **federation_in_words(run.federation),
@@ -116,6 +130,14 @@ def round_in_words(drawn: SampledRound, law: str) -> dict[str, Any]:
     -------
     dict[str, Any]
         What a finding shows as its instance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fedtheory.rational import draw_quadratic_round
+    >>> drawn = draw_quadratic_round(np.random.default_rng(0))
+    >>> sorted(round_in_words(drawn.round, "optimal"))
+    ['law', 'local_steps', 'model', 'relative_noise', 'server_step_size', 'sigma2', 'step_size']
     """
     return {
         "model": in_words(drawn.model),

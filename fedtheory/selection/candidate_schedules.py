@@ -97,6 +97,11 @@ def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, n
     ------
     TypeError, ValueError
         If it is no schedule, or they are not whole numbers in ``num_selected .. num_clients``, one for each round.
+
+    Examples
+    --------
+    >>> scheduled(HalfTimeCandidates(), num_rounds=3, num_selected=2, num_clients=5)
+    array([5, 5, 2])
     """
     refuse_no_schedule(schedule)
     counts = np.asarray(schedule.counts(num_rounds, num_selected, num_clients))

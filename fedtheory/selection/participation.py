@@ -141,6 +141,13 @@ def taking_part(participation: Participation, num_priority: int, num_others: int
     ------
     TypeError, ValueError
         If it is none, compiled rules do not know the mode, or there are not so many clients.
+
+    Examples
+    --------
+    Half of five priority clients, rounded to even, and half of six others.
+
+    >>> taking_part(UniformFraction(0.5), num_priority=5, num_others=6)
+    (2, 2, 3)
     """
     if not callable(getattr(participation, "sizes", None)):
         message = f"participation must have methods sizes and attendances, got {participation!r}"
@@ -176,6 +183,11 @@ def attending(participation: Participation, num_clients: int, num_rounds: int) -
     ------
     ValueError
         If the shape is another one, or a number is outside [0, 1].
+
+    Examples
+    --------
+    >>> attending(PriorityDraws(3, attendance=[1.0, 0.5]), num_clients=2, num_rounds=7)
+    array([[1. , 0.5]])
     """
     rows = np.asarray(participation.attendances(num_clients, num_rounds))
     return _attendances(rows[0] if rows.shape == (1, num_clients) else rows, num_clients, num_rounds)

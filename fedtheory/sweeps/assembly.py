@@ -39,6 +39,14 @@ def assembled(grid: Grid, outcomes: Mapping[str, Outcome]) -> "Dataset":
     ------
     ValueError
         If configurations have the same name with other dimensions, or sizes that do not fit.
+
+    Examples
+    --------
+    >>> from fedtheory.sweeps.grid import gridded
+    >>> from fedtheory.sweeps.outcomes import variables_of
+    >>> grid = gridded({"d": [3, 5]})
+    >>> assembled(grid, {one.name: Outcome(variables_of(2.0 * one.point["d"])) for one in grid})["value"].values
+    array([ 6., 10.])
     """
     import xarray
 

@@ -136,6 +136,11 @@ def to_bytes(outcome: Outcome, form: str) -> bytes:
     -------
     bytes
         The content of a file.
+
+    Examples
+    --------
+    >>> from_bytes(to_bytes(Outcome(variables_of(2.0)), "{}"))[1].variables["value"].values
+    array(2.)
     """
     about = {
         "form": form,

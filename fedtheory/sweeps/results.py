@@ -189,6 +189,16 @@ def published(result: Sweep, folder: Path) -> None:
         A finished sweep.
     folder
         Where ``data.nc``, ``failures.json`` and ``summary.json`` go.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fedtheory.sweeps.run import sweep
+    >>> found = sweep(lambda d: 2.0 * d, {"d": [3, 5]}, backend="serial")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     published(found, Path(folder))
+    ...     sorted(file.name for file in Path(folder).iterdir())
+    ['data.nc', 'failures.json', 'summary.json']
     """
     writers: dict[str, Writer] = {
         "data.nc": netcdf_writer(result.data),

@@ -67,6 +67,14 @@ def header_of(work: Work, grid: Grid) -> dict[str, Any]:
     -------
     dict[str, Any]
         Plain data, for JSON.
+
+    Examples
+    --------
+    >>> from fedtheory.sweeps.grid import gridded
+    >>> from fedtheory.sweeps.work import work_of
+    >>> header = header_of(work_of(max), gridded({"d": [3, 5]}, seeds=[7]))
+    >>> header["sweep"]["name"], header["axes"], header["seeds"]["numbers"]
+    ('builtins:max', {'d': ['3', '5']}, [7])
     """
     return {
         "sweep": work.identity,
@@ -103,6 +111,13 @@ def opened(folder: Path, header: Mapping[str, Any], *, force: bool = False) -> I
     ValueError
         If the folder cannot be written, another sweep runs in it, or it holds something else; ``force`` takes a folder
         with another sweep and begins anew.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, opened(Path(folder, "sweep"), {"name": "max"}) as store:
+    ...     store.folder.name
+    'sweep'
     """
     _refuse_foreign(folder)
     try:
@@ -145,6 +160,13 @@ def inspected(folder: Path, work: Work, grid: Grid) -> Store | None:
     ------
     ValueError
         If the folder holds something else, or another sweep.
+
+    Examples
+    --------
+    >>> from fedtheory.sweeps.grid import gridded
+    >>> from fedtheory.sweeps.work import work_of
+    >>> inspected(Path("nowhere"), work_of(max), gridded({"d": [3, 5]})) is None
+    True
     """
     _refuse_foreign(folder)
     found = _read_header(folder)

@@ -149,6 +149,11 @@ def work_of(function_or_study: Any, *, quick: bool = False) -> Work:
     ------
     TypeError, ValueError
         If it is none of these, or there is no such file.
+
+    Examples
+    --------
+    >>> work_of(lambda d: 2.0 * d)({"d": 3}, None)["value"].values
+    array(6.)
     """
     if isinstance(function_or_study, Study):
         return StudyWork(function_or_study, function_or_study.quick if quick else function_or_study.config)
@@ -182,6 +187,15 @@ def read_study(path: str) -> Study:
     ------
     ValueError
         If the file does not run, or has no study.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> text = "from fedtheory.study import Study; STUDY = Study('empty', None, None, None, None, None)"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "empty.py").write_text(text)
+    ...     read_study(str(Path(folder, "empty.py"))).name
+    'empty'
     """
     name, folder = f"swept_{Path(path).stem}", str(Path(path).parent)
     specification = importlib.util.spec_from_file_location(name, path)
@@ -225,6 +239,12 @@ def attempt(work: Work | bytes, point: Mapping[str, Any], seed: int | None, expe
     -------
     Outcome
         What was found, the traceback, or why it was refused.
+
+    Examples
+    --------
+    >>> from fedtheory._releases import made_by
+    >>> attempt(work_of(lambda d, seed: 2.0 * d + seed), {"d": 3}, 7, made_by()).variables["value"].values
+    array(13.)
     """
     if expected != made_by():
         return Outcome(refused=f"workers must have fedtheory {expected}, got one with {made_by()}")

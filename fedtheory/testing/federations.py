@@ -24,6 +24,12 @@ def seeds() -> Any:
     -------
     SearchStrategy
         Of whole numbers from 0 to 2^32 - 1.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(seeds(), lambda seed: seed > 6)
+    7
     """
     return strategies().integers(0, 2**32 - 1)
 
@@ -46,6 +52,12 @@ def quadratic_federations(
     -------
     SearchStrategy
         Of ``QuadraticFederation``.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(quadratic_federations(min_clients=2), lambda fed: True).num_clients
+    2
     """
     st = strategies()
     forms = st.sampled_from(_FORMS) if form is None else st.just(form)
@@ -99,6 +111,12 @@ def prioritized_federations(max_clients: int = 6) -> Any:
     -------
     SearchStrategy
         Of ``Prioritized``.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(prioritized_federations(3), lambda fed: not fed.priority.all())
+    Prioritized(QuadraticFederation, num_clients=3, num_priority=1)
     """
     st = strategies()
 
@@ -120,5 +138,11 @@ def rational_federations() -> Any:
     -------
     SearchStrategy
         Of ``RationalQuadratics``.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(rational_federations(), lambda fed: fed.dim == 2).num_clients in (2, 3)
+    True
     """
     return seeds().map(lambda seed: draw_federation(np.random.default_rng(seed)))

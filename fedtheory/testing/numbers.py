@@ -29,6 +29,12 @@ def rationals(low: Any = 0, high: Any = 10, max_denominator: int = 20) -> Any:
     -------
     SearchStrategy
         Of ``Fraction``.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(rationals(1, 2), lambda number: number.denominator > 1)
+    Fraction(3, 2)
     """
     return strategies().fractions(low, high, max_denominator=max_denominator)
 
@@ -47,6 +53,12 @@ def weights(min_clients: int = 2, max_clients: int = 5, largest: int = 9) -> Any
     -------
     SearchStrategy
         Of tuples of K Fractions.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> sum(find(weights(), lambda drawn: len(drawn) == 3))
+    Fraction(1, 1)
     """
     st = strategies()
     sizes = st.lists(st.integers(1, largest), min_size=min_clients, max_size=max_clients)
@@ -71,6 +83,12 @@ def norms(max_clients: int = 80, largest: float = 1e6) -> Any:
     -------
     SearchStrategy
         Of arrays of shape (n,).
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(norms(), lambda norms: norms.size == 2 and norms.min() > 0).size
+    2
     """
     st = strategies()
     return st.lists(st.floats(0, largest), min_size=1, max_size=max_clients).map(np.array)
@@ -92,6 +110,13 @@ def norms_and_budgets(max_clients: int = 80, largest: float = 1e6, smallest_shar
     -------
     SearchStrategy
         Of pairs of an array and a float.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> norms, budget = find(norms_and_budgets(), lambda drawn: True)
+    >>> 0 < budget <= norms.size
+    True
     """
     st = strategies()
     shares = st.floats(smallest_share, 1)
@@ -112,6 +137,12 @@ def laws(outcomes: int = 6, largest: int = 9) -> Any:
     -------
     SearchStrategy
         Of ``Law``.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(laws(), lambda law: len(law) == 2)
+    Law({0: 1/2, 1: 1/2})
     """
     st = strategies()
     shares = st.dictionaries(st.integers(0, outcomes - 1), st.integers(0, largest), min_size=1)
@@ -132,6 +163,12 @@ def games(max_players: int = 5, largest: int = 9) -> Any:
     -------
     SearchStrategy
         Of lists of length 2^n.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(games(), lambda utilities: utilities[-1] > 2)
+    [Fraction(0, 1), Fraction(3, 1)]
     """
     st = strategies()
     utilities = st.fractions(-largest, largest, max_denominator=7)

@@ -26,6 +26,12 @@ def samplings(max_clients: int = 5) -> Any:
     -------
     SearchStrategy
         Of probabilities or samplings, as ``sampling.estimator_variance`` takes their matrices.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(samplings(), lambda drawn: True)
+    NiceSampling(num_clients=2, num_selected=1)
     """
     st = strategies()
     probabilities = st.lists(st.floats(0, 1), min_size=2, max_size=max_clients).map(np.array)

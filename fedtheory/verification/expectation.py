@@ -102,6 +102,17 @@ def sequential_mean_at_most(
     ------
     ValueError
         If ``batch`` or ``most`` is not positive, or ``draw`` returns another number of samples.
+
+    Examples
+    --------
+    Fair coins, 0 or 1, have a mean of at most 3/4; a few hundred of them show it.
+
+    >>> from functools import partial
+    >>> from fedtheory.statistics import bounded_mean
+    >>> coins = partial(np.random.default_rng(0).integers, 0, 2)
+    >>> found = sequential_mean_at_most(coins, 0.75, partial(bounded_mean, lower=0.0, upper=1.0))
+    >>> found.holds, found.side, round(found.risk, 3), found.instance["num_samples"] < 1000
+    (True, 'upper confidence limit', 0.001, True)
     """
     _validate.count("batch", batch)
     samples = np.empty(0)

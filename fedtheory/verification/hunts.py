@@ -133,6 +133,12 @@ def hunting(
     ------
     ValueError
         As ``hunt``.
+
+    Examples
+    --------
+    >>> [last] = list(hunting("power-of-choice:lemma-b1", evaluations=20))[-1:]
+    >>> last.worst.holds
+    True
     """
     quarry = one_claim(claim) if isinstance(claim, str) else claim
     budget = _budget(seconds, evaluations)

@@ -71,6 +71,18 @@ def least_refuted_factor(
     -------
     float | None
         Above 1; one of ``LADDER``.
+
+    Examples
+    --------
+    Half of the bound is reached: divided by 2 it still holds, divided by 4, the next of the ladder, it does not.
+
+    >>> from fedtheory.verification.claims import claim
+    >>> from fedtheory.bounds.power_of_choice import gradient_norm
+    >>> @claim("textbook:half", "half the bound is reached", gradient_norm)
+    ... def half(rng):
+    ...     return at_most(1.0, 2.0)
+    >>> least_refuted_factor(half, 1)
+    4.0
     """
     # The hunt prefers what strains the claim: tightening changes all ratios by one factor and not its way.
     ratio = hunt(claim, rng=rng, evaluations=num_instances, start=start, small=False).worst.ratio

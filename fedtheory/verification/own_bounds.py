@@ -107,6 +107,12 @@ def bound_checks(
     ------
     ValueError
         If the key names no claim, it has no bound, or its check does not ask for it.
+
+    Examples
+    --------
+    >>> from fedtheory.bounds.power_of_choice import gradient_norm
+    >>> [check.name for check in bound_checks(gradient_norm, "power-of-choice:lemma-b1")]
+    ['runs', 'number', 'inputs', 'same answer', 'holds', 'decides', 'survives a hunt']
     """
     [known] = select_claims(claim) if isinstance(claim, str) else [claim]
     watch, count = Watch(_validate.positive("patience", patience)), _validate.count("num_instances", num_instances)

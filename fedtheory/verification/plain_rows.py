@@ -91,6 +91,13 @@ def of_finding(worst: Finding) -> dict[str, Any]:
     -------
     dict[str, Any]
         Ratio, sides, slack and instance.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.findings import at_most
+    >>> found = of_finding(at_most(Fraction(1, 3), Fraction(2, 3), instance={"x": Fraction(1, 7)}))
+    >>> found["worst_ratio"], found["measured"], found["relation"], found["predicted"], found["instance"]
+    (0.5, '1/3', '<=', '2/3', {'x': '1/7'})
     """
     return {
         "worst_ratio": _plain(worst.ratio),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory.verification._sides import comparison
 from fedtheory.verification.findings import ERROR, FAILS, HOLDS
 from fedtheory.verification.plain_rows import Row
 from fedtheory.verification.trials import replay_command
@@ -34,6 +35,14 @@ def console_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
     -------
     list[dict[str, Any]]
         A dictionary for each verdict, from headings to cells.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.plain_rows import rows
+    >>> from fedtheory.verification.verdicts import verify
+    >>> [row] = console_rows(rows(verify("power-of-choice:lemma-b1")))
+    >>> row["verdict"], row["expected"], row["certified side"]
+    ('holds', 'as expected', 'exact')
     """
     return [
         {
@@ -108,6 +117,13 @@ def replay_line(row: Row) -> str:
     -------
     str
         For a shell.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.plain_rows import rows
+    >>> from fedtheory.verification.verdicts import verify
+    >>> replay_line(rows(verify("fedalign:theta-one"))[0])
+    'python -m fedtheory replay fedalign:theta-one --seed 0 --instance 0'
     """
     seed = np.random.SeedSequence(row["entropy"], spawn_key=row["spawn_key"])
     return replay_command(row["key"], home=row["home"], number=row["worst_index"], seed=seed)
@@ -178,6 +194,13 @@ def description(row: Row) -> list[tuple[str, str]]:
     -------
     list[tuple[str, str]]
         In the order in which they are shown.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.plain_rows import rows
+    >>> from fedtheory.verification.verdicts import verify
+    >>> description(rows(verify("fedalign:theta-one"))[0])[:2]
+    [('verdict', 'fails (expected: fails)'), ('instances', '1 of 1 applicable')]
     """
     pairs = [
         ("verdict", f"{row['verdict']} (expected: {row['expected']})"),
@@ -203,9 +226,16 @@ def finding_pairs(row: Row) -> list[tuple[str, str]]:
     -------
     list[tuple[str, str]]
         In the order in which they are shown.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.plain_rows import rows
+    >>> from fedtheory.verification.verdicts import verify
+    >>> finding_pairs(rows(verify("fedalign:theta-one"))[0])[0]
+    ('measured', '9/16, should be == 1 (exact)')
     """
     return [
-        ("measured", f"{row['measured']}, should be {row['relation']} {row['predicted']} ({row['side']})"),
+        ("measured", comparison(row)),
         ("ratio", "none" if row["worst_ratio"] is None else f"{float(row['worst_ratio']):.6g}"),
         ("counterexample" if row["verdict"] == FAILS else "worst instance", ""),
         *((f"  {part}", str(value)) for part, value in row["instance"].items()),

@@ -84,6 +84,13 @@ def on_tape(claim: Claim, numbers: Iterable[float], rng: np.random.Generator) ->
     ------
     Exception
         Whatever the check raises, with the tape as a note.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.catalogue import one_claim
+    >>> finding, read = on_tape(one_claim("power-of-choice:lemma-b1"), [0.5, 0.25], np.random.default_rng(0))
+    >>> finding.holds, [one.number for one in read[:2]]
+    (True, [0.5, 0.25])
     """
     tape = Tape(numbers, rng)
     try:
@@ -113,6 +120,13 @@ def replay(claim: Claim, tape: Sequence[float]) -> Finding:
     ------
     Exception
         Whatever the check raises.
+
+    Examples
+    --------
+    >>> from fedtheory.verification.catalogue import one_claim
+    >>> lemma = one_claim("power-of-choice:lemma-b1")
+    >>> replay(lemma, [0.5, 0.25]).measured == replay(lemma, [0.5, 0.25]).measured
+    True
     """
     return on_tape(claim, tape, np.random.default_rng(0))[0]
 

@@ -54,6 +54,18 @@ def verify_upper(program: Program, multipliers: Multipliers) -> Fraction:
     OracleError
         If they prove nothing: one of the inequalities' is negative, the function values do not cancel, or what remains
         of a block is not positive semidefinite.
+
+    Examples
+    --------
+    Twice ``|x|^2 <= 3`` shows ``2 |x|^2 <= 6``.
+
+    >>> from fedtheory.worst_case.gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(x.square, 3)
+    >>> program = draft.maximize(2 * x.square)
+    >>> verify_upper(program, Multipliers((Fraction(2),)))
+    Fraction(6, 1)
     """
     constraints = (*program.equalities, *program.inequalities)
     factors = (*multipliers.equalities, *multipliers.inequalities)
@@ -87,6 +99,17 @@ def value_balance(program: Program, weights: Sequence[Fraction]) -> list[Fractio
     -------
     list[Fraction]
         Zeros if they cancel.
+
+    Examples
+    --------
+    Objective f, constraints ``5 f <= 1`` and ``f >= -1``: with weights -1, 2, 7, f has -1 + 2 * 5 - 7.
+
+    >>> from fedtheory.worst_case.gram import Draft, Form, Value
+    >>> draft, f = Draft(), Value()
+    >>> draft.at_most(5 * f, 1)
+    >>> draft.at_most(-1 * f, 1)
+    >>> value_balance(draft.maximize(f), [Fraction(-1), Fraction(2), Fraction(7)])
+    [Fraction(2, 1)]
     """
     total = [Fraction(0)] * len(program.values)
     for row, place, c in program.levels:
@@ -124,6 +147,18 @@ def verify_lower(program: Program, point: FeasiblePoint) -> Fraction:
     ------
     OracleError
         If the point breaks a constraint.
+
+    Examples
+    --------
+    At ``|x| = 3/2`` the constraint ``|x|^2 <= 3`` holds, and ``2 |x|^2`` is 9/2.
+
+    >>> from fedtheory.worst_case.gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(x.square, 3)
+    >>> program = draft.maximize(2 * x.square)
+    >>> verify_lower(program, FeasiblePoint((((Fraction(3, 2),),),), ()))
+    Fraction(9, 2)
     """
     reached = _forms_at(program, point)
     constraints = (*program.equalities, *program.inequalities)

@@ -81,6 +81,22 @@ def worst_scene(scene: Scene, given: Setting, error: str) -> WorstCase:
     -------
     WorstCase
         Its ``instance`` raises.
+
+    Examples
+    --------
+    The largest ``2 |x|^2`` where ``|x|^2 <= 3``.
+
+    >>> from fractions import Fraction as Q
+    >>> from fedtheory.worst_case._settings import Setting
+    >>> from fedtheory.worst_case._exchangeable import Scene
+    >>> from fedtheory.worst_case.gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(x.square, 3, "distance2")
+    >>> program = draft.maximize(2 * x.square)
+    >>> given = Setting(Q(1, 10), (Q(1),), {"distance2": Q(3)}, Q(1), Q(1))
+    >>> round(worst_scene(Scene(program, (), x), given, "distance").value, 6)
+    6.0
     """
     found = enclose(scene.program)
     return worst_of([Proof(scene.program, found)], given, error, partial(_no_instance, error))

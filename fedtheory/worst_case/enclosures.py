@@ -83,6 +83,19 @@ def enclose(program: Program, rounding: Rounding | None = None, rooms: Sequence[
         If nothing fulfills the constraints; the sentence names the constants that contradict each other.
     OracleError
         If no solution of either method can be rounded to proofs; the sentence has the solver's word.
+
+    Examples
+    --------
+    The largest ``2 |x|^2`` where ``|x|^2 <= 3``.
+
+    >>> from fedtheory.worst_case.gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(x.square, 3)
+    >>> program = draft.maximize(2 * x.square)
+    >>> found = enclose(program)
+    >>> found.lower <= 6 <= found.upper, found.upper - found.lower < 6e-5
+    (True, True)
     """
     assembled = assemble(program)
     upper, lower = partial(prove_upper, program), partial(prove_lower, program, rounding=rounding)
@@ -196,6 +209,19 @@ def prove_upper(program: Program, solution: Solution, *, bits: int = _MULTIPLIER
     -------
     tuple[Fraction, Multipliers]
         The number, and the multipliers that prove it.
+
+    Examples
+    --------
+    The largest ``2 |x|^2`` where ``|x|^2 <= 3``.
+
+    >>> from fedtheory.worst_case.gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(x.square, 3)
+    >>> program = draft.maximize(2 * x.square)
+    >>> upper, multipliers = prove_upper(program, solve(assemble(program)))
+    >>> 6 <= upper < 6 + 1e-5, multipliers.equalities
+    (True, ())
     """
     multipliers = _balanced(program, solution, bits)
     return verify_upper(program, multipliers), multipliers
@@ -221,6 +247,19 @@ def prove_lower(
     -------
     tuple[Fraction, FeasiblePoint]
         The value at the point, and the point.
+
+    Examples
+    --------
+    The largest ``2 |x|^2`` where ``|x|^2 <= 3``, by a solution that keeps away from the limit.
+
+    >>> from fedtheory.worst_case.gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(x.square, 3)
+    >>> program = draft.maximize(2 * x.square)
+    >>> lower, _ = prove_lower(program, solve(tightened(assemble(program), 1e-6)))
+    >>> 6 - 1e-5 < lower <= 6
+    True
     """
     point = rounding(solution) if rounding else _entries(solution, bits)
     return verify_lower(program, point), point

@@ -38,6 +38,16 @@ def interpolation(points: Sequence[Point], mu: Fraction, L: Fraction) -> list[Fo
     -------
     list of Form
         One for each of the ``n (n - 1)`` ordered pairs.
+
+    Examples
+    --------
+    The minimizer of a function with ``mu = 1, L = 3``, and a point with its gradient: both ordered pairs.
+
+    >>> from fedtheory.worst_case.gram import Draft, Value, Vector
+    >>> draft, zero = Draft(), Vector({})
+    >>> points = [Point(zero, zero, draft.zero()), Point(draft.vector(), draft.vector(), Value())]
+    >>> len(interpolation(points, Fraction(1), Fraction(3)))
+    2
     """
     return [_pair(i, j, i, mu, L) for i, j in permutations(points, 2)]
 
@@ -59,6 +69,16 @@ def interpolation_of_copies(points: Sequence[Point], first_noise: int, mu: Fract
     ------
     Form
         Forms that must be at most 0.
+
+    Examples
+    --------
+    Points after 0, 1 and 2 noises: four ordered pairs of the last two share none, and one pair shares one.
+
+    >>> from fedtheory.worst_case.gram import Draft, Value
+    >>> draft = Draft(num_blocks=3)
+    >>> points = [Point(draft.vector(*range(s + 1)), draft.vector(*range(s + 1)), Value()) for s in range(3)]
+    >>> len(list(interpolation_of_copies(points, 1, Fraction(1), Fraction(3))))
+    5
     """
     for s, i in enumerate(points):
         for t, j in enumerate(points):
@@ -104,6 +124,17 @@ def impose_quadratic(draft: Draft, minimum: Point, points: Sequence[Point], mu: 
         Models, gradients and values of the function.
     mu, L
         Limits of the curvatures.
+
+    Examples
+    --------
+    One point beside the minimizer: its value is half of its product with the gradient, and one entry of the slack.
+
+    >>> from fedtheory.worst_case.gram import Draft, Form, Value, Vector
+    >>> draft, zero = Draft(), Vector({})
+    >>> point = Point(draft.vector(), draft.vector(), Value())
+    >>> impose_quadratic(draft, Point(zero, zero, draft.zero()), [point], Fraction(1), Fraction(3))
+    >>> len(draft.maximize(point.value).equalities)
+    2
     """
     half, block = Fraction(1, 2), draft.block()
     moved = [Point(point.at - minimum.at, point.gradient, point.value) for point in points]

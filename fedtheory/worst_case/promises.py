@@ -85,6 +85,16 @@ def compared(bound: Bound, arguments: Mapping[str, Any]) -> Confrontation:
     ------
     ValueError
         If no worst case of the bound is known.
+
+    Examples
+    --------
+    Lemma B.1, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``, with L = 3/2 and a gap of 1/3: both sides reach 1.
+
+    >>> from fractions import Fraction as Q
+    >>> from fedtheory.bounds import power_of_choice as poc
+    >>> found = compared(poc.gradient_norm, {"excess": Q(1, 3), "L": Q(3, 2)})
+    >>> found.promise, round(found.worst.value, 6), dict(found.charges)
+    (Fraction(1, 1), 1.0, {})
     """
     for known, way in CONFRONTED.items():
         if known is bound:

@@ -94,6 +94,19 @@ def assemble(program: Program) -> Assembled:
     -------
     Assembled
         Sparse rows, the objective first.
+
+    Examples
+    --------
+    Objective ``2 |x|^2`` above the constraint ``|x|^2 <= 3``.
+
+    >>> from fedtheory.worst_case.gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(x.square, 3)
+    >>> program = draft.maximize(2 * x.square)
+    >>> arrays = assemble(program)
+    >>> arrays.rows.toarray().tolist(), arrays.bounds.tolist()
+    ([[2.0], [1.0]], [0.0, 3.0])
     """
     from scipy.sparse import csr_array, hstack
 
@@ -153,6 +166,16 @@ def tightened(assembled: Assembled, room: float) -> Assembled:
     -------
     Assembled
         A new one; equalities stay.
+
+    Examples
+    --------
+    >>> from fedtheory.worst_case.gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(x.square, 3)
+    >>> program = draft.maximize(2 * x.square)
+    >>> tightened(assemble(program), 0.5).bounds.tolist()
+    [0.0, 2.5]
     """
     lowered = np.arange(assembled.bounds.size) > assembled.num_equalities
     return replace(assembled, bounds=assembled.bounds - room * lowered)
@@ -183,6 +206,19 @@ def solve(assembled: Assembled, *, gram_weight: float = 0.0, tolerance: float = 
         If the objective has no bound.
     OracleError
         If the solver ends without a solution; the sentence has the solver's word.
+
+    Examples
+    --------
+    The largest ``2 |x|^2`` where ``|x|^2 <= 3`` has ``|x|^2 = 3``; a limit that is higher by 1 adds 2.
+
+    >>> from fedtheory.worst_case.gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(x.square, 3)
+    >>> program = draft.maximize(2 * x.square)
+    >>> found = solve(assemble(program))
+    >>> found.grams[0].round(6).tolist(), found.multipliers.round(6).tolist()
+    ([[3.0]], [2.0])
     """
     import clarabel
     from scipy.sparse import csc_array, eye_array, vstack

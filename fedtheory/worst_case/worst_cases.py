@@ -186,6 +186,23 @@ def worst_of(proofs: Sequence[Proof], given: Setting, error: str, attain: Callab
     ------
     OracleError
         When its proofs are checked again and do not hold.
+
+    Examples
+    --------
+    The largest ``2 |x|^2`` where ``|x|^2 <= 3``.
+
+    >>> from fractions import Fraction as Q
+    >>> from fedtheory.worst_case._settings import Setting
+    >>> from fedtheory.worst_case.enclosures import enclose
+    >>> from fedtheory.worst_case.gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(x.square, 3, "distance2")
+    >>> program = draft.maximize(2 * x.square)
+    >>> given = Setting(Q(1, 10), (Q(1),), {"distance2": Q(3)}, Q(1), Q(1))
+    >>> worst = worst_of([Proof(program, enclose(program))], given, "distance", lambda: None)
+    >>> round(worst.value, 6)
+    6.0
     """
     unit = given.unit(error)
     lower = unit * max(found.lower for _, found in proofs)
@@ -215,6 +232,23 @@ def lemma_of(proofs: Sequence[Proof], given: Setting, error: str) -> Lemma:
     -------
     Lemma
         The largest multiplier of each constant over the programs.
+
+    Examples
+    --------
+    Multipliers prove ``2 |x|^2 <= 2 * 3`` from ``|x|^2 <= 3``, in which 3 may be any distance2.
+
+    >>> from fractions import Fraction as Q
+    >>> from fedtheory.worst_case._settings import Setting
+    >>> from fedtheory.worst_case.enclosures import enclose
+    >>> from fedtheory.worst_case.gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(x.square, 3, "distance2")
+    >>> program = draft.maximize(2 * x.square)
+    >>> given = Setting(Q(1, 10), (Q(1),), {"distance2": Q(3)}, Q(1), Q(1))
+    >>> lemma = lemma_of([Proof(program, enclose(program))], given, "distance")
+    >>> round(lemma["distance2"], 6)
+    Fraction(2, 1)
     """
     # Constants are not negative, so that the largest coefficients serve all programs.
     best: dict[str, Fraction] = {}

@@ -126,7 +126,17 @@ def test_in_one_dimension_a_fine_grid_of_models_comes_close_and_never_beyond(see
     assert rho_bar.upper <= rho_diagonal.lower + 1e-12
 
 
-@pytest.mark.parametrize("strategy", [Full(), Proportional(2), Uniform(2), Uniform(2, "weighted"), PowerOfChoice(2, 2)])
+@pytest.mark.parametrize("strategy", [Full(), Proportional(2), Uniform(2, "weighted")])
+def test_unbiased_strategies_have_the_skew_one_and_nothing_beside(strategy):
+    fed = federation(1)
+    assert [tuple(side) for side in selection_skew(fed, strategy)] == [(1.0, 1.0)] * 3
+    q = strategy.law(fed.weights).mean
+    assert skew_extremes(fed, q) == pytest.approx((1.0, 1.0), rel=1e-12)
+    alike = QuadraticFederation(fed.curvatures, fed.centers[:1].repeat(fed.num_clients, axis=0), fed.weights)
+    assert tuple(selection_skew(alike, strategy).rho_tilde) == (0.0, np.inf)
+
+
+@pytest.mark.parametrize("strategy", [Uniform(2), PowerOfChoice(2, 2)])
 def test_fixed_frequencies_are_exact(strategy):
     fed = federation(1)
     rho_bar, rho_tilde, rho_diagonal = selection_skew(fed, strategy)

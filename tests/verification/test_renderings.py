@@ -209,3 +209,17 @@ def test_a_summary_counts_every_kind_of_verdict() -> None:
         "false alarms to expect: 0, no verdict rests on a confidence limit; ratio = measured/predicted"
     )
     assert summary(found[:1]).startswith("1 claims: 1 hold, 0 fail, 0 not as expected; false alarms to expect: 0")
+
+
+def test_sides_are_written_with_the_digits_that_count() -> None:
+    def compared(measured: Any, predicted: Any, **rtol: Any) -> str:
+        return dict(description(row_of(at_most(measured, predicted, **rtol))))["measured"]
+
+    assert compared(38.70402368763217, 61.03919312044739) == "38.7, should be <= 61.04 (floating point)"
+    assert compared(8.621699070094573, 8.621699070097106) == (
+        "8.622, should be <= 8.622 (floating point, equal up to 8.622e-9)"
+    )
+    assert compared(1.0000000000000007, 1.0) == "1, should be <= 1 (floating point, equal up to 1e-9)"
+    assert compared(1.5e-20, 2e-09) == "1.5e-20, should be <= 2e-9 (floating point)"
+    assert compared(Fraction(1, 3), Fraction(1001, 2003)) == "1/3, should be <= 1001/2003 = 0.4998 (exact)"
+    assert compared(Fraction(10**5000, 3), 10**6000).startswith("about 2^")

@@ -1,0 +1,110 @@
+"""Results of studies at full size, stored small, from which the gallery draws its pages.
+
+``python -m docs.full_size results/NAME ...`` stores what ``python studies/NAME.py`` has written there.
+"""
+
+import importlib.util
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from fedtheory import study
+from fedtheory._files import json_writer, publish
+from fedtheory._study_folder import CHECKS, DATA, METADATA, TABLE, plain_config
+
+ROOT = Path(__file__).parent.parent
+STORED = ROOT / "docs" / "full_size"
+# What is stored must not fill the repository; a study's data are kilobytes.
+_LARGEST = 450_000
+# A smaller array grows when it is packed.
+_SMALL = 20_000
+
+QUICK_ONLY = {
+    "closing_the_gap": "10 to 24 minutes",
+    "fedalign_arms": "4 minutes",
+    "client_availability": "more than 2 minutes",
+    "fedalign_synthetic": "more than 2 minutes",
+    "greedyfed_lead": "12 minutes",
+    "greedyfed_quadratic": "4 minutes",
+    "optimal_sampling_convergence": "a minute, but its data are a megabyte",
+    "power_of_choice_synthetic": "29 minutes",
+    "scaling": "more than 2 minutes",
+    "selection_costs": "15 minutes",
+    "worst_federation": "more than 2 minutes",
+}
+"""Studies whose pages are at the small size, and how long the full one takes on a core that others use, too."""
+
+
+def prints(data: Any) -> dict[str, list[float]]:
+    """Return, for every variable of numbers, how many are finite and the sum of their sizes."""
+    values = {str(name): np.asarray(data[name].values) for name in data.data_vars}
+    finite = {name: found[np.isfinite(found)] for name, found in values.items() if found.dtype.kind in "fiu"}
+    return {name: [float(found.size), float(np.abs(found).sum())] for name, found in finite.items()}
+
+
+def store(folder: Path) -> Path:
+    """Store the results in a folder, with the prints of two quick runs of the same code, where these agree."""
+    found = study.load(folder)
+    name = found.metadata["study"]
+    asked = loaded(name).STUDY
+    if found.metadata["config"] != plain_config(asked.config):
+        message = f"{folder} must hold {name} at its full size, got other parameters"
+        raise ValueError(message)
+    first, second = (prints(asked.run(asked.quick, study.silent)) for _ in range(2))
+    # Two runs agree to the bit in all but times.
+    quick = {variable: print_ for variable, print_ in first.items() if second.get(variable) == print_}
+    metadata = {key: value for key, value in found.metadata.items() if key != "files"}
+    target = STORED / name
+    target.mkdir(parents=True, exist_ok=True)
+    publish(
+        target,
+        {
+            DATA: lambda path: found.data.to_netcdf(path, engine="h5netcdf", encoding=_packed(found.data)),
+            TABLE: json_writer(found.table._asdict()),
+            CHECKS: json_writer({check: held._asdict() for check, held in found.checks.items()}),
+        },
+        METADATA,
+        {**metadata, "quick": quick},
+    )
+    size = (target / DATA).stat().st_size
+    if size > _LARGEST:
+        shutil.rmtree(target)
+        message = f"stored results must be at most {_LARGEST} bytes, got {size} of {name}"
+        raise ValueError(message)
+    return target
+
+
+def _packed(data: Any) -> dict[str, dict[str, Any]]:
+    return {
+        str(name): {"zlib": True, "complevel": 9, "shuffle": True}
+        for name, one in data.variables.items()
+        if one.dtype.kind in "fiu" and one.nbytes > _SMALL
+    }
+
+
+def loaded(name: str) -> ModuleType:
+    """Return the module of a study."""
+    folder = ROOT / "studies"
+    sys.path.insert(0, str(folder))
+    specification = importlib.util.spec_from_file_location(f"studies.{name}", folder / f"{name}.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module  # where a dataclass looks for the module that it is made in
+    specification.loader.exec_module(module)
+    return module
+
+
+def main(folders: Sequence[str]) -> None:
+    """Store the results in each folder."""
+    for folder in folders:
+        print(store(Path(folder)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

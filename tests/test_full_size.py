@@ -1,0 +1,55 @@
+"""What the gallery shows at full size is stored, and belongs to the studies as they are now."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray
+
+from fedtheory import study
+from fedtheory._study_folder import plain_config
+from tests.environment import ROOT
+from tests.quick_studies import SCRIPTS, loaded, quick_result
+
+FULL_SIZE = runpy.run_path(str(ROOT / "docs" / "full_size.py"))
+STORED = sorted(folder.name for folder in FULL_SIZE["STORED"].iterdir() if folder.is_dir())
+
+
+def test_every_study_is_stored_or_named_with_the_reason_why_not() -> None:
+    assert sorted([*STORED, *FULL_SIZE["QUICK_ONLY"]]) == sorted(script.stem for script in SCRIPTS)
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_stored_results_are_of_today_s_parameters_and_checks_and_columns(name: str) -> None:
+    found, stored = loaded(name), study.load(FULL_SIZE["STORED"] / name)
+    assert stored.metadata["config"] == plain_config(found.config)
+    held = found.checks(stored.data)
+    assert [check for check, result in held.items() if not result.holds] == []
+    assert list(held) == list(stored.checks)
+    assert list(found.table(stored.data).rows[0]) == list(stored.table.rows[0])
+
+
+@pytest.mark.parametrize("name", [name for name in STORED if name != "performance"])
+def test_the_small_size_finds_what_it_found_when_the_full_size_was_stored(
+    name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    now = FULL_SIZE["prints"](quick_result(loaded(name), tmp_path_factory)[0].data)
+    then = study.load(FULL_SIZE["STORED"] / name).metadata["quick"]
+    assert then
+    # Another processor rounds otherwise, and runs amplify that; what a change of the code does is larger.
+    assert {key: now[key] for key in then} == {key: pytest.approx(value, rel=1e-6) for key, value in then.items()}
+
+
+def test_a_print_notices_one_changed_number_and_passes_over_what_is_not_finite() -> None:
+    values = np.array([2.0, -3.0, np.nan])
+    prints = FULL_SIZE["prints"]
+    assert prints(xarray.Dataset({"gap": ("round", values)})) == {"gap": [2.0, 5.0]}
+    values[0] += 1e-3
+    assert prints(xarray.Dataset({"gap": ("round", values)})) == {"gap": [2.0, pytest.approx(5.001)]}
+
+
+def test_results_of_another_size_are_not_stored(tmp_path_factory: pytest.TempPathFactory) -> None:
+    _, folder = quick_result(loaded("error_floor"), tmp_path_factory)
+    with pytest.raises(ValueError, match="must hold error_floor at its full size, got other parameters"):
+        FULL_SIZE["store"](Path(folder))
