@@ -39,10 +39,8 @@ class Summary:
           loss    0.3333
         """
         width = max(map(len, self.rows), default=0)
-        lines = (f"  {name.ljust(width)}  {written(value)}" for name, value in self.rows.items())
-        return "\n".join(
-            [self.title, *(line if len(line) <= _WIDEST else f"{line[: _WIDEST - 3]}..." for line in lines)]
-        )
+        lines = (_cut(f"  {name.ljust(width)}  {written(value)}") for name, value in self.rows.items())
+        return "\n".join([self.title, *lines])
 
     @property
     def html(self) -> str:
@@ -52,6 +50,11 @@ class Summary:
         '<table><caption>a &lt; b</caption><tr><th>loss</th><td>0.3333</td></tr></table>'
         """
         rows = (
-            f"<tr><th>{escape(name)}</th><td>{escape(written(value))}</td></tr>" for name, value in self.rows.items()
+            f"<tr><th>{escape(name)}</th><td>{escape(_cut(written(value)))}</td></tr>"
+            for name, value in self.rows.items()
         )
         return f"<table><caption>{escape(self.title)}</caption>{''.join(rows)}</table>"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."

@@ -6,8 +6,8 @@ How do time and memory grow?
 dimension v, the local steps tau, the candidates d, the selected m, the rounds and the replicates grow?
 
 **Method.** Diagonal or isotropic quadratics with standard normal centers, unequal weights, one thread. One size grows
-at a time, the others stay where the configuration puts them. Time per round and replicate is that of a run less that of
-a run without rounds, the smallest of several that take turns over all sizes, so that a busy machine slows all of them.
+at a time, the others stay where the configuration puts them. Time is the processor's: per round and replicate that of a
+run less that of a run without rounds, the smallest of several that take turns over all sizes.
 Setting up is the construction of the federation and a run without rounds. Memory is the peak of what both allocate
 besides the arrays that they are given, counted by ``tracemalloc``. Power laws are fitted by least squares in
 double-logarithmic scale; intervals are Student's, of level 95%, and say how well a power law fits, not how noisy the
@@ -25,6 +25,7 @@ its small size; a million clients take ``python studies/scaling.py``.
 
 import tracemalloc
 from dataclasses import dataclass
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,29 +119,39 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
             seconds[i] = np.minimum(seconds[i], _timed(config, case))
     return study.from_records(
         [
-            case | {"round_us": 1e6 * each, "set_up_s": set_up} | measured
-            for case, (each, set_up), measured in zip(cases, seconds, memory, strict=True)
+            case | {"round_us": 1e6 * _of_a_round(config, case, *found), "set_up_s": found[1]} | measured
+            for case, found, measured in zip(cases, seconds, memory, strict=True)
         ]
     )
 
 
 def _task(config: Config, case: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Return the arguments of the federation, and of a run on it."""
-    sizes = {axis: getattr(config, axis)[0] for axis in GROWING} | {case["axis"]: case["size"]}
-    m, d = 10, 30
-    if case["axis"] in ("num_candidates", "num_selected"):
-        m, d = (m, case["size"]) if case["axis"] == "num_candidates" else (case["size"], d)
+    sizes = _sizes(config, case)
     rng, num_clients, dim = np.random.default_rng(config.seed), sizes["num_clients"], sizes["dims"]
     weights = rng.uniform(1, 2, (num_clients,))
     shape: tuple[int, ...] = (num_clients,) if config.curvature == "isotropic" else (num_clients, dim)
     arrays = rng.uniform(1, 5, shape), rng.standard_normal((num_clients, dim)), weights / weights.sum()
-    arguments = {
+    return arrays, _arguments(config, case)
+
+
+def _sizes(config: Config, case: dict[str, Any]) -> dict[str, int]:
+    sizes = {axis: getattr(config, axis)[0] for axis in GROWING} | {case["axis"]: case["size"]}
+    if case["axis"] == "num_clients":  # many rounds, beside which setting up a million clients is short
+        sizes["num_rounds"] = config.num_rounds[-1]
+    return sizes
+
+
+def _arguments(config: Config, case: dict[str, Any]) -> dict[str, Any]:
+    sizes, m, d = _sizes(config, case), 10, 30
+    if case["axis"] in ("num_candidates", "num_selected"):
+        m, d = (m, case["size"]) if case["axis"] == "num_candidates" else (case["size"], d)
+    return {
         "strategy": _strategies(m, d)[case["strategy"]],
         "num_rounds": config.everybody if case["strategy"] == EVERYBODY else sizes["num_rounds"],
         "local_steps": sizes["local_steps"], "num_replicates": sizes["num_replicates"], "step_size": 0.01,
         "num_threads": 1, "rng": config.seed,
     }  # fmt: skip
-    return arrays, arguments
 
 
 def _run(arrays: Any, arguments: dict[str, Any], **changed: Any) -> Any:
@@ -154,13 +165,19 @@ def _run(arrays: Any, arguments: dict[str, Any], **changed: Any) -> Any:
 
 
 def _timed(config: Config, case: dict[str, Any]) -> tuple[float, float]:
-    """Seconds of a round of a replicate, and of setting up."""
+    """Seconds of a run, and of setting it up once the system has found the memory."""
     arrays, arguments = _task(config, case)
-    set_up = timed(lambda: _run(arrays, arguments, num_rounds=0))[0]
-    whole = timed(lambda: _run(arrays, arguments))[0]
-    rounds = arguments["num_rounds"] * arguments["num_replicates"]
+    _run(arrays, arguments, num_rounds=0)
+    set_up = timed(lambda: _run(arrays, arguments, num_rounds=0), process_time)[0]
+    return timed(lambda: _run(arrays, arguments), process_time)[0], set_up
+
+
+def _of_a_round(config: Config, case: dict[str, Any], whole: float, set_up: float) -> float:
+    """Seconds of a round of a replicate, from the smallest times of both: those of a difference would be too small."""
+    arguments = _arguments(config, case)
+    rounds = int(arguments["num_rounds"] * arguments["num_replicates"])
     # On a busy machine setting up alone may take longer than all; then the round takes at most this.
-    return (whole - set_up if whole > set_up else whole) / rounds, set_up
+    return (whole - set_up if whole > set_up else whole) / rounds
 
 
 def _measured(config: Config, case: dict[str, Any]) -> dict[str, float]:

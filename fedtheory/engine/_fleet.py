@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
-from fedtheory._views import part
+from fedtheory._views import IN_CACHE, part, prefetch
 from fedtheory.engine.heterogeneity import Stragglers
 
 __all__ = ["Fleet", "keep_present", "noise_variances", "own_steps", "train_cohort", "update_presence"]
@@ -91,6 +91,9 @@ def keep_present(clients, size, fleet):
 def train_cohort(problem, train, space, size, t, step_sizes, work, fleet, rng):
     """Let the chosen clients train, each its own number of steps, and blur what they return."""
     num_rows = fleet.local_steps.shape[0]
+    if space.counts.size > IN_CACHE:
+        for i in range(size):
+            prefetch(space.counts, space.chosen[i], 0)  # needed when the updates are added up
     if num_rows == 0:
         train(
             problem, part(space.chosen, 0, size), space.model, step_sizes, work, rng, space.velocity, space.slope,

@@ -9,6 +9,7 @@ import numpy as np
 
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
+from fedtheory._views import IN_CACHE, prefetch
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.engine.local_steps import begin, descend, finish
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -17,12 +18,13 @@ __all__ = ["QuadraticArrays", "quadratic_family"]
 
 
 class QuadraticArrays(NamedTuple):
-    """What the kernels read: a row of ``rows`` per client, and a last one for the objective F.
+    """What the kernels read: a row per client, and one for the objective F.
 
     A row is curvature (1 number if isotropic, v if diagonal, v*v if full), minimum (0 for F), minimizer (v).
     """
 
     rows: Array
+    objective: Array
 
 
 def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
@@ -33,24 +35,38 @@ def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
         raise ValueError(message)
     plain = work == LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)
     slots: tuple[Any, Any, Any]
+    rows = fed.rows
     if fed.curvatures.ndim == 1 and plain:
-        curvatures, slots = fed.curvatures[:, None], (_isotropic_losses, _isotropic_descend, _isotropic_excess)
+        slots = _isotropic_losses, _isotropic_descend, _isotropic_excess
     elif fed.is_diagonal:
-        curvatures, slots = fed.diagonals, (_diagonal_losses, _diagonal_train, _diagonal_excess)
+        slots = _diagonal_losses, _diagonal_train, _diagonal_excess
+        if fed.curvatures.ndim == 1:
+            rows = np.hstack([fed.diagonals, fed.minima[:, None], fed.centers])
     else:
-        curvatures, slots = fed.matrices.reshape(fed.num_clients, -1), (_full_losses, _full_train, _full_excess)
-    # Written in place: of a million clients no second copy is made.
-    rows = np.empty((fed.num_clients + 1, curvatures.shape[1] + 1 + fed.dim))
-    np.concatenate([curvatures, fed.minima[:, None], fed.centers], axis=1, out=rows[:-1])
+        slots = _full_losses, _full_train, _full_excess
     # The excess is measured from the exact minimum, which spares the cancellation in F(w) - F*.
-    rows[-1] = np.concatenate([fed.weights @ curvatures, [0.0], fed.minimizer])
-    return Family(QuadraticArrays(rows), *slots, reference=fed.minimum)
+    curvature = fed.weights @ np.ascontiguousarray(rows[:, : -1 - fed.dim])
+    objective = np.concatenate([curvature, [0.0], fed.minimizer])[None]
+    rows.setflags(write=False)
+    return Family(QuadraticArrays(rows, objective), *slots, reference=fed.minimum)
 
 
 @compiled
 def _isotropic_losses(problem, model, candidates, batch_size, rng, losses):
+    _prefetch_rows(problem.rows, candidates)
     for j in range(candidates.size):
         losses[j] = _isotropic_loss(problem.rows, candidates[j], model)
+
+
+@inlined
+def _prefetch_rows(rows, clients):
+    # The beginning is enough of a long row: the processor goes on by itself.
+    if rows.size > IN_CACHE:
+        last = rows.shape[1] - 1
+        for j in range(clients.size):
+            prefetch(rows, clients[j], 0)
+            prefetch(rows, clients[j], min(8, last))
+            prefetch(rows, clients[j], min(16, last))
 
 
 @inlined
@@ -65,13 +81,14 @@ def _isotropic_loss(rows, client, model):
 
 @compiled
 def _isotropic_excess(problem, model):
-    return _isotropic_loss(problem.rows, problem.rows.shape[0] - 1, model)
+    return _isotropic_loss(problem.objective, 0, model)
 
 
 @compiled
 def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     # Plain gradient descent moves every coordinate the same share of the way to the center.
     rows = problem.rows
+    _prefetch_rows(rows, chosen)
     for j in range(chosen.size):
         k = np.uint64(chosen[j])
         share = 0.0
@@ -83,6 +100,7 @@ def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, vel
 
 @compiled
 def _diagonal_losses(problem, model, candidates, batch_size, rng, losses):
+    _prefetch_rows(problem.rows, candidates)
     for j in range(candidates.size):
         losses[j] = _diagonal_loss(problem.rows[candidates[j]], model)
 
@@ -99,12 +117,13 @@ def _diagonal_loss(row, model):
 
 @compiled
 def _diagonal_excess(problem, model):
-    return _diagonal_loss(problem.rows[-1], model)
+    return _diagonal_loss(problem.objective[0], model)
 
 
 @compiled
 def _diagonal_train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     dim = server_model.size
+    _prefetch_rows(problem.rows, chosen)
     for i in range(chosen.size):
         row, model, total = problem.rows[chosen[i]], updates[i], 0.0
         begin(server_model, velocity, model)
@@ -139,7 +158,7 @@ def _full_losses(problem, model, candidates, batch_size, rng, losses):
 
 @compiled
 def _full_excess(problem, model):
-    return _full_loss(problem.rows[-1], model)
+    return _full_loss(problem.objective[0], model)
 
 
 @compiled

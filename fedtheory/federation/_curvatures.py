@@ -1,4 +1,4 @@
-"""What curvatures and minima of quadratics must be."""
+"""What curvatures, centers and minima of quadratics must be, and how they lie in memory."""
 
 from typing import Any, NoReturn
 
@@ -7,13 +7,44 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory._validate import Array
 
-__all__ = ["checked_curvatures", "checked_minima"]
+__all__ = ["checked_centers", "checked_clients", "checked_curvatures"]
 
 # Smaller curvatures vanish when they are weighed.
 _SMALLEST = 1e-100
+# Half a megabyte of centers: a round may copy fewer.
+_MANY = 2**16
 
 
-def checked_minima(value: Any, num_clients: int) -> Array:
+def checked_centers(value: Any) -> Array:
+    """Return the minimizer of every client, shape (K, v)."""
+    centers = _validate.moderate("centers", _validate.array("centers", value, ndim=2), 1e50)
+    if 0 in centers.shape:
+        message = f"centers must have at least one client and one dimension, got shape {centers.shape}"
+        raise ValueError(message)
+    return centers
+
+
+def checked_clients(curvatures: Any, centers: Array, minima: Any) -> dict[str, Array]:
+    """Return curvatures, centers and minima by name; of many clients views of one array ``rows``.
+
+    There a client's numbers lie side by side, as a round reads them, and each array is dropped before the next is
+    copied: of a million clients' numbers a second copy would take longer than many a run.
+    """
+    given, (num_clients, dim) = _validate.unmasked("curvatures", curvatures), centers.shape
+    if centers.size < _MANY or given.shape not in (centers.shape, centers.shape[:1]):
+        h = checked_curvatures(given, num_clients, dim)
+        return {"curvatures": h, "centers": centers, "minima": _checked_minima(minima, num_clients)}
+    width = given[0].size
+    rows = np.empty((num_clients, width + 1 + dim))
+    rows[:, width + 1 :] = centers
+    del centers
+    rows[:, :width] = checked_curvatures(given, num_clients, dim).reshape(num_clients, width)
+    rows[:, width] = _checked_minima(minima, num_clients)
+    h = rows[:, :width] if given.ndim == 2 else rows[:, 0]
+    return {"rows": rows, "curvatures": h, "centers": rows[:, width + 1 :], "minima": rows[:, width]}
+
+
+def _checked_minima(value: Any, num_clients: int) -> Array:
     """Return the minimum of every client, from one number or one per client."""
     minima = _validate.moderate("minima", _validate.array("minima", value), 1e100)
     if minima.ndim == 0:

@@ -13,7 +13,7 @@ from fedtheory import _validate
 from fedtheory._summary import Summary
 from fedtheory._threads import pinned
 from fedtheory._validate import Array
-from fedtheory.federation._curvatures import checked_curvatures, checked_minima
+from fedtheory.federation._curvatures import checked_centers, checked_clients, checked_curvatures
 
 __all__ = ["QuadraticFederation"]
 
@@ -71,18 +71,9 @@ class QuadraticFederation:
         *,
         normalize: bool = False,
     ) -> None:
-        c = _validate.moderate("centers", _validate.array("centers", centers, ndim=2), 1e50)
-        if 0 in c.shape:
-            message = f"centers must have at least one client and one dimension, got shape {c.shape}"
-            raise ValueError(message)
-        num_clients, dim = c.shape
-        clean = {
-            "centers": c,
-            "curvatures": checked_curvatures(curvatures, num_clients, dim),
-            "weights": _validate.probability_vector("weights", weights, size=num_clients, normalize=normalize),
-            "minima": checked_minima(minima, num_clients),
-        }
-        for name, value in clean.items():
+        clean = checked_clients(curvatures, checked_centers(centers), minima)
+        p = _validate.probability_vector("weights", weights, size=len(clean["centers"]), normalize=normalize)
+        for name, value in {**clean, "weights": p}.items():
             value.setflags(write=False)
             object.__setattr__(self, name, value)
 
@@ -120,6 +111,11 @@ class QuadraticFederation:
     def is_diagonal(self) -> bool:
         """Whether every curvature was given as a multiple of the identity or as a diagonal."""
         return self.curvatures.ndim < 3
+
+    @cached_property
+    def rows(self) -> Array:
+        """Curvature (1, v or v*v numbers), minimum and minimizer of each client side by side; a row per client."""
+        return np.hstack([self.curvatures.reshape(self.num_clients, -1), self.minima[:, None], self.centers])
 
     @cached_property
     def diagonals(self) -> Array:
@@ -184,7 +180,7 @@ class QuadraticFederation:
     @cached_property
     def minimum(self) -> float:
         """Smallest value of F."""
-        return float(self.weights @ self.minima) + self.objective_gap
+        return float(self.weights @ np.ascontiguousarray(self.minima)) + self.objective_gap
 
     @property
     def local_minimizers(self) -> Array:
@@ -263,7 +259,7 @@ class QuadraticFederation:
             repeated: Array = np.repeat(self.curvatures[rows, None], self.dim, axis=1)
             return repeated
         if self.curvatures.ndim == 2:
-            return self.curvatures[rows]
+            return np.ascontiguousarray(self.curvatures[rows])
         return np.diagonal(self.curvatures[rows], axis1=1, axis2=2).copy()
 
     def _matrices_of(self, rows: slice) -> Array:

@@ -7,8 +7,19 @@ import numpy as np
 
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
+from fedtheory._views import part, prefetch
 
-__all__ = ["alias_table", "client_at", "draw_by_weight", "draw_present", "keep_largest", "scan_for_the_rest"]
+__all__ = [
+    "alias_table",
+    "client_at",
+    "draw_ahead",
+    "draw_by_weight",
+    "draw_present",
+    "keep_largest",
+    "scan_for_the_rest",
+]
+
+_TRIES = 64  # draws in a row of clients that are not there, until those who are there are looked for
 
 
 def alias_table(weights: Array) -> Array:
@@ -61,14 +72,40 @@ def client_at(alias, uniform):
     return np.uint64(column + np.int64(aliased * alias[np.uint64(2 * column + 1)]))
 
 
+@compiled
+def draw_present(alias, weights, rng, drawn):
+    """Fill ``drawn`` with clients as ``draw_by_weight`` draws them, among those there; return whether anybody is.
+
+    Who is there has no negative weight. Draws are made ahead, as many as take place in any case, so that a million
+    clients' entries are on their way at a time: the numbers are those of one draw after the other.
+    """
+    filled, missed = 0, 0
+    while filled < drawn.size:
+        ahead = part(drawn, filled, min(drawn.size - filled, _TRIES - missed))
+        draw_ahead(alias, weights, rng, ahead)
+        for i in range(ahead.size):
+            drawn[filled] = ahead[i]
+            here = weights[ahead[i]] > 0.0
+            filled += here
+            missed = 0 if here else missed + 1
+        if missed == _TRIES:
+            drawn[filled] = _scan_present(weights, rng)
+            if drawn[filled] < 0:
+                return False
+            filled, missed = filled + 1, 0
+    return True
+
+
 @inlined
-def draw_present(alias, weights, rng):
-    """One client as ``draw_by_weight`` draws it, among those that are there (weight not negative); -1 if nobody is."""
-    for _ in range(64):
-        k = draw_by_weight(alias, rng)
-        if weights[k] > 0.0:
-            return np.int64(k)
-    return _scan_present(weights, rng)
+def draw_ahead(alias, looked_up, rng, drawn):
+    """Fill ``drawn`` by weight, with replacement, and ask the memory for these clients' entries of an array."""
+    # The numbers come first, in the room of the clients: a call of the generator empties the processor's registers.
+    uniforms = drawn.view(np.float64)
+    for i in range(drawn.size):
+        uniforms[i] = rng.random()
+    for i in range(drawn.size):
+        drawn[i] = client_at(alias, uniforms[i])
+        prefetch(looked_up, drawn[i], 0)
 
 
 @compiled

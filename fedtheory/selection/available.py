@@ -65,4 +65,5 @@ class Available:
             raise ValueError(message)
         rule, table, memory = self.availability.attendance(weights.size)
         least = rules.max_selected if self.shortfall == "refuse" else 0
-        return replace(rules, attend=rule, attend_table=table, attend_memory=memory, min_present=least)
+        attendance = {"attend": rule, "attend_table": table, "attend_memory": memory, "min_present": least}
+        return replace(rules, weigh=rules.weigh_present or rules.weigh, **attendance)

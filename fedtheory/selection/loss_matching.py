@@ -13,6 +13,7 @@ from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
 from fedtheory._values import listed
+from fedtheory._views import part
 from fedtheory.scheme import Scheme
 from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection._layout import pack
@@ -225,10 +226,7 @@ def _take_priority(table, memory, weights, rng, chosen):
     known, size = _read(table, weights.size), 0
     if known.mode == _DRAWS:
         for _ in range(known.first):
-            k = draw_present(known.alias, weights, rng)
-            if k >= 0:
-                chosen[size] = k
-                size += 1
+            size += draw_present(known.alias, weights, rng, part(chosen, size, 1))
         return size
     taken = _shuffle(memory, known.first, weights, rng) if known.mode == _SUBSETS else memory.size
     for i in range(taken):

@@ -12,10 +12,10 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
-from fedtheory._views import part
+from fedtheory._views import IN_CACHE, part, prefetch
 from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_inclusion
 from fedtheory.scheme import Scheme
-from fedtheory.selection._draw import alias_table, client_at, draw_by_weight, keep_largest, scan_for_the_rest
+from fedtheory.selection._draw import alias_table, draw_ahead, draw_by_weight, keep_largest, scan_for_the_rest
 from fedtheory.selection._layout import pack
 from fedtheory.selection.candidate_schedules import CandidateSchedule, refuse_no_schedule, scheduled
 from fedtheory.selection.laws import Fixed, Ranked, Scheduled
@@ -198,13 +198,13 @@ def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
         return filled
     # Without replacement: rejection from the alias table while it pays, a scan of the rest once rejections abound.
     # Either way the next client has its exact law given those drawn before, which memory[k] == stamp marks. The first d
-    # tries take place in any case: their numbers are drawn ahead, in the room of candidates not yet found, since a call
-    # of the generator empties the processor's registers.
-    uniforms = candidates.view(np.float64)
+    # tries take place in any case: they are drawn ahead.
+    draw_ahead(known.alias, memory, rng, part(candidates, 0, size))
+    if num_clients > IN_CACHE:
+        for j in range(size):
+            prefetch(weights, candidates[j], 0)
     for j in range(size):
-        uniforms[j] = rng.random()
-    for j in range(size):
-        k = client_at(known.alias, uniforms[j])
+        k = candidates[j]
         candidates[np.uint64(filled)] = k
         filled += (memory[k] != stamp) & (weights[k] > 0.0)
         memory[k] = stamp

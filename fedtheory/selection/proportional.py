@@ -69,9 +69,4 @@ def _read(table):
 @compiled
 def _draw_with_replacement(round_index, table, memory, weights, candidates, losses, rng, chosen):
     num_selected, alias = _read(table)
-    for i in range(num_selected):
-        k = draw_present(alias, weights, rng)
-        if k < 0:
-            return 0
-        chosen[i] = k
-    return num_selected
+    return num_selected if draw_present(alias, weights, rng, part(chosen, 0, num_selected)) else 0

@@ -132,6 +132,8 @@ class Rules:
         ``minibatch mistakes`` for the share of the samples that the model classifies wrongly.
     table, memory
         Flat float64 arrays: the constants, and the state before round 0.
+    weigh_present
+        The rule that weighs instead where clients can be absent, if it is another.
     attend, attend_table, attend_memory
         The rule that says who is there (see ``Available``), with its own constants and state.
     min_present
@@ -155,6 +157,7 @@ class Rules:
     candidate_loss: str = "exact"
     table: Array = field(default_factory=_nothing)
     memory: Array = field(default_factory=_nothing)
+    weigh_present: Rule | None = None
     attend: Rule | None = None
     attend_table: Array = field(default_factory=_nothing)
     attend_memory: Array = field(default_factory=_nothing)

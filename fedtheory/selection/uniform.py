@@ -11,6 +11,7 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory._compile import compiled
 from fedtheory._validate import Array
+from fedtheory._views import part, prefetch
 from fedtheory.scheme import Scheme
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules
@@ -46,10 +47,11 @@ class Uniform:
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
-        m = self._size(weights.size)
+        m, weighs = self._size(weights.size), self.aggregation == "weighted"
         return Rules(
             select=_draw_subset,
-            weigh=_weigh_by_share if self.aggregation == "weighted" else None,
+            weigh=_weigh_by_share if weighs else None,
+            weigh_present=_weigh_by_share_of_present if weighs else None,
             max_selected=m,
             table=np.array([float(m)]),
             memory=np.arange(weights.size, dtype=np.float64),
@@ -81,20 +83,35 @@ def _draw_subset(round_index, table, memory, weights, candidates, losses, rng, c
     # that are absent (negative weight) move to the end when they are met.
     filled, left = 0, memory.size
     while filled < chosen.size and filled < left:
-        j = filled + int(rng.random() * (left - filled))
-        k = int(memory[j])
-        if weights[k] >= 0.0:
-            memory[filled], memory[j] = memory[j], memory[filled]
-            chosen[filled] = k
-            filled += 1
-        else:
-            left -= 1
-            memory[left], memory[j] = memory[j], memory[left]
+        # Each draw finds somebody or shortens what is left, so that these take place in any case: they are drawn ahead,
+        # in the room of the chosen, and the memory is asked for the places where they fall if nobody is absent.
+        first, ahead = filled, min(chosen.size, left) - filled
+        uniforms = part(chosen, first, ahead).view(np.float64)
+        for i in range(ahead):
+            uniforms[i] = rng.random()
+            prefetch(memory, first + i + int(uniforms[i] * (left - first - i)), 0)
+        for i in range(ahead):
+            j = filled + int(uniforms[i] * (left - filled))
+            k = int(memory[j])
+            if weights[k] >= 0.0:
+                memory[filled], memory[j] = memory[j], memory[filled]
+                chosen[filled] = k
+                filled += 1
+            else:
+                left -= 1
+                memory[left], memory[j] = memory[j], memory[left]
     return filled
 
 
 @compiled
 def _weigh_by_share(round_index, table, memory, weights, chosen, updates, rng, coefficients):
+    for i in range(chosen.size):
+        coefficients[i] = weights[chosen[i]] * weights.size / chosen.size
+    return 0.0
+
+
+@compiled
+def _weigh_by_share_of_present(round_index, table, memory, weights, chosen, updates, rng, coefficients):
     here = 0
     for k in range(weights.size):
         here += weights[k] >= 0.0

@@ -3,6 +3,7 @@
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,6 +55,13 @@ def test_a_run_and_a_verdict_say_what_matters_in_at_most_ten_lines():
     assert len(repr(verdict).splitlines()) <= 10
     assert repr(verdict).startswith("power-of-choice:lemma-b1: holds\n")
     assert "instance" in verdict._repr_html_()
+
+
+def test_steps_of_many_clients_do_not_make_a_run_long_to_read():
+    run = run_of()
+    long = replace(run, config={**run.config, "local_steps": list(range(1000))})
+    assert max(map(len, repr(long).splitlines())) <= 100
+    assert len(long._repr_html_()) <= len(run._repr_html_()) + 100
 
 
 def test_a_run_that_diverged_says_so():

@@ -113,6 +113,24 @@ def test_linear_form_is_equation_86(kind):
     np.testing.assert_array_equal(fed.local_minima, 0)
 
 
+@pytest.mark.parametrize("shape", [(300,), (300, 4)])
+def test_numbers_side_by_side_are_those_of_arrays_of_their_own_to_the_bit(monkeypatch, shape):
+    rng = np.random.default_rng(0)
+    arrays = rng.uniform(1, 5, shape), rng.normal(size=(300, 4)), rng.uniform(1, 2, 300), rng.normal(size=300)
+    apart = QuadraticFederation(*arrays, normalize=True)
+    monkeypatch.setattr("fedtheory.federation._curvatures._MANY", 1)
+    beside = QuadraticFederation(*arrays, normalize=True)
+    for name in ("curvatures", "centers", "minima"):
+        assert np.shares_memory(getattr(beside, name), beside.rows)
+        assert not getattr(beside, name).flags.writeable
+        assert not np.shares_memory(getattr(apart, name), apart.rows)
+    w = rng.normal(size=4)
+    for name in ("rows", "curvatures", "centers", "minima", "minimizer", "minimum", "objective_gap", "mean_curvature"):
+        np.testing.assert_array_equal(getattr(beside, name), getattr(apart, name), err_msg=name)
+    for name in ("losses", "loss", "gradient", "excess"):
+        np.testing.assert_array_equal(getattr(beside, name)(w), getattr(apart, name)(w), err_msg=name)
+
+
 def test_any_real_input_is_taken_and_never_changed_or_shared():
     centers = np.asfortranarray(np.arange(6, dtype=np.float32).reshape(2, 3))
     centers.setflags(write=False)

@@ -1,0 +1,89 @@
+"""What workload A of the performance study takes at least: its draws, flops and comparisons in bare loops.
+
+No rules, slots, recordings or choice of clients: ``python studies/_performance_floor.py`` times what no simulator that
+draws with NumPy's generators can do without, in nanoseconds of the processor for a round.
+"""
+
+# mypy: allow-untyped-decorators
+import sys
+from collections.abc import Callable
+from time import process_time
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+# Clients, candidates, selected, and the draws that candidates without replacement take on average, counted.
+WORKLOADS = ((30, 9, 3, 10.65), (100, 30, 10, 36.15))
+_DIM = 5
+
+
+@njit(nogil=True)
+def _draw(rng: np.random.Generator, num_rounds: int) -> float:
+    total = 0.0
+    for _ in range(num_rounds):
+        for _ in range(100):
+            total += rng.random()
+    return total
+
+
+@njit(nogil=True)
+def _evaluate_and_step(rows: Any, model: Any, d: int, m: int, num_rounds: int) -> float:
+    for _ in range(num_rounds):
+        worst = 0.0
+        for k in range(d):
+            square = 0.0
+            for i in range(model.size):
+                square += (model[i] - rows[k, i + 2]) ** 2
+            worst += 0.5 * rows[k, 0] * square + rows[k, 1]
+        for i in range(model.size):
+            change = 0.0
+            for k in range(m):
+                share = 1e-5 * rows[k, 0]
+                share += 1e-5 * rows[k, 0] * (1.0 - share)
+                change += share * (rows[k, i + 2] - model[i])
+            model[i] += change / m + 1e-300 * worst  # so that nothing is left out as unused
+    return float(model[0])
+
+
+@njit(nogil=True)
+def _rank(losses: Any, m: int, num_rounds: int) -> int:
+    total = 0
+    for t in range(num_rounds):
+        losses[t % losses.size] += 1.0
+        for j in range(losses.size):
+            above = 0
+            for i in range(losses.size):
+                above += losses[i] > losses[j]
+            total += above < m
+    return total
+
+
+def floors(num_rounds: int = 100_000) -> list[dict[str, float]]:
+    """Nanoseconds of a round for each part, a row for each workload; the smallest of nine."""
+    rng, rows = np.random.default_rng(0), []
+    each = _nanoseconds(_draw, rng, num_rounds // 10) / 100
+    for num_clients, d, m, draws in WORKLOADS:
+        clients = rng.normal(3.0, 1.0, (num_clients, _DIM + 2))
+        parts = {
+            "draws": draws * each,
+            "losses and steps": _nanoseconds(_evaluate_and_step, clients, np.zeros(_DIM), d, m, num_rounds),
+            "ranking": _nanoseconds(_rank, rng.normal(size=d), m, num_rounds),
+        }
+        rows.append({"num_clients": num_clients, **parts, "together": sum(parts.values())})
+    return rows
+
+
+def _nanoseconds(program: Callable[..., Any], *arguments: Any) -> float:
+    program(*arguments[:-1], 10)
+    seconds = []
+    for _ in range(9):
+        start = process_time()
+        program(*arguments)
+        seconds.append(process_time() - start)
+    return 1e9 * min(seconds) / float(arguments[-1])
+
+
+if __name__ == "__main__":
+    for row in floors():
+        sys.stdout.write(", ".join(f"{name} {value:.0f}" for name, value in row.items()) + "\n")
