@@ -84,7 +84,7 @@ def compared(bound: Bound, arguments: Mapping[str, Any]) -> Confrontation:
     Raises
     ------
     ValueError
-        If no worst case of the bound is known.
+        If no worst case of the bound is known, or the bound refuses its arguments.
 
     Examples
     --------
@@ -98,7 +98,11 @@ def compared(bound: Bound, arguments: Mapping[str, Any]) -> Confrontation:
     """
     for known, way in CONFRONTED.items():
         if known is bound:
-            return way(bound, arguments)
+            try:
+                return way(bound, arguments)
+            except ZeroDivisionError:
+                bound(**arguments)  # which says in its own words what may not be 0
+                raise
     names = ", ".join(sorted(f"{known.statement.paper.key}: {known.__name__}" for known in CONFRONTED))
     message = f"bound must be one whose worst case is known, got {bound.__name__} (known: {names})"
     raise ValueError(message)
