@@ -97,6 +97,7 @@ from fedtheory.engine.contract import Family
 
 class Arrays(NamedTuple):
     rows: np.ndarray
+    objective: np.ndarray
 
 @njit(cache=True, nogil=True)
 def losses(problem, model, candidates, batch_size, rng, losses):
@@ -115,7 +116,9 @@ class Theirs:
 
 @ft.engine.layout.register
 def lay_out(fed: Theirs, work):
-    return Family(Arrays(np.ones((3, 1))), losses, train, excess, reference=0.0)
+    rows = np.ones((3, 1))
+    rows.setflags(write=False)
+    return Family(Arrays(rows, np.ones((1, 1))), losses, train, excess, reference=0.0)
 """
 RUN = "print(ft.fedavg(fed, ft.selection.Uniform(1), num_rounds=2, step_size=0.5, record=('gap',)).gap)"
 OURS = f"import fedtheory as ft; fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [0.0]], [0.5, 0.5]); {RUN}"
