@@ -87,13 +87,19 @@ def keep_present(clients, size, fleet):
     return kept
 
 
+@compiled
+def _ask_for(counts, chosen):
+    """Have the counts at hand when the updates are added up."""
+    for i in range(chosen.size):
+        prefetch(counts, chosen[i], 0)
+
+
 @inlined
 def train_cohort(problem, train, space, size, t, step_sizes, work, fleet, rng):
     """Let the chosen clients train, each its own number of steps, and blur what they return."""
     num_rows = fleet.local_steps.shape[0]
     if space.counts.size > IN_CACHE:
-        for i in range(size):
-            prefetch(space.counts, space.chosen[i], 0)  # needed when the updates are added up
+        _ask_for(space.counts, part(space.chosen, 0, size))
     if num_rows == 0:
         train(
             problem, part(space.chosen, 0, size), space.model, step_sizes, work, rng, space.velocity, space.slope,

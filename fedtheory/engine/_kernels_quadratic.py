@@ -34,16 +34,9 @@ def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
         message = f"{name} must be None for a federation without samples, got {getattr(work, name)}"
         raise ValueError(message)
     plain = work == LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)
-    slots: tuple[Any, Any, Any]
-    rows = fed.rows
-    if fed.curvatures.ndim == 1 and plain:
-        slots = _isotropic_losses, _isotropic_descend, _isotropic_excess
-    elif fed.is_diagonal:
-        slots = _diagonal_losses, _diagonal_train, _diagonal_excess
-        if fed.curvatures.ndim == 1:
-            rows = np.hstack([fed.diagonals, fed.minima[:, None], fed.centers])
-    else:
-        slots = _full_losses, _full_train, _full_excess
+    rows, slots = fed.rows, _slots(fed, plain=plain)
+    if fed.curvatures.ndim == 1 and not plain:
+        rows = np.hstack([fed.diagonals, fed.minima[:, None], fed.centers])
     # The excess is measured from the exact minimum, which spares the cancellation in F(w) - F*.
     curvature = fed.weights @ np.ascontiguousarray(rows[:, : -1 - fed.dim])
     objective = np.concatenate([curvature, [0.0], fed.minimizer])[None]
@@ -51,22 +44,22 @@ def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
     return Family(QuadraticArrays(rows, objective), *slots, reference=fed.minimum)
 
 
+def _slots(fed: QuadraticFederation, *, plain: bool) -> tuple[Any, Any, Any]:
+    """Return the kernels for losses, training and excess."""
+    if not fed.is_diagonal:
+        return _full_losses, _full_train, _full_excess
+    far = fed.rows.size > IN_CACHE
+    if fed.curvatures.ndim == 1 and plain:
+        ahead = (_far_isotropic_losses, _far_isotropic_descend) if far else (_isotropic_losses, _isotropic_descend)
+        return *ahead, _isotropic_excess
+    ahead = (_far_diagonal_losses, _far_diagonal_train) if far else (_diagonal_losses, _diagonal_train)
+    return *ahead, _diagonal_excess
+
+
 @compiled
 def _isotropic_losses(problem, model, candidates, batch_size, rng, losses):
-    _prefetch_rows(problem.rows, candidates)
     for j in range(candidates.size):
         losses[j] = _isotropic_loss(problem.rows, candidates[j], model)
-
-
-@inlined
-def _prefetch_rows(rows, clients):
-    # The beginning is enough of a long row: the processor goes on by itself.
-    if rows.size > IN_CACHE:
-        last = rows.shape[1] - 1
-        for j in range(clients.size):
-            prefetch(rows, clients[j], 0)
-            prefetch(rows, clients[j], min(8, last))
-            prefetch(rows, clients[j], min(16, last))
 
 
 @inlined
@@ -88,7 +81,6 @@ def _isotropic_excess(problem, model):
 def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     # Plain gradient descent moves every coordinate the same share of the way to the center.
     rows = problem.rows
-    _prefetch_rows(rows, chosen)
     for j in range(chosen.size):
         k = np.uint64(chosen[j])
         share = 0.0
@@ -100,7 +92,6 @@ def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, vel
 
 @compiled
 def _diagonal_losses(problem, model, candidates, batch_size, rng, losses):
-    _prefetch_rows(problem.rows, candidates)
     for j in range(candidates.size):
         losses[j] = _diagonal_loss(problem.rows[candidates[j]], model)
 
@@ -123,7 +114,6 @@ def _diagonal_excess(problem, model):
 @compiled
 def _diagonal_train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     dim = server_model.size
-    _prefetch_rows(problem.rows, chosen)
     for i in range(chosen.size):
         row, model, total = problem.rows[chosen[i]], updates[i], 0.0
         begin(server_model, velocity, model)
@@ -182,3 +172,40 @@ def _full_gradient(row, model, slope):
         slope[i] = 0.0
         for j in range(dim):
             slope[i] += row[i * dim + j] * (model[j] - center[j])
+
+
+# Of many clients the rows are far, and on their way at a time. Kernels for few do not ask: that alone takes time.
+
+
+@compiled
+def _ask_for(rows, clients):
+    # The beginning is enough of a long row: the processor goes on by itself.
+    last = rows.shape[1] - 1
+    for j in range(clients.size):
+        prefetch(rows, clients[j], 0)
+        prefetch(rows, clients[j], min(8, last))
+        prefetch(rows, clients[j], min(16, last))
+
+
+@compiled
+def _far_isotropic_losses(problem, model, candidates, batch_size, rng, losses):
+    _ask_for(problem.rows, candidates)
+    _isotropic_losses(problem, model, candidates, batch_size, rng, losses)
+
+
+@compiled
+def _far_isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
+    _ask_for(problem.rows, chosen)
+    _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses)
+
+
+@compiled
+def _far_diagonal_losses(problem, model, candidates, batch_size, rng, losses):
+    _ask_for(problem.rows, candidates)
+    _diagonal_losses(problem, model, candidates, batch_size, rng, losses)
+
+
+@compiled
+def _far_diagonal_train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
+    _ask_for(problem.rows, chosen)
+    _diagonal_train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses)

@@ -15,7 +15,7 @@ from fedtheory._validate import Array
 from fedtheory._views import IN_CACHE, part, prefetch
 from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_inclusion
 from fedtheory.scheme import Scheme
-from fedtheory.selection._draw import alias_table, draw_ahead, draw_by_weight, keep_largest, scan_for_the_rest
+from fedtheory.selection._draw import alias_table, client_at, draw_by_weight, keep_largest, scan_for_the_rest
 from fedtheory.selection._layout import pack
 from fedtheory.selection.candidate_schedules import CandidateSchedule, refuse_no_schedule, scheduled
 from fedtheory.selection.laws import Fixed, Ranked, Scheduled
@@ -186,6 +186,25 @@ def _keep_ranked(table, weights, candidates, losses, rng, chosen):
     return size
 
 
+@inlined
+def _numbers_ahead(alias, memory, weights, rng, candidates):
+    # In the room of candidates not yet found: a call of the generator empties the processor's registers.
+    uniforms = candidates.view(np.float64)
+    for j in range(uniforms.size):
+        uniforms[j] = rng.random()
+    if weights.size > IN_CACHE:
+        _ask_for(alias, uniforms, memory, weights)
+    return uniforms
+
+
+@compiled
+def _ask_for(alias, uniforms, memory, weights):
+    for j in range(uniforms.size):
+        k = client_at(alias, uniforms[j])
+        prefetch(memory, k, 0)
+        prefetch(weights, k, 0)
+
+
 @compiled
 def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
     num_clients, known = weights.size, _read(table, weights.size)
@@ -198,13 +217,10 @@ def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
         return filled
     # Without replacement: rejection from the alias table while it pays, a scan of the rest once rejections abound.
     # Either way the next client has its exact law given those drawn before, which memory[k] == stamp marks. The first d
-    # tries take place in any case: they are drawn ahead.
-    draw_ahead(known.alias, memory, rng, part(candidates, 0, size))
-    if num_clients > IN_CACHE:
-        for j in range(size):
-            prefetch(weights, candidates[j], 0)
+    # tries take place in any case: their numbers are drawn ahead.
+    uniforms = _numbers_ahead(known.alias, memory, weights, rng, part(candidates, 0, size))
     for j in range(size):
-        k = candidates[j]
+        k = client_at(known.alias, uniforms[j])
         candidates[np.uint64(filled)] = k
         filled += (memory[k] != stamp) & (weights[k] > 0.0)
         memory[k] = stamp
