@@ -112,8 +112,7 @@ def polytope_findings(drawn: _Ranked, inclusion: Sequence[Any]) -> list[Finding]
         for members in subsets
     ]
     total = sum(inclusion, start=Fraction(0))
-    instance = {**drawn.in_words, "subset": tuple(everybody)}
-    return [*findings, equal_to(total, Fraction(m), instance=instance, rtol=_QUADRATURE)]
+    return [*findings, equal_to(total, Fraction(m), instance=drawn.in_words, rtol=_QUADRATURE)]
 
 
 @claim(

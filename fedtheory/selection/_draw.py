@@ -7,15 +7,15 @@ import numpy as np
 
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
-from fedtheory._views import part, prefetch
+from fedtheory._views import IN_CACHE, part, prefetch
 
 __all__ = [
     "alias_table",
     "client_at",
-    "draw_ahead",
     "draw_by_weight",
     "draw_present",
     "keep_largest",
+    "numbers_ahead",
     "scan_for_the_rest",
 ]
 
@@ -82,10 +82,11 @@ def draw_present(alias, weights, rng, drawn):
     filled, missed = 0, 0
     while filled < drawn.size:
         ahead = part(drawn, filled, min(drawn.size - filled, _TRIES - missed))
-        draw_ahead(alias, weights, rng, ahead)
+        uniforms = numbers_ahead(alias, weights, weights, rng, ahead)
         for i in range(ahead.size):
-            drawn[filled] = ahead[i]
-            here = weights[ahead[i]] > 0.0
+            k = client_at(alias, uniforms[i])
+            drawn[filled] = k
+            here = weights[k] > 0.0
             filled += here
             missed = 0 if here else missed + 1
         if missed == _TRIES:
@@ -97,15 +98,23 @@ def draw_present(alias, weights, rng, drawn):
 
 
 @inlined
-def draw_ahead(alias, looked_up, rng, drawn):
-    """Fill ``drawn`` by weight, with replacement, and ask the memory for these clients' entries of an array."""
-    # The numbers come first, in the room of the clients: a call of the generator empties the processor's registers.
-    uniforms = drawn.view(np.float64)
-    for i in range(drawn.size):
-        uniforms[i] = rng.random()
-    for i in range(drawn.size):
-        drawn[i] = client_at(alias, uniforms[i])
-        prefetch(looked_up, drawn[i], 0)
+def numbers_ahead(alias, memory, weights, rng, room):
+    """Return numbers that ``client_at`` turns into clients, and ask far memory for what two arrays say of these."""
+    # In the room of clients not yet found: a call of the generator empties the processor's registers.
+    uniforms = room.view(np.float64)
+    for j in range(uniforms.size):
+        uniforms[j] = rng.random()
+    if weights.size > IN_CACHE:
+        _ask_for(alias, uniforms, memory, weights)
+    return uniforms
+
+
+@compiled
+def _ask_for(alias, uniforms, memory, weights):
+    for j in range(uniforms.size):
+        k = client_at(alias, uniforms[j])
+        prefetch(memory, k, 0)
+        prefetch(weights, k, 0)
 
 
 @compiled

@@ -12,10 +12,17 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory._compile import compiled, inlined
 from fedtheory._validate import Array
-from fedtheory._views import IN_CACHE, part, prefetch
+from fedtheory._views import part
 from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_inclusion
 from fedtheory.scheme import Scheme
-from fedtheory.selection._draw import alias_table, client_at, draw_by_weight, keep_largest, scan_for_the_rest
+from fedtheory.selection._draw import (
+    alias_table,
+    client_at,
+    draw_by_weight,
+    keep_largest,
+    numbers_ahead,
+    scan_for_the_rest,
+)
 from fedtheory.selection._layout import pack
 from fedtheory.selection.candidate_schedules import CandidateSchedule, refuse_no_schedule, scheduled
 from fedtheory.selection.laws import Fixed, Ranked, Scheduled
@@ -186,25 +193,6 @@ def _keep_ranked(table, weights, candidates, losses, rng, chosen):
     return size
 
 
-@inlined
-def _numbers_ahead(alias, memory, weights, rng, candidates):
-    # In the room of candidates not yet found: a call of the generator empties the processor's registers.
-    uniforms = candidates.view(np.float64)
-    for j in range(uniforms.size):
-        uniforms[j] = rng.random()
-    if weights.size > IN_CACHE:
-        _ask_for(alias, uniforms, memory, weights)
-    return uniforms
-
-
-@compiled
-def _ask_for(alias, uniforms, memory, weights):
-    for j in range(uniforms.size):
-        k = client_at(alias, uniforms[j])
-        prefetch(memory, k, 0)
-        prefetch(weights, k, 0)
-
-
 @compiled
 def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
     num_clients, known = weights.size, _read(table, weights.size)
@@ -218,7 +206,7 @@ def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
     # Without replacement: rejection from the alias table while it pays, a scan of the rest once rejections abound.
     # Either way the next client has its exact law given those drawn before, which memory[k] == stamp marks. The first d
     # tries take place in any case: their numbers are drawn ahead.
-    uniforms = _numbers_ahead(known.alias, memory, weights, rng, part(candidates, 0, size))
+    uniforms = numbers_ahead(known.alias, memory, weights, rng, part(candidates, 0, size))
     for j in range(size):
         k = client_at(known.alias, uniforms[j])
         candidates[np.uint64(filled)] = k

@@ -136,13 +136,19 @@ def _closely(program: Program, assembled: Assembled) -> Iterator[tuple[list[Solu
     """
     units = tuple(np.eye(size) for size in program.sizes)
     roots, way = units, _way(assembled)
-    for steps in (*_STEPS_BACK, 0) if way else ():
-        yield [found for found, inside in way if inside], roots
+    if way:
+        yield _inside(way), roots
+    for steps in _STEPS_BACK if way else ():
         start, _ = way[min(steps, len(way) - 1)]
         turned = tuple(root @ one.T for root, one in zip(roots, start.roots, strict=True))
         again = _way(assemble(recast(program, turned)), start._replace(roots=units))
         if again:
             roots, way = turned, again
+            yield _inside(way), roots
+
+
+def _inside(way: Sequence[tuple[Solution, bool]]) -> list[Solution]:
+    return [found for found, inside in way if inside]
 
 
 def _way(assembled: Assembled, start: Solution | None = None) -> list[tuple[Solution, bool]]:

@@ -25,10 +25,6 @@ from fedtheory.verification.trials import Trials, tried
 FILE = Path(__file__).with_suffix(".json")
 SHORT, LONGEST_WORDS = 2**40, 200
 SEED = np.random.SeedSequence(1)
-# Of clients, and of sets of them, that agree up to rounding any may be the worst.
-TIED = {"client", "subset"}
-# A search for the end of an interval goes another way after another rounding.
-SEARCHED = {"power-of-choice:figure-3-diagonal-skew": 1e-2}
 
 
 def trials_of(claim: Claim) -> Trials:
@@ -45,19 +41,14 @@ def record(findings: Iterable[Finding]) -> list[Any]:
     told, logarithms, sums = [], 0.0, [0.0, 0.0]
     for finding in findings:
         exact = finding.side == "exact"
-        tied = set() if exact else TIED & finding.instance.keys()
-        told.append(f"{'tied' if tied else finding.relation} {finding.applicable} {exact}")
-        told += [
-            f"{name} {_told(value, exact or bool(tied))}"
-            for name, value in finding.instance.items()
-            if name not in tied
-        ]
+        told.append(f"{finding.relation} {finding.applicable} {exact}")
+        told += [f"{name} {_told(value, exact)}" for name, value in finding.instance.items()]
         for place, side in enumerate((finding.measured, finding.predicted)):
             if exact and _is_short(side):
                 told.append(_told(side, exact))
             elif exact:
                 logarithms += _logarithm(side)
-            elif finding.applicable and not tied and math.isfinite(side):
+            elif finding.applicable and math.isfinite(side):
                 sums[place] += float(side)
     numbers = (logarithms, *sums)
     return [f"{zlib.crc32(' '.join(told).encode()):08x}", *(float(f"{value:.9g}") for value in numbers)]
