@@ -124,6 +124,7 @@ RUN = "print(ft.fedavg(fed, ft.selection.Uniform(1), num_rounds=2, step_size=0.5
 OURS = f"import fedtheory as ft; fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [0.0]], [0.5, 0.5]); {RUN}"
 
 
+@pytest.mark.slow  # two processes compile the round loop anew; that an unreadable index is none takes no time, below
 @pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
 def test_a_family_of_somebody_else_leaves_nothing_in_the_cache_that_another_process_cannot_read(tmp_path):
     (tmp_path / "theirs").mkdir()

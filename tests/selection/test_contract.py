@@ -109,7 +109,12 @@ def test_a_strategy_survives_the_way_to_another_process(name: str) -> None:
 
 def frequencies(name: str, fed: Any) -> tuple[Any, Any]:
     """How often each client is taken in a first round, and the standard errors."""
-    counts = run(name, fed, num_rounds=1, num_replicates=NUM_REPLICATES).counts
+    if EXAMPLES[name].rules(fed.weights, 1).memory.size:
+        counts = run(name, fed, num_rounds=1, num_replicates=NUM_REPLICATES).counts
+    else:  # without memory, and with steps too short to move the model, every round is a first one
+        still = {"num_rounds": NUM_REPLICATES, "step_size": 1e-30, "num_replicates": 1, "record": ("selected",)}
+        chosen = run(name, fed, **still).recorded("selected")[0, :-1]
+        counts = (chosen[:, :, None] == np.arange(K)).sum(axis=1)
     return counts.mean(axis=0), counts.std(axis=0, ddof=1) / np.sqrt(NUM_REPLICATES)
 
 
