@@ -84,8 +84,16 @@ def test_the_cases_tell_matched_clients_from_others():
     assert len(included) > 6
 
 
-@pytest.mark.parametrize("eps", [0.0, 4.0, np.inf])
-@pytest.mark.parametrize("here", [(0, 2, 3, 4), (1, 2, 3, 5), EVERYONE], ids=str)
+PRESENT, THRESHOLDS = ((0, 2, 3, 4), (1, 2, 3, 5), EVERYONE), (0.0, 4.0, np.inf)
+# Each of both at every run, each with each in the slow ones: six thousand runs each.
+MET = [
+    pytest.param(here, eps, marks=() if one == other else pytest.mark.slow)
+    for one, here in enumerate(PRESENT)
+    for other, eps in enumerate(THRESHOLDS)
+]
+
+
+@pytest.mark.parametrize(("here", "eps"), MET)
 def test_priority_clients_are_drawn_by_their_weights_among_those_present(here, eps):
     count, rows = 6000, list(here)
     strategy = matching(eps, PriorityDraws(2))
