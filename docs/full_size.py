@@ -25,12 +25,7 @@ _LARGEST = 450_000
 _SMALL = 20_000
 
 QUICK_ONLY = {
-    "closing_the_gap": "10 to 24 minutes",
     "fedalign_arms": "4 minutes",
-    "client_availability": "more than 2 minutes",
-    "fedalign_synthetic": "more than 2 minutes",
-    "greedyfed_lead": "12 minutes",
-    "greedyfed_quadratic": "4 minutes",
     "optimal_sampling_convergence": "a minute, but its data are a megabyte",
     "power_of_choice_synthetic": "29 minutes",
     "scaling": "more than 2 minutes",

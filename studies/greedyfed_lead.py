@@ -13,12 +13,14 @@ difference of their test accuracies. What the selection came to is counted: *eff
 :math:`e^H` with H the entropy of the labels in the chosen clients' samples.
 
 **Reading.** Bands are 95 % Student intervals of the mean lead. Whatever is changed, the picture is the same: GreedyFed
-is ahead, by up to 31 percent, once everybody had a turn, is then overtaken, and ends behind. *When* it is overtaken
+is ahead, by up to 31 points, once everybody had a turn, is then overtaken, and ends behind. *When* it is overtaken
 depends on how fast training goes: with the paper's step size, 0.01, after 150 of the 320 rounds, with five times that
 after 80. So a table that stops early, under the paper's tight budgets of rounds, has GreedyFed ahead, and a later one
 has it behind. *That* it is overtaken is greed: it trains on 4 to 18 effective clients, which hold 5 to 8 effective
-classes, and ends where these take it, while FedAvg trains on all and goes on. More clients per round make it worse,
-and so does every other way to average values: the fewer clients are left, the lower it ends.
+classes, and ends where these take it, while FedAvg trains on all and goes on. Forgetting old values makes it worse:
+with averaging 0 and 0.5, where the fewest classes are left, it ends 26 and 23 points behind instead of 8, a paired
+difference of 17 [8, 26] and 15 [8, 22]; with 0.9 and with twice the clients per round intervals of that difference
+contain zero. Less label skew makes it better, by 6 [1, 11].
 """
 
 from dataclasses import dataclass, replace
