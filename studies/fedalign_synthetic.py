@@ -22,9 +22,9 @@ noise, where just the one clean client matches; four of six 95% intervals exclud
 noise just misses). At the last round alone, where a single mini-batch run jumps, only one of the six does. Everybody
 together is worse than the priority clients alone, by 73% at medium and 102% at high noise. Unlike in the paper the
 *test accuracy* gains nothing that 12 instances could show: at most half a point, with intervals around zero, while
-everybody together loses one to two points at medium and high noise. The threshold hardly matters, since clean copies of
-the pooled data have the pooled loss and the others are far from it. Whether what helps is that the noise of mini-batches
-is averaged over more samples is not measured here.
+everybody together loses one to two points at medium and high noise. The threshold hardly matters, since clean copies
+of the pooled data have the pooled loss and the others are far from it. Whether what helps is that the noise of
+mini-batches is averaged over more samples is not measured here.
 """
 
 from dataclasses import dataclass
