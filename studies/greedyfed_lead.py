@@ -154,7 +154,7 @@ def table(data: "Dataset") -> study.Table:
             | {f"{number}, {name}": float(found[j, i]) for i, number in enumerate(FOUND)
                for j, name in enumerate(data["algorithm"].values)}
         )  # fmt: skip
-    caption = "Leads of GreedyFed over FedAvg in percent, paired by seed, with 95 % intervals at the end."
+    caption = "Leads of GreedyFed over FedAvg in points, paired by seed, with 95 % intervals at the end."
     return study.Table(rows, title="For how long GreedyFed leads", caption=caption)
 
 
@@ -176,18 +176,21 @@ def lead_figure(data: "Dataset") -> "Figure":
     groups: dict[str, list[int]] = {}
     for place, name in enumerate(data["variation"].values[1:], start=1):
         groups.setdefault(str(name).partition("=")[0], []).append(place)
+    columns = min(3, len(groups))
+    shape: dict[str, Any] = {"figsize": (1 + 2.7 * columns, 2.8 * -(-len(groups) // columns)), "sharey": True}
     with appearance():
-        figure, panels = plt.subplots(
-            1, len(groups), figsize=(max(4.0, 2.6 * len(groups)), 3), layout="constrained", sharey=True, squeeze=False
-        )
-        for axes, (name, places) in zip(panels[0], groups.items(), strict=True):
+        figure, panels = plt.subplots(-(-len(groups) // columns), columns, **shape, layout="constrained", squeeze=False)
+        for axes in panels.ravel()[len(groups) :]:
+            axes.set_axis_off()
+        for axes, (name, places) in zip(panels.ravel(), groups.items(), strict=False):
             for number, place in enumerate([0, *places]):
                 _draw_lead(axes, data, place, "black" if number == 0 else COLORS[number - 1], MARKERS[number])
             axes.axhline(0.0, color="black", linewidth=0.8)
-            axes.set_title(name.replace("_", " "), fontsize=9)
+            axes.set_title(name.replace("_", " "))
             axes.set_xlabel("rounds")
-            axes.legend(fontsize=7)
-        panels[0, 0].set_ylabel("lead over FedAvg [%]")
+            axes.legend(fontsize=8)
+        for axes in panels[:, 0]:
+            axes.set_ylabel("lead over FedAvg [points]")
         return figure
 
 
