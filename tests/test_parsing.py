@@ -106,6 +106,7 @@ def test_what_is_asked_for_is_read(line: str, wanted: dict[str, Any]) -> None:
         ("sweep s --out o --set a=", "must be NAME=V1,V2, got 'a='"),
         ("sweep s --out o --set a", "must be NAME=V1,V2, got 'a'"),
         ("sweep s --out o --seeds 1.5", "must be a whole number, or several with commas, got '1.5'"),
+        ("--vers", "the following arguments are required: COMMAND"),  # no beginning stands for an option
         ("sweep s", "the following arguments are required: --out"),
         ("completion tcsh", "invalid choice: 'tcsh'"),
         ("hunt", "the following arguments are required: KEY"),
