@@ -114,10 +114,12 @@ def test_a_worker_with_another_file_of_the_study_is_refused_and_one_with_the_sam
 
 
 def test_the_small_size_of_a_study_is_taken_where_it_is_asked_for():
-    assert work_of(toy.STUDY).config == toy.Config()
-    assert work_of(toy.STUDY, quick=True).config == toy.Config(num_steps=10)
-    assert work_of(Path(toy.__file__)).opened().config.num_steps == 1000
-    assert work_of(toy.__file__, quick=True).opened().config.num_steps == 10
+    for what in (toy.STUDY, toy.__file__, Path(toy.__file__)):
+        for quick, num_steps in ((False, 1000), (True, 10)):
+            work = work_of(what, quick=quick)
+            assert isinstance(work, StudyWork | FileWork)
+            opened_here = work.opened() if isinstance(work, FileWork) else work
+            assert opened_here.config.num_steps == num_steps
 
 
 def test_a_sample_is_spread_over_what_is_missing_and_its_first_is_run_once_more():
@@ -171,7 +173,8 @@ def test_without_seeds_a_value_is_its_own_interval():
 
 
 def test_numbers_of_numpy_and_lists_of_words_are_what_python_has_for_them():
-    grid = gridded({"d": np.array([1, 2]), "pair": [(np.int64(3), [np.float64(0.5)])]})
+    axes: dict[str, Any] = {"d": np.array([1, 2]), "pair": [(np.int64(3), [np.float64(0.5)])]}
+    grid = gridded(axes)
     assert [one.point for one in grid] == [{"d": 1, "pair": (3, (0.5,))}, {"d": 2, "pair": (3, (0.5,))}]
     assert {type(value) for one in grid for value in one.point.values()} == {int, tuple}
     words: Any = np.array(["one", "three"], dtype=object)
