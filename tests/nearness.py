@@ -66,7 +66,7 @@ def _records(path: Path, root: Path) -> Iterator[str]:
         yield PROGRAMS
     if path.parts[1] == "claims":
         yield CLAIMS
-    elif (root / SURFACE).exists() and (path.parts[1] == "bounds" or not path.stem.startswith("_")):
+    elif (root / SURFACE).exists():
         yield SURFACE
 
 
