@@ -60,7 +60,8 @@ def test_num_samples_may_be_absent_and_other_entries_are_ignored(tmp_path):
 
 
 def test_the_largest_label_and_the_longest_number_are_read(tmp_path):
-    data = read_leaf(write(tmp_path, train_a=shard(anna=([[10**17, 0.5], [1, 2]], [1000000, 0.0]))))
+    content = shard(anna=([[10**17, 0.5], [1, 2]], [1000000, 0.0]))
+    data = read_leaf(write(tmp_path, train_a=content), num_classes=1000001)
     assert data.client(0)[1].tolist() == [1000000, 0]
     assert data.client(0)[0][0, 0] == 1e17
 
