@@ -12,6 +12,7 @@ from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case import _ways_of_fedalign, confrontations, enclosures, skewed_selection
+from fedtheory.worst_case._embedding import vertices
 from fedtheory.worst_case._exact_tables import coordinates
 from fedtheory.worst_case._exchangeable import Scene
 from fedtheory.worst_case._rational import solve_exactly
@@ -82,6 +83,14 @@ def test_a_solver_that_has_come_near_is_listened_to() -> None:
         _check(status, np.zeros(1))
         heard.append(status)
     assert len(heard) == 3
+
+
+@pytest.mark.parametrize("num", [1, 2, 3, 5])
+def test_vertices_of_a_simplex_are_equally_far_apart_and_of_sum_zero(num: int) -> None:
+    found = vertices(num)
+    assert found.shape == (num, num - 1)
+    angles = (num * np.eye(num) - 1) / max(num - 1, 1)
+    assert found @ found.T == pytest.approx(angles, abs=1e-14)
 
 
 def test_function_values_are_added_as_numbers_are() -> None:
