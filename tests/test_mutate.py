@@ -109,6 +109,18 @@ def test_every_file_has_tests_that_exist(file: str) -> None:
     assert any(check.startswith("tests") for check in checks)
 
 
+def test_a_part_of_studies_is_judged_by_those_that_have_it() -> None:
+    quick = (
+        "tests/test_studies.py::test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_it_stored"
+    )
+    assert mutate.checks_of("studies/_cohorts.py")[0] == f"{quick}[proof_slack]"
+    # Those of another part that have it are asked, too.
+    tables = mutate.checks_of("studies/_greedyfed_runs.py")
+    assert tables[:2] == (f"{quick}[greedyfed_tables]", f"{quick}[greedyfed_lead]")
+    parts = [f"studies/{part.name}" for part in sorted((ROOT / "studies").glob("_*.py"))]
+    assert [part for part in parts if not mutate.checks_of(part)] == ["studies/_performance_floor.py"]  # a script
+
+
 def test_the_nearest_tests_come_first() -> None:
     floor = mutate.checks_of("fedtheory/exact/floor.py")
     assert floor[:2] == ("fedtheory/exact/floor.py", "tests/exact/test_floor.py")
