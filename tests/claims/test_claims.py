@@ -13,11 +13,12 @@ from fedtheory.rational.rounds import gap
 from fedtheory.rational.run_draws import draw_run
 from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import Claim
+from fedtheory.verification.conclusions import concluded
 from fedtheory.verification.findings import at_most
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.tapes import replay
 from fedtheory.verification.trials import Trials
-from fedtheory.verification.verdicts import concluded, examine
+from fedtheory.verification.verdicts import examine
 from tests.claims.records import SEED, record, recorded, trials_of
 
 CLAIMS = known_claims()
