@@ -1,12 +1,12 @@
 """Which tests are near a file: its own first, then those that import it, then those that import what imports it."""
 
-import ast
 import functools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from fedtheory.verification.catalogue import known_claims
-from tests.test_layers import imported
+from tests.test_layers import imports_of
 
 ROOT = Path(__file__).resolve().parents[1]
 # Whose tests also look, beside those of the package itself.
@@ -66,19 +66,28 @@ def _records(path: Path, root: Path) -> Iterator[str]:
         yield PROGRAMS
     if path.parts[1] == "claims":
         yield CLAIMS
-    elif (root / SURFACE).exists() and (path.parts[1] == "bounds" or not path.stem.startswith("_")):
+    elif (root / SURFACE).exists():
         yield SURFACE
 
 
 def _own_tests(path: Path, root: Path) -> Iterator[str]:
     """The tests that bear the name of the file."""
     if path.parts[0] == "studies":
-        yield f"tests/test_studies.py::{QUICK_STUDY}[{path.stem}]"
+        names = _studies_with(path.stem, root) if path.stem.startswith("_") else [path.stem]
+        yield from (f"tests/test_studies.py::{QUICK_STUDY}[{name}]" for name in names)
     elif path.parts[1] == "_commands" or path.stem == "__main__":
         yield from ("tests/test_command_line.py", "tests/test_transcripts.py")
     else:
         folder, name = root / "tests" / Path(*path.parts[1:-1]), path.stem.strip("_")
         yield from (str(test.relative_to(root)) for test in sorted(folder.glob(f"test_*{name}*.py")))
+
+
+def _studies_with(part: str, root: Path) -> list[str]:
+    """The studies that import a part of theirs, directly or by another part."""
+    importing = re.compile(rf"^\s*(?:from|import) {part}\b", re.MULTILINE)
+    files = sorted((root / "studies").glob("*.py"))
+    users = [file.stem for file in files if importing.search(file.read_text(encoding="utf-8"))]
+    return unique([name for user in users for name in (_studies_with(user, root) if user[0] == "_" else [user])])
 
 
 def _verdicts(path: Path, root: Path) -> Iterator[str]:
@@ -119,7 +128,7 @@ def _importers(root: Path) -> dict[Path, set[Path]]:
     home = {".".join(file.with_suffix("").parts): [file] for file in files} | of_package
     for file in (file for file in files if file.name != "__init__.py"):
         module = ".".join(file.with_suffix("").parts)
-        for _, name in imported(ast.parse((root / file).read_text(encoding="utf-8")), module):
+        for _, name in imports_of((root / file).read_text(encoding="utf-8"), module):
             for target in home.get(name, home.get(name.rpartition(".")[0], [])):
                 found.setdefault(target, set()).add(file)
     return found

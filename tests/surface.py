@@ -1,9 +1,12 @@
 """Say what callers rely on: public names with their arguments, their order and defaults; what is told of each bound.
 
 ``python -m tests.surface`` writes ``tests/surface.txt``. A default is part of what is promised: who leaves an argument
-out takes it, and the same call must not come to mean something else unnoticed.
+out takes it, and the same call must not come to mean something else unnoticed. Limits, tolerances and
+tables that modules keep to themselves are told, too: they seldom decide what a test looks at.
 """
 
+import ast
+import importlib
 import inspect
 import re
 from collections.abc import Iterator
@@ -21,9 +24,9 @@ FILE = Path(__file__).with_suffix(".txt")
 
 def lines() -> list[str]:
     """Return a line for each public function, class, method and number."""
-    public = (module for module in modules(fedtheory) if not module.__name__.startswith("fedtheory.claims"))
+    public = [module for module in modules(fedtheory) if not module.__name__.startswith("fedtheory.claims")]
     callables = {line for module in public if not hasattr(module, "__path__") for line in offered(module)}
-    return [*sorted(callables), *stated()]
+    return [*sorted(callables), *stated(), *sorted(constants())]
 
 
 def stated() -> Iterator[str]:
@@ -34,6 +37,38 @@ def stated() -> Iterator[str]:
             words = [str(form.statement), form.statement.side, *map(str, form.statement.schemes)]
             yield f"{name}: {'; '.join([*words, *(hypothesis.text for hypothesis in form.hypotheses)])}"
         yield from (f"{name} {told.name}: {told.domain}; {told.meaning}" for told in parameters(name, known))
+
+
+def constants() -> Iterator[str]:
+    """Yield what modules keep to themselves, those of claims aside, whose records tell everything."""
+    house = Path(fedtheory.__file__).parent
+    for file in house.rglob("*.py"):
+        names = file.relative_to(house.parent).with_suffix("").parts
+        if names[1] not in ("claims", "__main__"):
+            module = importlib.import_module(".".join(names).removesuffix(".__init__"))
+            for name in assigned(ast.parse(file.read_text(encoding="utf-8"))):
+                value = vars(module)[name] if name.startswith("_") and name.isupper() else ""
+                # A word alone decides nothing, but for one that tells what the machine is.
+                if is_plain(value) and not isinstance(value, str):
+                    yield f"{module.__name__}.{name} = {value!r}"
+
+
+def assigned(tree: ast.Module) -> Iterator[str]:
+    """Yield the names that a module gives to what it computes."""
+    for line in tree.body:
+        targets = (
+            line.targets if isinstance(line, ast.Assign) else [line.target] if isinstance(line, ast.AnnAssign) else []
+        )
+        yield from (node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name))
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is made of numbers and words only."""
+    if isinstance(value, tuple | list):
+        return all(map(is_plain, value))
+    if isinstance(value, dict):
+        return is_plain([*value, *value.values()])
+    return isinstance(value, Number | str)
 
 
 def offered(module: Any) -> Iterator[str]:

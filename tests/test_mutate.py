@@ -109,12 +109,24 @@ def test_every_file_has_tests_that_exist(file: str) -> None:
     assert any(check.startswith("tests") for check in checks)
 
 
+def test_a_part_of_studies_is_judged_by_those_that_have_it() -> None:
+    quick = (
+        "tests/test_studies.py::test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_it_stored"
+    )
+    assert mutate.checks_of("studies/_cohorts.py")[0] == f"{quick}[proof_slack]"
+    # Those of another part that have it are asked, too.
+    tables = mutate.checks_of("studies/_greedyfed_runs.py")
+    assert tables[:2] == (f"{quick}[greedyfed_tables]", f"{quick}[greedyfed_lead]")
+    parts = [f"studies/{part.name}" for part in sorted((ROOT / "studies").glob("_*.py"))]
+    assert [part for part in parts if not mutate.checks_of(part)] == ["studies/_performance_floor.py"]  # a script
+
+
 def test_the_nearest_tests_come_first() -> None:
     floor = mutate.checks_of("fedtheory/exact/floor.py")
     assert floor[:2] == ("fedtheory/exact/floor.py", "tests/exact/test_floor.py")
     package = {str(test.relative_to(ROOT)) for test in (ROOT / "tests" / "exact").glob("test_*.py")}
     assert set(floor[1:]) == package | {SURFACE, VALUES}
-    assert SURFACE not in mutate.checks_of("fedtheory/exact/_forms.py")
+    assert SURFACE in mutate.checks_of("fedtheory/exact/_forms.py")  # it tells constants of private modules, too
     recursion = mutate.checks_of("fedtheory/bounds/recursion.py")
     assert recursion[1] == "tests/bounds/test_recursion.py"
     assert "tests/claims/test_claims.py" in recursion
@@ -126,8 +138,9 @@ def test_a_file_without_tests_of_its_own_has_those_that_import_it_before_those_t
     checks = mutate.checks_of("fedtheory/_semidefinite.py")
     direct, through_another = "tests/exact/test_certificates.py", "tests/worst_case/test_enclosures.py"
     assert checks[1] == direct
-    assert through_another in checks[2:]
-    assert len(checks) == 1 + MOST_TESTS
+    assert checks[2] == SURFACE
+    assert through_another in checks[3:]
+    assert len(checks) == 2 + MOST_TESTS
 
 
 def test_the_verdicts_on_its_own_claims_come_first_for_a_file_of_claims() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from fedtheory import __version__
 
-__all__ = ["document", "numbers", "print_json"]
+__all__ = ["document", "double", "numbers", "print_json"]
 
 
 def document(**content: Any) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def numbers(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     >>> numbers({"bias": Fraction(1, 3), "total": math.inf})
     {'values': {'bias': 0.3333333333333333, 'total': 'inf'}, 'exact': {'bias': '1/3'}}
     """
-    doubles = {name: _double(value) for name, value in values.items()}
+    doubles = {name: double(value) for name, value in values.items()}
     exact = {
         name: str(value) for name, value in values.items() if isinstance(value, Fraction) and value != doubles[name]
     }
@@ -53,8 +53,9 @@ def numbers(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
-def _double(value: Any) -> float:
+def double(value: Any) -> float:
+    """Return the double nearest to a number, an infinity where none is near."""
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory._commands.arguments import bound_help, given
-from fedtheory._commands.documents import document, numbers, print_json
+from fedtheory._commands.documents import document, double, numbers, print_json
 from fedtheory._commands.refusals import one_of, refuse
 from fedtheory._commands.showing import write_pairs
 from fedtheory._console import show_table
@@ -49,7 +49,7 @@ def evaluate_help(command: str, name: str, *, printed: bool) -> int:
 
 def _number(value: Any) -> str:
     if isinstance(value, Fraction):
-        return str(value) if value.denominator == 1 else f"{value} = {float(value):.6g}"
+        return str(value) if value.denominator == 1 else f"{value} = {double(value):.6g}"
     return f"{value:.10g}"
 
 

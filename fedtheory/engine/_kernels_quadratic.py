@@ -112,34 +112,34 @@ def _isotropic_report(problem, chosen, server_model, step_sizes, work, rng, velo
 @compiled
 def _diagonal_losses(problem, model, candidates, batch_size, rng, losses):
     for j in range(candidates.size):
-        losses[j] = _diagonal_loss(problem.rows[candidates[j]], model)
+        losses[j] = _diagonal_loss(problem.rows, candidates[j], model)
 
 
-@compiled
-def _diagonal_loss(row, model):
-    dim = model.size
+@inlined
+def _diagonal_loss(rows, client, model):
+    k, dim = np.uint64(client), model.size
     value = 0.0
     for i in range(dim):
-        offset = model[i] - row[dim + 1 + i]
-        value += row[i] * offset * offset
-    return 0.5 * value + row[dim]
+        offset = model[i] - rows[k, dim + 1 + i]
+        value += rows[k, i] * offset * offset
+    return 0.5 * value + rows[k, dim]
 
 
 @compiled
 def _diagonal_excess(problem, model):
-    return _diagonal_loss(problem.objective[0], model)
+    return _diagonal_loss(problem.objective, 0, model)
 
 
 @compiled
 def _diagonal_train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
-    dim = server_model.size
+    rows, dim = problem.rows, server_model.size
     for i in range(chosen.size):
-        row, model, total = problem.rows[chosen[i]], updates[i], 0.0
+        k, model, total = np.uint64(chosen[i]), updates[i], 0.0
         begin(server_model, velocity, model)
         for s in range(step_sizes.size):
-            total += _diagonal_loss(row, model) if work.track_losses else 0.0
+            total += _diagonal_loss(rows, k, model) if work.track_losses else 0.0
             for j in range(dim):
-                slope[j] = row[j] * (model[j] - row[dim + 1 + j])
+                slope[j] = rows[k, j] * (model[j] - rows[k, dim + 1 + j])
             descend(slope, step_sizes[s], work, rng, server_model, velocity, model)
         finish(server_model, model)
         mean_losses[i] = total / step_sizes.size

@@ -29,7 +29,7 @@ def vertices(num: int) -> Array:
     """
     centered = np.eye(num) - 1 / num
     _, _, rows = np.linalg.svd(centered)
-    found: Array = centered @ rows[: num - 1].T * np.sqrt(num / max(num - 1, 1))
+    found: Array = centered @ rows[:-1].T * np.sqrt(num / max(num - 1, 1))
     return found
 
 

@@ -73,7 +73,7 @@ def representative(draft: Draft, given: Setting) -> list[Point]:
 
 
 def local_steps(
-    draft: Draft, w: Vector, steps: Sequence[Fraction], blocks: tuple[int, ...], noise: Fraction = Fraction(0)
+    draft: Draft, w: Vector, steps: Sequence[Fraction], blocks: Sequence[int], noise: Fraction = Fraction(0)
 ) -> tuple[list[Point], Vector]:
     """Take local steps from w: the points where a client computes gradients, and the model at the end."""
     points = []

@@ -4,6 +4,7 @@ Clients cannot be told apart within the selected ones, nor within the others: on
 enough, with a block for means and one block for the deviations of each class. A class of one has no deviations.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from fedtheory.worst_case._exchangeable import MEAN, Scene, local_steps, origin, start_of_round
@@ -18,8 +19,7 @@ def top_clients(given: Setting, num_clients: int, num_selected: int, *, ranked: 
     """Maximize the squared distance after a round of the clients with the largest losses."""
     draft = Draft()
     share = Fraction(num_selected, num_clients)
-    top = (MEAN, draft.block()) if num_selected > 1 else (MEAN,)
-    rest = (MEAN, draft.block()) if num_clients - num_selected > 1 else (MEAN,)
+    top, rest = (_blocks(draft, size) for size in (num_selected, num_clients - num_selected))
     selected, others = _classes(draft, given, share, top, rest)
     w = start_of_round(draft, given)
     path, y = local_steps(draft, w, given.steps, top)
@@ -32,8 +32,13 @@ def top_clients(given: Setting, num_clients: int, num_selected: int, *, ranked: 
     return Scene(draft.maximize(y.within((MEAN,)).square), (tuple(selected), tuple(others)), w)
 
 
+def _blocks(draft: Draft, size: int) -> Sequence[int]:
+    """Return where the vectors of a class have their means and, of more than one client, their deviations."""
+    return [MEAN, draft.block()] if size > 1 else [MEAN]
+
+
 def _classes(
-    draft: Draft, given: Setting, share: Fraction, top: tuple[int, ...], rest: tuple[int, ...]
+    draft: Draft, given: Setting, share: Fraction, top: Sequence[int], rest: Sequence[int]
 ) -> tuple[list[Point], list[Point]]:
     """Return a client of each class at its minimizer and at w*; minima are equal, as they may be without a ranking."""
     gap, level = given["objective_gap"], draft.zero()
@@ -54,5 +59,5 @@ def _classes(
     return classes[0], classes[1]
 
 
-def _deviation(draft: Draft, blocks: tuple[int, ...]) -> Vector:
+def _deviation(draft: Draft, blocks: Sequence[int]) -> Vector:
     return draft.vector(*blocks[1:]) if len(blocks) > 1 else origin()

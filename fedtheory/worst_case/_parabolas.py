@@ -130,12 +130,9 @@ class _Places:
         return total
 
     def put(self, vector: Vector, place: Exact) -> None:
-        """Say where a vector is of which one basis vector per block is not known."""
+        """Say where a vector is that has one basis vector in each of its blocks, which was not known."""
         for (block, number), c in vector.coordinates.items():
-            if (block, number) not in self.known:
-                rest = Vector({key: d for key, d in vector.coordinates.items() if key[0] == block and key[1] != number})
-                missing = place - self.at(rest)
-                self.known[block, number] = missing[self.ends[block] : self.ends[block + 1]] / c
+            self.known[block, number] = place[self.ends[block] : self.ends[block + 1]] / c
 
     def start(self, vector: Vector) -> None:
         """Round where a vector is in the solution, a bit nearer to the origin."""

@@ -97,6 +97,7 @@ def test_a_claim_cites_the_paper_of_its_bound_and_explains_itself(key: str) -> N
     assert claim.title
 
 
+@pytest.mark.slow  # the instances on record are checked at every run; these are others each time
 @pytest.mark.parametrize("key", TRUE)
 @settings(max_examples=5)
 @given(seed=st.integers(0, 2**64))
@@ -105,6 +106,7 @@ def test_no_seed_breaks_a_true_claim(key: str, seed: int) -> None:
     assert finding.holds is not False
 
 
+@pytest.mark.slow  # the worst known instances themselves are checked at every run
 @pytest.mark.parametrize("key", sorted(set(STRAINED) & set(TRUE)))
 def test_no_neighbor_of_the_worst_known_instance_breaks_a_claim(key: str) -> None:
     assert hunt(CLAIMS[key], evaluations=10, rng=2, start=TAPES[key]).worst.holds is not False

@@ -59,12 +59,24 @@ def test_num_samples_may_be_absent_and_other_entries_are_ignored(tmp_path):
     assert read_leaf(write(tmp_path, train_a=content)).num_samples == 2
 
 
+def test_the_largest_label_and_the_longest_number_are_read(tmp_path):
+    content = shard(anna=([[10**17, 0.5], [1, 2]], [1000000, 0.0]))
+    data = read_leaf(write(tmp_path, train_a=content), num_classes=1000001)
+    assert data.client(0)[1].tolist() == [1000000, 0]
+    assert data.client(0)[0][0, 0] == 1e17
+
+
 GOOD = json.dumps(shard(anna=ANNA))
 
 
 @pytest.mark.parametrize(
     ("content", "text"),
     [
+        (GOOD.replace('"x":', '"z":'), "must hold lists 'x' and 'y' for user 'anna'"),
+        (GOOD.replace('"y": [1, 0]', '"y": 1'), "must hold lists 'x' and 'y' for user 'anna'"),
+        (GOOD.replace("[1, 0]", "[1, 1000001]"), "whole labels in 0..1000000 for user 'anna', got 1000001 in row 1"),
+        (GOOD.replace("[1, 0]", "[1, true]"), "whole labels in 0..1000000 for user 'anna', got True in row 1"),
+        (GOOD.replace("1.5", "1" * 19), "must hold whole numbers of at most 18 digits, got 1111"),
         (GOOD[:-9], r"a\.json must be JSON, got: .* line 1 column"),
         (GOOD + "}", r"a\.json must be JSON, got: Extra data: line 1 column"),
         ("[]", "must be an object with the entries 'users' and 'user_data'"),

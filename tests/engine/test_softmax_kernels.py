@@ -40,7 +40,17 @@ def federation(sizes=(5, 70, 131), num_features=3, num_classes=3, l2=0.0, seed=0
     ids=["plain", "all"],
 )
 def test_engine_equals_its_numpy_twin(shape, batch_size, batches, extra):
-    fed = federation((5, 64, 70), *shape, l2=0.125 if extra else 0.0)
+    equals_its_twin(federation((5, 64, 70), *shape, l2=0.125 if extra else 0.0), batch_size, batches, extra)
+
+
+@pytest.mark.parametrize("alone", ["l2", "gradient_noise", "momentum", "proximal_weight", "server_step_size"])
+def test_each_option_alone_is_taken_into_account(alone):
+    # Without options a step is taken on a road of its own, which each of them has to leave.
+    extra = {} if alone == "l2" else {alone: 0.7}
+    equals_its_twin(federation((5, 64, 70), l2=0.125 if alone == "l2" else 0.0), 5, "step", extra)
+
+
+def equals_its_twin(fed, batch_size, batches, extra):
     initial = 0.5 * np.random.default_rng(1).standard_normal(fed.dim)
     etas = 0.1 / (1 + np.arange(4 * 6))
     run = ft.fedavg(

@@ -1,0 +1,191 @@
+"""Edges of a sweep that ordinary ones do not reach: what is refused there, and what is said."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory._releases import made_by, release
+from fedtheory.sweeps.grid import gridded
+from fedtheory.sweeps.outcomes import Outcome, variables_of
+from fedtheory.sweeps.plans import Plan, plan
+from fedtheory.sweeps.store import SweepWarning, header_of, opened
+from fedtheory.sweeps.work import FileWork, FunctionWork, StudyWork, attempt, read_study, work_of
+from tests.sweeps import toy
+
+
+class Doubling:
+    """Something that can be called, and is no function."""
+
+    def __call__(self, d):
+        return 2.0 * d
+
+
+GRID = gridded({"d": [1, 2]}, seeds=[3, 5])
+HEADER = header_of(work_of(toy.slow), GRID)
+
+
+def test_a_header_tells_the_release_the_source_and_what_is_swept_over():
+    assert HEADER["fedtheory"] == release()
+    assert HEADER["source"] == FunctionWork(toy.slow).source != FunctionWork(toy.large).source
+    assert (HEADER["axes"], HEADER["seeds"]["numbers"]) == ({"d": ["1", "2"]}, [3, 5])
+    assert header_of(work_of(toy.slow), gridded({}))["seeds"] == {"rule": "none", "numbers": None}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"fedtheory": "0.0.1"}, f"by fedtheory 0.0.1, not {release()}"),
+        ({"sweep": {"name": "other", "fixed": "{}"}}, "of other, not tests.sweeps.toy:slow"),
+        ({"sweep": {"name": "tests.sweeps.toy:slow", "fixed": "1"}}, "of tests.sweeps.toy:slow with other settings"),
+        ({"axes": {"e": ["1"]}}, "over e, not d"),
+        ({"axes": {"d": ["1", "7"]}}, "with d 7"),
+        ({"seeds": {"rule": "none", "numbers": None}}, "with seeds none, not explicit, the same at every point"),
+        ({"seeds": {**HEADER["seeds"], "numbers": [3, 8]}}, "with seed 8"),
+        ({"sweep": None}, "a header of another form"),
+        ({"axes": 7}, "a header of another form"),
+    ],
+)
+def test_what_differs_from_the_sweep_of_a_folder_is_named(tmp_path, change, sentence):
+    with opened(tmp_path, {**HEADER, **change}):
+        pass
+    with pytest.raises(ValueError, match="holds results of another sweep") as refused, opened(tmp_path, HEADER):
+        pass
+    assert f"({sentence}" in str(refused.value)
+    with opened(tmp_path, HEADER, force=True), pytest.raises(ValueError, match="only one sweep may run in"):
+        opened(tmp_path, HEADER).__enter__()
+
+
+def test_a_folder_with_a_header_that_cannot_be_read_is_refused(tmp_path):
+    with opened(tmp_path, HEADER):
+        pass
+    (tmp_path / "sweep.json").write_text("{")
+    with pytest.raises(ValueError, match="must be the header of a sweep, got something that cannot be read"):
+        opened(tmp_path, HEADER, force=True).__enter__()
+
+
+def test_a_source_that_has_changed_is_told_and_what_is_complete_is_kept(tmp_path):
+    with opened(tmp_path, {**HEADER, "source": "older"}):
+        pass
+    with pytest.warns(SweepWarning, match=r"the source of .*toy:slow has changed: parts in .* complete are kept"):
+        opened(tmp_path, HEADER).__enter__()
+
+
+def test_a_function_is_named_with_the_arguments_that_are_fixed():
+    named = FunctionWork(partial(toy.dies_once, 3, marker="m")).identity
+    assert named == {"name": "tests.sweeps.toy:dies_once", "fixed": '{"argument 0":3,"marker":"m"}'}
+    assert FunctionWork(Doubling()).identity == {"name": f"{__name__}:Doubling", "fixed": "{}"}
+    assert FunctionWork(Doubling).identity["name"] == f"{__name__}:Doubling"
+    assert FunctionWork(partial(toy.slow)).source == FunctionWork(toy.slow).source
+    assert FunctionWork(Doubling()).source == FunctionWork(Doubling).source != ""
+    assert FunctionWork(max).source == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("1 / 0", "in a file that runs, got .*study.py, which raises ZeroDivisionError: division by zero"),
+        ("STUDY = 3", "a study's file must have a STUDY, got none in .*study.py"),
+        ("", "a study's file must have a STUDY, got none"),
+    ],
+)
+def test_a_file_without_a_study_is_refused(tmp_path, content, sentence):
+    (tmp_path / "study.py").write_text(content)
+    with pytest.raises(ValueError, match=sentence):
+        read_study(str(tmp_path / "study.py"))
+
+
+def test_a_file_of_another_kind_is_no_study(tmp_path):
+    (tmp_path / "study.txt").write_text("STUDY = 3")
+    with pytest.raises(ValueError, match=r"a study must be a Python file, got .*study\.txt"):
+        read_study(str(tmp_path / "study.txt"))
+
+
+def test_a_worker_with_another_file_of_the_study_is_refused_and_one_with_the_same_runs_it():
+    work = work_of(toy.__file__, quick=True)
+    assert isinstance(work, FileWork)
+    assert isinstance(work.opened(), StudyWork)
+    assert attempt(work, {"drift": 1.0}, 3, made_by()).variables["checks_failed"].values in (0, 1)
+    other = attempt(FileWork(work.path, "another", quick=True), {"drift": 1.0}, 3, made_by())
+    assert other.refused == f"workers must have the same file {work.path}, got one with another"
+
+
+def test_the_small_size_of_a_study_is_taken_where_it_is_asked_for():
+    for what in (toy.STUDY, toy.__file__, Path(toy.__file__)):
+        for quick, num_steps in ((False, 1000), (True, 10)):
+            work = work_of(what, quick=quick)
+            assert isinstance(work, StudyWork | FileWork)
+            opened_here = work.opened() if isinstance(work, FileWork) else work
+            assert opened_here.config.num_steps == num_steps
+
+
+def test_a_sample_is_spread_over_what_is_missing_and_its_first_is_run_once_more():
+    ran: list[int] = []
+
+    def noted(d):
+        ran.append(d)
+        return 1 / (d - 3)
+
+    found = plan(noted, {"d": range(10)}, backend="serial", samples=3)
+    assert ran == [0, 0, 3, 6]
+    assert (len(found.sampled), found.failed, found.workers, found.cold) == (3, 1, 1, False)
+    few = plan(noted, {"d": [7, 8]}, backend="serial", samples=3)
+    assert (ran[4:], len(few.sampled)) == ([7, 7, 8], 2)
+    assert few.seconds == pytest.approx(sum(few.sampled), rel=1e-12)
+
+
+def test_what_a_sweep_takes_is_the_mean_of_the_sample_shared_by_the_workers_that_have_something_to_do():
+    times, missing = [2.0, 5.0], list(GRID)
+    assert Plan(missing, 0, times, cold=False, failed=0, workers=3).seconds == 3.5 * 4 / 3
+    assert Plan(missing, 0, times, cold=False, failed=0, workers=9).seconds == 3.5
+    assert Plan([], 4, [], cold=False, failed=0, workers=2).seconds == 0.0
+
+
+def test_failures_are_missing_from_a_folder_and_damaged_parts_too(tmp_path):
+    def odd(d):
+        return 1 / (d - 2)
+
+    ft.sweep(odd, {"d": [1, 2, 5]}, backend="serial", out=tmp_path)
+    found = plan(odd, {"d": [1, 2, 5]}, backend="serial", out=tmp_path)
+    assert ([one.point["d"] for one in found.missing], found.complete, found.failed) == ([2], 2, 1)
+
+
+def test_what_is_no_number_has_no_table():
+    words = ft.sweep(lambda d: d * "ab", {"d": [1, 2]}, backend="serial")
+    with pytest.raises(ValueError, match="a sweep must have found a number to show, got none"):
+        words.table()
+    assert ft.sweep(lambda: 3.0, {}, backend="serial").table().title == "value over nothing"
+
+
+def test_without_seeds_a_value_is_its_own_interval():
+    found = ft.sweep(lambda d: 1.5 * d, {"d": [2, 3]}, backend="serial")
+    inside = found.intervals()
+    for side in ("mean", "lower", "upper"):
+        assert inside[side].values.tolist() == [3.0, 4.5]
+    assert inside["seeds"].values.tolist() == [1, 1]
+    assert found.table().rows == [{"d": 2, "value": 3.0}, {"d": 3, "value": 4.5}]
+    assert found.points == ["d"]
+    nothing = ft.sweep(lambda d, seed: 1 / 0, {"d": [2]}, seeds=2, backend="serial")
+    assert (nothing.variables, nothing.data["failed"].values.tolist()) == ([], [[True, True]])
+
+
+def test_numbers_of_numpy_and_lists_of_words_are_what_python_has_for_them():
+    axes: dict[str, Any] = {"d": np.array([1, 2]), "pair": [(np.int64(3), [np.float64(0.5)])]}
+    grid = gridded(axes)
+    assert [one.point for one in grid] == [{"d": 1, "pair": (3, (0.5,))}, {"d": 2, "pair": (3, (0.5,))}]
+    assert {type(value) for one in grid for value in one.point.values()} == {int, tuple}
+    words: Any = np.array(["one", "three"], dtype=object)
+    assert variables_of({"w": words})["w"].values.dtype == np.dtype("<U5")
+    with pytest.raises(TypeError, match="w must be made of numbers or words"):
+        variables_of({"w": np.array(["one", 3], dtype=object)})
+
+
+def test_a_digest_is_that_of_what_was_found_whatever_its_order_and_time():
+    one, other = Outcome(variables_of({"a": 1.0, "b": 2.0})), Outcome(variables_of({"b": 2.0, "a": 1.0}), seconds=3.0)
+    assert one.digest == other.digest
+    found = ft.sweep(lambda d: 2.0 * d, {"d": [1, 3]}, backend="serial")
+    assert found.data.attrs == {"seeds": "none", "fedtheory": made_by()}
+    assert found.seconds > 0

@@ -1,0 +1,214 @@
+"""Edges of the commands: Ctrl-C before anything is found, disks that are full, what a shell offers where."""
+
+import argparse
+import errno
+import threading
+import time
+import warnings
+from dataclasses import fields
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import fedtheory as ft
+from fedtheory.__main__ import main
+from fedtheory._commands import background, completing, hunting, sweeping, verifying
+from fedtheory._commands.documents import numbers
+from fedtheory._commands.meanings import parameters
+from fedtheory._commands.parsing import parser_of_commands
+from fedtheory.sweeps.store import SweepWarning
+from fedtheory.verification import catalogue
+from fedtheory.verification.claims import KINDS
+from tests.environment import ROOT
+from tests.sweeps import toy
+
+SWEEP = ["sweep", str(ROOT / "tests" / "sweeps" / "toy.py"), "--out", "nowhere", "--set", "drift=1"]
+LEMMA = "power-of-choice:lemma-b1"
+
+
+def raising(error: BaseException) -> Any:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    return fail
+
+
+def test_control_c_in_a_sweep_leaves_with_130_and_says_where_the_rest_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sweeping, "sweep", raising(KeyboardInterrupt()))
+    assert main(SWEEP) == 130
+    assert capsys.readouterr().err == "interrupted; what is finished is in nowhere\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+        (OSError("odd"), "odd"),
+        (TypeError("of another kind"), "of another kind"),
+    ],
+)
+def test_what_ends_a_sweep_is_told_in_one_line(
+    error: Exception, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sweeping, "sweep", raising(error))
+    with pytest.raises(SystemExit) as left:
+        main(SWEEP)
+    assert (left.value.code, capsys.readouterr().err) == (2, f"python -m fedtheory: error: {told}\n")
+
+
+def test_a_warning_of_a_sweep_is_one_line_and_ends_with_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = warnings.showwarning
+
+    def warned(*_: Any, **__: Any) -> ft.sweeps.results.Sweep:
+        warnings.warn("parts are old", SweepWarning, stacklevel=2)
+        return ft.sweep(toy.slow, {"d": [1]}, backend="serial")
+
+    monkeypatch.setattr(sweeping, "sweep", warned)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert main(SWEEP) == 0
+    shown = capsys.readouterr()
+    assert shown.err == "warning: parts are old\n"
+    assert "figure" not in shown.out  # there is no folder to draw into
+    assert "1 configurations, 0 failed" in shown.out
+    assert warnings.showwarning is before
+
+
+def test_words_along_an_axis_are_not_drawn_and_numbers_of_other_kinds_are(tmp_path: Path) -> None:
+    def sized(word: str) -> float:
+        return float(len(word))
+
+    words = ft.sweep(sized, {"word": ["a", "bcd"]}, backend="serial", out=tmp_path / "words")
+    assert sweeping._draw(words, None) is False
+    assert not list((tmp_path / "words").glob("sweep.p*"))
+    counts = ft.sweep(toy.slow, {"d": [1, 2]}, backend="serial", out=tmp_path / "counts")
+    assert sweeping._draw(counts, None) is True
+    assert {file.suffix for file in (tmp_path / "counts").glob("sweep.p*")} == {".png", ".pdf"}
+
+
+def test_control_c_before_the_first_verdict_shows_no_table(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(verifying, "in_background", raising(KeyboardInterrupt()))
+    assert main(["verify", LEMMA]) == 130
+    shown = capsys.readouterr()
+    assert shown.err.endswith("interrupted after 0 of 1 claims\n")
+    assert "verdict" not in shown.out
+
+
+def test_control_c_before_the_first_instance_shows_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(hunting, "in_background", raising(KeyboardInterrupt()))
+    assert main(["hunt", LEMMA]) == 130
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err.splitlines()[-1]) == ("", "interrupted after 0 instances")
+
+
+@pytest.mark.parametrize("option", ["--seconds", "--jobs", "--evaluations"])
+def test_a_hunt_needs_something_of_everything(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["hunt", LEMMA, option, "0"])
+    assert f"{option} must be above 0, got 0" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["hunt", LEMMA, "--seed", "-1"])
+    assert "--seed must be at least 0, got -1" in capsys.readouterr().err
+
+
+def test_what_takes_longer_than_a_glance_is_waited_for_in_a_thread_with_a_deep_stack() -> None:
+    before, seen = threading.stack_size(), []
+
+    def slowly() -> Any:
+        for number in (3, 5):
+            time.sleep(0.15)
+            seen.append(threading.current_thread().daemon)
+            yield number
+
+    assert list(background.in_background(slowly())) == [3, 5]
+    assert seen == [True, True]
+    assert threading.stack_size() == before
+
+
+def test_fractions_beyond_all_doubles_are_infinite_in_a_document() -> None:
+    told = numbers({"up": Fraction(10) ** 400, "down": -(Fraction(10) ** 400), "half": Fraction(1, 2), "n": 3})
+    assert told["values"] == {"up": "inf", "down": "-inf", "half": 0.5, "n": 3.0}
+    assert set(told["exact"]) == {"up", "down"}
+
+
+def test_a_bound_beyond_all_doubles_is_shown_exactly(capsys: pytest.CaptureFixture[str]) -> None:
+    far = f"1{400 * '0'}"
+    command = ["bound", "power_of_choice.gradient_norm", "--excess", f"{far}/3", "--L", "2/1"]
+    assert main(command) == 0
+    assert f"4{far[1:]}/3 = inf" in "".join(capsys.readouterr().out.split("\n")).replace("  ", " ")
+    assert main([*command, "--json"]) == 0
+    assert '"total": "inf"' in capsys.readouterr().out
+
+
+def offers(command: str) -> dict[str, list[str]]:
+    """What a shell is offered for each argument of a command."""
+    commands = dict(completing._commands_of(parser_of_commands()))
+    completing._offer(command, commands[command])
+    at = argparse.Namespace(study=ROOT / "tests" / "sweeps" / "toy.py")
+    with_some = [action for action in commands[command]._actions if hasattr(action, "completer")]
+    return {action.dest: action.completer(parsed_args=at) for action in with_some}
+
+
+def test_each_argument_is_offered_what_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    claims, bounds = sorted(catalogue.known_claims()), sorted(catalogue.known_bounds())
+    assert offers("list") == {"pattern": [*claims, *bounds]}
+    assert offers("show") == {"key": [*claims, *bounds]}
+    assert offers("hunt") == offers("replay") == {"key": claims}
+    assert offers("bound") == offers("worst") == {"name": bounds}
+    papers = sorted({key.split(":")[0] for key in claims})
+    assert offers("verify") == {"keys": claims, "paper": papers, "kind": list(KINDS)}
+    studies = sorted(f"studies/{file.name}" for file in (ROOT / "studies").glob("[!_]*.py"))
+    settings = [f"{field.name}=" for field in fields(toy.Config)]
+    assert offers("sweep") == {"study": studies, "settings": settings}
+    assert completing._fields(Path("nowhere.py")) == []
+    assert completing._parameters(["bound", "nothing"]) == []
+    assert offers("completion") == {}
+
+
+def test_a_shell_is_answered_with_the_options_of_the_bound_on_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    answered: list[Any] = []
+    monkeypatch.setattr("argcomplete.autocomplete", lambda parser, **options: answered.append((parser, options)))
+    monkeypatch.setenv("COMP_LINE", "fedtheory bound power_of_choice.gradient_norm --")
+    parser = parser_of_commands()
+    completing.complete(parser)
+    assert answered == [(parser, {"always_complete_options": False})]
+    known = dict(completing._commands_of(parser))
+    for name, command in known.items():
+        assert ("--excess" in command._option_string_actions) is (name in ("bound", "worst"))
+    assert completing.is_asked() is False
+    monkeypatch.setenv("_ARGCOMPLETE", "1")
+    assert completing.is_asked() is True
+
+
+def told_of(**docs: str) -> dict[str, Any]:
+    """Bounds of one parameter, or two, with what their docstrings say of it."""
+    found: dict[str, Any] = {}
+    for name, doc in docs.items():
+
+        def bound(mu: float, L: float = 1.0) -> None: ...
+
+        domain = SimpleNamespace(is_sequence=False, assumptions={"positive": True})
+        bound.__doc__ = f"Say.\n\nParameters\n----------\n{doc}\n"
+        bound.domains = {"mu": domain, "L": domain}  # type: ignore[attr-defined]
+        found[f"paper.{name}"] = bound
+    return found
+
+
+def test_what_no_bound_of_the_paper_explains_has_no_meaning() -> None:
+    known = told_of(one="L\n    Smoothness.", other="mu, L\n    Both constants.")
+    assert [entry.meaning for entry in parameters("paper.one", known)] == ["Both constants.", "Smoothness."]
+    assert [entry.required for entry in parameters("paper.one", known)] == [True, False]
+    del known["paper.other"]
+    assert [entry.meaning for entry in parameters("paper.one", known)] == ["", "Smoothness."]

@@ -1,0 +1,120 @@
+"""What the command line makes of its words: defaults are those that the help names, and what is no value is refused."""
+
+import argparse
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fedtheory._commands.parsing import parser_of_commands
+
+LEAST = {"show": ["k"], "hunt": ["k"], "replay": ["k"], "sweep": ["s.py", "--out", "o"], "completion": ["bash"]}
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    [action] = [action for action in parser_of_commands()._actions if isinstance(action, argparse._SubParsersAction)]
+    return dict(action.choices)
+
+
+def parsed(line: str) -> dict[str, Any]:
+    found = vars(parser_of_commands().parse_args(line.split()))
+    return {name: value for name, value in found.items() if name not in ("own", "command")}
+
+
+def test_a_default_is_the_one_that_the_help_names() -> None:
+    named = 0
+    for name, command in commands().items():
+        given = parser_of_commands().parse_args([name, *LEAST.get(name, [])])
+        for action in command._actions:
+            told = re.search(r"\(default ([\w.]+)\)|^(\w+) \(default\)", action.help or "")
+            if told:
+                assert f"{getattr(given, action.dest):g}" if told[1] else getattr(given, action.dest) in told.groups()
+                named += 1
+    assert named == 6
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("list", {"pattern": "", "source": None, "json": False}),
+        ("show k", {"key": "k", "source": None, "latex": False, "json": False}),
+        ("bound", {"name": None, "printed": False, "loose": False, "json": False, "help": False}),
+        ("worst", {"name": None, "instance": None, "force": False, "help": False}),
+        (
+            "verify",
+            {"keys": [], "budget": "quick", "instances": None, "paper": None, "kind": None, "jobs": 1, "source": None}
+            | {"seed": 0, "json": None, "report": None, "force": False},
+        ),
+        (
+            "hunt k",
+            {"key": "k", "seconds": 30.0, "evaluations": None, "source": None, "seed": 0, "jobs": 1, "json": False},
+        ),
+        (
+            "replay k",
+            {"key": "k", "tape": None, "instance": None, "source": None, "seed": 0, "spawn_key": (), "json": False},
+        ),
+        (
+            "sweep s.py --out o",
+            {"study": Path("s.py"), "settings": [], "seeds": None, "rng": 0, "backend": "processes", "workers": None}
+            | {"scheduler": None, "out": Path("o"), "quick": False, "force": False, "show": None, "plan": False},
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_not_asked_for_is_not_done(line: str, wanted: dict[str, Any]) -> None:
+    assert parsed(line) == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("list p --json --from f", {"pattern": "p", "source": "f", "json": True}),
+        ("bound --help --loose --printed", {"name": None, "printed": True, "loose": True, "json": False, "help": True}),
+        ("worst -h n --force --instance f", {"name": "n", "instance": Path("f"), "force": True, "help": True}),
+        ("verify a b --budget 0.5 --report r --json -", {"keys": ["a", "b"], "budget": 0.5, "report": Path("r")}),
+        ("verify --budget thorough --kind k --paper p", {"budget": "thorough", "kind": "k", "paper": "p"}),
+        ("verify --instances 3 --jobs 5 --seed 7", {"instances": 3, "jobs": 5, "seed": 7}),
+        ("hunt k --seconds 2.5 --evaluations 3 --seed 5 --jobs 7", {"seconds": 2.5, "evaluations": 3, "seed": 5}),
+        ("replay k --tape 0,0.5 --seed 3 --spawn-key 5,7", {"tape": (0.0, 0.5), "seed": 3, "spawn_key": (5, 7)}),
+        ("replay k --tape none", {"tape": (), "instance": None}),
+        ("replay k --instance 3", {"tape": None, "instance": 3}),
+        (
+            "sweep s --out o --set a-b=1:2,3 --set c=x=y --seeds 3,5 --workers 7 --rng 11",
+            {"settings": [("a_b", ("1:2", "3")), ("c", ("x=y",))], "seeds": (3, 5), "workers": 7, "rng": 11},
+        ),
+        ("sweep s --out o --seeds 4 --quick --plan --force --show v", {"seeds": 4, "quick": True, "plan": True}),
+    ],
+)
+def test_what_is_asked_for_is_read(line: str, wanted: dict[str, Any]) -> None:
+    found = parsed(line)
+    assert {name: found[name] for name in wanted} == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("verify --budget 0", "must be quick, thorough or seconds above 0, got '0'"),
+        ("verify --budget inf", "must be quick, thorough or seconds above 0, got 'inf'"),
+        ("verify --budget -3", "must be quick, thorough or seconds above 0, got '-3'"),
+        ("verify --budget slowly", "must be quick, thorough or seconds above 0, got 'slowly'"),
+        ("replay k --tape 0.5,1", "must be numbers from 0 to below 1 with commas, or none, got '0.5,1'"),
+        ("replay k --tape 0.5,", "must be numbers from 0 to below 1 with commas, or none, got ''"),
+        ("replay k --tape 0.5 --instance 1", "not allowed with argument --tape"),
+        ("replay k --spawn-key 1,x", "must be whole numbers with commas, got 'x'"),
+        ("show k --latex --json", "not allowed with argument --latex"),
+        ("sweep s --out o --set =1", "must be NAME=V1,V2, got '=1'"),
+        ("sweep s --out o --set a=", "must be NAME=V1,V2, got 'a='"),
+        ("sweep s --out o --set a", "must be NAME=V1,V2, got 'a'"),
+        ("sweep s --out o --seeds 1.5", "must be a whole number, or several with commas, got '1.5'"),
+        ("--vers", "the following arguments are required: COMMAND"),  # no beginning stands for an option
+        ("sweep s", "the following arguments are required: --out"),
+        ("completion tcsh", "invalid choice: 'tcsh'"),
+        ("hunt", "the following arguments are required: KEY"),
+        ("verify --instance 3", "unrecognized arguments: --instance"),
+    ],
+)
+def test_what_is_no_value_is_refused(line: str, complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        parser_of_commands().parse_args(line.split())
+    assert left.value.code == 2
+    assert complaint in capsys.readouterr().err

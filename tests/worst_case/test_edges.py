@@ -1,0 +1,191 @@
+"""Edges that few programs reach: what is refused there, and laws that hold there as elsewhere."""
+
+from collections.abc import Callable
+from fractions import Fraction as Q
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from fedtheory.bounds import fedalign as align
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.errors import AssumptionViolated, OracleError
+from fedtheory.worst_case import _ways_of_fedalign, confrontations, enclosures, skewed_selection
+from fedtheory.worst_case._embedding import vertices
+from fedtheory.worst_case._exact_tables import coordinates
+from fedtheory.worst_case._exchangeable import Scene
+from fedtheory.worst_case._rational import solve_exactly
+from fedtheory.worst_case._settings import Setting
+from fedtheory.worst_case._skewed_rounds import _turned
+from fedtheory.worst_case.floors import error_floor
+from fedtheory.worst_case.full_or_uniform import fedavg
+from fedtheory.worst_case.gram import Draft, Value
+from fedtheory.worst_case.instances import Interpolant, Parabola, _on_simplex
+from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
+from fedtheory.worst_case.promises import compared
+from fedtheory.worst_case.solver import Empty, _check, assemble
+
+CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
+FLOOR: dict[str, Any] = {"mu": 0.1, "L": 1, "objective_gap": 1}
+
+
+def twice(distance2: Q) -> Any:
+    draft = Draft()
+    x = draft.vector()
+    draft.at_most(x.square, distance2, "distance2")
+    given = Setting(Q(1, 10), (Q(1),), {"distance2": distance2}, Q(1), Q(1))
+    return confrontations.worst_scene(Scene(draft.maximize(2 * x.square), (), x), given, "gap")
+
+
+def broken_chain() -> Any:
+    one = mock.Mock()
+    one.given = Setting(Q(1, 10), (Q(1),), {"distance2": Q(3)}, Q(1), Q(1))
+    return skewed_selection._checked([one], Q(2))
+
+
+REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "entry left": (lambda: solve_exactly([{0: Q(1)}], {0: Q(1), 2: Q(3)}), ArithmeticError, "but entry 2 is left"),
+    "no steps": (lambda: _ways_of_fedalign._sizes(align.gradient_norm, {}), ValueError, "gradient_norm must prescribe"),
+    "no instance": (lambda: twice(Q(3)).instance(), ValueError, "a lemma's gap are programs without a federation"),
+    "one skew": (lambda: error_floor(2, 0.25, **FLOOR, rho_diagonal=1), ValueError, "rho_diagonal and rho_tilde must"),
+    "other skew": (lambda: error_floor(2, 0.25, **FLOOR, rho_tilde=2), ValueError, "given both, and for the distance"),
+    "skewed gap": (
+        lambda: error_floor(2, 0.25, **FLOOR, rho_diagonal=1, rho_tilde=2, objective="gap"),
+        ValueError,
+        "must be given both, and for the distance, or neither",
+    ),
+    "a zero that divides": (lambda: compared(poc.gradient_norm, {"excess": Q(1), "L": 0}), ValueError, "L must be"),
+    "a chain": (broken_chain, OracleError, "a round must start where the one before has ended"),
+    "no end": (lambda: _check("MaxIterations", np.zeros(1)), OracleError, "end with a solution, got MaxIterations"),
+    "unbounded": (lambda: _check("DualInfeasible", np.zeros(1)), AssumptionViolated, "must be finite"),
+    "almost unbounded": (lambda: _check("AlmostDualInfeasible", np.zeros(1)), AssumptionViolated, "must be finite"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_no_ordinary_call_reaches_is_refused_in_one_sentence(name: str) -> None:
+    call, kind, sentence = REFUSED[name]
+    with pytest.raises(kind, match=sentence):
+        call()
+
+
+@pytest.mark.parametrize("status", ["PrimalInfeasible", "AlmostPrimalInfeasible"])
+def test_an_empty_class_is_told_by_the_multipliers_that_contradict_each_other(status: str) -> None:
+    with pytest.raises(Empty) as told:
+        _check(status, np.array([3.0, 5.0]))
+    assert told.value.multipliers.tolist() == [3.0, 5.0]
+
+
+def test_a_solver_that_has_come_near_is_listened_to() -> None:
+    heard = []
+    for status in ("Solved", "AlmostSolved", "InsufficientProgress"):
+        _check(status, np.zeros(1))
+        heard.append(status)
+    assert len(heard) == 3
+
+
+@pytest.mark.parametrize("num", [1, 2, 3, 5])
+def test_vertices_of_a_simplex_are_equally_far_apart_and_of_sum_zero(num: int) -> None:
+    found = vertices(num)
+    assert found.shape == (num, num - 1)
+    angles = (num * np.eye(num) - 1) / max(num - 1, 1)
+    assert found @ found.T == pytest.approx(angles, abs=1e-14)
+
+
+def test_function_values_are_added_as_numbers_are() -> None:
+    f, g = Value(), Value()
+    assert (f + g).values == {f: 1, g: 1}
+    assert (f + f).values == {f: 2}
+    assert (f - g).values == {f: 1, g: -1}
+
+
+def test_a_block_without_vectors_has_a_table_of_zeros() -> None:
+    draft = Draft()
+    x = draft.vector()
+    draft.block()
+    draft.at_most(x.square, 1)
+    found = coordinates(draft.maximize(x.square), 1)
+    assert (found.wholes.shape, found.wholes.any(), found.denominator) == ((1, 0), False, 1)
+
+
+def test_numbers_of_a_horizon_are_rounded_to_their_own_side_and_keep_their_digits() -> None:
+    for number in (Q(1, 3), Q(2, 3), Q(10**30, 7), Q(1, 7 * 10**30), Q(3)):
+        below, above = (skewed_selection._rounded(number, up=up) for up in (False, True))
+        assert below <= number <= above
+        assert above - below <= number / 2 ** (skewed_selection._DIGITS - 1)
+        assert (above == below) is (number.denominator == 1 and number < 10)
+        assert max(below.numerator, below.denominator).bit_length() <= skewed_selection._DIGITS + 110
+    assert {skewed_selection._rounded(Q(0), up=up) for up in (False, True)} == {Q(0)}
+
+
+def clients() -> list[Interpolant | Parabola]:
+    points = np.array([[0.0, 0.0], [1.0, 3.0], [-2.0, 0.5]])
+    curvature = np.array([[0.7, 0.1], [0.1, 0.4]])
+    on_it = Parabola(curvature, np.zeros(2))
+    values = np.array([on_it.loss(w) for w in points])
+    return [Interpolant(points, points @ curvature, values, 0.2, 1.5), Parabola(curvature, np.array([0.3, -1.1]), 2.0)]
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+@pytest.mark.parametrize("goal", [(0.0, -5.0, 0.0), (0.6, 0.8, 0.0), (3.0, 4.0, 0.0), (-3.0, -4.0, 0.0), (0.0,) * 3])
+def test_a_turned_client_sees_the_goal_as_it_saw_the_start(kind: int, goal: tuple[float, ...]) -> None:
+    client, start, there = clients()[kind], np.array([3.0, 4.0, 0.0]), np.array(goal)
+    turned = _turned(client, start, there)
+    length = np.linalg.norm(there)
+    same = there * np.linalg.norm(start) / length if length else start
+    for stretch in (1.0, -0.7, 2.5):
+        assert turned.loss(stretch * same) == pytest.approx(client.loss(stretch * start[:2]), rel=1e-12)
+        slope = client.gradient(stretch * start[:2])
+        assert turned.gradient(stretch * same) @ same == pytest.approx(slope @ start[:2], rel=1e-12)
+        assert np.linalg.norm(turned.gradient(stretch * same)) == pytest.approx(np.linalg.norm(slope), rel=1e-12)
+    assert turned.minimum == client.minimum
+
+
+def test_mixtures_of_few_vertices_of_any_size_are_least_however_many_leave_the_face_on_the_way() -> None:
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        count, dim = int(rng.integers(3, 9)), int(rng.integers(1, 6))
+        vectors = rng.normal(size=(count, dim)) * 10.0 ** rng.integers(-2, 3)
+        linear = rng.normal(size=count) * 10.0 ** rng.integers(-2, 3)
+        weights = _on_simplex(vectors, linear)
+        slope = vectors @ (weights @ vectors) + linear
+        assert weights.min() >= 0
+        # One system of equations has squares up to 10^5 beside the ones of the sum.
+        assert weights.sum() == pytest.approx(1, abs=1e-10)
+        assert slope.min() >= slope @ weights - 1e-10 * (np.abs(vectors).max() ** 2 + np.abs(linear).max())
+
+
+def test_parabolas_of_three_clients_of_which_the_last_gradient_follows_from_the_others_attain_their_worst_case() -> (
+    None
+):
+    worst = fedavg(
+        1, Q(1, 4), **CLASS, sampling="distinct", num_clients=3, num_selected=2, objective="gap", functions="quadratic"
+    )
+    assert worst.instance().run() == pytest.approx(float(worst.enclosure[0]), rel=1e-9)
+    assert worst.relative_width < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "size", "num_sets"), [("optimal", Q(3, 2), 4), ("uniform", Q(3, 2), 4), ("uniform", Q(2), 1)]
+)
+def test_a_step_of_sampled_clients_is_as_bad_as_the_law_of_their_sets_says(
+    probabilities: str, size: Q, num_sets: int
+) -> None:
+    worst = optimal_client_sampling([Q(2, 3), Q(1, 3)], size, Q(1, 4), **CLASS, probabilities=probabilities)
+    found = worst.instance()
+    assert found.run() == pytest.approx(float(worst.enclosure[0]), rel=1e-6)
+    law = found.selection(np.zeros(2), ())
+    assert len(law) == num_sets
+    assert sum(outcome.probability for outcome in law) == pytest.approx(1, abs=1e-12)
+    mean = sum(outcome.probability * outcome.coefficients for outcome in law)
+    assert mean == pytest.approx(found.weights, abs=1e-12)
+
+
+def test_where_no_way_begins_the_slower_method_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(enclosures, "_way", lambda *_: [])
+    draft = Draft()
+    x = draft.vector()
+    draft.at_most(x.square, 1)
+    program = draft.maximize(x.square)
+    assert list(enclosures._closely(program, assemble(program))) == []
