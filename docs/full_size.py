@@ -26,11 +26,11 @@ _SMALL = 20_000
 
 QUICK_ONLY = {
     "fedalign_arms": "4 minutes",
-    "scaling": "more than 2 minutes",
+    "scaling": "3 minutes for two of its five repetitions",
     "selection_costs": "15 minutes",
-    "worst_federation": "more than 2 minutes",
+    "worst_federation": "50 minutes of processor",
 }
-"""Studies whose pages are at the small size, and how long the full one takes on a core that others use, too."""
+"""Studies whose pages are at the small size, and how long the full one takes, on cores that others use, too."""
 
 
 def prints(data: Any) -> dict[str, list[float]]:

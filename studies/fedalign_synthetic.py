@@ -11,22 +11,21 @@ the priority clients only, thresholds 0.2 and 0.4 (the paper takes 0.2, and 0.4 
 follows Appendix B.2: labels moved by normal steps of standard deviation up to 2.5 classes, up to one irrelevant sample
 per sample, both rising from client to client, with skews 0.5, 1.5 and 5 (low, medium, high). The paper prints no
 formula for factors and skews, no batch size and no sample sizes: ours are those of
-``datasets.with_misaligned_clients``, batches of 10, and at most 250 samples per client. *FedALIGN* matches
-the loss on all samples, as the paper's algorithm does; its experiments match the accuracy on a mini-batch, here
-*accuracy*. Every instance draws new data; strategies are compared on the same instances, so that differences are
-paired.
+``datasets.with_misaligned_clients``, batches of 10, and at most 250 samples per client. *FedALIGN* matches the loss on
+all samples, as the paper's algorithm does; its experiments match the accuracy on a mini-batch, here *accuracy*. Every
+instance draws new data; strategies are compared on the same instances, so that differences are paired.
 
 **Reading.** As in the paper, FedALIGN has the lowest training loss at every noise level. Averaged over the rounds after
 the warm-up it is 21 to 24% below that of the priority clients alone at low noise, and 10 to 11% at medium and high
 noise, where just the one clean client matches; four of six 95% intervals exclude zero (threshold 0.2 at medium and high
 noise just misses). With accuracies matched it is 23%, 12% and 14% below, and all three exclude zero. At the last round
-alone, where a single mini-batch run jumps, only one of the first six does. Everybody together is worse than the priority
-clients alone, by 73% at medium and 102% at high noise. Unlike in the paper the *test accuracy* gains little: with
-accuracies matched +0.006 [+0.001, +0.011] at low noise, and nothing that 12 instances could show at medium and high
-noise or with losses matched, at most half a point, with intervals around zero, while everybody together loses one to
-two points at medium and high noise. The threshold hardly matters, since clean copies of the pooled data have the pooled
-loss and the others are far from it. Whether what helps is that the noise of mini-batches is averaged over more samples
-is not measured here.
+alone, where a single mini-batch run jumps, only one of the first six does. Everybody together is worse than the
+priority clients alone, by 73% at medium and 102% at high noise. Unlike in the paper the *test accuracy* gains little:
+with accuracies matched +0.006 [+0.001, +0.011] at low noise, and nothing that 12 instances could show at medium and
+high noise or with losses matched, at most half a point, with intervals around zero, while everybody together loses one
+to two points at medium and high noise. The threshold hardly matters, since clean copies of the pooled data have the
+pooled loss and the others are far from it. Whether what helps is that the noise of mini-batches is averaged over more
+samples is not measured here.
 """
 
 from dataclasses import dataclass

@@ -177,9 +177,10 @@ def lead_figure(data: "Dataset") -> "Figure":
     for place, name in enumerate(data["variation"].values[1:], start=1):
         groups.setdefault(str(name).partition("=")[0], []).append(place)
     columns = min(3, len(groups))
-    shape: dict[str, Any] = {"figsize": (1 + 2.7 * columns, 2.8 * -(-len(groups) // columns)), "sharey": True}
+    rows = -(-len(groups) // columns)
+    size = (1 + 2.7 * columns, 2.8 * rows)
     with appearance():
-        figure, panels = plt.subplots(-(-len(groups) // columns), columns, **shape, layout="constrained", squeeze=False)
+        figure, panels = plt.subplots(rows, columns, figsize=size, layout="constrained", sharey=True, squeeze=False)
         for axes in panels.ravel()[len(groups) :]:
             axes.set_axis_off()
         for axes, (name, places) in zip(panels.ravel(), groups.items(), strict=False):

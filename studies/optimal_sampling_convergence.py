@@ -102,8 +102,7 @@ def table(data: "Dataset") -> study.Table:
     for setting in map(str, data["setting"].values):
         reached = data["reached_bits"].sel(setting=setting)
         for name in STRATEGIES:
-            here = data.sel(setting=setting, strategy=name)
-            bits = float(here["reached_bits"])
+            here, bits = data.sel(setting=setting, strategy=name), float(reached.sel(strategy=name))
             mean, lower, upper = here["third"].isel(part=-1).values
             last = here.isel(round=-1)
             rows.append({

@@ -15,16 +15,15 @@ where it was when it is started again.
 
 **Reading.** Color: the share of federations in which Power-of-Choice is ahead after so many rounds (upper rows), or
 after as many floats as so many rounds of random selection send (lower rows). Solid line: where the *mean field* (the
-round with its exact expected coefficients, without noise) is ahead in half of them. Dashed:
-where the exact error of random selection falls below the exact floor in half of them; above it and to its right
-Power-of-Choice cannot catch up. A line is missing where no half is crossed. The two lines nearly coincide, and with d =
-10, where all clients are candidates and nothing is left to chance, the color changes there: the floor decides who is
-ahead, the earlier the more heterogeneity and candidates there are. With d = 4 the color changes before the lines, since
-the mean field leaves out the chance by which candidates are drawn: after 256 rounds of four and eight local steps it
-has pow-d ahead in 66% and 91% of the federations, the simulation in 31% and 53%. When all that is sent is counted,
-candidates cost more than they bring, but in long runs with eight local steps, where d = 4 is even; dark stripes are
-costs that pay for no further whole round. rpow-d, which asks nobody, is ahead early there, too (table), and of all the
-most behind in the end.
+round with its exact expected coefficients, without noise) is ahead in half of them. Dashed: where the exact error of
+random selection falls below the exact floor in half of them; above it and to its right Power-of-Choice cannot catch up.
+A line is missing where no half is crossed. The two lines nearly coincide, and with d = 10, where all clients are
+candidates and nothing is left to chance, the color changes there: the floor decides who is ahead, the earlier the more
+heterogeneity and candidates there are. With d = 4 the color changes before the lines, since the mean field leaves out
+the chance by which candidates are drawn: after 256 rounds of four and eight local steps it has pow-d ahead in 66% and
+91% of the federations, the simulation in 31% and 53%. When all that is sent is counted, candidates cost more than they
+bring, but in long runs with eight local steps, where d = 4 is even; dark stripes are costs that pay for no further
+whole round. rpow-d, which asks nobody, is ahead early there, too (table), and of all the most behind in the end.
 """
 
 from dataclasses import dataclass, fields
