@@ -58,8 +58,9 @@ def _names_bound_by(node: ast.stmt) -> list[str]:
     return []
 
 
-def _rooms(folder: str) -> list[str]:
-    return [info.name for info in pkgutil.iter_modules([folder]) if not info.name.startswith("_")]
+@cache
+def _rooms(folder: str) -> frozenset[str]:
+    return frozenset(info.name for info in pkgutil.iter_modules([folder]) if not info.name.startswith("_"))
 
 
 def lazy_names(

@@ -1,18 +1,25 @@
-"""The folder of a study: who may write into it, what is read from it, and how two results differ."""
+"""The folder of a study: who may write into it, what is written and read, and how two results differ."""
+
+from __future__ import annotations
 
 import contextlib
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedtheory._bits import difference
-from fedtheory._files import hold, read_json, same_files
+from fedtheory._files import Writer, hold, json_writer, netcdf_writer, publish, read_json, same_files
 
-__all__ = ["CHECKS", "DATA", "METADATA", "TABLE", "plain_config", "read", "reserved", "restored", "unlike_data"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["CHECKS", "DATA", "METADATA", "TABLE", "plain_config", "read", "reserved", "restored", "save_figure"]
+__all__ += ["unlike_data", "write"]
 
 DATA, TABLE, CHECKS, METADATA = "data.nc", "table.json", "checks.json", "metadata.json"
 _LOCK = ".lock"
@@ -63,6 +70,46 @@ def _is_unfinished(names: set[str]) -> bool:
     hidden = {name for name in names if name == _LOCK or (name.startswith(".") and name.endswith(".partial"))}
     sealing = any(name.startswith(f".{METADATA}.") for name in hidden)
     return not names - hidden or (sealing and METADATA not in names)
+
+
+def save_figure(figure: Figure, path: Path, kind: str) -> None:
+    """Write a figure as ``png`` or ``pdf``; the same figure makes the same bytes, whatever the date.
+
+    Labels and legends that reach beyond the figure make it larger: nothing is cut.
+
+    Parameters
+    ----------
+    figure
+        A figure of matplotlib.
+    path
+        The file.
+    kind
+        ``png`` or ``pdf``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from matplotlib.figure import Figure
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_figure(Figure(figsize=(2, 1)), Path(folder, "empty.png"), "png")
+    ...     Path(folder, "empty.png").read_bytes()[1:4]
+    b'PNG'
+    """
+    undated: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
+    figure.savefig(path, format=kind, dpi=160, metadata=undated, bbox_inches="tight", pad_inches=0.05)
+
+
+def write(folder: Path, result: Any, figures: Mapping[str, Callable[[Any], Figure]]) -> dict[str, Any]:
+    """Write what a study found, and its figures; return its metadata, with the digests of the files."""
+    writers: dict[str, Writer] = {
+        DATA: netcdf_writer(result.data),
+        TABLE: json_writer(result.table._asdict()),
+        CHECKS: json_writer({name: check._asdict() for name, check in result.checks.items()}),
+    }
+    for name, draw in figures.items():
+        figure = draw(result.data)
+        writers |= {f"{name}.{kind}": partial(save_figure, figure, kind=kind) for kind in ("png", "pdf")}
+    return publish(folder, writers, METADATA, result.metadata)
 
 
 def read(folder: Path) -> tuple[Any, Any, Any, Any]:

@@ -17,14 +17,12 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from fedtheory._console import live_progress
-from fedtheory._files import Writer, json_writer, netcdf_writer, publish
 from fedtheory._study_command import complain, default_folder, parse, tell
-from fedtheory._study_folder import CHECKS, DATA, METADATA, TABLE, plain_config, read, reserved, unlike_data
+from fedtheory._study_folder import plain_config, read, reserved, save_figure, unlike_data, write
 from fedtheory._study_records import from_records
 from fedtheory._surroundings import changes, surroundings
 
@@ -139,6 +137,24 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
     ------
     SystemExit
         With the exit code, if that is not 0.
+
+    Examples
+    --------
+    At the small size the sum is 7 + 14.
+
+    >>> import tempfile
+    >>> from dataclasses import make_dataclass
+    >>> Size = make_dataclass("Size", [("terms", int, 3)], frozen=True)
+    >>> def sevens(size, progress):
+    ...     return from_records([{"term": 7.0 * i} for i in progress(range(1, size.terms + 1), "terms")])
+    >>> def table(data):
+    ...     return Table([{"sum": float(data["term"].sum())}])
+    >>> sums = Study("sums", Size(), Size(2), sevens, table, lambda data: {"one": Check(data["term"][0] == 7, "")})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     main(sums, ["--quick", "--output", folder])  # doctest: +ELLIPSIS
+    sum
+     21
+    1 of 1 checks hold; results in ... s)
     """
     words = sys.argv[1:] if argv is None else argv
     try:
@@ -185,10 +201,23 @@ def produce(
     FileExistsError
         If the folder holds something else than results of this configuration, unless ``force``, or another process is
         about to write into it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from dataclasses import make_dataclass
+    >>> Size = make_dataclass("Size", [("terms", int, 3)], frozen=True)
+    >>> def sevens(size, progress):
+    ...     return from_records([{"term": 7.0 * i} for i in progress(range(1, size.terms + 1), "terms")])
+    >>> table = lambda data: Table([{"sum": float(data["term"].sum())}])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = produce(Study("sums", Size(), Size(2), sevens, table, lambda data: {}), Size(4), folder)
+    ...     load(folder).table.rows, sorted(found.metadata["files"])
+    ([{'sum': 70.0}], ['checks.json', 'data.nc', 'table.json'])
     """
     with reserved(Path(folder), plain_config(config), force=force):
         result = _answer(study, config, progress)
-        return result._replace(metadata=_write(study, result, Path(folder)))
+        return result._replace(metadata=write(Path(folder), result, study.figures))
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
@@ -208,27 +237,15 @@ def load(folder: str | os.PathLike[str]) -> Result:
     ------
     ValueError
         If a file is missing or differs from the one the study wrote.
+
+    Examples
+    --------
+    >>> load("elsewhere")
+    Traceback (most recent call last):
+    ValueError: elsewhere must hold the results of a study, got a folder in which metadata.json is missing
     """
     data, table, checks, metadata = read(Path(folder))
     return Result(data, Table(**table), {name: Check(**check) for name, check in checks.items()}, metadata)
-
-
-def save_figure(figure: Figure, path: Path, kind: str) -> None:
-    """Write a figure as ``png`` or ``pdf``; the same figure makes the same bytes, whatever the date.
-
-    Labels and legends that reach beyond the figure make it larger: nothing is cut.
-
-    Parameters
-    ----------
-    figure
-        A figure of matplotlib.
-    path
-        The file.
-    kind
-        ``png`` or ``pdf``.
-    """
-    undated: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
-    figure.savefig(path, format=kind, dpi=160, metadata=undated, bbox_inches="tight", pad_inches=0.05)
 
 
 def _command(study: Study, argv: Sequence[str]) -> int:
@@ -280,15 +297,3 @@ def _answer(study: Study, config: Any, progress: Progress) -> Result:
         "surroundings": surroundings(*_REPORTED),
     }
     return Result(data, study.table(data), study.checks(data), metadata)
-
-
-def _write(study: Study, result: Result, folder: Path) -> dict[str, Any]:
-    writers: dict[str, Writer] = {
-        DATA: netcdf_writer(result.data),
-        TABLE: json_writer(result.table._asdict()),
-        CHECKS: json_writer({name: check._asdict() for name, check in result.checks.items()}),
-    }
-    for name, draw in study.figures.items():
-        figure = draw(result.data)
-        writers |= {f"{name}.{kind}": partial(save_figure, figure, kind=kind) for kind in ("png", "pdf")}
-    return publish(folder, writers, METADATA, result.metadata)

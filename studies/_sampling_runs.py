@@ -73,16 +73,31 @@ def answer(config: Any, problem: str, method: str, strategies: Sequence[str]) ->
         if name == "OCS, longest steps":
             steps[name] = setting.longest_step(0.9 * float(records["OCS"]["gamma"].min()))
         records[name] = _simulated(setting, name, steps[name])
-    places = _places(config)
-    rounds = np.arange(config.num_rounds + 1)
     dims = {
-        "gap": ("side", "round"), "third": ("part", "side"), "exact": ("round",), "bits": ("round",),
-        "bounded": ("side", "round"), "bound": ("round",), "alpha": ("place",), "gamma": ("place",), "step": (),
-        "needed_gamma": (),
+        "gap": ("side", "round"), "third": ("part", "side"), "exact": ("round",), "exact_third": ("part",),
+        "bits": ("round",), "bounded": ("side", "round"), "bound": ("round",), "alpha": ("place",),
+        "gamma": ("place",), "step": (), "needed_gamma": (),
     }  # fmt: skip
-    return xarray.Dataset(
+    data = xarray.Dataset(
         {name: (("strategy", *own), [records[s][name] for s in strategies]) for name, own in dims.items()},
-        coords={"strategy": list(strategies), "side": ["mean", "lower", "upper"], "round": rounds, "place": places},
+        coords={"strategy": list(strategies), "side": ["mean", "lower", "upper"], "place": _places(config)},
+    ).assign_coords(round=np.arange(config.num_rounds + 1))
+    return _summed_up(data).isel(round=log_places(config.num_rounds + 1, config.num_recorded))
+
+
+def _summed_up(data: "Dataset") -> "Dataset":
+    """Add what needs every round: how near the bound comes, and rounds and bits until a gap is reached.
+
+    That is a mean gap of twice what uniform sampling ends with; NaN if it is never reached.
+    """
+    gap = data["gap"].sel(side="mean")
+    below = gap <= 2 * data["third"].sel(strategy="uniform", side="mean").isel(part=-1)
+    first = below.argmax("round")
+    found = below.any("round")
+    return data.assign(
+        nearest=(data["bound"] / data["bounded"].sel(side="upper")).min("round"),
+        reached_rounds=data["round"].isel(round=first).where(found).drop_vars("round"),
+        reached_bits=data["bits"].isel(round=first).where(found).drop_vars("round"),
     )
 
 
@@ -128,6 +143,7 @@ def _simulated(setting: Setting, name: str, step: float) -> dict[str, Any]:
         "gap": np.stack(trajectory.band("gap")),
         "third": [mean_and_limits(part.mean(axis=1, keepdims=True))[:, 0] for part in thirds],
         "exact": exact,
+        "exact_third": [part.mean() for part in np.array_split(exact, 3)],
         "bits": FLOAT_BITS * trajectory.uplink.mean(axis=0),
         "bounded": mean_and_limits(_bounded_by_theorem(setting, trajectory)),
         "bound": _bound(setting, step, gamma),

@@ -19,7 +19,8 @@ intervals over the instances.
 **Where this differs from the paper.** Availability hardly matters here: no strategy loses or gains more than a fifth of
 a point by the groups' taking turns, since a random half of the clients has all digits. And selection matters less than
 in the paper: pow-d is ahead by 4 to 6 points in the first tenth of the rounds and by half a point to a point at the
-end; rpow-d leads by one or two points early and by nothing that we can tell from zero at the end. A convex model on
+end; rpow-d leads by one or two points early, which one of four intervals tells from zero, and by nothing that we can
+tell from zero at the end. A convex model on
 easy data has one place to go, and every strategy gets there.
 """
 

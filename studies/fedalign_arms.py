@@ -92,7 +92,7 @@ class Config:
     """Learning rate."""
     test_fraction: float = 0.4
     """Share of the images that is held out."""
-    num_instances: int = 10
+    num_instances: int = 100
     """Ways of dealing the shards."""
     seed: int = 0
     """Entropy of shards and batches."""
@@ -126,7 +126,8 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     import xarray
 
     cells = [(n, s) for n in range(config.num_instances) for s in config.shards_per_client]
-    found = [_cell(config, *cell) for cell in progress(cells, "instances and shards")]
+    pictures = _pictures(config)
+    found = [_cell(config, pictures, *cell) for cell in progress(cells, "instances and shards")]
     shape = (config.num_instances, len(config.shards_per_client), len(config.num_priority), len(ARMS), len(WHO))
     dims = ("instance", "shards", "priority", "arm", "who")
     arrays = np.array(found).reshape(*shape, 2)
@@ -138,14 +139,14 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     )
 
 
-def _cell(config: Config, number: int, shards: int) -> list[Any]:
+def _cell(config: Config, pictures: tuple[Any, Any], number: int, shards: int) -> list[Any]:
     """Accuracy and others included, for every number of priority clients, arm, and who trains."""
     deal, training = np.random.SeedSequence([config.seed, number]).spawn(2)
     found = []
     for first in config.num_priority:
         known: dict[tuple[Any, ...], tuple[float, float]] = {}
         for arm in ARMS.values():
-            data, test = _shards(config, shards, fresh(deal), stable=arm.stable)
+            data, test = _shards(config, pictures, shards, fresh(deal), stable=arm.stable)
             for eps in (0.0, config.threshold):
                 # Who trains alone does not ask what is matched.
                 key = (arm.updates, arm.stable, eps, arm.match if eps else "")
@@ -155,9 +156,11 @@ def _cell(config: Config, number: int, shards: int) -> list[Any]:
     return found
 
 
-def _shards(config: Config, per_client: int, seed: np.random.SeedSequence, *, stable: bool) -> tuple[Any, Any]:
+def _shards(
+    config: Config, pictures: tuple[Any, Any], per_client: int, seed: np.random.SeedSequence, *, stable: bool
+) -> tuple[Any, Any]:
     """Training data of all clients, and the images and labels held out."""
-    images, labels = _pictures(config)
+    images, labels = pictures
     x = images if stable else config.enlarged * (images - 0.1307) / 0.3081
     rng = np.random.default_rng(seed)
     order = rng.permutation(labels.size)

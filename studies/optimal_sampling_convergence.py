@@ -41,11 +41,11 @@ import numpy as np
 
 from fedtheory import study
 from fedtheory.plotting.bound import measured
-from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log, log_places
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from xarray import DataArray, Dataset
+    from xarray import Dataset
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,8 @@ class Config:
     """Standard deviation of the logarithms of data shares and of distances between the clients' optima."""
     max_iterations: int = 4
     """Rescalings allowed to AOCS."""
+    num_recorded: int = 120
+    """Rounds whose errors and bounds are kept, evenly spread on a logarithmic axis; all are looked at."""
     num_places: int = 25
     """Rounds at which the improvement factor is estimated."""
     num_replicates: int = 20
@@ -94,23 +96,14 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     return data.assign_coords(setting=[f"{problem}, {method}" for problem, method in pairs])
 
 
-def _reaching(data: "Dataset", setting: str, name: str) -> tuple[float, float]:
-    """Return rounds and bits until the mean gap is twice what uniform sampling ends with; NaN if never."""
-    here = data.sel(setting=setting)
-    target = 2 * float(here["third"].sel(strategy="uniform", side="mean").isel(part=-1))
-    below = np.flatnonzero(here["gap"].sel(strategy=name, side="mean").values <= target)
-    if not below.size:
-        return float("nan"), float("nan")
-    return float(below[0]), float(here["bits"].sel(strategy=name).values[below[0]])
-
-
 def table(data: "Dataset") -> study.Table:
     """One row per setting and strategy."""
     rows: list[dict[str, Any]] = []
     for setting in map(str, data["setting"].values):
-        reached = {name: _reaching(data, setting, name) for name in STRATEGIES}
-        for name, (rounds, bits) in reached.items():
+        reached = data["reached_bits"].sel(setting=setting)
+        for name in STRATEGIES:
             here = data.sel(setting=setting, strategy=name)
+            bits = float(here["reached_bits"])
             mean, lower, upper = here["third"].isel(part=-1).values
             last = here.isel(round=-1)
             rows.append({
@@ -119,10 +112,10 @@ def table(data: "Dataset") -> study.Table:
                 "step size": float(here["step"]),
                 "final gap": float(mean),
                 "+- (95%)": float(upper - lower) / 2,
-                "rounds": rounds,
+                "rounds": float(here["reached_rounds"]),
                 "Mbit": bits / 1e6,
-                "bits / uniform": bits / reached["uniform"][1],
-                "bits / full, longest": bits / reached["full, longest steps"][1],
+                "bits / uniform": bits / float(reached.sel(strategy="uniform")),
+                "bits / full, longest": bits / float(reached.sel(strategy="full, longest steps")),
                 "alpha": float(here["alpha"].mean()),
                 "bound / measured": float(last["bound"] / last["bounded"].sel(side="mean")),
             })  # fmt: skip
@@ -141,11 +134,12 @@ def _increasing(*values: Any) -> study.Check:
 
 def checks(data: "Dataset") -> dict[str, study.Check]:
     """Test what the figures are taken to show."""
-    exact = np.stack([part.mean("round") for part in _thirds(data["exact"])], axis=-1)
+    exact = data["exact_third"].values
     mean, lower, upper = (data["third"].sel(side=side).values for side in ("mean", "lower", "upper"))
     # Half a band is about two standard errors, so this is five.
     deviation = float(np.nanmax(abs(mean - exact) / (1.25 * (upper - lower))))
-    tightest = float((data["bound"] / data["bounded"].sel(side="upper")).min())
+    ratios = data["bound"] / data["bounded"].sel(side="upper")
+    tightest = min(float(ratios.min()), float(data["nearest"].min()))
     alpha = data["alpha"].sel(strategy=["OCS", "AOCS", "OCS, longest steps"])
     curves = data["gap"].sel(side="mean")
     same = float(abs(curves.sel(strategy="AOCS") / curves.sel(strategy="OCS") - 1).max())
@@ -169,25 +163,22 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
     }
 
 
-def _thirds(values: "DataArray") -> "list[DataArray]":
-    return [values.isel(round=part) for part in np.array_split(np.arange(values.sizes["round"]), 3)]
-
-
 def _savings(data: "Dataset") -> dict[str, study.Check]:
     """Test that OCS saves rounds and bits when all take the longest steps that the theorems allow."""
-    reached = {(s, name): _reaching(data, s, name) for s in map(str, data["setting"].values) for name in STRATEGIES}
 
-    def most(what: int, name: str, others: tuple[str, ...]) -> study.Check:
-        ratios = [
-            reached[setting, name][what] / min(reached[setting, other][what] for other in others)
-            for setting in map(str, data["setting"].values)
-        ]
-        return study.Check(max(ratios) < 1, "ratios " + ", ".join(f"{ratio:.2f}" for ratio in ratios))
+    def most(what: str, name: str, others: tuple[str, ...]) -> study.Check:
+        best = data[what].sel(strategy=list(others)).min("strategy")
+        ratios = (data[what].sel(strategy=name) / best).values
+        return study.Check(bool(ratios.max() < 1), "ratios " + ", ".join(f"{ratio:.2f}" for ratio in ratios))
 
     longest = ("uniform", "full, longest steps")
     return {
-        "with the longest steps OCS needs fewer bits than uniform and full": most(1, "OCS, longest steps", longest),
-        "with the longest steps OCS needs fewer rounds than uniform": most(0, "OCS, longest steps", ("uniform",)),
+        "with the longest steps OCS needs fewer bits than uniform and full": most(
+            "reached_bits", "OCS, longest steps", longest
+        ),
+        "with the longest steps OCS needs fewer rounds than uniform": most(
+            "reached_rounds", "OCS, longest steps", ("uniform",)
+        ),
     }
 
 
@@ -202,7 +193,7 @@ def convergence_figure(data: "Dataset") -> "Figure":
     import matplotlib.pyplot as plt
 
     looks, settings = _looks(), data["setting"].values
-    shown = data.isel(round=log_places(data.sizes["round"], 120)[1:])
+    shown = data.isel(round=slice(1, None))
     with appearance():
         figure, panels = plt.subplots(2, len(settings), figsize=(3.4 * len(settings), 7), sharey="col", squeeze=False)
         for column, setting in enumerate(settings):
@@ -224,7 +215,7 @@ def theory_figure(data: "Dataset") -> "Figure":
     import matplotlib.pyplot as plt
 
     looks, settings = _looks(), data["setting"].values
-    shown = data.isel(round=log_places(data.sizes["round"], 120)[1:])
+    shown = data.isel(round=slice(1, None))
     with appearance():
         figure, panels = plt.subplots(1, len(settings), figsize=(3.4 * len(settings), 4.2), squeeze=False)
         for axes, setting in zip(panels[0], map(str, settings), strict=True):

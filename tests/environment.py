@@ -1,5 +1,6 @@
 """What every test run shares; a plugin, so that it is in force before any test, doctest or library is imported."""
 
+import gc
 import os
 import signal
 import sys
@@ -46,6 +47,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in left_out]
 
 
+def pytest_collection_finish() -> None:
+    """From here on look for cycles again, but not among the half a million objects that stay to the end."""
+    gc.freeze()
+    gc.enable()
+
+
 def pytest_runtest_teardown() -> None:
     """Close the figures of a test: those of many would fill the memory, and matplotlib warns of it."""
     if "matplotlib.pyplot" in sys.modules:
@@ -55,6 +62,7 @@ def pytest_runtest_teardown() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Choose how hard Hypothesis tries (``--hypothesis-profile=thorough`` overrides that), and what may overflow."""
+    gc.disable()  # what is collected stays: looking for cycles in it took a quarter of the time
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job ignores Ctrl-C, which tests press
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if PLAIN_PYTHON:  # where compiled numbers become infinite in silence, and the loop sees it, NumPy's scalars warn

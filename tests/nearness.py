@@ -1,13 +1,12 @@
 """Which tests are near a file: its own first, then those that import it, then those that import what imports it."""
 
-import ast
 import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from fedtheory.verification.catalogue import known_claims
-from tests.test_layers import imported
+from tests.test_layers import imports_of
 
 ROOT = Path(__file__).resolve().parents[1]
 # Whose tests also look, beside those of the package itself.
@@ -129,7 +128,7 @@ def _importers(root: Path) -> dict[Path, set[Path]]:
     home = {".".join(file.with_suffix("").parts): [file] for file in files} | of_package
     for file in (file for file in files if file.name != "__init__.py"):
         module = ".".join(file.with_suffix("").parts)
-        for _, name in imported(ast.parse((root / file).read_text(encoding="utf-8")), module):
+        for _, name in imports_of((root / file).read_text(encoding="utf-8"), module):
             for target in home.get(name, home.get(name.rpartition(".")[0], [])):
                 found.setdefault(target, set()).add(file)
     return found

@@ -31,7 +31,7 @@ def outer(x):
 
 
 def answer(folder: Path) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
+    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache"), "NUMBA_OPT": "1"}
     # Bytecode goes by time and size, which the tests leave as they were.
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
     environment.pop("NUMBA_DISABLE_JIT", None)
@@ -124,6 +124,7 @@ RUN = "print(ft.fedavg(fed, ft.selection.Uniform(1), num_rounds=2, step_size=0.5
 OURS = f"import fedtheory as ft; fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [0.0]], [0.5, 0.5]); {RUN}"
 
 
+@pytest.mark.slow  # two processes compile the round loop anew; that an unreadable index is none takes no time, below
 @pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
 def test_a_family_of_somebody_else_leaves_nothing_in_the_cache_that_another_process_cannot_read(tmp_path):
     (tmp_path / "theirs").mkdir()
@@ -131,7 +132,7 @@ def test_a_family_of_somebody_else_leaves_nothing_in_the_cache_that_another_proc
     theirs = f"import fedtheory as ft, family_of_somebody; fed = family_of_somebody.Theirs(); {RUN}"
     for program, path, wanted in ((theirs, [tmp_path / "theirs"], "[[0. 1. 2.]]"), (OURS, [], "[[0. 0. 0.]]")):
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [ROOT, *path])),
-                       "NUMBA_CACHE_DIR": str(tmp_path / "cache")}  # fmt: skip
+                       "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_OPT": "1"}  # fmt: skip
         command = [sys.executable, "-c", program]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
         assert (done.stdout.strip(), done.returncode) == (wanted, 0), done.stderr

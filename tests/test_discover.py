@@ -79,6 +79,7 @@ def test_the_stub_of_an_open_package_is_current(module: object) -> None:
     assert written == stubs.stub(module), "run `python -m tests.stubs`"  # type: ignore[arg-type]
 
 
+@pytest.mark.slow  # mypy reads the library and NumPy from nothing; that the stubs are current takes no time, above
 def test_no_name_of_the_package_is_unknown_to_a_type_checker(tmp_path: Path) -> None:
     script = package(tmp_path, user=USER_SCRIPT) / "user.py"
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--follow-imports=silent", str(script)]

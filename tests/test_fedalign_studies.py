@@ -52,7 +52,8 @@ def test_swapped_arms_and_clients_that_are_all_or_none_included_are_caught(tmp_p
 def test_shards_of_the_arms_hold_one_class_and_tests_count_classes_by_their_shares() -> None:
     found = loaded("fedalign_arms")
     inside = vars(sys.modules[found.run.__module__])
-    data, (images, labels) = inside["_shards"](found.config, 2, np.random.SeedSequence(1), stable=True)
+    given = found.config, inside["_pictures"](found.config)
+    data, (images, labels) = inside["_shards"](*given, 2, np.random.SeedSequence(1), stable=True)
     assert data.num_clients == 60
     assert max(len(np.unique(data.client(k)[1])) for k in range(60)) == 2
     assert labels.size == 718  # 40% of 1797

@@ -49,6 +49,16 @@ def test_a_print_notices_one_changed_number_and_passes_over_what_is_not_finite()
     assert prints(xarray.Dataset({"gap": ("round", values)})) == {"gap": [2.0, pytest.approx(5.001)]}
 
 
+def test_numbers_that_have_no_room_in_double_precision_are_kept_in_single_and_others_to_the_bit(tmp_path: Path) -> None:
+    draws = np.random.default_rng(0).normal(size=60_000)
+    data = xarray.Dataset({"many": ("round", draws), "few": ("round_few", draws[:3_000])})
+    data.to_netcdf(tmp_path / "data.nc", engine="h5netcdf", encoding=FULL_SIZE["_packed"](data))
+    found = xarray.load_dataset(tmp_path / "data.nc", engine="h5netcdf")
+    assert (tmp_path / "data.nc").stat().st_size < 450_000 < draws.nbytes
+    np.testing.assert_allclose(found["many"], draws, rtol=2.0**-24)
+    np.testing.assert_array_equal(found["few"], draws[:3_000])
+
+
 def test_results_of_another_size_are_not_stored(tmp_path_factory: pytest.TempPathFactory) -> None:
     _, folder = quick_result(loaded("error_floor"), tmp_path_factory)
     with pytest.raises(ValueError, match="must hold error_floor at its full size, got other parameters"):

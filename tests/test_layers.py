@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,7 @@ LONGER = {
 Modules = dict[str, str]
 
 
+@cache
 def modules(folder: str = "fedtheory") -> Modules:
     """Sources by dotted name, packages as ``name.__init__``."""
     files = sorted((ROOT / folder).rglob("*.py"))
@@ -101,6 +103,18 @@ def is_type_checking(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
 
 
+@cache
+def parsed(source: str) -> ast.Module:
+    """Parse a source once for all rules, which only look at it."""
+    return ast.parse(source)
+
+
+@cache
+def imports_of(source: str, module: str) -> tuple[tuple[int, str], ...]:
+    """All imports of a source, found once for all rules."""
+    return tuple(imported(parsed(source), module))
+
+
 def imported(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
     """Yield (line, dotted name) of all imports, wherever they stand; ``from a import b`` gives a.b."""
     for node in ast.walk(tree):
@@ -110,9 +124,14 @@ def imported(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
             above = module.split(".")[: -node.level] if node.level else []
             source = ".".join([*above, *filter(None, [node.module])])
             yield from ((node.lineno, f"{source}.{alias.name}") for alias in node.names)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        elif isinstance(node, ast.Call) and name_of(node.func).endswith("import_module"):
             names = (argument.value for argument in node.args if isinstance(argument, ast.Constant))
             yield from ((node.lineno, str(name)) for name in names)
+
+
+def name_of(function: ast.expr) -> str:
+    """What is called, without where it comes from."""
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def upward_imports(sources: Modules) -> list[str]:
@@ -120,7 +139,7 @@ def upward_imports(sources: Modules) -> list[str]:
     found = []
     for module, source in sources.items():
         own_floor = floor(module)
-        for line, name in imported(ast.parse(source), module):
+        for line, name in imports_of(source, module):
             room = [*name.split("."), "__init__"][1]
             target = name if room in FLOORS else "fedtheory"
             if name.split(".")[0] == "fedtheory" and floor(target) > own_floor:
@@ -133,7 +152,7 @@ def mutual_imports(sources: Modules) -> list[str]:
     found: dict[tuple[str, str], list[str]] = {}
     for module, source in sources.items():
         own_room = [*module.split("."), "__init__"][1]
-        for line, name in imported(ast.parse(source), module):
+        for line, name in imports_of(source, module):
             room = [*name.split("."), "__init__"][1]
             if name.split(".")[0] == "fedtheory" and room != own_room and (own_room, room) not in SCANS:
                 found.setdefault((own_room, room), []).append(f"{module}:{line} imports {name}")
@@ -144,7 +163,7 @@ def claims_on_claims(sources: Modules) -> list[str]:
     """Name imports between claims: what several of them need stands in a module of its own, with an underscore."""
     found = []
     for module, source in sources.items():
-        for line, name in imported(ast.parse(source), module):
+        for line, name in imports_of(source, module):
             both = module.startswith("fedtheory.claims.") and name.startswith("fedtheory.claims.")
             if both and not any(part.startswith("_") for part in name.split(".")[:-1]):
                 found.append(f"{module}:{line} imports {name}")
@@ -163,7 +182,7 @@ def heavy_imports(sources: Modules) -> list[str]:
     """Name imports of slow libraries outside functions."""
     found = []
     for module, source in sources.items():
-        for node in run_at_import(ast.parse(source)):
+        for node in run_at_import(parsed(source)):
             names = imported(ast.Module([node], []), module) if isinstance(node, ast.Import | ast.ImportFrom) else []
             found += [f"{module}:{line} imports {name}" for line, name in names if name.split(".")[0] in HEAVY]
     return found
@@ -179,7 +198,7 @@ def long_functions(sources: Modules) -> dict[str, int]:
     """Functions whose body, docstring apart, no longer fits a screen, and the numbers of lines of these bodies."""
     found = {}
     for module, source in sources.items():
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(parsed(source)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 first = node.body[1 if ast.get_docstring(node) and len(node.body) > 1 else 0]
                 number = (node.end_lineno or 0) - first.lineno + 1
@@ -195,7 +214,7 @@ def shadowed_functions(sources: Modules) -> list[str]:
     for module, source in sources.items():
         package, _, name = module.rpartition(".")
         if package in open_packages and not name.startswith("_"):
-            definitions = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef))
+            definitions = (node for node in parsed(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef))
             found += [f"{module}.{node.name}" for node in definitions if f"{package}.{node.name}" in sources]
     return found
 

@@ -50,7 +50,7 @@ def test_updates_computed_beside_the_engine_are_those_of_the_engine(convergence,
 def test_wrong_runs_and_bounds_are_caught(convergence, tmp_path_factory):
     data = quick_result(convergence, tmp_path_factory)[0].data
     assert failing(convergence, data) == set()
-    wrong = data.assign(exact=1.3 * data["exact"])
+    wrong = data.assign(exact_third=1.3 * data["exact_third"])
     assert failing(convergence, wrong) == {"full and uniform agree with their exact expectation"}
     assert "the bounds lie above the measurements" in failing(convergence, data.assign(bound=data["bound"] / 2))
     swapped = data.assign_coords(
@@ -61,7 +61,9 @@ def test_wrong_runs_and_bounds_are_caught(convergence, tmp_path_factory):
     )
     short = data.assign(needed_gamma=1.5 * data["needed_gamma"])
     assert failing(convergence, short) == {"the longest steps of OCS are ones that the theorem admits"}
-    dear = data.assign(bits=data["bits"].where(data["strategy"] != "OCS, longest steps", 5 * data["bits"]))
+    assert "the bounds lie above the measurements" in failing(convergence, data.assign(nearest=data["nearest"] / 2))
+    bits = data["reached_bits"]
+    dear = data.assign(reached_bits=bits.where(data["strategy"] != "OCS, longest steps", 5 * bits))
     assert failing(convergence, dear) == {"with the longest steps OCS needs fewer bits than uniform and full"}
 
 

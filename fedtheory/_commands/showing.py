@@ -13,9 +13,10 @@ from fedtheory._letters import formula
 from fedtheory.paper import Bound
 from fedtheory.verification import catalogue
 from fedtheory.verification.claims import Claim
+from fedtheory.verification.conclusions import Verdict
 from fedtheory.verification.plain_rows import numeric, rows
 from fedtheory.verification.renderings import description
-from fedtheory.verification.verdicts import Verdict, examine
+from fedtheory.verification.verdicts import examine
 
 __all__ = ["show", "write_pairs"]
 

@@ -14,9 +14,10 @@ from fedtheory._console import live_progress, show_table
 from fedtheory._files import json_writer
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
+from fedtheory.verification.conclusions import Verdict
 from fedtheory.verification.plain_rows import numeric, rows
 from fedtheory.verification.renderings import console_rows, notes, summary
-from fedtheory.verification.verdicts import Verdict, examined, verdicts_of
+from fedtheory.verification.verdicts import examined, verdicts_of
 
 __all__ = ["verify_claims"]
 

@@ -33,8 +33,9 @@ def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
         name = "batch_size" if work.batch_size else "num_batches"
         message = f"{name} must be None for a federation without samples, got {getattr(work, name)}"
         raise ValueError(message)
-    plain = work == LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)
-    rows, slots = fed.rows, _slots(fed, plain=plain)
+    reports = work.track_losses
+    plain = work == LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=reports)
+    rows, slots = fed.rows, _slots(fed, plain=plain, reports=reports)
     if fed.curvatures.ndim == 1 and not plain:
         rows = np.hstack([fed.diagonals, fed.minima[:, None], fed.centers])
     # The excess is measured from the exact minimum, which spares the cancellation in F(w) - F*.
@@ -44,16 +45,19 @@ def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
     return Family(QuadraticArrays(rows, objective), *slots, reference=fed.minimum)
 
 
-def _slots(fed: QuadraticFederation, *, plain: bool) -> tuple[Any, Any, Any]:
+def _slots(fed: QuadraticFederation, *, plain: bool, reports: bool) -> tuple[Any, Any, Any]:
     """Return the kernels for losses, training and excess."""
+    far = fed.rows.size > IN_CACHE
     if not fed.is_diagonal:
         return _full_losses, _full_train, _full_excess
-    far = fed.rows.size > IN_CACHE
-    if fed.curvatures.ndim == 1 and plain:
+    if fed.curvatures.ndim == 2 or not plain:
+        ahead = (_far_diagonal_losses, _far_diagonal_train) if far else (_diagonal_losses, _diagonal_train)
+        return *ahead, _diagonal_excess
+    if reports:
+        ahead = (_far_isotropic_losses, _far_isotropic_report) if far else (_isotropic_losses, _isotropic_report)
+    else:
         ahead = (_far_isotropic_losses, _far_isotropic_descend) if far else (_isotropic_losses, _isotropic_descend)
-        return *ahead, _isotropic_excess
-    ahead = (_far_diagonal_losses, _far_diagonal_train) if far else (_diagonal_losses, _diagonal_train)
-    return *ahead, _diagonal_excess
+    return *ahead, _isotropic_excess
 
 
 @compiled
@@ -91,36 +95,51 @@ def _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, vel
 
 
 @compiled
-def _diagonal_losses(problem, model, candidates, batch_size, rng, losses):
-    for j in range(candidates.size):
-        losses[j] = _diagonal_loss(problem.rows[candidates[j]], model)
+def _isotropic_report(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
+    # The distance to the center shrinks in step with the model: the first loss tells all others.
+    _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses)
+    rows = problem.rows
+    for j in range(chosen.size):
+        k = np.uint64(chosen[j])
+        left, squares = 1.0, 0.0
+        for s in range(step_sizes.size):
+            squares += left * left
+            left -= step_sizes[s] * rows[k, 0] * left
+        first = _isotropic_loss(rows, k, server_model) - rows[k, 1]
+        mean_losses[j] = first * (squares / step_sizes.size) + rows[k, 1]
 
 
 @compiled
-def _diagonal_loss(row, model):
-    dim = model.size
+def _diagonal_losses(problem, model, candidates, batch_size, rng, losses):
+    for j in range(candidates.size):
+        losses[j] = _diagonal_loss(problem.rows, candidates[j], model)
+
+
+@inlined
+def _diagonal_loss(rows, client, model):
+    k, dim = np.uint64(client), model.size
     value = 0.0
     for i in range(dim):
-        offset = model[i] - row[dim + 1 + i]
-        value += row[i] * offset * offset
-    return 0.5 * value + row[dim]
+        offset = model[i] - rows[k, dim + 1 + i]
+        value += rows[k, i] * offset * offset
+    return 0.5 * value + rows[k, dim]
 
 
 @compiled
 def _diagonal_excess(problem, model):
-    return _diagonal_loss(problem.objective[0], model)
+    return _diagonal_loss(problem.objective, 0, model)
 
 
 @compiled
 def _diagonal_train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
-    dim = server_model.size
+    rows, dim = problem.rows, server_model.size
     for i in range(chosen.size):
-        row, model, total = problem.rows[chosen[i]], updates[i], 0.0
+        k, model, total = np.uint64(chosen[i]), updates[i], 0.0
         begin(server_model, velocity, model)
         for s in range(step_sizes.size):
-            total += _diagonal_loss(row, model) if work.track_losses else 0.0
+            total += _diagonal_loss(rows, k, model) if work.track_losses else 0.0
             for j in range(dim):
-                slope[j] = row[j] * (model[j] - row[dim + 1 + j])
+                slope[j] = rows[k, j] * (model[j] - rows[k, dim + 1 + j])
             descend(slope, step_sizes[s], work, rng, server_model, velocity, model)
         finish(server_model, model)
         mean_losses[i] = total / step_sizes.size
@@ -197,6 +216,12 @@ def _far_isotropic_losses(problem, model, candidates, batch_size, rng, losses):
 def _far_isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
     _ask_for(problem.rows, chosen)
     _isotropic_descend(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses)
+
+
+@compiled
+def _far_isotropic_report(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses):
+    _ask_for(problem.rows, chosen)
+    _isotropic_report(problem, chosen, server_model, step_sizes, work, rng, velocity, slope, updates, mean_losses)
 
 
 @compiled

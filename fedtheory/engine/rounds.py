@@ -46,6 +46,27 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
     -------
     int
         The round, or a negative number for another end.
+
+    Examples
+    --------
+    Two rounds of everybody, with a step half way to 2 and to 7: from 0 half way to their mean 4, and half way again.
+
+    >>> import fedtheory as ft
+    >>> from fedtheory.engine import _binding, _fleet, contract
+    >>> fed, rng = ft.QuadraticFederation([1.0, 1.0], [[2.0], [7.0]], [0.6, 0.4]), np.random.default_rng(0)
+    >>> work = contract.LocalWork(0.0, 0.0, 0.0, 0.0, batch_size=0, by_epoch=False, track_losses=False)
+    >>> family, rules = ft.engine.layout(fed, work), ft.selection.Full().rules(fed.weights, num_rounds=2)
+    >>> sizes = {"K": 2, "d": rules.max_candidates, "m": rules.max_selected, "v": 1, "coalitions": 0}
+    >>> space, recorded = contract.workspace(np.zeros(1), sizes), contract.recording(("gap",), 1, 3, sizes)
+    >>> plan = contract.Plan(np.zeros(1, np.bool_), False, 0, np.full(2, 0.5), 1, 1.0, -1, 0.0, 0)
+    >>> server = contract.Server(np.array(rules.table), np.array(rules.memory), np.array(fed.weights))
+    >>> nobody_differs = np.ones(2, np.bool_), server.weights, 0, _fleet.own_steps(1, 2, 2)[1], np.empty(0)
+    >>> fleet = _fleet.Fleet(np.array(rules.attend_table), np.array(rules.attend_memory), *nobody_differs)
+    >>> run = _binding.bound_loop(family, rules)  # run_rounds with its addresses
+    >>> run(family.own_arrays(), None, server, space, recorded, work, fleet, plan, rng, rng, rng) == FINISHED
+    True
+    >>> space.model
+    array([3.])
     """
     slots = functions_at(addresses, problem)
     problem, server, space, recording, fleet = lent(problem), lent(server), lent(space), lent(recording), lent(fleet)

@@ -5,6 +5,7 @@ from fedtheory.rational import alignment_draws as alignment_draws
 from fedtheory.rational import averaging as averaging
 from fedtheory.rational import constants as constants
 from fedtheory.rational import draws as draws
+from fedtheory.rational import following as following
 from fedtheory.rational import noises as noises
 from fedtheory.rational import norm_draws as norm_draws
 from fedtheory.rational import paths as paths
@@ -40,6 +41,8 @@ from fedtheory.rational.draws import draw_phi as draw_phi
 from fedtheory.rational.draws import draw_shares as draw_shares
 from fedtheory.rational.draws import pick as pick
 from fedtheory.rational.draws import whole as whole
+from fedtheory.rational.following import follow as follow
+from fedtheory.rational.following import standings as standings
 from fedtheory.rational.noises import Noise as Noise
 from fedtheory.rational.noises import no_noise as no_noise
 from fedtheory.rational.noises import two_point_noise as two_point_noise
@@ -66,9 +69,7 @@ from fedtheory.rational.rounds import Snapshot as Snapshot
 from fedtheory.rational.rounds import Team as Team
 from fedtheory.rational.rounds import distance2 as distance2
 from fedtheory.rational.rounds import elapsed as elapsed
-from fedtheory.rational.rounds import follow as follow
 from fedtheory.rational.rounds import gap as gap
-from fedtheory.rational.rounds import standings as standings
 from fedtheory.rational.run_draws import Drawn as Drawn
 from fedtheory.rational.run_draws import MEAN_LAWS as MEAN_LAWS
 from fedtheory.rational.run_draws import WEIGHTED_LAWS as WEIGHTED_LAWS

@@ -1,23 +1,22 @@
-"""Rounds of federated averaging in rational arithmetic, followed along every path: expectations without sampling.
+"""What a run in rational arithmetic is, how it can stand at a step, and what is expected of it there.
 
 A round begins with the choice of those who take part, goes on with their local steps, and ends with the server's next
-model. What differs between algorithms is the beginning and the end; ``follow`` does the rest.
+model. What differs between algorithms is the beginning and the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import NamedTuple, Protocol, final
 
 from fedtheory.law import Law
 from fedtheory.rational.noises import Noise
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2
+from fedtheory.rational.vectors import Vector, difference, inner, norm2
 
-__all__ = ["Beginning", "Run", "Snapshot", "Team", "distance2", "elapsed", "follow", "gap", "standings"]
+__all__ = ["Beginning", "Run", "Snapshot", "Team", "distance2", "elapsed", "gap"]
 
 
 class Team(NamedTuple):
@@ -142,96 +141,6 @@ class Run(Protocol):
         """Law of the server's next model, given how the round stands after its last step."""
 
 
-def follow(run: Run) -> tuple[Law[Beginning], ...]:
-    """Return, for every round and for the one that would come after the last, how it can begin.
-
-    Parameters
-    ----------
-    run
-        Short enough that all its paths can be listed.
-
-    Returns
-    -------
-    tuple[Law[Beginning], ...]
-        As many laws as rounds, and one more.
-
-    Examples
-    --------
-    >>> from fedtheory.rational import two_parabolas
-    >>> [first, after] = follow(two_parabolas((Fraction(1),)))
-    >>> [beginning.anchor for beginning in after]
-    [(Fraction(1, 8),)]
-    """
-    models, rounds = Law.certain(run.initial), []
-    for number in range(run.num_steps // run.local_steps + 1):
-        beginnings = models.then(partial(_beginnings, run, number))
-        rounds.append(beginnings)
-        if (number + 1) * run.local_steps <= run.num_steps:
-            models = beginnings.then(lambda beginning: beginning.snapshots[-1]).then(run.end)
-    return tuple(rounds)
-
-
-def _beginnings(run: Run, number: int, model: Vector) -> Law[Beginning]:
-    first = number * run.local_steps
-    sizes = [run.step_size(step) for step in range(first, min(first + run.local_steps, run.num_steps))]
-    teams = run.begin(number, model)
-    clients = {k for team in teams for k in team.chosen}
-    # Given the round's start, copies work independently of each other: no path of one depends on that of another.
-    paths = {k: list(_local_models(run, k, model, sizes)) for k in clients}
-
-    def beginning(team: Team) -> Beginning:
-        start = Snapshot(model, team.chosen, team.coefficients, (model,) * len(team.chosen), model)
-        after = (Law.product(*(paths[k][step] for k in team.chosen)) for step in range(len(sizes)))
-        snapshots = (local.map(partial(_snapshot, model, team)) for local in after)
-        return Beginning(model, team, (Law.certain(start), *snapshots))
-
-    return teams.map(beginning)
-
-
-def _local_models(run: Run, client: int, model: Vector, sizes: list[Fraction]) -> Iterator[Law[Vector]]:
-    """Yield the law of a copy's model after 1, 2, ... local steps from the server's model."""
-    law = Law.certain(model)
-    for size in sizes:
-        law = law.then(partial(_stepped, run, client, size))
-        yield law
-
-
-def _stepped(run: Run, client: int, size: Fraction, w: Vector) -> Law[Vector]:
-    gradient = run.federation.gradient(client, w)
-    return run.noise.map(lambda noise: tuple(x - size * (g + n) for x, g, n in zip(w, gradient, noise, strict=True)))
-
-
-def _snapshot(anchor: Vector, team: Team, local: tuple[Vector, ...]) -> Snapshot:
-    chosen, coefficients, kept = team
-    average = combination((kept, *coefficients), (anchor, *local)) if kept else combination(coefficients, local)
-    return Snapshot(anchor, chosen, coefficients, local, average)
-
-
-def standings(rounds: tuple[Law[Beginning], ...], local_steps: int, num_steps: int) -> tuple[Law[Snapshot], ...]:
-    """Return the law of a run at each step 0..T from its rounds.
-
-    Parameters
-    ----------
-    rounds
-        As ``follow`` returns them.
-    local_steps
-        tau.
-    num_steps
-        T.
-
-    Returns
-    -------
-    tuple[Law[Snapshot], ...]
-        T + 1 laws.
-    """
-
-    def standing(step: int) -> Law[Snapshot]:
-        number, inside = divmod(step, local_steps)
-        return rounds[number].then(lambda beginning: beginning.snapshots[inside])
-
-    return tuple(standing(step) for step in range(num_steps + 1))
-
-
 def distance2(run: Run, step: int) -> Fraction:
     """Return ``E |w_t - w*|^2`` of the averaged model.
 
@@ -295,5 +204,14 @@ def elapsed(run: Run, step: int) -> Fraction:
     -------
     Fraction
         0 at the first step of a round.
+
+    Examples
+    --------
+    Steps of 2/8 and 2/9, of which the second round of two local steps begins with the third, 2/10.
+
+    >>> from fedtheory.rational import two_parabolas
+    >>> run = two_parabolas((Fraction(1), Fraction(1)), local_steps=2)
+    >>> elapsed(run, 1), elapsed(run, 2), elapsed(run, 3)
+    (Fraction(1, 4), Fraction(0, 1), Fraction(1, 5))
     """
     return sum((run.step_size(i) for i in range(step - step % run.local_steps, step)), start=Fraction(0))

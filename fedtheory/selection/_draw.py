@@ -85,10 +85,10 @@ def draw_present(alias, weights, rng, drawn):
         uniforms = numbers_ahead(alias, weights, weights, rng, ahead)
         for i in range(ahead.size):
             k = client_at(alias, uniforms[i])
-            drawn[filled] = k
-            here = weights[k] > 0.0
+            drawn[np.uint64(filled)] = k
+            here = int(weights[k] > 0.0)
             filled += here
-            missed = 0 if here else missed + 1
+            missed = (missed + 1) * (1 - here)
         if missed == _TRIES:
             drawn[filled] = _scan_present(weights, rng)
             if drawn[filled] < 0:

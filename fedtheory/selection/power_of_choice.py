@@ -193,10 +193,15 @@ def _keep_ranked(table, weights, candidates, losses, rng, chosen):
     return size
 
 
+@inlined
+def _number_of_candidates(known, round_index):
+    return int(known.counts[min(round_index, known.counts.size - 1)])
+
+
 @compiled
 def _propose_by_weight(round_index, table, memory, weights, rng, candidates):
     num_clients, known = weights.size, _read(table, weights.size)
-    size = int(known.counts[min(round_index, known.counts.size - 1)])
+    size = _number_of_candidates(known, round_index)
     filled, stamp = 0, float(round_index)
     if size == num_clients:
         for k in range(num_clients):
@@ -231,7 +236,8 @@ def _select_largest(round_index, table, memory, weights, candidates, losses, rng
 
 @compiled
 def _select_by_memory(round_index, table, memory, weights, candidates, losses, rng, chosen):
-    drawn, reports = np.empty(weights.size, dtype=np.int64), np.empty(weights.size)
+    most = _number_of_candidates(_read(table, weights.size), round_index)
+    drawn, reports = np.empty(most, dtype=np.int64), np.empty(most)
     size = _propose_by_weight(round_index, table, memory, weights, rng, drawn)
     for j in range(size):
         reports[j] = memory[weights.size + drawn[j]]

@@ -167,7 +167,7 @@ def games(max_players: int = 5, largest: int = 9) -> Any:
     Examples
     --------
     >>> from hypothesis import find
-    >>> find(games(), lambda utilities: utilities[-1] > 2)
+    >>> find(games(max_players=2), lambda utilities: utilities[-1] > 2)
     [Fraction(0, 1), Fraction(3, 1)]
     """
     st = strategies()

@@ -2,6 +2,7 @@
 
 from fedtheory.verification import catalogue as catalogue
 from fedtheory.verification import claims as claims
+from fedtheory.verification import conclusions as conclusions
 from fedtheory.verification import conformance as conformance
 from fedtheory.verification import expectation as expectation
 from fedtheory.verification import findings as findings
@@ -30,6 +31,8 @@ from fedtheory.verification.claims import Check as Check
 from fedtheory.verification.claims import Claim as Claim
 from fedtheory.verification.claims import KINDS as KINDS
 from fedtheory.verification.claims import claim as claim
+from fedtheory.verification.conclusions import LEAST_SHARE as LEAST_SHARE
+from fedtheory.verification.conclusions import Verdict as Verdict
 from fedtheory.verification.conformance import Conformance as Conformance
 from fedtheory.verification.conformance import Failure as Failure
 from fedtheory.verification.conformance import check_aggregation as check_aggregation
@@ -91,8 +94,6 @@ from fedtheory.verification.trials import Trials as Trials
 from fedtheory.verification.trials import replay_command as replay_command
 from fedtheory.verification.trials import reproduce as reproduce
 from fedtheory.verification.trials import tried as tried
-from fedtheory.verification.verdicts import LEAST_SHARE as LEAST_SHARE
-from fedtheory.verification.verdicts import Verdict as Verdict
 from fedtheory.verification.verdicts import examine as examine
 from fedtheory.verification.verdicts import examined as examined
 from fedtheory.verification.verdicts import verdicts_of as verdicts_of

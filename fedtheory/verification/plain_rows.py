@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from fedtheory.verification.conclusions import Verdict
 from fedtheory.verification.findings import Finding
-from fedtheory.verification.verdicts import Verdict
 
 __all__ = ["Row", "numeric", "of_finding", "rows"]
 

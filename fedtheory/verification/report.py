@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory._letters import mathml
+from fedtheory.verification.conclusions import Verdict
 from fedtheory.verification.findings import FAILS
 from fedtheory.verification.plain_rows import Row, rows
 from fedtheory.verification.renderings import finding_pairs, replay_line, summary
-from fedtheory.verification.verdicts import Verdict
 
 __all__ = ["html_report"]
 

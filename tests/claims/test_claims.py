@@ -13,11 +13,12 @@ from fedtheory.rational.rounds import gap
 from fedtheory.rational.run_draws import draw_run
 from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import Claim
+from fedtheory.verification.conclusions import concluded
 from fedtheory.verification.findings import at_most
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.tapes import replay
 from fedtheory.verification.trials import Trials
-from fedtheory.verification.verdicts import concluded, examine
+from fedtheory.verification.verdicts import examine
 from tests.claims.records import SEED, record, recorded, trials_of
 
 CLAIMS = known_claims()
@@ -96,6 +97,7 @@ def test_a_claim_cites_the_paper_of_its_bound_and_explains_itself(key: str) -> N
     assert claim.title
 
 
+@pytest.mark.slow  # the instances on record are checked at every run; these are others each time
 @pytest.mark.parametrize("key", TRUE)
 @settings(max_examples=5)
 @given(seed=st.integers(0, 2**64))
@@ -104,6 +106,7 @@ def test_no_seed_breaks_a_true_claim(key: str, seed: int) -> None:
     assert finding.holds is not False
 
 
+@pytest.mark.slow  # the worst known instances themselves are checked at every run
 @pytest.mark.parametrize("key", sorted(set(STRAINED) & set(TRUE)))
 def test_no_neighbor_of_the_worst_known_instance_breaks_a_claim(key: str) -> None:
     assert hunt(CLAIMS[key], evaluations=10, rng=2, start=TAPES[key]).worst.holds is not False

@@ -164,8 +164,17 @@ def test_noise_that_does_not_feed_back_through_the_gradients_is_caught(monkeypat
     assert abs(gaps[-1] / truth[-1] - 1) > 0.01
 
 
-@pytest.mark.parametrize("kind", ["isotropic", "diagonal", "full"])
-@pytest.mark.parametrize("strategy", [Proportional(2), Uniform(2, "weighted"), Independent(2, "uniform"), Full()])
+KINDS = ("isotropic", "diagonal", "full")
+SAMPLED = (Proportional(2), Uniform(2, "weighted"), Independent(2, "uniform"), Full())
+# Every strategy and every kind at every run, each with each in the slow ones: it is a thousand runs of the same loop.
+MET = [
+    pytest.param(strategy, kind, marks=() if kind == KINDS[place % 3] else pytest.mark.slow)
+    for place, strategy in enumerate(SAMPLED)
+    for kind in KINDS
+]
+
+
+@pytest.mark.parametrize(("strategy", "kind"), MET)
 def test_the_engine_agrees_within_confidence_limits(strategy, kind):
     rng = np.random.default_rng(4)
     curvatures = rng.uniform(0.3, 2.0, (4, 3))

@@ -13,9 +13,10 @@ import pytest
 from fedtheory.bounds import power_of_choice
 from fedtheory.paper import Paper, Statement
 from fedtheory.verification.claims import Claim
+from fedtheory.verification.conclusions import Verdict
 from fedtheory.verification.findings import Finding, at_most, not_applicable
 from fedtheory.verification.report import html_report
-from fedtheory.verification.verdicts import Verdict, examine
+from fedtheory.verification.verdicts import examine
 
 HOSTILE = """</td><script>alert("x")</script>&amp;' onload="y" """
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -14,6 +14,7 @@ from fedtheory.statistics import bounded_mean, student_mean, subgaussian_mean
 from fedtheory.verification._spending import spent, uncertainty
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
+from fedtheory.verification.conclusions import Verdict
 from fedtheory.verification.expectation import mean_at_most, sequential_mean_at_most
 from fedtheory.verification.findings import Finding, at_most, not_applicable
 from fedtheory.verification.plain_rows import rows
@@ -21,7 +22,7 @@ from fedtheory.verification.rates import fitted_order, order_at_least, order_equ
 from fedtheory.verification.renderings import false_alarms
 from fedtheory.verification.severities import worst_of
 from fedtheory.verification.trials import Trials, reproduce, tried
-from fedtheory.verification.verdicts import Verdict, examine, examined, verdicts_of, verify
+from fedtheory.verification.verdicts import examine, examined, verdicts_of, verify
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 Check = Callable[[np.random.Generator], Finding]

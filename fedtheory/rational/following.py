@@ -1,0 +1,112 @@
+"""Rounds of federated averaging in rational arithmetic, followed along every path: expectations without sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+
+from fedtheory.law import Law
+from fedtheory.rational.rounds import Beginning, Run, Snapshot, Team
+from fedtheory.rational.vectors import Vector, combination
+
+__all__ = ["follow", "standings"]
+
+
+def follow(run: Run) -> tuple[Law[Beginning], ...]:
+    """Return, for every round and for the one that would come after the last, how it can begin.
+
+    Parameters
+    ----------
+    run
+        Short enough that all its paths can be listed.
+
+    Returns
+    -------
+    tuple[Law[Beginning], ...]
+        As many laws as rounds, and one more.
+
+    Examples
+    --------
+    >>> from fedtheory.rational import two_parabolas
+    >>> [first, after] = follow(two_parabolas((Fraction(1),)))
+    >>> [beginning.anchor for beginning in after]
+    [(Fraction(1, 8),)]
+    """
+    models, rounds = Law.certain(run.initial), []
+    for number in range(run.num_steps // run.local_steps + 1):
+        beginnings = models.then(partial(_beginnings, run, number))
+        rounds.append(beginnings)
+        if (number + 1) * run.local_steps <= run.num_steps:
+            models = beginnings.then(lambda beginning: beginning.snapshots[-1]).then(run.end)
+    return tuple(rounds)
+
+
+def _beginnings(run: Run, number: int, model: Vector) -> Law[Beginning]:
+    first = number * run.local_steps
+    sizes = [run.step_size(step) for step in range(first, min(first + run.local_steps, run.num_steps))]
+    teams = run.begin(number, model)
+    clients = {k for team in teams for k in team.chosen}
+    # Given the round's start, copies work independently of each other: no path of one depends on that of another.
+    paths = {k: list(_local_models(run, k, model, sizes)) for k in clients}
+
+    def beginning(team: Team) -> Beginning:
+        start = Snapshot(model, team.chosen, team.coefficients, (model,) * len(team.chosen), model)
+        after = (Law.product(*(paths[k][step] for k in team.chosen)) for step in range(len(sizes)))
+        snapshots = (local.map(partial(_snapshot, model, team)) for local in after)
+        return Beginning(model, team, (Law.certain(start), *snapshots))
+
+    return teams.map(beginning)
+
+
+def _local_models(run: Run, client: int, model: Vector, sizes: list[Fraction]) -> Iterator[Law[Vector]]:
+    """Yield the law of a copy's model after 1, 2, ... local steps from the server's model."""
+    law = Law.certain(model)
+    for size in sizes:
+        law = law.then(partial(_stepped, run, client, size))
+        yield law
+
+
+def _stepped(run: Run, client: int, size: Fraction, w: Vector) -> Law[Vector]:
+    gradient = run.federation.gradient(client, w)
+    return run.noise.map(lambda noise: tuple(x - size * (g + n) for x, g, n in zip(w, gradient, noise, strict=True)))
+
+
+def _snapshot(anchor: Vector, team: Team, local: tuple[Vector, ...]) -> Snapshot:
+    chosen, coefficients, kept = team
+    average = combination((kept, *coefficients), (anchor, *local)) if kept else combination(coefficients, local)
+    return Snapshot(anchor, chosen, coefficients, local, average)
+
+
+def standings(rounds: tuple[Law[Beginning], ...], local_steps: int, num_steps: int) -> tuple[Law[Snapshot], ...]:
+    """Return the law of a run at each step 0..T from its rounds.
+
+    Parameters
+    ----------
+    rounds
+        As ``follow`` returns them.
+    local_steps
+        tau.
+    num_steps
+        T.
+
+    Returns
+    -------
+    tuple[Law[Snapshot], ...]
+        T + 1 laws.
+
+    Examples
+    --------
+    Both clients step by 1/4, towards 0 and 1, and then by 2/9: half of 0 and half of 1/4 + 2/9 * 3/4 = 5/12.
+
+    >>> from fedtheory.rational import two_parabolas
+    >>> run = two_parabolas((Fraction(1),), local_steps=2)
+    >>> [[at.average for at in law] for law in standings(follow(run), local_steps=2, num_steps=2)]
+    [[(Fraction(0, 1),)], [(Fraction(1, 8),)], [(Fraction(5, 24),)]]
+    """
+
+    def standing(step: int) -> Law[Snapshot]:
+        number, inside = divmod(step, local_steps)
+        return rounds[number].then(lambda beginning: beginning.snapshots[inside])
+
+    return tuple(standing(step) for step in range(num_steps + 1))

@@ -1,0 +1,131 @@
+"""What the instances of a claim showed, summed up: its verdict."""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from fedtheory._summary import Summary
+from fedtheory._wording import written
+from fedtheory.verification._summing_up import LEAST_SHARE, summed_up
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.findings import ERROR, FAILS, Finding
+from fedtheory.verification.severities import severity
+from fedtheory.verification.trials import Trials
+
+__all__ = ["LEAST_SHARE", "Verdict"]
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Verdict:
+    """What the instances of one claim showed.
+
+    Attributes
+    ----------
+    claim
+        The claim.
+    verdict
+        ``fails``: an instance breaks the claim. ``error``: the check raised an exception or returned what is no
+        finding; instances after that one were not tried. ``not applicable``: the hypotheses held on no instance.
+        ``inconclusive``: an instance decides nothing, or fewer than ``LEAST_SHARE`` of them are applicable.
+        ``holds``: none of these.
+    reason
+        Why the verdict is none of ``holds`` and ``fails``; otherwise empty.
+    num_instances, num_applicable
+        Instances tried, and those on which the hypotheses held. Beside those drawn from the seed it is, where one is
+        stored, the worst known instance of earlier searches, number -1.
+    worst
+        The finding nearest to breaking the claim, or the one that breaks it.
+    worst_index
+        Its number; ``reproduce(claim, rng, worst_index)`` draws it again. At an error, the instance that raised it.
+    entropy, spawn_key
+        Of the seed sequence that the instances came from.
+    seconds
+        Time spent.
+    risk
+        How many instances are expected, at most, to contradict a true claim: the sum of the findings' risks. Only
+        confidence limits take one.
+    """
+
+    claim: Claim
+    verdict: str
+    reason: str
+    num_instances: int
+    num_applicable: int
+    worst: Finding
+    worst_index: int
+    entropy: int
+    spawn_key: tuple[int, ...]
+    seconds: float
+    risk: float = 0.0
+
+    @property
+    def key(self) -> str:
+        """Key of the claim."""
+        return self.claim.key
+
+    @property
+    def expected(self) -> str:
+        """The verdict that the theory says is right."""
+        return self.claim.expected
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the verdict is the expected one; a refutation must be finite, since an overflow refutes nothing."""
+        return self.verdict == self.expected and (self.verdict != FAILS or self.worst.is_finite)
+
+    @property
+    def worst_ratio(self) -> float:
+        """Ratio measured / predicted of the worst instance."""
+        return self.worst.ratio
+
+    @property
+    def side(self) -> str:
+        """What was compared: exact numbers, floating-point ones, or a confidence limit."""
+        return self.worst.side
+
+    def __repr__(self) -> str:
+        return self._summary.text
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        rows = {"claim": self.claim.title, "source": self.claim.statement, "reason": self.reason}
+        where = f"({self.side}), instance {self.worst_index} of seed {self.entropy}"
+        rows |= {
+            "expected": "" if self.as_expected else self.expected,
+            "worst ratio": f"{written(float(self.worst_ratio))} {where}",
+            "instances": f"{self.num_instances}, {self.num_applicable} of them meet the hypotheses",
+        }
+        return Summary(f"{self.key}: {self.verdict}", {name: said for name, said in rows.items() if said})
+
+
+def concluded(claim: Claim, seeds: np.random.SeedSequence, trials: Trials) -> Verdict:
+    """Return the verdict that trials lead to."""
+    findings, fault = trials.findings, trials.fault
+    verdict, reason = (ERROR, fault) if fault else summed_up(list(findings.values()))
+    index = list(findings)[-1] if fault else max(findings, key=lambda number: severity(findings[number]))
+    return Verdict(
+        claim=claim,
+        verdict=verdict,
+        reason=reason,
+        num_instances=len(findings),
+        num_applicable=sum(finding.applicable for finding in findings.values()),
+        worst=findings[index],
+        worst_index=index,
+        entropy=entropy_of(seeds),
+        spawn_key=tuple(seeds.spawn_key),
+        seconds=trials.seconds,
+        risk=sum(finding.risk for finding in findings.values()),
+    )
+
+
+def entropy_of(seeds: np.random.SeedSequence) -> int:
+    """Return the one integer that seeds come from; ValueError if they come from anything else."""
+    if isinstance(seeds.entropy, int):
+        return seeds.entropy
+    message = f"rng must come from a single integer of entropy, got {seeds.entropy!r}"
+    raise ValueError(message)
