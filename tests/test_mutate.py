@@ -118,7 +118,8 @@ def test_a_part_of_studies_is_judged_by_those_that_have_it() -> None:
     tables = mutate.checks_of("studies/_greedyfed_runs.py")
     assert tables[:2] == (f"{quick}[greedyfed_tables]", f"{quick}[greedyfed_lead]")
     parts = [f"studies/{part.name}" for part in sorted((ROOT / "studies").glob("_*.py"))]
-    assert [part for part in parts if not mutate.checks_of(part)] == ["studies/_performance_floor.py"]  # a script
+    alone = [part for part in parts if not mutate.checks_of(part)[0].startswith(quick)]
+    assert alone == ["studies/_performance_floor.py"]  # a script
 
 
 def test_the_nearest_tests_come_first() -> None:

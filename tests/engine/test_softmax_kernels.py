@@ -40,17 +40,22 @@ def federation(sizes=(5, 70, 131), num_features=3, num_classes=3, l2=0.0, seed=0
     ids=["plain", "all"],
 )
 def test_engine_equals_its_numpy_twin(shape, batch_size, batches, extra):
-    equals_its_twin(federation((5, 64, 70), *shape, l2=0.125 if extra else 0.0), batch_size, batches, extra)
+    fed = federation((5, 64, 70), *shape, l2=0.125 if extra else 0.0)
+    # The roads differ in the order of sums. A step maps two models to models that are not further apart (the step sizes
+    # are below 2/L up to the slack of momentum), so that 24 steps add up to some hundred roundings of logits.
+    assert roundings_from_the_twin(fed, batch_size, batches, extra) <= 400
 
 
 @pytest.mark.parametrize("alone", ["l2", "gradient_noise", "momentum", "proximal_weight", "server_step_size"])
 def test_each_option_alone_is_taken_into_account(alone):
     # Without options a step is taken on a road of its own, which each of them has to leave.
     extra = {} if alone == "l2" else {alone: 0.7}
-    equals_its_twin(federation((5, 64, 70), l2=0.125 if alone == "l2" else 0.0), 5, "step", extra)
+    fed = federation((5, 64, 70), l2=0.125 if alone == "l2" else 0.0)
+    assert roundings_from_the_twin(fed, 5, "step", extra) <= 400
 
 
-def equals_its_twin(fed, batch_size, batches, extra):
+def roundings_from_the_twin(fed, batch_size, batches, extra):
+    """By how many roundings of logits losses and last model differ from the twin's."""
     initial = 0.5 * np.random.default_rng(1).standard_normal(fed.dim)
     etas = 0.1 / (1 + np.arange(4 * 6))
     run = ft.fedavg(
@@ -63,11 +68,8 @@ def equals_its_twin(fed, batch_size, batches, extra):
         noise=extra.get("gradient_noise", 0.0), momentum=extra.get("momentum", 0.0),
         proximal=extra.get("proximal_weight", 0.0), server=extra.get("server_step_size", 1.0),
     )  # fmt: skip
-    # The roads differ in the order of sums. A step maps two models to models that are not further apart (the step sizes
-    # are below 2/L up to the slack of momentum), so that 24 steps add up to some hundred roundings of logits.
     scale = float(np.abs(fed.inputs).sum(axis=1).max() * np.abs(run.models).max())
-    np.testing.assert_allclose(run.loss[0], losses, atol=400 * EPS * scale)
-    np.testing.assert_allclose(run.models[0, -1], model, atol=400 * EPS * scale)
+    return max(np.abs(run.loss[0] - losses).max(), np.abs(run.models[0, -1] - model).max()) / (EPS * scale)
 
 
 @pytest.mark.parametrize(("batches", "covers"), [("epoch", True), ("step", False)])

@@ -1,7 +1,12 @@
 """Edges of a sweep that ordinary ones do not reach: what is refused there, and what is said."""
 
+import signal
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,6 +14,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory._releases import made_by, release
+from fedtheory.sweeps import _backends
 from fedtheory.sweeps.grid import gridded
 from fedtheory.sweeps.outcomes import Outcome, variables_of
 from fedtheory.sweeps.plans import Plan, plan
@@ -189,3 +195,105 @@ def test_a_digest_is_that_of_what_was_found_whatever_its_order_and_time():
     found = ft.sweep(lambda d: 2.0 * d, {"d": [1, 3]}, backend="serial")
     assert found.data.attrs == {"seeds": "none", "fedtheory": made_by()}
     assert found.seconds > 0
+
+
+class Fake:
+    """A cluster, and a client of it, of so many threads per worker, that start nothing."""
+
+    def __init__(self, *threads):
+        self.threads, self.seen = dict(enumerate(threads)), []
+        self.closed = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.closed += 1
+
+    def nthreads(self):
+        return self.threads
+
+    def get_executor(self, *, pure):
+        self.seen.append(pure)
+        return ThreadPoolExecutor(1)
+
+    def client(self, address, *, timeout):
+        self.seen.append((address, timeout))
+        return self
+
+    def cluster(self, **options):
+        self.seen.append(options | {"heard": signal.getsignal(signal.SIGINT)})
+        return self
+
+
+def with_cluster(monkeypatch, fake):
+    distributed = SimpleNamespace(Client=fake.client, LocalCluster=fake.cluster)
+    monkeypatch.setitem(sys.modules, "distributed", distributed)
+
+
+def test_a_cluster_has_as_many_workers_as_threads_and_is_left_at_the_end(monkeypatch):
+    fake = Fake(2, 3)
+    with_cluster(monkeypatch, fake)
+    with _backends.crew("dask", 7, "tcp://there:1") as workers:
+        assert (workers.size, fake.closed) == (5, 0)
+        assert workers.executor.submit(max, 3, 5).result() == 5
+    assert fake.seen == [("tcp://there:1", 10), False]
+    assert fake.closed == 1
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        workers.executor.submit(max, 3, 5)
+
+
+def test_a_cluster_of_this_machine_has_one_thread_per_worker_and_does_not_hear_control_c(monkeypatch):
+    fake, heard = Fake(1, 1, 1), signal.getsignal(signal.SIGINT)
+    with_cluster(monkeypatch, fake)
+    with _backends.crew("dask", 3, None) as workers:
+        assert workers.size == 3
+        assert signal.getsignal(signal.SIGINT) is heard
+    options, (address, _), _ = fake.seen
+    assert (options["n_workers"], options["threads_per_worker"], options["host"]) == (3, 1, "127.0.0.1")
+    assert (options["heard"], options["dashboard_address"], address) == (signal.SIG_IGN, None, fake)
+    assert not Path(options["local_directory"]).exists()
+    assert fake.closed == 2  # the client and the cluster
+    with ThreadPoolExecutor(1) as beside, _backends._children_deaf():
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+        def within():
+            with _backends._children_deaf():
+                return signal.getsignal(signal.SIGINT)
+
+        assert beside.submit(within).result() is signal.SIG_IGN
+    assert signal.getsignal(signal.SIGINT) is heard
+
+
+def test_a_cluster_without_workers_or_that_does_not_answer_is_refused(monkeypatch):
+    with_cluster(monkeypatch, Fake())
+    with pytest.raises(ValueError, match="a cluster must have workers, got none at tcp://there:1"):
+        ft.sweep(toy.slow, {"d": [1]}, backend="dask", scheduler="tcp://there:1")
+
+    def fail(address, timeout):
+        raise TimeoutError
+
+    monkeypatch.setattr(sys.modules["distributed"], "Client", fail)
+    with pytest.raises(ValueError, match="scheduler must be the address of a Dask scheduler that answers, got tcp"):
+        ft.sweep(toy.slow, {"d": [1]}, backend="dask", scheduler="tcp://there:1")
+
+
+def test_there_are_as_many_workers_as_processors_unless_somebody_says_otherwise(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 6)
+    assert [_backends.number_of_workers(None, name) for name in _backends.BACKENDS] == [
+        1 if name == "serial" else 6 for name in _backends.BACKENDS
+    ]
+    assert _backends.number_of_workers(4, "threads") == 4
+    assert _backends.number_of_workers(4, "serial") == 1
+    monkeypatch.setattr("os.cpu_count", lambda: None)
+    assert _backends.number_of_workers(None, "threads") == 1
+
+
+def test_work_is_sent_as_it_is_within_a_process_and_pickled_beyond():
+    work = work_of(toy.slow)
+    for backend in _backends.BACKENDS:
+        found = _backends.packed(work, backend)
+        assert (found is work) is (backend in ("serial", "threads"))
+        assert attempt(found, {"d": 2}, None, made_by()).variables["value"].values == 3.0
+    with pytest.raises(TypeError, match="must be something that can be sent to other processes"):
+        _backends.packed(FunctionWork(partial(max, threading.Lock())), "processes")

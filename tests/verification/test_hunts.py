@@ -5,12 +5,13 @@ import time
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pytest
 
 from fedtheory.paper import Paper, Statement
-from fedtheory.verification import _shrinking
+from fedtheory.verification import _shrinking, hunts
 from fedtheory.verification._climbs import climb
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
@@ -159,6 +160,17 @@ def test_a_number_that_is_used_as_it_is_becomes_short() -> None:
     assert hunt(replace(RARE, check=check), evaluations=500).worst.measured in {0.5, 0.6, 0.7, 0.8, 0.9}
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_several_numbers_become_short_beside_a_count(seed: int) -> None:
+    def check(rng: np.random.Generator) -> Finding:
+        count = int(rng.integers(0, 3))
+        numbers = [float(rng.random()) for _ in range(4)]
+        return at_most(min(numbers), 0.4, instance={"count": count, "numbers": numbers})
+
+    found = hunt(replace(RARE, check=check), evaluations=300, rng=seed).worst.instance["numbers"]
+    assert all(number in {0.5, 0.6, 0.7, 0.8, 0.9} for number in found)
+
+
 def test_an_identity_is_hunted_from_both_sides() -> None:
     def check(rng: np.random.Generator) -> Finding:
         return equal_to(100 - (int(rng.integers(0, 1000)) == 17), 100)
@@ -182,6 +194,22 @@ def test_time_ends_a_hunt() -> None:
     states = list(hunting(replace(RARE, check=lambda rng: at_most(float(rng.random()), 2.0)), seconds=0.05))
     assert states[-1].num_instances == len(states) > 1
     assert time.monotonic() - started < 5
+
+
+def test_making_small_has_half_the_time_that_finding_had_or_as_many_instances(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[tuple[float, int | None]] = []
+    budget = hunts._budget
+
+    def noted(seconds: float, evaluations: int | None) -> Any:
+        given.append((seconds, evaluations))
+        return budget(seconds, evaluations)
+
+    monkeypatch.setattr(hunts, "_budget", noted)
+    broken = replace(RARE, check=lambda rng: at_most(1 + float(rng.random()), 1.0))
+    hunt(broken, seconds=0.02)
+    hunt(broken, seconds=3.0, evaluations=5)
+    hunt(broken, seconds=7.0, evaluations=5, small=False)
+    assert given == [(0.02, None), (0.01, None), (3.0, 5), (1.5, 6), (7.0, 5)]
 
 
 def test_what_a_check_raises_says_on_which_tape() -> None:
