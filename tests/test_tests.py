@@ -5,19 +5,19 @@ from collections.abc import Iterable
 
 import pytest
 
-from tests.test_layers import Modules, modules
+from tests.test_layers import Modules, modules, parsed
 
 
 def without_docstring(sources: Modules) -> list[str]:
     """Name modules of tests that do not say what they check."""
-    return [name for name, source in sources.items() if not ast.get_docstring(ast.parse(source))]
+    return [name for name, source in sources.items() if not ast.get_docstring(parsed(source))]
 
 
 def without_assertion(sources: Modules) -> list[str]:
     """Name tests that can end without an assertion, for example since every one of them stands behind an ``if``."""
     found = []
     for module, source in sources.items():
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(parsed(source)):
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and not _asserts(node.body):
                 found.append(f"{module}:{node.lineno} {node.name}")
     return found
