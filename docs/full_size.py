@@ -25,7 +25,7 @@ _LARGEST = 450_000
 _SMALL = 20_000
 
 QUICK_ONLY = {
-    "fedalign_arms": "4 minutes",
+    "fedalign_arms": "more than 30 minutes of processor",
     "scaling": "3 minutes for two of its five repetitions",
     "selection_costs": "15 minutes",
     "worst_federation": "50 minutes of processor",
