@@ -93,7 +93,7 @@ class Config:
     """Learning rate."""
     test_fraction: float = 0.4
     """Share of the images that is held out."""
-    num_instances: int = 100
+    num_instances: int = 60
     """Ways of dealing the shards."""
     seed: int = 0
     """Entropy of shards and batches."""
