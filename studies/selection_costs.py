@@ -13,8 +13,8 @@ that for a convex model, and what does each strategy send?
 the paper), 30 local steps on small batches. Each instance is a new partition, the same for all strategies. The paper
 counts rounds to 60%, early in its training; short steps show that phase, long ones the late rounds to 90%. Rounds to a
 target: the first recorded round whose accuracy reaches it. Per round we count floats sent up, models sent down, and
-losses evaluated (a mini-batch counts as one); the time is that of this simulation, all clients one after the other, and
-without recording.
+losses evaluated (a mini-batch counts as one); the time is the processor's in this simulation, all clients one after the
+other, and without recording.
 
 Active federated learning leaves things open, and three versions stand side by side. ``afl`` is Goetz et al. (2019):
 valuations :math:`\sqrt{n_k} F_k`, and with m = 3 and a tenth explored nobody is explored. ``afl, plain losses``: two
@@ -180,12 +180,12 @@ def _instance(config: Config, concentration: float, index: int) -> dict[str, Any
 
 def _seconds_per_round(fed: Any, strategy: "Strategy", config: Config) -> float:
 
-    start = time.perf_counter()
+    start = time.process_time()
     ft.fedavg(
         fed, strategy, num_rounds=config.num_rounds, local_steps=config.local_steps, batch_size=config.batch_size,
         step_size=config.step_sizes[-1], record=("loss",), record_every=config.num_rounds,
     )  # fmt: skip
-    return (time.perf_counter() - start) / config.num_rounds
+    return (time.process_time() - start) / config.num_rounds
 
 
 def _rounds_to_target(data: "Dataset") -> Any:
