@@ -11,6 +11,8 @@ import pytest
 
 from fedtheory.conformance import Conformance, Failure, _declared, _generated, _selection_laws, generators, joint_law
 from fedtheory.conformance._manners import cases
+from fedtheory.conformance._patience import Watch
+from fedtheory.conformance._selecting import Case, played
 from fedtheory.conformance.checks import FALSE_ALARMS
 from fedtheory.engine import play_round
 from fedtheory.evidence import against_law, rejects
@@ -132,6 +134,12 @@ def test_centers_are_measured_in_units_of_their_spread_and_of_the_noise_of_a_mea
     made: Any = SimpleNamespace(clients=lambda *_: clients, num_clients=1)
     generators._centers(made, np.random.SeedSequence(0), 1e-6)
     np.testing.assert_allclose(seen, [[5 / np.sqrt(2 + (1 + 2**-1.2) / 2)]], rtol=1e-14)
+
+
+def test_updates_grow_with_the_size_of_losses_of_any_sign_and_stay_finite() -> None:
+    case = Case(np.full(4, 0.25), np.array([-4.0, 9.0, 0.25, -1e300]))
+    updates = played(Full(), Watch(10.0), case)(np.random.default_rng(0)).updates
+    assert updates[:, 0].tolist() == [2.0, 3.0, 0.5, 1e9]
 
 
 def test_one_value_among_numbers_that_is_none_is_seen() -> None:
