@@ -27,7 +27,6 @@ _SMALL = 20_000
 QUICK_ONLY = {
     "fedalign_arms": "more than 30 minutes of processor",
     "scaling": "3 minutes for two of its five repetitions",
-    "selection_costs": "15 minutes",
     "worst_federation": "50 minutes of processor",
 }
 """Studies whose pages are at the small size, and how long the full one takes, on cores that others use, too."""
