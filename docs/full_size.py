@@ -25,7 +25,6 @@ _LARGEST = 450_000
 _SMALL = 20_000
 
 QUICK_ONLY = {
-    "fedalign_arms": "more than 30 minutes of processor",
     "scaling": "3 minutes for two of its five repetitions",
     "worst_federation": "50 minutes of processor",
 }
