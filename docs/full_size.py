@@ -26,7 +26,6 @@ _SMALL = 20_000
 
 QUICK_ONLY = {
     "scaling": "3 minutes for two of its five repetitions",
-    "worst_federation": "50 minutes of processor",
 }
 """Studies whose pages are at the small size, and how long the full one takes, on cores that others use, too."""
 
