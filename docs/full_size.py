@@ -24,11 +24,6 @@ _LARGEST = 450_000
 # A smaller array grows when it is packed.
 _SMALL = 20_000
 
-QUICK_ONLY = {
-    "scaling": "3 minutes for two of its five repetitions",
-}
-"""Studies whose pages are at the small size, and how long the full one takes, on cores that others use, too."""
-
 
 def prints(data: Any) -> dict[str, list[float]]:
     """Return, for every variable of numbers, how many are finite and the sum of their sizes."""

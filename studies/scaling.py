@@ -19,8 +19,8 @@ against the other sizes, for pow-d. An exponent of 0 is a round whose cost does 
 **What to expect.** A round touches the clients that it asks or selects: its work does not depend on K, and the time
 grows with K only because memory that no cache holds is slower. Optimal sampling as published asks everybody, so that
 its round is linear in K; with candidates it is not. Time is linear in v, d, the rounds and the replicates once these
-are large, and hardly grows with tau for isotropic quadratics. The table has what was found where the page was made, at
-its small size; a million clients take ``python studies/scaling.py``.
+are large, and hardly grows with tau for isotropic quadratics. The numbers are of two virtual processors of the kind
+EPYC, of which other programs may have used one.
 """
 
 import tracemalloc

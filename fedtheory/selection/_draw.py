@@ -72,7 +72,7 @@ def client_at(alias, uniform):
     return np.uint64(column + np.int64(aliased * alias[np.uint64(2 * column + 1)]))
 
 
-@compiled
+@inlined
 def draw_present(alias, weights, rng, drawn):
     """Fill ``drawn`` with clients as ``draw_by_weight`` draws them, among those there; return whether anybody is.
 
@@ -92,9 +92,9 @@ def draw_present(alias, weights, rng, drawn):
         if missed == _TRIES:
             drawn[filled] = _scan_present(weights, rng)
             if drawn[filled] < 0:
-                return False
+                break
             filled, missed = filled + 1, 0
-    return True
+    return filled == drawn.size
 
 
 @inlined
