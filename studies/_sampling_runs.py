@@ -86,7 +86,7 @@ def answer(config: Any, problem: str, method: str, strategies: Sequence[str]) ->
 
 
 def _summed_up(data: "Dataset") -> "Dataset":
-    """Add what needs every round: how near the bound comes, and rounds and bits until a gap is reached.
+    """Add what needs every round: how near the bound comes, how far gaps are from OCS's, rounds and bits until a gap.
 
     That is a mean gap of twice what uniform sampling ends with; NaN if it is never reached.
     """
@@ -95,6 +95,7 @@ def _summed_up(data: "Dataset") -> "Dataset":
     first = below.argmax("round")
     found = below.any("round")
     return data.assign(
+        from_ocs=abs(gap / gap.sel(strategy="OCS") - 1).max("round").drop_vars("side"),
         nearest=(data["bound"] / data["bounded"].sel(side="upper")).min("round"),
         reached_rounds=data["round"].isel(round=first).where(found).drop_vars("round"),
         reached_bits=data["bits"].isel(round=first).where(found).drop_vars("round"),

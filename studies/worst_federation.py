@@ -21,9 +21,9 @@ A line is missing where no half is crossed. The two lines nearly coincide, and w
 candidates and nothing is left to chance, the color changes there: the floor decides who is ahead, the earlier the more
 heterogeneity and candidates there are. With d = 4 the color changes before the lines, since the mean field leaves out
 the chance by which candidates are drawn: after 256 rounds of four and eight local steps it has pow-d ahead in 66% and
-91% of the federations, the simulation in 31% and 52%. When all that is sent is counted, candidates cost more than they
-bring, but in long runs with eight local steps, where d = 4 is even; dark stripes are costs that pay for no further
-whole round. rpow-d, which asks nobody, is ahead early there, too (table), and of all the most behind in the end.
+91% of the federations, the simulation in 31% and 52%. When all that is sent is counted, candidates beyond m cost more
+than they bring, but in long runs with eight local steps, where d = 4 is even; dark stripes are costs that pay for no
+further whole round. rpow-d, which asks nobody, is ahead early there, too (table), and the most behind in the end.
 """
 
 from dataclasses import dataclass, fields

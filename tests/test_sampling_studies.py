@@ -62,6 +62,8 @@ def test_wrong_runs_and_bounds_are_caught(convergence, tmp_path_factory):
     short = data.assign(needed_gamma=1.5 * data["needed_gamma"])
     assert failing(convergence, short) == {"the longest steps of OCS are ones that the theorem admits"}
     assert "the bounds lie above the measurements" in failing(convergence, data.assign(nearest=data["nearest"] / 2))
+    apart = data.assign(from_ocs=data["from_ocs"] + 1e-5)  # in a round that is not recorded
+    assert failing(convergence, apart) == {"AOCS is OCS, round by round"}
     bits = data["reached_bits"]
     dear = data.assign(reached_bits=bits.where(data["strategy"] != "OCS, longest steps", 5 * bits))
     assert failing(convergence, dear) == {"with the longest steps OCS needs fewer bits than uniform and full"}
