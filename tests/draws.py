@@ -23,6 +23,7 @@ from fedtheory.conformance import _games, aggregation, probabilities
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.rational import alignment_draws, draws, norm_draws, round_draws, run_draws
 from fedtheory.testing import constants, federations
+from tests import recorded_hunts
 
 FILE = Path(__file__).with_suffix(".json")
 DRAWS = 100
@@ -114,6 +115,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "updates of the kit": partial(often, aggregation._cases),
     "games of the kit": partial(often, _games.drawn_games),
     "norms of the kit": partial(often, probabilities._usual),
+    **recorded_hunts.examples(),
 }
 
 
