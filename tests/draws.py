@@ -23,7 +23,7 @@ from fedtheory.conformance import _games, aggregation, probabilities
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.rational import alignment_draws, draws, norm_draws, round_draws, run_draws
 from fedtheory.testing import constants, federations
-from tests import recorded_hunts
+from tests import recorded_hunts, recorded_rationals
 
 FILE = Path(__file__).with_suffix(".json")
 DRAWS = 100
@@ -116,6 +116,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "games of the kit": partial(often, _games.drawn_games),
     "norms of the kit": partial(often, probabilities._usual),
     **recorded_hunts.examples(),
+    **recorded_rationals.examples(),
 }
 
 
