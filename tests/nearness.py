@@ -26,7 +26,7 @@ SHARPENED = (
 SURFACE, DRAWS, CLAIMS = "tests/test_surface.py", "tests/test_draws.py", "tests/claims/test_claim_list.py"
 VALUES, NUMBERS = "tests/test_values.py", ("engine", "estimates", "exact", "sampling", "selection", "valuation")
 PROGRAMS = "tests/worst_case/test_programs.py"
-RANDOM = ("conformance", "datasets", "rational", "testing", "verification")
+RANDOM = ("conformance", "datasets", "federation", "rational", "testing", "verification")
 MOST_NEAR = 3  # tests that are asked before it
 MOST_TESTS = 8  # files, for a module beside the packages: half the library imports some of those
 
