@@ -23,9 +23,7 @@ _PLACE, _TOTAL = Slots(*range(len(SLOTS))), Totals(*range(len(RECORDS)))
 
 
 @compiled
-def run_rounds(  # noqa: PLR0911 # a run can end in many ways
-    addresses, problem, judge, server, space, recording, work, fleet, plan, streams
-):
+def run_rounds(addresses, problem, judge, server, space, recording, work, fleet, plan, streams):  # noqa: PLR0911
     """Run the rounds of one replicate in place; the loss of the problem ``judge`` values the chosen, unless it is None.
 
     Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
@@ -72,7 +70,8 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
     """
     slots = functions_at(addresses, problem)
     problem, server, space, recording, fleet = lent(problem), lent(server), lent(space), lent(recording), lent(fleet)
-    plan, streams = lent(plan), lent(streams)
+    plan, selection_rng, training_rng = lent(plan), lent(streams.selection), lent(streams.training)
+    attendance_rng = lent(streams.attendance)
     model, totals = space.model, space.totals
     num_rounds = plan.step_sizes.size // plan.local_steps
     # Asked once: the usual fleet is present, and handing its arrays around costs a tenth of a round.
@@ -89,18 +88,18 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
             break
         if plan.stop[0] and t > plan.first_round:  # pauses, however short they are apart, let it get on
             return STOPPED
-        here = _attend(slots, server, space, fleet, t, attends, streams.attendance)
+        here = _attend(slots, server, space, fleet, t, attends, attendance_rng)
         if here < 0:
             return here
         asked = 0
         if addresses.propose != 0:
-            asked = _ask(slots, problem, server, space, fleet, plan, t, attends, streams)
-        size = _choose(slots, server, space, fleet, plan, asked, t, attends, streams.selection)
+            asked = _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, training_rng)
+        size = _choose(slots, server, space, fleet, plan, asked, t, attends, selection_rng)
         if size < 0:
             return FAULT
         steps = part(plan.step_sizes, t * plan.local_steps, plan.local_steps)
-        train_cohort(problem, slots.train, space, size, t, steps, work, fleet, streams.training)
-        extra = _weigh(slots, server, space, plan, size, t, addresses.weigh != 0, streams.selection)
+        train_cohort(problem, slots.train, space, size, t, steps, work, fleet, training_rng)
+        extra = _weigh(slots, server, space, plan, size, t, addresses.weigh != 0, selection_rng)
         if extra < 0.0:
             return FAULT
         if row >= 0:
@@ -109,11 +108,11 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
         if not _is_finite(model):
             return FAULT if addresses.weigh != 0 and _only_coefficients_fail(space, size) else t + 1
         if judge is not None:  # decided at compilation: whoever values nobody runs a loop without this
-            judged = _judge(slots.excess, lent(judge), space, recording.values, row, plan, size, streams.selection)
+            judged = _judge(slots.excess, lent(judge), space, recording.values, row, plan, size, selection_rng)
             if judged < 0:
                 return t + 1
             totals[_TOTAL.coalitions] += judged
-        _look_back(slots, server, space, size, t, addresses.value != 0, addresses.observe != 0, streams.selection)
+        _look_back(slots, server, space, size, t, addresses.value != 0, addresses.observe != 0, selection_rng)
         totals[_TOTAL.uplink] += sent * model.size + asked + extra
         totals[_TOTAL.broadcasts] += max(asked, size)
         totals[_TOTAL.evaluations] += asked
@@ -135,20 +134,20 @@ def _attend(slots, server, space, fleet, t, attends, rng):
 
 
 @inlined
-def _ask(slots, problem, server, space, fleet, plan, t, attends, streams):
+def _ask(slots, problem, server, space, fleet, plan, t, attends, selection_rng, training_rng):
     """Ask candidates for their losses; return how many they are, -1 if the rule is at fault."""
     table, memory, weights = server
     candidates = space.candidates
     space.report[0] = _PLACE.propose
     if plan.checks:
         _fill(candidates, candidates.size, -1)
-    asked = slots.propose(t, table, memory, weights, streams.selection, candidates)
+    asked = slots.propose(t, table, memory, weights, selection_rng, candidates)
     space.report[2] = asked
     if plan.checks and _misnames(candidates, asked, weights.size):
         return -1
     if attends:
         asked = keep_present(candidates, asked, fleet)
-    slots.losses(problem, space.model, part(candidates, 0, asked), plan.candidate_batch, streams.training, space.losses)
+    slots.losses(problem, space.model, part(candidates, 0, asked), plan.candidate_batch, training_rng, space.losses)
     return asked
 
 

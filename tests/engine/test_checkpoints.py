@@ -256,14 +256,41 @@ def test_ctrl_c_before_anything_is_finished_leaves_nothing(monkeypatch):
     assert stopped.value.finished is None
 
 
+def in_step(monkeypatch):
+    """Let a replicate run only when what was said of those before is shown."""
+    turns = threading.Semaphore(0)
+    advanced, heard = _replicates.advanced, _pace._heard
+
+    def waiting(blank, state):
+        turns.acquire()
+        return advanced(blank, state)
+
+    def releasing(news, look):
+        turns.release()
+        return heard(news, None)
+
+    monkeypatch.setattr(_pace, "advanced", waiting)
+    monkeypatch.setattr(_pace, "_heard", releasing)
+
+
 def test_progress_is_shown_after_two_seconds_only(capsys, monkeypatch):
     run(progress=True)
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(_pace, "_PATIENCE", 0.0)
+    in_step(monkeypatch)
     run(progress=True, num_threads=1)
     lines = capsys.readouterr().err.splitlines()
-    assert re.fullmatch(r"rounds: \d+ of 72, \d+ of 12 replicates(, 0:00:00 left)?", lines[0])
-    assert lines[-1] == "rounds: 72 of 72, 12 of 12 replicates"
+    assert lines[0].startswith("rounds: 6 of 72, 1 of 12 replicates, 0:00:")
+    assert lines[1:] == ["rounds: 72 of 72, 12 of 12 replicates"]
+
+
+def test_a_long_replicate_shows_its_rounds(capsys, monkeypatch):
+    monkeypatch.setattr(_pace, "_PATIENCE", 0.0)
+    monkeypatch.setattr(_pace, "_LOOK", 1e-3)
+    run(1, num_rounds=1_000_000, record_every=1_000_000, progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"rounds: \d+ of 1000000(, \d:\d\d:\d\d left)?", lines[0])
+    assert lines[-1] == "rounds: 1000000 of 1000000"
     assert len(lines) == 2
 
 
