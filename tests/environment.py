@@ -32,17 +32,24 @@ def sized(compiled: int, plain: int) -> int:
 
 
 # Of two workers each begins with one half of the tests. If both halves began with what compiles, both would compile the
-# same kernels at the same time: one has all of these first, while the other is busy with exact arithmetic.
+# same kernels at the same time: the first has all of these, and the other is busy with exact arithmetic and with texts
+# until it comes to the studies, which read many kernels.
 _COMPILE = (
     "fedtheory/",
     *(f"tests/{folder}/" for folder in ("engine", "federation", "selection", "sampling", "valuation", "testing")),
-    *(f"tests/{folder}/" for folder in ("conformance", "exact", "estimates")),
+    *(f"tests/{folder}/" for folder in ("conformance", "exact", "estimates", "claims")),
 )
+_STUDIES = ("stud", "full_size")
+
+
+def _place(item: pytest.Item) -> int:
+    file, _, _ = item.nodeid.partition("::")
+    return 0 if file.startswith(_COMPILE) else 2 if any(word in file for word in _STUDIES) else 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the tests that compile kernels, or are the first to need them; otherwise keep the order."""
-    items.sort(key=lambda item: not item.nodeid.startswith(_COMPILE))
+    """Begin with the tests that compile kernels, and end with the studies; otherwise keep the order."""
+    items.sort(key=_place)
 
 
 def pytest_collection_finish() -> None:

@@ -50,13 +50,14 @@ class Item(NamedTuple):
     nodeid: str
 
 
-def test_what_compiles_comes_first_and_otherwise_the_order_stays() -> None:
-    bound, loop, claim, rule = (
-        Item(f"tests/{place}") for place in ("bounds/b.py", "engine/e.py", "claims/a.py", "selection/a.py")
+def test_what_compiles_comes_first_the_studies_last_and_otherwise_the_order_stays() -> None:
+    study, bound, loop, text, rule = (
+        Item(f"tests/{place}.py::test_a_study")
+        for place in ("test_full_size", "bounds/test_b", "engine/test_e", "test_a", "selection/test_a")
     )
-    items = [bound, loop, claim, rule]
+    items = [study, bound, loop, text, rule]
     pytest_collection_modifyitems(items)
-    assert items == [loop, rule, bound, claim]
+    assert items == [loop, rule, bound, text, study]
 
 
 def test_ctrl_c_reaches_the_tests_of_a_background_job_too() -> None:
