@@ -14,6 +14,7 @@ from fedtheory import _validate
 from fedtheory._threads import pinned
 from fedtheory._validate import Array
 from fedtheory.exact._door import frequency_law, quadratic
+from fedtheory.exact._parabolas import parabolas
 from fedtheory.exact._problem import busy_clients
 from fedtheory.exact._ranking import among
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -150,12 +151,12 @@ def _smallest_maximum(fed: QuadraticFederation, corners: Array, w: Array) -> Arr
     """Minimize ``max_i sum_k corners[i, k] F_k(w)``: a small convex program in (w, t)."""
     from scipy.optimize import minimize
 
-    scale = fed.objective_gap
+    scale, clients = fed.objective_gap, parabolas(fed)
     upward = np.append(np.zeros(fed.dim), 1.0)
     above_all = {
         "type": "ineq",
-        "fun": lambda x: x[-1] - corners @ (fed.losses(x[:-1]) - fed.minimum) / scale,
-        "jac": lambda x: np.column_stack([-corners @ fed.gradients(x[:-1]) / scale, np.ones(len(corners))]),
+        "fun": lambda x: x[-1] - corners @ (clients.losses(x[:-1]) - fed.minimum) / scale,
+        "jac": lambda x: np.column_stack([-corners @ clients.gradients(x[:-1]) / scale, np.ones(len(corners))]),
     }
     start = np.append(w, (corners @ (fed.losses(w) - fed.minimum)).max() / scale)
     solved = minimize(
