@@ -84,7 +84,7 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms
 
 
 def rescale(norms: Array, budget: float, probabilities: Array) -> None:
-    """Write the optimal probabilities of norms, more positive ones than the budget, whose sums overflow or are subnormal.
+    """Write the optimal probabilities of norms whose sums overflow or are subnormal; more are positive than the budget.
 
     The norms are multiplied by a power of two that brings the largest to about 2^900, which loses only clients whose
     probability is below 1e-308. When only such clients are left after saturation, they are scaled anew.
