@@ -1,14 +1,19 @@
 """The two ways in which this library compiles: both cached and without the GIL, one in exact IEEE arithmetic."""
 
 import hashlib
+import io
+import pickle
 import re
+import sys
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, final
 
 import numba
-from numba.core.caching import IndexDataCacheFile, NullCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.environment import Environment, _rebuild_env, lookup_environment
+from numba.core.runtime import rtsys
 
 __all__ = ["compiled", "compiled_with_reordering", "inlined", "is_compiled", "with_checked_bounds"]
 
@@ -20,13 +25,13 @@ _IMPORT = re.compile(r"^(?:from|import) (fedtheory[\w.]*)(?: import (\([^)]*|.*)
 
 def compiled(function: Function) -> Function:
     """Compile on first call and keep the machine code in numba's cache (typed, unlike ``numba.njit``)."""
-    dispatcher: Function = _never_stale(numba.njit(cache=True, nogil=True)(function))
+    dispatcher: Function = _never_stale(numba.njit(nogil=True)(function))
     return dispatcher
 
 
 def inlined(function: Function) -> Function:
     """Compile a small function into each of its callers, which spares the passing of arrays."""
-    dispatcher: Function = _never_stale(numba.njit(cache=True, nogil=True, inline="always")(function))
+    dispatcher: Function = _never_stale(numba.njit(nogil=True, inline="always")(function))
     return dispatcher
 
 
@@ -37,7 +42,7 @@ def compiled_with_reordering(function: Function) -> Function:
     meaning. Splitting a constant into a large and a small part does not work here: the parts may be added first.
     """
     allowed = {"contract", "reassoc", "nsz", "arcp"}
-    dispatcher: Function = _never_stale(numba.njit(cache=True, nogil=True, fastmath=allowed)(function))
+    dispatcher: Function = _never_stale(numba.njit(nogil=True, fastmath=allowed)(function))
     return dispatcher
 
 
@@ -68,12 +73,21 @@ def is_compiled(function: Callable[..., Any]) -> bool:
 def _never_stale(dispatcher: Any) -> Any:
     # numba's cache looks at the age of the function's own file only: after a change in a function that it calls from
     # another module it would run the old one, and after a mere checkout it compiles everything again. Here a cached
-    # function belongs to the text of its file and of all files of this package that are imported from there.
+    # function belongs to the text of its file and of all files of this package that are imported from there, as they
+    # were when it was made.
     if is_compiled(dispatcher):
-        index = dispatcher._cache._cache_file
-        index._source_stamp = _stamp(Path(dispatcher.py_func.__code__.co_filename))
-        index._load_index = _readable(index._load_index)
+        function = dispatcher.py_func
+        dispatcher._cache = _LateCache(partial(_cache_of, function, _stamp(Path(function.__code__.co_filename))))
     return dispatcher
+
+
+def _cache_of(function: Callable[..., Any], stamp: str) -> Any:
+    found = FunctionCache(function)
+    index = found._cache_file
+    index._source_stamp = stamp
+    index._load_index = _readable(index._load_index)
+    _load_directly(found)
+    return found
 
 
 def _readable(load_index: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any, str]]:
@@ -107,7 +121,65 @@ def _imports(file: Path) -> tuple[Path, ...]:
     """Files of this package that a file imports when it is itself imported."""
     found = []
     for source, names in _IMPORT.findall(file.read_text(encoding="utf-8")):
-        for name in ("", *re.findall(r"\w+", names)):
-            path = _ROOT.joinpath(*source.split("."), name)
+        home = _ROOT.joinpath(*source.split("."))
+        # What is imported from a folder may be a file in it; what is imported from a file cannot.
+        places = [home, *(home / name for name in re.findall(r"\w+", names))] if home.is_dir() else [home]
+        for path in places:
             found += [kind for kind in (path.with_suffix(".py"), path / "__init__.py") if kind.is_file()]
     return tuple(found)
+
+
+@final
+class _LateCache:
+    """Numba's cache of a function, made when it is first asked for anything.
+
+    Each looks for a folder that it can write to, and of a hundred functions that are imported a run calls ten.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.made = cache(make)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.made(), name)
+
+
+def _load_directly(known: Any) -> None:
+    """Let the cache of a compiled function load what it has without what only a compiler needs.
+
+    Before it loads anything, numba installs all that it can compile, and for each function of its own that is part of
+    the code, as the methods of random generators are, it imports the module of that function; one of them brings
+    ``scipy.linalg``. That is half of the time of a first call, and a compiler asks for all this by itself. What runs
+    needs numba's management of memory, and for each function an environment: its constants, and the globals of its
+    module, which only object mode reads.
+    """
+
+    def load_overload(signature: Any, context: Any) -> Any:
+        rtsys.initialize(context)
+        with known._guard_against_spurious_io_errors():
+            return known._load_overload(signature, context)
+
+    file = known._cache_file
+    known.load_overload = load_overload
+    file._load_data = lambda name: _Reader(io.BytesIO(Path(file._data_path(name)).read_bytes())).load()
+
+
+@final
+class _Reader(pickle.Unpickler):
+    # of files that numba wrote and would unpickle itself
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) == (_rebuild_env.__module__, _rebuild_env.__name__):
+            return _environment
+        return super().find_class(module, name)
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Any:
+    """Return the environment of a function, of numba's own with the name of its module alone."""
+    if module in sys.modules or not module.startswith("numba."):
+        return _rebuild_env(module, constants, name)
+    known = lookup_environment(name)
+    if known is None:
+        known = Environment({"__name__": module})
+        known.consts[:] = constants
+        known.env_name = name
+        Environment._memo[name] = known
+    return known

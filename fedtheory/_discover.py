@@ -18,8 +18,10 @@ class BrokenModuleWarning(UserWarning):
 
 
 @cache
-def surface(folder: str) -> dict[str, str]:
+def surface(folder: str, name: str = "") -> dict[str, str]:
     """Names that the modules in a folder offer, each with its module: their ``__all__``, or their public definitions.
+
+    Only modules in whose text ``name`` occurs are looked at, since no others can offer it.
 
     Raises
     ------
@@ -28,14 +30,17 @@ def surface(folder: str) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for file in sorted(Path(folder).glob("[!_]*.py")):
+        text = file.read_text(encoding="utf-8")
+        if name not in text:
+            continue
         try:
-            offered = _offered_by(ast.parse(file.read_text(encoding="utf-8")))
+            offered = _offered_by(ast.parse(text))
         except SyntaxError as error:
             _leave_out(file, error)
             continue
-        for name in offered:
-            if found.setdefault(name, file.stem) != file.stem:
-                message = f"{name} must be offered by one module of {folder}, got {found[name]}.py and {file.name}"
+        for one in offered:
+            if found.setdefault(one, file.stem) != file.stem:
+                message = f"{one} must be offered by one module of {folder}, got {found[one]}.py and {file.name}"
                 raise ImportError(message)
     return found
 
@@ -64,7 +69,7 @@ def _rooms(folder: str) -> frozenset[str]:
 
 
 def lazy_names(
-    package: str, folder: str, offered: Callable[[str], dict[str, str]] = surface
+    package: str, folder: str, offered: Callable[[str, str], dict[str, str]] = surface
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make the ``__getattr__`` and ``__dir__`` of an open package: a name loads the one module that offers it."""
 
@@ -76,13 +81,13 @@ def lazy_names(
             raise AttributeError(message)
         if name in _rooms(folder):
             return importlib.import_module(f"{package}.{name}")
-        if name not in offered(folder):
+        if name not in offered(folder, name):
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message)
-        return getattr(importlib.import_module(f"{package}.{offered(folder)[name]}"), name)
+        return getattr(importlib.import_module(f"{package}.{offered(folder, name)[name]}"), name)
 
     def __dir__() -> list[str]:
-        return sorted({*offered(folder), *_rooms(folder)})
+        return sorted({*offered(folder, ""), *_rooms(folder)})
 
     return __getattr__, __dir__
 
@@ -92,7 +97,7 @@ def lazy_modules(package: str, folder: str) -> tuple[Callable[[str], Any], Calla
 
     Modules of such a package may use the same name: what is in them is found otherwise, claims by their keys.
     """
-    return lazy_names(package, folder, lambda _: {})
+    return lazy_names(package, folder, lambda *_: {})
 
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:

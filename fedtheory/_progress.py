@@ -56,11 +56,12 @@ def _bar(console: Any, description: str, total: int) -> Iterator[Report]:
 
 
 def _log(description: str) -> Report:
-    last = [-_PAUSE]
+    last, written = -_PAUSE, -1
 
     def write(now: int, total: int, left: str, note: str) -> None:
-        if time.monotonic() - last[0] >= _PAUSE or now == total:
-            last[0] = time.monotonic()
+        nonlocal last, written
+        if now != written and (time.monotonic() - last >= _PAUSE or now == total):
+            last, written = time.monotonic(), now
             said = ", ".join(filter(None, (f"{now} of {total}", note, left)))
             sys.stderr.write(f"{description}: {said}\n")
             sys.stderr.flush()

@@ -1,10 +1,11 @@
-"""What workload A of the performance study takes at least: its draws, flops and comparisons in bare loops.
+"""What workload A of the performance study, and rand among a million clients, take at least: bare loops.
 
 No rules, slots, recordings or choice of clients: ``python studies/_performance_floor.py`` times what no simulator that
-draws with NumPy's generators can do without, in nanoseconds of the processor for a round.
+draws with NumPy's generators can do without, in nanoseconds of the processor for a round. A round of rand reads ten
+places of the alias table, ten rows of two cache lines, and ten counts.
 """
 
-# mypy: allow-untyped-decorators
+# mypy: allow-untyped-decorators, allow-untyped-calls
 import sys
 from collections.abc import Callable
 from time import process_time
@@ -12,6 +13,9 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+
+from fedtheory._views import prefetch
+from fedtheory.selection._draw import alias_table, client_at
 
 # Clients, candidates, selected, and the draws that candidates without replacement take on average, counted.
 WORKLOADS = ((30, 9, 3, 10.65), (100, 30, 10, 36.15))
@@ -74,6 +78,62 @@ def floors(num_rounds: int = 100_000) -> list[dict[str, float]]:
     return rows
 
 
+@njit(nogil=True)
+def _ask_for_columns(alias: Any, uniforms: Any) -> None:
+    for j in range(uniforms.size):
+        prefetch(alias, np.int64(uniforms[j] * (alias.size // 2)) * 2, 0)
+
+
+@njit(nogil=True)
+def _ask_for_clients(rows: Any, counts: Any, chosen: Any) -> None:
+    for k in chosen:
+        prefetch(rows, k, 0)
+        prefetch(rows, k, rows.shape[1] - 1)
+        prefetch(counts, k, 0)
+
+
+@njit(nogil=True)
+def _train(rows: Any, counts: Any, chosen: Any, model: Any) -> None:
+    updates = np.zeros(model.size)
+    for client in chosen:
+        k, share = np.uint64(client), 1e-5 * rows[client, 0]
+        share += 1e-5 * rows[k, 0] * (1.0 - share)
+        for i in range(model.size):
+            updates[i] += share * (rows[k, i + 2] - model[i])
+        counts[k] += 1
+    for i in range(model.size):
+        model[i] += updates[i] / chosen.size
+
+
+@njit(nogil=True)
+def _rand(alias: Any, rows: Any, counts: Any, rng: Any, lead: int, num_rounds: int) -> float:
+    """Draw so many rounds ahead of naming the clients drawn, and name them so many ahead of training them."""
+    uniforms, chosen = np.zeros((lead + 1, 10)), np.zeros((lead + 1, 10), np.int64)
+    model = np.zeros(rows.shape[1] - 2)
+    for t in range(num_rounds + 2 * lead):
+        drawn, named = uniforms[t % (lead + 1)], uniforms[(t - lead) % (lead + 1)]
+        for j in range(drawn.size):
+            drawn[j] = rng.random()
+        _ask_for_columns(alias, drawn)
+        clients = chosen[(t - lead) % (lead + 1)]
+        for j in range(named.size):
+            clients[j] = client_at(alias, named[j])
+        _ask_for_clients(rows, counts, clients)
+        _train(rows, counts, chosen[(t - 2 * lead) % (lead + 1)], model)
+    return float(model[0])
+
+
+def floors_of_many(num_rounds: int = 100_000) -> list[dict[str, float]]:
+    """Nanoseconds of a round of rand, a row for each number of clients; with a lead memory is asked a round ahead."""
+    rng, rows = np.random.default_rng(0), []
+    for num_clients in (1_000, 1_000_000):
+        clients, counts = rng.normal(3.0, 1.0, (num_clients, 12)), np.zeros(num_clients, np.int64)
+        arrays = alias_table(rng.uniform(1.0, 2.0, num_clients)), clients, counts, rng
+        leads = {f"lead of {lead}": _nanoseconds(_rand, *arrays, lead, num_rounds) for lead in (0, 1)}
+        rows.append({"num_clients": num_clients, **leads})
+    return rows
+
+
 def _nanoseconds(program: Callable[..., Any], *arguments: Any) -> float:
     program(*arguments[:-1], 10)
     seconds = []
@@ -85,5 +145,5 @@ def _nanoseconds(program: Callable[..., Any], *arguments: Any) -> float:
 
 
 if __name__ == "__main__":
-    for row in floors():
+    for row in floors() + floors_of_many():
         sys.stdout.write(", ".join(f"{name} {value:.0f}" for name, value in row.items()) + "\n")

@@ -1,11 +1,11 @@
-"""The file that keeps the finished replicates of a run, and tells which run that is."""
+"""The file that keeps the replicates of a run, finished or under way, and tells which run that is."""
 
 import hashlib
 import inspect
 import io
 import json
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,31 +13,39 @@ import numpy as np
 
 from fedtheory._files import bytes_writer, place
 from fedtheory._releases import made_by
-from fedtheory.engine._replicates import Job, Replicate
-from fedtheory.engine.contract import recording
+from fedtheory.engine._replicates import Blank, Course, Job, Replicate, UnderWay, begun
 
 __all__ = ["keep", "kept"]
 
 Seeds = Sequence[np.random.SeedSequence]
 
 
-def keep(path: Path, job: Job, seeds: Seeds, finished: Sequence[Replicate]) -> None:
-    """Write the finished replicates, whole or not at all."""
-    about = {"run": _identity(job, seeds), "made_by": made_by(), "finished": len(finished)}
-    names = [name for name in finished[0].recording._fields if name != "every"]
-    arrays: dict[str, Any] = {
-        name: np.stack([getattr(replicate.recording, name) for replicate in finished]) for name in names
-    }
+def keep(path: Path, blank: Blank, seeds: Seeds, course: Course) -> None:
+    """Write what there is of a run, whole or not at all."""
+    places = sorted(course.finished)
+    finished = [course.finished[i] for i in places]
+    about = {
+        "run": _identity(blank.job, seeds), "made_by": made_by(), "finished": places,
+        "under_way": {i: [rng.bit_generator.state for rng in state.streams] for i, state in course.under_way.items()},
+    }  # fmt: skip
+    arrays: dict[str, Any] = {}
+    if finished:
+        arrays = {name: np.stack([getattr(one.recording, name) for one in finished]) for name in _recorded(blank)}
+        arrays["counts"] = np.stack([one.counts for one in finished])
+        arrays["diverged_at"] = np.array([one.diverged_at for one in finished])
+    for i, state in course.under_way.items():
+        arrays |= {f"{i}:{j}": written for j, written in enumerate(state.written(blank.job))}
     stream = io.BytesIO()
-    np.savez(
-        stream, about=np.array(json.dumps(about)), counts=np.stack([replicate.counts for replicate in finished]),
-        diverged_at=np.array([replicate.diverged_at for replicate in finished]), **arrays,
-    )  # fmt: skip
+    np.savez(stream, about=np.array(json.dumps(about)), **arrays)
     place(path, bytes_writer(stream.getvalue()))
 
 
-def kept(path: Path, job: Job, seeds: Seeds) -> list[Replicate]:
-    """Return the replicates that a file keeps, as many as are wanted; none if there is no file.
+def _recorded(blank: Blank) -> list[str]:
+    return [name for name in blank.recording._fields if name != "every"]
+
+
+def kept(path: Path, blank: Blank, seeds: Seeds) -> Course:
+    """Return what a file keeps of a run, as much as is wanted; nothing if there is no file.
 
     Raises
     ------
@@ -45,33 +53,45 @@ def kept(path: Path, job: Job, seeds: Seeds) -> list[Replicate]:
         If it is no checkpoint, or one of another run or of another fedtheory, whose bits may differ.
     """
     if not path.exists():
-        return []
+        return Course({}, {})
     about, arrays = _read(path)
-    for name, wanted in (("made_by", made_by()), ("run", _identity(job, seeds))):
+    for name, wanted in (("made_by", made_by()), ("run", _identity(blank.job, seeds))):
         if about[name] != wanted:
             what = f"of fedtheory {wanted}" if name == "made_by" else "of this run"
             got = f"that of {about[name]}" if name == "made_by" else "that of another"
             message = f"checkpoint must be {what}, got {got} in {path}: remove it, or name another file"
             raise ValueError(message)
-    number = min(len(seeds), about["finished"])
-    counts, diverged_at = arrays.pop("counts"), arrays.pop("diverged_at")
-    blank = recording(job.record, job.every, job.num_recorded, job.sizes)
-    return [
-        Replicate(
-            blank._replace(**{name: values[i] for name, values in arrays.items()}), counts[i], int(diverged_at[i])
-        )
-        for i in range(number)
-    ]
+    under_way = {int(i): states for i, states in about["under_way"].items() if int(i) < len(seeds)}
+    return Course(
+        {i: one for i, one in _finished(blank, about["finished"], arrays) if i < len(seeds)},
+        {i: _restored(begun(blank, seeds[i]), blank.job, i, arrays, states) for i, states in under_way.items()},
+    )
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-        return json.loads(str(arrays.pop("about"))), arrays
-    except (EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        about = json.loads(str(arrays.pop("about")))
+        return {name: about[name] for name in ("made_by", "run", "finished", "under_way")}, arrays
+    except (EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
         message = f"checkpoint must be one that a run wrote, got {path}, which cannot be read: remove it"
         raise ValueError(message) from error
+
+
+def _finished(blank: Blank, places: list[int], arrays: dict[str, Any]) -> Iterator[tuple[int, Replicate]]:
+    for row, i in enumerate(places):
+        recorded = {name: arrays[name][row] for name in _recorded(blank)}
+        yield i, Replicate(blank.recording._replace(**recorded), arrays["counts"][row], int(arrays["diverged_at"][row]))
+
+
+def _restored(state: UnderWay, job: Job, i: int, arrays: dict[str, Any], states: list[Any]) -> UnderWay:
+    """Overwrite all that rounds leave in a replicate that is about to begin."""
+    for j, written in enumerate(state.written(job)):
+        written[...] = arrays[f"{i}:{j}"]
+    for rng, left in zip(state.streams, states, strict=True):
+        rng.bit_generator.state = left
+    return state
 
 
 def _identity(job: Job, seeds: Seeds) -> str:

@@ -1,8 +1,6 @@
-"""Independent replicates of one simulation on threads: each has its own random streams and its own buffers."""
+"""Independent replicates of one simulation: each has its own random streams and its own buffers."""
 
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,19 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory.engine._binding import BoundLoop, bound_loop
 from fedtheory.engine._faults import failures_named, fault
 from fedtheory.engine._fleet import Fleet
 from fedtheory.engine._round_game import METHODS
-from fedtheory.engine.contract import Family, LocalWork, Plan, Server, recording, workspace
-from fedtheory.engine.rounds import FAULT, SHORTFALL
+from fedtheory.engine.contract import Family, LocalWork, Plan, Server, Streams, recording, workspace
+from fedtheory.engine.rounds import FAULT, SHORTFALL, STOPPED
 from fedtheory.selection.rules import Rules, Strategy
 
-__all__ = ["Job", "Replicate", "run_all"]
-
-_BUNDLES = 64
+__all__ = ["Blank", "Course", "Job", "Replicate", "UnderWay", "advanced", "begun", "blank_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +52,14 @@ class Job:
         return {"K": self.weights.size, **most, "v": self.initial.size, "coalitions": coalitions}
 
     @property
+    def num_rounds(self) -> int:
+        """Rounds T."""
+        return len(self.step_sizes) // self.local_steps
+
+    @property
     def num_recorded(self) -> int:
         """Recorded rounds, round 0 included."""
-        return len(self.step_sizes) // self.local_steps // self.every + 1
+        return self.num_rounds // self.every + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,60 +71,92 @@ class Replicate:
     diverged_at: int
 
 
-class _Blank(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class UnderWay:
+    """A replicate that has begun: all that its rounds leave, and so all it needs to go on."""
+
+    problem: Any
+    judge: Any
+    server: Server
+    space: Any
+    recording: Any
+    fleet: Fleet
+    streams: Streams
+
+    @property
+    def num_rounds(self) -> int:
+        """Rounds that are over, also while others are running."""
+        return int(self.space.report[1])
+
+    def written(self, job: Job) -> list[Array]:
+        """All arrays that the rounds write into, or rules and kernels; the streams are beside them."""
+        parts: list[Any] = [self.server.memory, self.space, self.recording]
+        for family, arrays in ((job.family, self.problem), (job.validation, self.judge)):
+            parts += [] if family is None else [getattr(arrays, name) for name in family.private]
+        return list(_arrays((*parts, self.fleet.memory, self.fleet.present)))
+
+
+def _arrays(part: Any) -> Iterator[Array]:
+    if isinstance(part, np.ndarray):
+        yield part
+    elif isinstance(part, tuple):
+        for inner in part:
+            yield from _arrays(inner)
+
+
+class Course(NamedTuple):
+    """How far a run is: replicates by the place of their seed."""
+
+    finished: dict[int, Replicate]
+    under_way: dict[int, UnderWay]
+
+
+class Blank(NamedTuple):
     """What is made once for all replicates, and copied by each where it writes."""
 
+    job: Job
     loop: BoundLoop
     plan: Plan
     space: Any
     recording: Any
 
 
-def run_all(
-    job: Job, seeds: list[np.random.SeedSequence], num_threads: int | None, progress: Callable[[int], object] | None
-) -> list[Replicate]:
-    """Run a replicate per seed; the results come in the order of the seeds.
+def blank_of(job: Job) -> Blank:
+    """Bind the loop, and make what replicates are copied from."""
+    return Blank(
+        job, bound_loop(job.family, job.rules), _plan(job, np.zeros(1, dtype=np.bool_)),
+        workspace(job.initial, job.sizes), recording(job.record, job.every, job.num_recorded, job.sizes),
+    )  # fmt: skip
+
+
+def begun(blank: Blank, seed: np.random.SeedSequence) -> UnderWay:
+    """Make a replicate that is about to begin its first round."""
+    job, (selection, training, attendance) = blank.job, seed.spawn(3)
+    rngs = [np.random.default_rng(selection), np.random.default_rng(training)]
+    # To make a Generator and hand it over takes half as long as a short replicate: none is made that nobody draws from.
+    rngs.append(rngs[0] if job.rules.attend is None else np.random.default_rng(attendance))
+    return UnderWay(
+        problem=job.family.own_arrays(), judge=None if job.validation is None else job.validation.own_arrays(),
+        server=_server(job), space=_emptied(blank.space, job.initial), recording=_copied(blank.recording),
+        fleet=_fleet(job), streams=Streams(*rngs),
+    )  # fmt: skip
+
+
+def advanced(blank: Blank, state: UnderWay) -> Replicate | None:
+    """Let a replicate run on; return what it wrote, or None if it was stopped before its end.
 
     Raises
     ------
     ValueError
-        If too few clients are available in a round, or the number of threads makes no sense.
+        If too few clients are available in a round, or a rule is at fault.
     """
-    num_threads = _validate.count("num_threads", os.cpu_count() or 1 if num_threads is None else num_threads)
-    workers = min(num_threads, len(seeds))
-    stop = np.zeros(1, dtype=np.bool_)
-    # Thousands of short replicates go to the threads in bundles: handing over each takes as long as running it.
-    size = max(1, len(seeds) // (_BUNDLES * workers))
-    bundles = [seeds[first : first + size] for first in range(0, len(seeds), size)]
-    blank = _Blank(
-        bound_loop(job.family, job.rules), _plan(job, stop), workspace(job.initial, job.sizes),
-        recording(job.record, job.every, job.num_recorded, job.sizes),
-    )  # fmt: skip
-    pool = ThreadPoolExecutor(workers)
-    futures = [pool.submit(lambda some: [_run_one(blank, job, seed) for seed in some], some) for some in bundles]
-    finished = 0
-    try:
-        for future in as_completed(futures):
-            finished += len(future.result())
-            if progress is not None:
-                progress(finished)
-    finally:
-        # After a failure or Ctrl-C the other replicates end before their next round.
-        stop[0] = True
-        pool.shutdown(cancel_futures=True)
-    return [replicate for future in futures for replicate in future.result()]
-
-
-def _run_one(blank: _Blank, job: Job, seed: np.random.SeedSequence) -> Replicate:
-    # Three streams, so that a strategy's draws change neither the noise of training nor who is there.
-    selection, training, attendance = seed.spawn(3)
-    rngs = [np.random.default_rng(selection), np.random.default_rng(training)]
-    # To make a Generator and hand it over takes half as long as a short replicate: none is made that nobody draws from.
-    rngs.append(rngs[0] if job.rules.attend is None else np.random.default_rng(attendance))
-    space, written, fleet = _emptied(blank.space, job.initial), _copied(blank.recording), _fleet(job)
+    job, space, first = blank.job, state.space, state.num_rounds
+    plan = blank.plan._replace(first_round=first) if first else blank.plan
     with failures_named(job.name, space):
-        problem, judge = job.family.own_arrays(), None if job.validation is None else job.validation.own_arrays()
-        ended = blank.loop(problem, judge, _server(job), space, written, job.work, fleet, blank.plan, *rngs)
+        ended = blank.loop(
+            state.problem, state.judge, state.server, space, state.recording, job.work, state.fleet, plan,
+            state.streams,
+        )  # fmt: skip
     if ended == SHORTFALL:
         message = (
             f"at least {job.rules.min_present} clients must be available in every round (shortfall='allow' selects "
@@ -132,8 +164,8 @@ def _run_one(blank: _Blank, job: Job, seed: np.random.SeedSequence) -> Replicate
         )
         raise ValueError(message)
     if ended == FAULT:
-        raise ValueError(fault(job.name, space, fleet.present))
-    return Replicate(written, space.counts, ended)
+        raise ValueError(fault(job.name, space, state.fleet.present))
+    return None if ended == STOPPED else Replicate(state.recording, space.counts, ended)
 
 
 def _copied(arrays: Any) -> Any:

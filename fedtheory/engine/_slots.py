@@ -7,6 +7,7 @@ and each replicate passes eight integers.
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,11 @@ _KINDS = {
 
 def signature_of(slot: Slot, problem: Any = None) -> Any:
     """Numba's signature of a slot, for a family whose arrays have this type; only what it writes is writable."""
+    return _signature(slot, problem if "problem" in slot.arguments else None)
+
+
+@lru_cache(maxsize=256)
+def _signature(slot: Slot, problem: Any) -> Any:
     return _KINDS[slot.returns](*(_type_of(name, slot, problem) for name in slot.arguments))
 
 
@@ -52,8 +58,14 @@ def address_of(function: Any, signature: Any) -> int:
     NumbaError, TypeError
         If the function does not have these arguments and this result.
     """
+    return _compiled(function, signature)[1]
+
+
+@lru_cache(maxsize=256)
+def _compiled(function: Any, signature: Any) -> tuple[Any, int]:
+    # With what numba made of it, which has to live as long as its address is known here.
     found = function.get_compile_result(signature)
-    return int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))
+    return found, int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))
 
 
 @intrinsic

@@ -133,7 +133,10 @@ def _named(kind: str, *fields: str) -> Any:
 
 
 Slots = _named("Slots", *SLOTS)  # one function, or its address, for each slot
-Workspace = _named("Workspace", "model", "server_model", "change", "counts", "report", "values", "known", *BUFFERS)
+Totals = _named("Totals", *RECORDS)  # where a workspace keeps what adds up, for each record that does
+Workspace = _named(
+    "Workspace", "model", "server_model", "change", "counts", "totals", "report", "values", "known", *BUFFERS
+)
 Recording = _named("Recording", "every", *dict.fromkeys(record.buffer for record in RECORDS.values()))
 
 
@@ -145,12 +148,21 @@ class Server(NamedTuple):
     weights: Array
 
 
+class Streams(NamedTuple):
+    """Random streams of a replicate: a strategy's draws change neither the noise of training nor who is there."""
+
+    selection: np.random.Generator
+    training: np.random.Generator
+    attendance: np.random.Generator
+
+
 class Plan(NamedTuple):
     """What the rounds have in common; ``stop``, which all replicates share, ends them before the next round.
 
     ``checks``: whether what the rules leave is looked at in every round, which costs a few percent of a lean one.
     The batch estimates candidates' losses; the step sizes are those of all local steps. The chosen are valued by the
-    method of that number, none if it is negative, which has a tolerance and a number of orders.
+    method of that number, none if it is negative, which has a tolerance and a number of orders. A replicate that was
+    stopped goes on in ``first_round``.
     """
 
     stop: npt.NDArray[np.bool_]
@@ -162,10 +174,11 @@ class Plan(NamedTuple):
     method: int
     tolerance: float
     num_orders: int
+    first_round: int = 0
 
 
 def workspace(initial: Array, sizes: dict[str, int]) -> Any:
-    """Make the buffers of one replicate, overwritten in every round; ``model`` and ``counts`` carry over.
+    """Make the buffers of one replicate, overwritten in every round; ``model``, ``counts`` and ``totals`` carry over.
 
     ``report`` says where the loop is: the place of the rule that was called last, the round, and about a rule that is
     at fault what it returned, and the number of chosen clients.
@@ -176,6 +189,7 @@ def workspace(initial: Array, sizes: dict[str, int]) -> Any:
         server_model=np.zeros(sizes["v"]),
         change=np.zeros(sizes["v"]),
         counts=np.zeros(sizes["K"], dtype=np.int64),
+        totals=np.zeros(len(RECORDS)),
         report=np.zeros(4),
         values=np.zeros(sizes["m"]),
         known=np.zeros(sizes["coalitions"]),

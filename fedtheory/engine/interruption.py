@@ -9,7 +9,7 @@ __all__ = ["Interrupted"]
 
 @final
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in a run that shows its progress or keeps a checkpoint.
+    """Ctrl-C in a run.
 
     Attributes
     ----------

@@ -13,22 +13,21 @@ from fedtheory._views import part
 from fedtheory.engine._fleet import keep_present, train_cohort, update_presence
 from fedtheory.engine._round_game import value_cohort
 from fedtheory.engine._slots import functions_at, lent
-from fedtheory.engine.contract import SLOTS, Slots
+from fedtheory.engine.contract import RECORDS, SLOTS, Slots, Totals
 
 __all__ = ["FAULT", "FINISHED", "SHORTFALL", "STOPPED", "run_rounds"]
 
 # How a replicate ends, unless it diverges.
 FINISHED, SHORTFALL, FAULT, STOPPED = -1, -2, -3, -4
-_PLACE = Slots(*range(len(SLOTS)))
+_PLACE, _TOTAL = Slots(*range(len(SLOTS))), Totals(*range(len(RECORDS)))
 
 
 @compiled
-def run_rounds(  # noqa: PLR0911 # a run can end in many ways
-    addresses, problem, judge, server, space, recording, work, fleet, plan, selection_rng, training_rng, attendance_rng
-):
-    """Run all rounds of one replicate in place; the loss of the problem ``judge`` values the chosen, unless it is None.
+def run_rounds(addresses, problem, judge, server, space, recording, work, fleet, plan, streams):  # noqa: PLR0911
+    """Run the rounds of one replicate in place; the loss of the problem ``judge`` values the chosen, unless it is None.
 
     Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
+    All that a round leaves is in what is handed over: what was stopped goes on from ``plan.first_round``.
 
     Parameters
     ----------
@@ -39,8 +38,8 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
         Written: the server's state, the work space, and what is recorded.
     work, fleet, plan
         How clients train, how many steps each takes, and the step sizes of all rounds.
-    selection_rng, training_rng, attendance_rng
-        One stream for each use.
+    streams
+        One random stream for each use.
 
     Returns
     -------
@@ -59,36 +58,36 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
     >>> sizes = {"K": 2, "d": rules.max_candidates, "m": rules.max_selected, "v": 1, "coalitions": 0}
     >>> space, recorded = contract.workspace(np.zeros(1), sizes), contract.recording(("gap",), 1, 3, sizes)
     >>> plan = contract.Plan(np.zeros(1, np.bool_), False, 0, np.full(2, 0.5), 1, 1.0, -1, 0.0, 0)
+    >>> streams = contract.Streams(rng, rng, rng)
     >>> server = contract.Server(np.array(rules.table), np.array(rules.memory), np.array(fed.weights))
     >>> nobody_differs = np.ones(2, np.bool_), server.weights, 0, _fleet.own_steps(1, 2, 2)[1], np.empty(0)
     >>> fleet = _fleet.Fleet(np.array(rules.attend_table), np.array(rules.attend_memory), *nobody_differs)
     >>> run = _binding.bound_loop(family, rules)  # run_rounds with its addresses
-    >>> run(family.own_arrays(), None, server, space, recorded, work, fleet, plan, rng, rng, rng) == FINISHED
+    >>> run(family.own_arrays(), None, server, space, recorded, work, fleet, plan, streams) == FINISHED
     True
     >>> space.model
     array([3.])
     """
     slots = functions_at(addresses, problem)
     problem, server, space, recording, fleet = lent(problem), lent(server), lent(space), lent(recording), lent(fleet)
-    plan, selection_rng = lent(plan), lent(selection_rng)
-    training_rng, attendance_rng = lent(training_rng), lent(attendance_rng)
-    model = space.model
-    uplink, broadcasts, evaluations, coalitions = 0.0, 0.0, 0.0, 0.0
+    plan, selection_rng, training_rng = lent(plan), lent(streams.selection), lent(streams.training)
+    attendance_rng = lent(streams.attendance)
+    model, totals = space.model, space.totals
     num_rounds = plan.step_sizes.size // plan.local_steps
     # Asked once: the usual fleet is present, and handing its arrays around costs a tenth of a round.
     attends = addresses.attend != 0
-    for t in range(num_rounds + 1):
+    for t in range(plan.first_round, num_rounds + 1):
         row = t // recording.every if t % recording.every == 0 else -1
         if row >= 0:
             excess = slots.excess(problem, model)
             if not np.isfinite(excess):
                 return t
-            _record(recording, row, excess, model, uplink, broadcasts, evaluations, coalitions)
+            _record(recording, row, excess, model, totals)
+        space.report[1] = t
         if t == num_rounds:
             break
-        if plan.stop[0]:
+        if plan.stop[0] and t > plan.first_round:  # pauses, however short they are apart, let it get on
             return STOPPED
-        space.report[1] = t
         here = _attend(slots, server, space, fleet, t, attends, attendance_rng)
         if here < 0:
             return here
@@ -112,11 +111,11 @@ def run_rounds(  # noqa: PLR0911 # a run can end in many ways
             judged = _judge(slots.excess, lent(judge), space, recording.values, row, plan, size, selection_rng)
             if judged < 0:
                 return t + 1
-            coalitions += judged
+            totals[_TOTAL.coalitions] += judged
         _look_back(slots, server, space, size, t, addresses.value != 0, addresses.observe != 0, selection_rng)
-        uplink += sent * model.size + asked + extra
-        broadcasts += max(asked, size)
-        evaluations += asked
+        totals[_TOTAL.uplink] += sent * model.size + asked + extra
+        totals[_TOTAL.broadcasts] += max(asked, size)
+        totals[_TOTAL.evaluations] += asked
     return FINISHED
 
 
@@ -261,20 +260,20 @@ def _aggregate(space, size, server_step_size, keeps):
 
 
 @inlined
-def _record(recording, row, excess, model, uplink, broadcasts, evaluations, coalitions):
+def _record(recording, row, excess, model, totals):
     if recording.excess.size > 0:
         recording.excess[row] = excess
     if recording.models.size > 0:
         for j in range(model.size):  # an assignment of the whole row takes two seconds to compile
             recording.models[row, j] = model[j]
     if recording.uplink.size > 0:
-        recording.uplink[row] = uplink
+        recording.uplink[row] = totals[_TOTAL.uplink]
     if recording.broadcasts.size > 0:
-        recording.broadcasts[row] = broadcasts
+        recording.broadcasts[row] = totals[_TOTAL.broadcasts]
     if recording.evaluations.size > 0:
-        recording.evaluations[row] = evaluations
+        recording.evaluations[row] = totals[_TOTAL.evaluations]
     if recording.coalitions.size > 0:
-        recording.coalitions[row] = coalitions
+        recording.coalitions[row] = totals[_TOTAL.coalitions]
 
 
 @inlined

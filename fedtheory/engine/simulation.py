@@ -14,8 +14,8 @@ import numpy.typing as npt
 from fedtheory import _validate
 from fedtheory._validate import Array
 from fedtheory._wording import short
-from fedtheory.engine._blocks import Pace, run_in_blocks
 from fedtheory.engine._fleet import noise_variances, own_steps
+from fedtheory.engine._pace import Pace, run_at
 from fedtheory.engine._recipes import Recipe, recipe_of
 from fedtheory.engine._replicates import Job, Replicate
 from fedtheory.engine.contract import RECORDS, Family, LocalWork
@@ -107,13 +107,14 @@ def fedavg(
     num_threads
         Threads over replicates; the result has the same bits for any number.
     progress
-        True shows on standard error how many replicates are finished and the time left, once two seconds have passed. A
-        function is called with the number of finished replicates each time one finishes, or a few of very many.
+        True shows on standard error how many rounds are over, of all replicates together, and the time left, once two
+        seconds have passed. A function is called with the number of finished replicates each time one finishes, or a
+        few of very many.
     checkpoint, checkpoint_every
-        File that keeps the finished replicates, written whole at the end and after about so many seconds. The same call
-        goes on from there, to the same bits, also after the program was killed: each replicate has random streams of
-        its own, spawned from the seed, so that the missing ones do not depend on those that are there. A replicate that
-        was under way begins anew. More replicates than before may be asked for.
+        File that keeps the finished replicates and those that are under way, written whole at the end, on Ctrl-C and
+        after about so many seconds. The same call goes on from there, in the middle of a replicate, to the same bits,
+        also after the program was killed. More replicates than before may be asked for: each has random streams of its
+        own, spawned from the seed, so that the missing ones do not depend on those that are there.
 
     Returns
     -------
@@ -124,8 +125,7 @@ def fedavg(
     ValueError, TypeError
         For arguments that make no sense, or the checkpoint of another run, in one sentence.
     KeyboardInterrupt
-        On Ctrl-C, before the next round; with ``progress=True`` or a checkpoint it is an `Interrupted`, which holds
-        what is finished.
+        On Ctrl-C, before the next round: an `Interrupted`, which holds the replicates that are finished.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def fedavg(
     recipe = recipe_of({name: value for name, value in given.items() if name not in _PACE}, sequence, job.step_sizes)
     seeds = sequence.spawn(_validate.count("num_replicates", num_replicates))
     collect = partial(_collect, job, minimum, _config(job, given, sequence), recipe)
-    return run_in_blocks(job, seeds, Pace(num_threads, progress, checkpoint, checkpoint_every), collect)
+    return run_at(Pace(num_threads, progress, checkpoint, checkpoint_every), job, seeds, collect)
 
 
 def _config(job: Job, given: dict[str, Any], sequence: np.random.SeedSequence) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from fedtheory._threads import pinned
 from fedtheory._validate import Array
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.exact._door import frequency_law, known_law, quadratic
-from fedtheory.exact._local_work import applied, local_work, spectra
+from fedtheory.exact._local_work import applied, spectra, works
+from fedtheory.exact._parabolas import Parabolas, parabolas
 from fedtheory.exact._ranking import remembering
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.laws import Fixed, KnowsItsLaw, Ranked, Scheduled
@@ -70,25 +71,26 @@ def mean_field_gap(
     num_rounds, local_steps = _validate.horizon("num_rounds", num_rounds), _validate.count("local_steps", local_steps)
     etas = step_sizes(step_size, num_rounds, local_steps).reshape(num_rounds, local_steps)
     scale = _validate.double("server_step_size", _validate.positive("server_step_size", server_step_size))
-    model = _validate.array("initial", initial, shape=(fed.dim,))
-    eigen = spectra(fed)
+    models = np.full((num_rounds + 1, fed.dim), np.inf)
+    models[0] = _validate.array("initial", initial, shape=(fed.dim,))
     by_round = _by_round(strategy, fed.weights, num_rounds)
-    gaps = [fed.excess(model)]
-    for t, steps in enumerate(etas):
-        if t == 0 or not np.array_equal(steps, etas[t - 1]):
-            work = local_work(eigen, steps)
-        frequencies = _frequencies(by_round[t], fed, model)
-        model = model + scale * frequencies @ applied(work.pull, fed.centers - model)
-        gaps.append(fed.excess(model))
-    return np.array(gaps)
+    clients = parabolas(fed)
+    for t, work in enumerate(works(spectra(fed), etas)):
+        w = models[t]
+        frequencies = _frequencies(by_round[t], clients, w)
+        models[t + 1] = w + scale * frequencies @ applied(work.pull, fed.centers - w)
+        if not np.isfinite(models[t + 1]).all():
+            break
+    return fed.excess(models)
 
 
 def _by_round(strategy: Any, weights: Array, num_rounds: int) -> list[Fixed | Ranked]:
     law = known_law(strategy, weights)
     laws = law.over(num_rounds) if isinstance(law, Scheduled) else [frequency_law(strategy, weights)] * num_rounds
-    remembered = {id(one): remembering(one) if isinstance(one, Ranked) else one for one in laws}
+    different = {id(one): one for one in laws}
+    remembered = {key: remembering(one) if isinstance(one, Ranked) else one for key, one in different.items()}
     return [remembered[id(one)] for one in laws]
 
 
-def _frequencies(law: Fixed | Ranked, fed: QuadraticFederation, model: Array) -> Array:
-    return law.frequencies(fed.losses(model)) if isinstance(law, Ranked) else law.mean
+def _frequencies(law: Fixed | Ranked, clients: Parabolas, w: Array) -> Array:
+    return law.frequencies(clients.losses(w)) if isinstance(law, Ranked) else law.mean

@@ -1,5 +1,6 @@
 """Local gradient descent on a quadratic as an affine map of the server's model, with the covariance of its noise."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from fedtheory._validate import Array
 from fedtheory.federation.quadratic import QuadraticFederation
 
-__all__ = ["LocalWork", "Spectra", "applied", "local_work", "rotated", "spectra"]
+__all__ = ["LocalWork", "Spectra", "applied", "local_work", "rotated", "spectra", "works"]
 
 
 class Spectra(NamedTuple):
@@ -65,6 +66,16 @@ def local_work(spectra: Spectra, step_sizes: Array, relative_noise: float = 0.0)
             response = kept[:, :, None] * response + spread * relative_noise * gradient2[:, None, :]
         pull = pull + eta * values * (1.0 - pull)
     return LocalWork(pull if spectra.vectors is None else rotated(pull, spectra.vectors), variance, response)
+
+
+def works(spectra: Spectra, step_sizes: Array, relative_noise: float = 0.0) -> Iterator[LocalWork]:
+    """Yield the local work of each round, the same value as long as the step sizes, shape (T, tau), stay the same."""
+    changes = np.ones(len(step_sizes), dtype=np.bool_)
+    changes[1:] = (step_sizes[1:] != step_sizes[:-1]).any(axis=1)
+    for steps, is_new in zip(step_sizes, changes, strict=True):
+        if is_new:
+            work = local_work(spectra, steps, relative_noise)
+        yield work
 
 
 def applied(matrices: Array, x: Array) -> Array:

@@ -14,6 +14,7 @@ from fedtheory import _validate
 from fedtheory._threads import pinned
 from fedtheory._validate import Array
 from fedtheory.exact._door import frequency_law, quadratic
+from fedtheory.exact._parabolas import parabolas
 from fedtheory.exact._problem import busy_clients
 from fedtheory.exact._ranking import among
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -101,7 +102,7 @@ def error_floor(
         message = f"strategy must prefer the clients with the largest losses for an error floor, got {strategy!r}"
         raise TypeError(message)
     is_busy, busy = fed.weights > 0, busy_clients(fed)
-    q, gap = _best_frequencies(busy, among(law, is_busy), tolerance * busy.objective_gap, max_vertices)
+    q, gap = _best_frequencies(busy, among(law, is_busy), tolerance, max_vertices)
     w = _minimizer(busy, q)
     everyone = np.zeros(fed.num_clients)
     everyone[is_busy] = q
@@ -130,10 +131,10 @@ def _best_frequencies(
         gap = max(float((vertices[-1] - q) @ losses), 0.0)
         if gap < best_gap:
             best, best_gap = q, gap
-        if gap <= tolerance:
+        if gap <= tolerance * fed.objective_gap:
             break
         corners = np.unique(vertices, axis=0)
-        w = _smallest_maximum(fed, corners, w)
+        w = _smallest_maximum(fed, corners, w, float(np.clip(1e-4 * tolerance, 1e-16, 1e-10)))
         vertices.append(_vertex(law, fed.losses(w)))
         q = _multipliers(fed, corners, w) @ corners
     return best, best_gap
@@ -146,21 +147,24 @@ def _vertex(law: Ranked, losses: Array) -> Array:
     return law.frequencies(ranks)
 
 
-def _smallest_maximum(fed: QuadraticFederation, corners: Array, w: Array) -> Array:
-    """Minimize ``max_i sum_k corners[i, k] F_k(w)``: a small convex program in (w, t)."""
+def _smallest_maximum(fed: QuadraticFederation, corners: Array, w: Array, precision: float) -> Array:
+    """Minimize ``max_i sum_k corners[i, k] F_k(w)``: a small convex program in (w, t).
+
+    The precision is relative to the objective gap. Nothing depends on it but how soon the outer loop may stop.
+    """
     from scipy.optimize import minimize
 
-    scale = fed.objective_gap
+    scale, clients = fed.objective_gap, parabolas(fed)
     upward = np.append(np.zeros(fed.dim), 1.0)
     above_all = {
         "type": "ineq",
-        "fun": lambda x: x[-1] - corners @ (fed.losses(x[:-1]) - fed.minimum) / scale,
-        "jac": lambda x: np.column_stack([-corners @ fed.gradients(x[:-1]) / scale, np.ones(len(corners))]),
+        "fun": lambda x: x[-1] - corners @ (clients.losses(x[:-1]) - fed.minimum) / scale,
+        "jac": lambda x: np.column_stack([-corners @ clients.gradients(x[:-1]) / scale, np.ones(len(corners))]),
     }
     start = np.append(w, (corners @ (fed.losses(w) - fed.minimum)).max() / scale)
     solved = minimize(
         lambda x: x[-1], start, jac=lambda _: upward, constraints=[above_all], method="SLSQP",
-        options={"ftol": 1e-16, "maxiter": 200},
+        options={"ftol": precision, "maxiter": 200},
     )  # fmt: skip
     result: Array = solved.x[:-1]
     return result

@@ -18,7 +18,7 @@ from fedtheory._threads import pinned
 from fedtheory._validate import Array
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.exact._door import known_law, quadratic
-from fedtheory.exact._local_work import applied, local_work, spectra
+from fedtheory.exact._local_work import LocalWork, applied, spectra, works
 from fedtheory.exact._round_noise import RoundNoise, round_noise
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.laws import KnowsItsLaw, Moments
@@ -170,9 +170,10 @@ def _rounds(
     fed: QuadraticFederation, moments: Moments, etas: Array, noise: _Noise, *, by_model: bool
 ) -> Iterator[_Round]:
     eigen, centers = spectra(fed), fed.centers - fed.minimizer
-    for t, steps in enumerate(etas):
-        if t == 0 or not np.array_equal(steps, etas[t - 1]):
-            work = local_work(eigen, steps, noise.relative)
+    known: LocalWork | None = None
+    for work in works(eigen, etas, noise.relative):
+        if work is not known:
+            known = work
             of_noise = round_noise(eigen, work, moments.noise, noise.sigma2, centers)
             pulled = applied(work.pull, centers)
             current = _Round(1.0, np.zeros(fed.dim), -work.pull, pulled, moments, of_noise)

@@ -1,17 +1,21 @@
 """A long run shows how far it is, stops at once with what is finished, and goes on to the same bits."""
 
+import dataclasses
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+from typing import Any
 
 import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.engine import Interrupted, _blocks, _checkpoints, _replicates
+from fedtheory.engine import Interrupted, _checkpoints, _pace, _replicates
+from tests.engine.killing import killed_after_every_round
 from tests.environment import PLAIN_PYTHON, ROOT
 
 RECORD = ("gap", "uplink", "selected")
@@ -35,43 +39,81 @@ def check_same(one, other):
     assert one.config == other.config
 
 
-def ran(monkeypatch):
-    """Numbers of replicates that are run from now on, block by block."""
-    sizes: list[int] = []
-    run_all = _replicates.run_all
+def begins(monkeypatch):
+    """Replicates that begin from now on, by the place of their seed."""
+    begun, places = _replicates.begun, list[int]()
 
-    def noted(job, seeds, *rest):
-        sizes.append(len(seeds))
-        return run_all(job, seeds, *rest)
+    def noted(blank, seed):
+        places.append(seed.spawn_key[-1])
+        return begun(blank, seed)
 
-    monkeypatch.setattr(_blocks, "run_all", noted)
-    return sizes
+    monkeypatch.setattr(_pace, "begun", noted)
+    return places
 
 
 @pytest.mark.parametrize("num_threads", [1, 3])
-def test_blocks_and_checkpoints_change_no_bit(tmp_path, monkeypatch, num_threads):
+def test_pauses_and_checkpoints_change_no_bit(tmp_path, monkeypatch, num_threads):
     plain = run()
-    sizes = ran(monkeypatch)
-    check_same(run(checkpoint=tmp_path / "run.npz", num_threads=num_threads), plain)
-    assert sum(sizes) == 12
-    assert sizes[0] == num_threads
+    places = begins(monkeypatch)
+    often = {"checkpoint": tmp_path / "run.npz", "checkpoint_every": 1e-6}
+    check_same(run(num_threads=num_threads, **often), plain)
+    assert sorted(places) == list(range(12))
     check_same(run(progress=True, num_threads=num_threads), plain)
 
 
 def test_a_finished_checkpoint_is_read_and_nothing_is_run(tmp_path, monkeypatch):
     plain = run(checkpoint=tmp_path / "run.npz")
-    sizes = ran(monkeypatch)
+    places = begins(monkeypatch)
     check_same(run(checkpoint=tmp_path / "run.npz"), plain)
-    assert sizes == []
+    assert places == []
 
 
 @pytest.mark.parametrize("strategy", [None, ft.selection.Proportional(2)], ids=["pow-d", "rand"])
 def test_a_run_goes_on_to_the_same_bits_and_computes_what_is_missing_only(tmp_path, monkeypatch, strategy):
+    plain = run(12, strategy=strategy)
     run(5, strategy=strategy, checkpoint=tmp_path / "run.npz")
-    sizes = ran(monkeypatch)
-    check_same(run(12, strategy=strategy, checkpoint=tmp_path / "run.npz"), run(12, strategy=strategy))
-    assert sum(sizes[:-1]) == 7  # the last is the run without a checkpoint
+    places = begins(monkeypatch)
+    check_same(run(12, strategy=strategy, checkpoint=tmp_path / "run.npz"), plain)
+    assert sorted(places) == list(range(5, 12))
     check_same(run(3, strategy=strategy, checkpoint=tmp_path / "run.npz"), run(3, strategy=strategy))
+
+
+class Alternating:
+    """One client after the other leaves, or comes back: the rule reads who was there."""
+
+    def rules(self, weights, num_rounds):
+        def come_and_go(round_index, table, memory, rng, present):
+            present[round_index % 2] = not present[round_index % 2]
+            return np.count_nonzero(present)
+
+        rules = ft.selection.Proportional(2).rules(weights, num_rounds)
+        return dataclasses.replace(rules, attend=come_and_go)
+
+
+# Rules, kernels and fleets that remember something from one round to the next.
+REMEMBERING: dict[str, dict[str, Any]] = {
+    "samples that an epoch has not seen": {
+        "fed": ft.SoftmaxFederation(ft.datasets.synthetic(1, 1, num_clients=3, min_samples=7, max_samples=9, rng=0)),
+        "strategy": ft.selection.Proportional(2), "batch_size": 3, "batches": "epoch", "gradient_noise": 0.0,
+        "record": ("loss", "models"),
+    },
+    "who was available": {
+        "strategy": ft.selection.Available(
+            ft.selection.Uniform(1), ft.selection.MarkovAvailability(0.4, 0.3), shortfall="allow"
+        ),
+    },
+    "who is there": {"strategy": Alternating()},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REMEMBERING)
+def test_what_is_killed_after_every_round_goes_on_to_the_same_bits(tmp_path, monkeypatch, what):
+    def again(**options):
+        return run(3, **REMEMBERING[what], **options)
+
+    found, times = killed_after_every_round(again, tmp_path / "run.npz", monkeypatch)
+    check_same(found, again())
+    assert times == 3 * 6
 
 
 def test_diverged_replicates_are_kept_as_such(tmp_path):
@@ -152,18 +194,25 @@ run(
 """
 
 
+def finished_in(path):
+    """Finished replicates that a file keeps."""
+    if not path.exists():
+        return 0
+    with np.load(path) as archive:
+        return len(archive["counts"]) if "counts" in archive else 0
+
+
 @pytest.mark.skipif(PLAIN_PYTHON, reason="as plain Python it takes minutes")
 def test_a_run_that_is_killed_goes_on_to_the_same_bits(tmp_path):
     path = tmp_path / "run.npz"
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen([sys.executable, "-c", PROGRAM, str(path)], env=environment) as process:
-        while not path.exists() and process.poll() is None:
+        while not finished_in(path) and process.poll() is None:
             time.sleep(0.005)
         process.kill()
     assert process.returncode == -signal.SIGKILL
     options = {"num_rounds": 1500, "record": ("gap",), "record_every": 500}
-    with np.load(path) as archive:
-        left = len(archive["counts"])
+    left = finished_in(path)
     assert 1 <= left < 4000
     check_same(run(left + 3, checkpoint=path, **options), run(left + 3, **options))
 
@@ -177,7 +226,7 @@ def test_ctrl_c_leaves_what_is_finished(tmp_path):
 
     def interrupt() -> None:
         # Before the run has begun, the signal would end the tests.
-        while len(finished_so_far) < 2 or not path.exists():
+        while len(finished_so_far) < 2 or not finished_in(path):
             time.sleep(0.005)
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
@@ -200,20 +249,49 @@ def test_ctrl_c_before_anything_is_finished_leaves_nothing(monkeypatch):
     def pressed(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_blocks, "run_all", pressed)
+    monkeypatch.setattr(_pace, "_work", lambda *arguments: None)
+    monkeypatch.setattr(_pace, "_heard", pressed)
     with pytest.raises(Interrupted) as stopped:
         run(progress=True)
     assert stopped.value.finished is None
 
 
+def in_step(monkeypatch):
+    """Let a replicate run only when what was said of those before is shown."""
+    turns = threading.Semaphore(0)
+    advanced, heard = _replicates.advanced, _pace._heard
+
+    def waiting(blank, state):
+        turns.acquire()
+        return advanced(blank, state)
+
+    def releasing(news, look):
+        turns.release()
+        return heard(news, None)
+
+    monkeypatch.setattr(_pace, "advanced", waiting)
+    monkeypatch.setattr(_pace, "_heard", releasing)
+
+
 def test_progress_is_shown_after_two_seconds_only(capsys, monkeypatch):
     run(progress=True)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(_blocks, "_PATIENCE", 0.0)
+    monkeypatch.setattr(_pace, "_PATIENCE", 0.0)
+    in_step(monkeypatch)
     run(progress=True, num_threads=1)
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0].startswith("replicates: 1 of 12")
-    assert lines[-1] == "replicates: 12 of 12"
+    assert lines[0].startswith("rounds: 6 of 72, 1 of 12 replicates, 0:00:")
+    assert lines[1:] == ["rounds: 72 of 72, 12 of 12 replicates"]
+
+
+def test_a_long_replicate_shows_its_rounds(capsys, monkeypatch):
+    monkeypatch.setattr(_pace, "_PATIENCE", 0.0)
+    monkeypatch.setattr(_pace, "_LOOK", 1e-3)
+    run(1, num_rounds=1_000_000, record_every=1_000_000, progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"rounds: \d+ of 1000000(, \d:\d\d:\d\d left)?", lines[0])
+    assert lines[-1] == "rounds: 1000000 of 1000000"
+    assert len(lines) == 2
 
 
 def test_a_function_is_told_beside_a_checkpoint(tmp_path):

@@ -65,6 +65,15 @@ def test_the_duality_gap_closes_for_any_curvature_and_no_other_model_is_lower(se
     assert all(mean_of_selected(fed, min(m, d), max(m, d), w) >= lowest - floor.gap for w in others)
 
 
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_loose_tolerance_is_reached_and_certified(seed, tolerance):
+    fed, strategy = full_federation(seed), PowerOfChoice(2, 4)
+    precise, loose = error_floor(fed, strategy), error_floor(fed, strategy, tolerance=tolerance)
+    assert loose.gap <= tolerance * fed.objective_gap
+    assert np.linalg.norm(loose.minimizer - precise.minimizer) <= loose.distance + precise.distance
+
+
 def test_two_opposite_clients_have_no_floor():
     fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
     floor = error_floor(fed, PowerOfChoice(1, 2))

@@ -13,7 +13,7 @@ import fedtheory.selection
 from fedtheory._discover import members
 from fedtheory.engine.play import play_round
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
-from fedtheory.selection._draw import alias_table, keep_largest
+from fedtheory.selection._draw import _last_place, alias_table, keep_largest
 from fedtheory.selection.candidate_schedules import DecayingCandidates, HalfTimeCandidates, HalvingCandidates
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
@@ -133,6 +133,17 @@ def test_keep_largest_keeps_the_largest(size, count):
         keep_largest(np.arange(count), values.copy(), size, rng, kept)
         assert len(set(kept)) == size
         np.testing.assert_array_equal(np.sort(values[kept]), np.sort(values)[-size:])
+
+
+def test_the_last_place_is_that_of_a_partition_with_ties_infinities_and_nan():
+    rng = np.random.default_rng(0)
+    for _ in range(sized(2000, 200)):
+        values = rng.choice([-np.inf, -1.0, 0.0, 0.5, 1.0, 2.0, np.inf, np.nan], size=rng.integers(1, 30))
+        values = np.where(rng.random(values.size) < 0.5, values, rng.normal(size=values.size))
+        size, before = int(rng.integers(1, values.size + 1)), values.copy()
+        expected = np.partition(values, values.size - size)[values.size - size]
+        np.testing.assert_array_equal(_last_place(values, size), expected)
+        np.testing.assert_array_equal(values, before)
 
 
 def test_infinite_losses_come_first():
