@@ -17,12 +17,13 @@ from fedtheory._files import Writer, hold, json_writer, netcdf_writer, publish, 
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
 
 __all__ = ["CHECKS", "DATA", "METADATA", "TABLE", "plain_config", "read", "reserved", "restored", "save_figure"]
 __all__ += ["unlike_data", "write"]
 
 DATA, TABLE, CHECKS, METADATA = "data.nc", "table.json", "checks.json", "metadata.json"
-_LOCK = ".lock"
+_LOCK, _DOTS_PER_INCH = ".lock", 160
 
 
 @contextlib.contextmanager
@@ -95,8 +96,30 @@ def save_figure(figure: Figure, path: Path, kind: str) -> None:
     ...     Path(folder, "empty.png").read_bytes()[1:4]
     b'PNG'
     """
+    engine = figure.get_layout_engine()
+    _save(figure, path, kind, whole=_arranged(figure))
+    if engine is not None:
+        figure.set_layout_engine(engine)
+
+
+def _arranged(figure: Figure) -> Bbox:
+    """Arrange a figure, which then stays so, and return what it needs in inches: most of the time of saving it."""
+    from matplotlib import rc_context
+
+    drawn_at, figure.dpi = figure.dpi, _DOTS_PER_INCH
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+    whole = figure.get_tightbbox().padded(0.05)
+    figure.dpi = drawn_at
+    with rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)
+    return whole
+
+
+def _save(figure: Figure, path: Path, kind: str, whole: Bbox) -> None:
     undated: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
-    figure.savefig(path, format=kind, dpi=160, metadata=undated, bbox_inches="tight", pad_inches=0.05)
+    figure.savefig(path, format=kind, dpi=_DOTS_PER_INCH, metadata=undated, bbox_inches=whole)
 
 
 def write(folder: Path, result: Any, figures: Mapping[str, Callable[[Any], Figure]]) -> dict[str, Any]:
@@ -108,7 +131,8 @@ def write(folder: Path, result: Any, figures: Mapping[str, Callable[[Any], Figur
     }
     for name, draw in figures.items():
         figure = draw(result.data)
-        writers |= {f"{name}.{kind}": partial(save_figure, figure, kind=kind) for kind in ("png", "pdf")}
+        whole = _arranged(figure)
+        writers |= {f"{name}.{kind}": partial(_save, figure, kind=kind, whole=whole) for kind in ("png", "pdf")}
     return publish(folder, writers, METADATA, result.metadata)
 
 

@@ -161,7 +161,10 @@ def _added_up(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
     total: dict[Any, Any] = {}
     for outcome, probability in pairs:
         if probability:
-            total[outcome] = total[outcome] + probability if outcome in total else probability
+            size = len(total)  # asked of a dictionary once: the hash of a rational takes longer than a sum
+            known = total.setdefault(outcome, probability)
+            if len(total) == size:
+                total[outcome] = known + probability
     return total
 
 

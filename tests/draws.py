@@ -23,6 +23,7 @@ from fedtheory.conformance import _games, aggregation, probabilities
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.rational import alignment_draws, draws, norm_draws, round_draws, run_draws
 from fedtheory.testing import constants, federations
+from tests import recorded_hunts, recorded_rationals
 
 FILE = Path(__file__).with_suffix(".json")
 DRAWS = 100
@@ -100,6 +101,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "data of Synthetic(1, 2), variances": partial(
         datasets.synthetic, 1.0, 2.0, 3, 7, num_features=4, dispersion="variance", sizes="power_law", test_fraction=0.3
     ),
+    "clients made when they are asked for": lambda: [lazy().client(k) for k in (0, 3)],
     "parts by Dirichlet": partial(datasets.dirichlet_partition, LABELS, 9, 0.3, min_samples=20, rng=7),
     "parts of one class": partial(datasets.shard_partition, LABELS, 9, rng=7),
     "parts of any classes": partial(datasets.shard_partition, LABELS, 9, 3, single_class=False, rng=7),
@@ -114,12 +116,20 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "updates of the kit": partial(often, aggregation._cases),
     "games of the kit": partial(often, _games.drawn_games),
     "norms of the kit": partial(often, probabilities._usual),
+    **recorded_hunts.examples(),
+    **recorded_rationals.examples(),
 }
 
 
 def data() -> FederatedData:
     """Return what is corrupted."""
     return datasets.synthetic(0.5, 0.5, 3, 11, num_features=2, num_classes=4, max_samples=80)
+
+
+def lazy() -> Any:
+    """Return data that are made anew whenever a client is asked for."""
+    sizes: Any = {"min_samples": 5, "max_samples": 9}
+    return datasets.lazy_synthetic(0.7, 1.3, 4, 7, num_features=3, num_classes=4, **sizes)
 
 
 def recorded() -> dict[str, list[Any]]:

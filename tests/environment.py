@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 from pathlib import Path
-from zlib import crc32
 
 import pytest
 
@@ -32,19 +31,25 @@ def sized(compiled: int, plain: int) -> int:
     return plain if PLAIN_PYTHON else compiled
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Offer ``--part 2/4``: the second fourth of the tests, by their names; all parts together are all tests."""
-    parser.addoption("--part", default="1/1", help="take one part of the tests only, as 2/4")
+# Of two workers each begins with one half of the tests. If both halves began with what compiles, both would compile the
+# same kernels at the same time: the first has all of these, and the other is busy with exact arithmetic and with texts
+# until it comes to the studies, which read many kernels.
+_COMPILE = (
+    "fedtheory/",
+    *(f"tests/{folder}/" for folder in ("engine", "federation", "selection", "sampling", "valuation", "testing")),
+    *(f"tests/{folder}/" for folder in ("conformance", "exact", "estimates", "claims")),
+)
+_STUDIES = ("stud", "full_size")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests of other parts."""
-    part, parts = map(int, config.getoption("--part").split("/"))
-    others = [item for item in items if crc32(item.nodeid.encode()) % parts != part % parts]
-    if others:
-        config.hook.pytest_deselected(items=others)
-        left_out = set(others)
-        items[:] = [item for item in items if item not in left_out]
+def _place(item: pytest.Item) -> int:
+    file, _, _ = item.nodeid.partition("::")
+    return 0 if file.startswith(_COMPILE) else 2 if any(word in file for word in _STUDIES) else 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that compile kernels, and end with the studies; otherwise keep the order."""
+    items.sort(key=_place)
 
 
 def pytest_collection_finish() -> None:

@@ -15,6 +15,7 @@ ALSO = {
     "rational": ("tests/claims",),
     "selection": ("tests/exact",),
     "testing": ("tests/bounds", "tests/conformance"),
+    "verification": ("tests/conformance",),
 }
 QUICK_STUDY = "test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_it_stored"
 VERDICT = "tests/claims/test_claims.py::test_the_verdict_is_the_expected_one_on_the_instances_on_record"
@@ -25,7 +26,7 @@ SHARPENED = (
 SURFACE, DRAWS, CLAIMS = "tests/test_surface.py", "tests/test_draws.py", "tests/claims/test_claim_list.py"
 VALUES, NUMBERS = "tests/test_values.py", ("engine", "estimates", "exact", "sampling", "selection", "valuation")
 PROGRAMS = "tests/worst_case/test_programs.py"
-RANDOM = ("conformance", "datasets", "rational", "testing")
+RANDOM = ("conformance", "datasets", "federation", "rational", "testing", "verification")
 MOST_NEAR = 3  # tests that are asked before it
 MOST_TESTS = 8  # files, for a module beside the packages: half the library imports some of those
 

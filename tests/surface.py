@@ -40,17 +40,25 @@ def stated() -> Iterator[str]:
 
 
 def constants() -> Iterator[str]:
-    """Yield what modules keep to themselves, those of claims aside, whose records tell everything."""
+    """Yield what modules name in capitals, those of claims aside, whose records tell everything."""
     house = Path(fedtheory.__file__).parent
     for file in house.rglob("*.py"):
         names = file.relative_to(house.parent).with_suffix("").parts
         if names[1] not in ("claims", "__main__"):
             module = importlib.import_module(".".join(names).removesuffix(".__init__"))
             for name in assigned(ast.parse(file.read_text(encoding="utf-8"))):
-                value = vars(module)[name] if name.startswith("_") and name.isupper() else ""
+                value = vars(module)[name] if name.isupper() else ""
                 # A word alone decides nothing, but for one that tells what the machine is.
                 if is_plain(value) and not isinstance(value, str):
-                    yield f"{module.__name__}.{name} = {value!r}"
+                    yield from entries(f"{module.__name__}.{name}", value)
+
+
+def entries(title: str, value: Any) -> Iterator[str]:
+    """Yield a line for each entry of a table, and one for anything else."""
+    if isinstance(value, dict):
+        yield from (f"{title}[{key!r}] = {entry!r}" for key, entry in value.items())
+    else:
+        yield f"{title} = {value!r}"
 
 
 def assigned(tree: ast.Module) -> Iterator[str]:

@@ -3,10 +3,11 @@
 import os
 import subprocess
 import sys
+from typing import NamedTuple
 
 import pytest
 
-from tests.environment import ROOT
+from tests.environment import ROOT, pytest_collection_modifyitems
 
 
 def test_numba_uses_the_folder_of_this_run() -> None:
@@ -45,16 +46,18 @@ def test_a_run_of_the_doctests_alone_has_the_environment_too() -> None:
     assert "hypothesis profile 'ci'" in report.stdout
 
 
-def collected(*options: str) -> set[str]:
-    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", *options, "tests/test_environment.py"]
-    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return {line for line in shown.splitlines() if "::" in line}
+class Item(NamedTuple):
+    nodeid: str
 
 
-def test_every_test_is_in_one_of_the_parts() -> None:
-    parts = [collected("--part", f"{part}/2") for part in (1, 2)]
-    assert set.union(*parts) == collected()
-    assert not set.intersection(*parts)
+def test_what_compiles_comes_first_the_studies_last_and_otherwise_the_order_stays() -> None:
+    study, bound, loop, text, rule = (
+        Item(f"tests/{place}.py::test_a_study")
+        for place in ("test_full_size", "bounds/test_b", "engine/test_e", "test_a", "selection/test_a")
+    )
+    items = [study, bound, loop, text, rule]
+    pytest_collection_modifyitems(items)
+    assert items == [loop, rule, bound, text, study]
 
 
 def test_ctrl_c_reaches_the_tests_of_a_background_job_too() -> None:

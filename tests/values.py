@@ -212,6 +212,11 @@ def _exact() -> dict[str, Callable[[], Any]]:
 
 def _parts() -> dict[str, Callable[[], Any]]:
     return {
+        "laws of strategies": lambda: [
+            [getattr(strategy.law(WEIGHTS), part, 0.0) for part in ("mean", "alpha", "delta", "noise")]
+            for strategy in STRATEGIES.values()
+            if hasattr(strategy, "law")
+        ],
         "step sizes": lambda: [
             schedule.step_sizes(5, 3) for schedule in (InverseTime(0.4, 30.0, 1.7), Halving(0.11, (2, 3)))
         ],

@@ -47,7 +47,11 @@ def inner(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
     >>> inner(vector(1, 2), vector(5, "1/2"))
     Fraction(6, 1)
     """
-    return sum((a * b for a, b in zip(left, right, strict=True)), start=Fraction(0))
+    numerator, denominator = 0, 1  # reduced once, not after each sum and product
+    for a, b in zip(left, right, strict=True):
+        below = a.denominator * b.denominator
+        numerator, denominator = numerator * below + a.numerator * b.numerator * denominator, denominator * below
+    return Fraction(numerator, denominator)
 
 
 def norm2(x: Vector) -> Fraction:

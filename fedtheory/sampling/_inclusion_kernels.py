@@ -59,6 +59,14 @@ def _vanishes(arrivals, waiters, num_clients, d, time_weight):
 
 
 @compiled
+def _copy(law, low, high, kept):
+    # Number by number: what slices of two sizes would complain of takes numba seconds to compile.
+    for row in range(law.shape[0]):
+        for c in range(low, high):
+            kept[row, c] = law[row, c]
+
+
+@compiled
 def _add_client(rate, arrived, waiting, law, low, high):
     """Add one more client to the law of (count, waiting rate) for counts above low, and for low if it is 0."""
     probability, waiting_rate = law[0, low:high], law[1, low:high]
@@ -75,7 +83,7 @@ def _count_above_blocks(p, arrived, waiting, starts, ends, d, every, above):
     law = np.zeros(every.shape[1:])
     law[0, 0] = 1.0
     for b in range(every.shape[0]):
-        every[b] = law
+        _copy(law, 0, law.shape[1], every[b])
         block = slice(b * _BLOCK, (b + 1) * _BLOCK)
         _count_above(p, arrived, waiting, starts[block], ends[block], d, law, above)
 
@@ -86,7 +94,7 @@ def _count_above(p, arrived, waiting, starts, ends, d, law, above):
     num_clients, m = p.size, law.shape[1]
     for group in range(starts.size):
         low, high = max(0, d - num_clients + starts[group]), min(m, starts[group] + 1)
-        above[group, :, low:high] = law[:, low:high]
+        _copy(law, low, high, above[group])
         for k in range(starts[group], ends[group]):
             low, high = max(0, d - num_clients + k), min(m, k + 2)
             if low < high:
@@ -126,7 +134,7 @@ def _leave_one_out(p, arrived, waiting, first, end, time_weight, inside, value, 
     inside[0, 0, 0] = 1.0
     for i in range(end - first - 1):
         k, high = first + i, min(counts, i + 2)
-        inside[i + 1, :, :high] = inside[i, :, :high]
+        _copy(inside[i], 0, high, inside[i + 1])
         _add_client(p[k], arrived[k], waiting[k], inside[i + 1], 0, high)
     value[:, counts] = 0.0
     for k in range(end - 1, first - 1, -1):

@@ -44,7 +44,7 @@ def add_losses(margins, shares, num_samples, totals):
         size = min(BLOCK, num_samples - b * BLOCK)
         group = min(BLOCK, int(_WIDEST / (np.log(1.0 + margins.shape[2]) + np.abs(margins[b]).max())))
         for k in range(num_players):
-            margins[b, k] *= shares[k]
+            _scale(margins[b, k], shares[k])
         for number in range(1, totals.size):
             lowest, above = _lowest(number), number & (number - 1)
             parent = _lowest(above) if above > 0 else num_players
@@ -55,6 +55,13 @@ def add_losses(margins, shares, num_samples, totals):
                 totals[number] += _log_of_product(powers, size, group)
             else:
                 totals[number] += _shifted_losses(sums[lowest], 1.0 / weights[lowest], size)
+
+
+@compiled_with_reordering
+def _scale(margins, share):
+    for c in range(margins.shape[0]):
+        for lane in range(BLOCK):
+            margins[c, lane] *= share
 
 
 @compiled_with_reordering

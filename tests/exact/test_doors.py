@@ -12,6 +12,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.estimates.mean_field import mean_field_gap
 from fedtheory.estimates.skews import estimated_selection_skew
+from fedtheory.exact._ranking import among
 from fedtheory.exact.floor import error_floor
 from fedtheory.exact.frequencies import selection_frequencies
 from fedtheory.exact.moments import expected_gap
@@ -166,6 +167,14 @@ def test_a_users_ranking_has_certified_skews_in_the_plane_and_no_floor():
 def test_a_ranking_that_selects_idle_clients_is_refused():
     with pytest.raises(ValueError, match=r"strategy must not select clients of weight zero, got frequency"):
         selection_skew(IDLE, SmallestLoss())
+
+
+def test_one_client_of_weight_zero_that_is_selected_is_named_among_several_that_are_not():
+    busy = np.array([True, False, False, True])
+    idle, drawn = among(Ranked(lambda _: np.array([0.5, 0.0, 0.0, 0.5])), busy), np.array([0.5, 0.0, 0.25, 0.25])
+    assert idle.frequencies(np.array([1.0, 2.0])).tolist() == [0.5, 0.5]
+    with pytest.raises(ValueError, match=r"got frequency 0\.25 of client 2$"):
+        among(Ranked(lambda _: drawn), busy).frequencies(np.array([1.0, 2.0]))
 
 
 def test_fixed_frequencies_without_second_moments_have_skews_and_a_floor_but_no_expected_gap():

@@ -17,10 +17,12 @@ from fedtheory.sampling import approximate_probabilities, optimal_probabilities,
 from fedtheory.sampling.approximate import approximation
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent, _flip_coins
+from tests.selection.still import cohorts
 
 WEIGHTS = np.array([0.3, 0.25, 0.2, 0.15, 0.1])
 N = WEIGHTS.size
 LAWS = ("optimal", "approximate", "uniform")
+MANY = 20_000
 
 
 def updates_of(seed, dim=3):
@@ -31,15 +33,23 @@ def plain(rule):
     return getattr(rule, "py_func", rule)
 
 
-def rounds(strategy, updates, count, seed=0, rules=None, weights=WEIGHTS):
+def rounds(strategy, updates, count, seed=0, weights=WEIGHTS):
     """Coefficients of all clients in ``count`` rounds with the same updates, and the extra floats of the last round."""
-    rules = rules or strategy.rules(weights, count)
+    rules = strategy.rules(weights, count)
     rng, memory, n = np.random.default_rng(seed), rules.memory.copy(), weights.size
     drawn, extra = np.zeros((count, n)), np.nan
     for t in range(count):
         played = play_round(rules, memory, weights, t, rng, np.zeros(n).__getitem__, updates.__getitem__)
         drawn[t, played.chosen], extra = played.coefficients, played.extra
     return drawn, extra
+
+
+def many_rounds(rules, updates, seed=0):
+    """As ``rounds``, in one run of the compiled loop: thousands of rounds, without what goes up."""
+    chosen, coefficients = cohorts(rules, MANY, WEIGHTS, updates=updates, seed=seed)
+    drawn, here = np.zeros((MANY, N)), chosen >= 0
+    drawn[here.nonzero()[0], chosen[here]] = coefficients[here]
+    return drawn
 
 
 def law(strategy, updates, weights=WEIGHTS):
@@ -62,8 +72,8 @@ def largest_deviation(drawn, updates):
 @pytest.mark.parametrize("probabilities", LAWS)
 @pytest.mark.parametrize("size", [0.7, 1, 2.5, 4])
 def test_clients_send_with_the_probabilities_of_their_law(probabilities, size):
-    strategy, updates, count = Independent(size, probabilities), updates_of(1), 20_000
-    drawn, _ = rounds(strategy, updates, count)
+    strategy, updates, count = Independent(size, probabilities), updates_of(1), MANY
+    drawn = many_rounds(strategy.rules(WEIGHTS, count), updates)
     p = law(strategy, updates)
     sent = drawn > 0
     assert np.all(np.abs(sent.mean(axis=0) - p) <= 4.5 * np.sqrt(p * (1 - p) / count) + 1e-12)
@@ -95,7 +105,7 @@ def test_the_estimator_is_unbiased_with_the_variance_of_eq_6(probabilities):
         second += chance * np.sum((coefficients @ updates - total) ** 2)
     np.testing.assert_allclose(mean, total, rtol=1e-13)
     assert second == pytest.approx(variance(WEIGHTS * np.linalg.norm(updates, axis=1), p), rel=1e-12)
-    drawn, _ = rounds(strategy, updates, 20_000, seed=3)
+    drawn = many_rounds(strategy.rules(WEIGHTS, MANY), updates, seed=3)
     assert largest_deviation(drawn, updates) < 4.5
 
 
@@ -318,16 +328,17 @@ def one_coin_for_all(rules):
 
 @pytest.mark.parametrize("defect", [forgotten_coefficients, exactly_m_without_replacement])
 def test_the_check_of_unbiasedness_kills_the_known_defects(defect):
-    strategy, updates = Independent(2), updates_of(2)
-    drawn, _ = rounds(strategy, updates, 20_000, rules=defect(strategy.rules(WEIGHTS, 1)))
+    updates = updates_of(2)
+    drawn = many_rounds(defect(Independent(2).rules(WEIGHTS, MANY)), updates)
     assert largest_deviation(drawn, updates) > 10
 
 
 def test_the_check_of_the_variance_kills_a_common_coin():
     strategy, updates = Independent(2), updates_of(2)
     wanted = variance(WEIGHTS * np.linalg.norm(updates, axis=1), law(strategy, updates))
-    for rules, right in ((None, True), (one_coin_for_all(strategy.rules(WEIGHTS, 1)), False)):
-        drawn, _ = rounds(strategy, updates, 20_000, rules=rules)
+    rules = strategy.rules(WEIGHTS, MANY)
+    for made, right in ((rules, True), (one_coin_for_all(rules), False)):
+        drawn = many_rounds(made, updates)
         squares = ((drawn @ updates - WEIGHTS @ updates) ** 2).sum(axis=1)
         z = (squares.mean() - wanted) / (squares.std(ddof=1) / np.sqrt(len(squares)))
         assert bool(abs(z) < 4.5) is right

@@ -19,6 +19,7 @@ from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from tests.environment import sized
+from tests.selection.still import cohorts
 
 NUM_CLIENTS = 7
 WEIGHTS = np.array([0.25, 0.2, 0.18, 0.15, 0.12, 0.07, 0.03])
@@ -44,6 +45,11 @@ def selections(rules, count, seed=0, losses=LOSSES, weights=WEIGHTS):
     state = (rules, memory, weights)
     drawn = [play_round(*state, t, rng, losses.__getitem__, updates.__getitem__).chosen for t in range(count)]
     return np.array(drawn)
+
+
+def many_selections(rules, count, seed=0, losses=LOSSES, weights=WEIGHTS):
+    """As ``selections``, in one run of the compiled loop."""
+    return cohorts(rules, count, weights, losses, seed=seed).chosen
 
 
 def frequencies(drawn, num_clients=NUM_CLIENTS):
@@ -89,7 +95,7 @@ LAWLESS = {
 @pytest.mark.parametrize("strategy", [each for each in STRATEGIES if type(each).__name__ not in LAWLESS], ids=repr)
 def test_frequencies_follow_the_known_law(strategy):
     count = 20_000
-    drawn = selections(strategy.rules(WEIGHTS, count), count)
+    drawn = many_selections(strategy.rules(WEIGHTS, count), count)
     copies = drawn.shape[1] if isinstance(strategy, Proportional) else 1
     assert agrees(frequencies(drawn), strategy.inclusion_probabilities(WEIGHTS, LOSSES), count, copies)
 
@@ -105,14 +111,14 @@ def test_arguments_are_not_changed(strategy):
 @pytest.mark.parametrize(("m", "d"), [(1, 1), (1, 4), (3, 3), (2, 6), (3, 7), (7, 7)])
 def test_power_of_choice_selects_by_its_exact_law(m, d):
     count = 20_000
-    drawn = selections(PowerOfChoice(m, d).rules(WEIGHTS, count), count, seed=m + 10 * d)
+    drawn = many_selections(PowerOfChoice(m, d).rules(WEIGHTS, count), count, seed=m + 10 * d)
     assert agrees(frequencies(drawn), power_of_choice_inclusion(WEIGHTS, LOSSES, m, d), count)
 
 
 @pytest.mark.parametrize("d", [2, 4, 7])
 def test_ties_are_broken_evenly(d):
     count, losses = 20_000, np.array([1.0, 1.0, 1.0, 0.5, 2.0, 0.5, 0.5])
-    drawn = selections(PowerOfChoice(2, d).rules(WEIGHTS, count), count, losses=losses)
+    drawn = many_selections(PowerOfChoice(2, d).rules(WEIGHTS, count), count, losses=losses)
     assert agrees(frequencies(drawn), power_of_choice_inclusion(WEIGHTS, losses, 2, d), count)
 
 
@@ -256,7 +262,7 @@ def first_of_ties(rules):
 @pytest.mark.parametrize("defect", [position_as_index, uniform_candidates])
 def test_law_check_kills_the_known_defects(defect):
     count = 20_000
-    drawn = selections(defect(PowerOfChoice(3, 5).rules(WEIGHTS, count)), count)
+    drawn = many_selections(defect(PowerOfChoice(3, 5).rules(WEIGHTS, count)), count)
     assert not agrees(frequencies(drawn), power_of_choice_inclusion(WEIGHTS, LOSSES, 3, 5), count)
 
 
@@ -269,13 +275,13 @@ def test_law_check_kills_the_wrong_partition():
     law = 1000 / 1200 * stats.hypergeom(1199, above, 999).cdf(4)
     assert law.sum() == pytest.approx(5, rel=1e-12)
     for made, right in ((rules, True), (last_of_argpartition(rules), False)):
-        drawn = selections(made, count, losses=losses, weights=weights)
+        drawn = many_selections(made, count, losses=losses, weights=weights)
         assert agrees(frequencies(drawn, 1200), law, count) is right
 
 
 def test_law_check_kills_ties_by_order_of_draw():
     count, losses = 20_000, np.ones(NUM_CLIENTS)
-    drawn = selections(first_of_ties(PowerOfChoice(2, 5).rules(WEIGHTS, count)), count, losses=losses)
+    drawn = many_selections(first_of_ties(PowerOfChoice(2, 5).rules(WEIGHTS, count)), count, losses=losses)
     assert not agrees(frequencies(drawn), power_of_choice_inclusion(WEIGHTS, losses, 2, 5), count)
 
 

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,9 +15,10 @@ import pytest
 
 import fedtheory as ft
 from fedtheory._releases import made_by, release
-from fedtheory.sweeps import _backends
+from fedtheory.sweeps import _backends, run
+from fedtheory.sweeps.assembly import assembled
 from fedtheory.sweeps.grid import gridded
-from fedtheory.sweeps.outcomes import Outcome, variables_of
+from fedtheory.sweeps.outcomes import Outcome, Variable, variables_of
 from fedtheory.sweeps.plans import Plan, plan
 from fedtheory.sweeps.store import SweepWarning, header_of, opened
 from fedtheory.sweeps.work import FileWork, FunctionWork, StudyWork, attempt, read_study, work_of
@@ -307,3 +308,61 @@ def test_work_is_sent_as_it_is_within_a_process_and_pickled_beyond():
         assert attempt(found, {"d": 2}, None, made_by()).variables["value"].values == 3.0
     with pytest.raises(TypeError, match="must be something that can be sent to other processes"):
         _backends.packed(FunctionWork(partial(max, threading.Lock())), "processes")
+
+
+def test_labels_that_some_results_lack_are_kept_and_what_has_none_is_numbered() -> None:
+    grid = gridded({"d": [1, 2]})
+    labelled = {
+        "k": Variable(("k",), np.array([10, 20])),
+        "x": Variable(("k", "j"), np.array([[1.0, 2.0], [3.0, 4.0]])),
+    }
+    found = assembled(
+        grid,
+        {
+            one.name: Outcome(variables)
+            for one, variables in zip(grid, (labelled, {"y": Variable((), np.array(5.0))}), strict=True)
+        },
+    )
+    assert found["k"].values.tolist() == [10, 20]
+    assert "j" not in found.coords
+    np.testing.assert_array_equal(found["x"].values, [[[1.0, 2.0], [3.0, 4.0]], np.full((2, 2), np.nan)])
+    np.testing.assert_array_equal(found["y"].values, [np.nan, 5.0])
+
+
+class KilledWorker(Exception):
+    """What Dask raises for work whose workers died."""
+
+
+def ended(error: BaseException | None = None) -> Future[Outcome]:
+    future: Future[Outcome] = Future()
+    if error is None:
+        future.set_result(Outcome(seconds=7.0))
+    else:
+        future.set_exception(error)
+    return future
+
+
+def test_work_is_lost_where_workers_die_refused_where_they_lack_something_and_else_as_they_tell() -> None:
+    assert run._outcome(ended(KilledWorker())) is None
+    refused = run._outcome(ended(ModuleNotFoundError("no  fedtheory")))
+    assert refused is not None
+    assert refused.refused.startswith("workers must have fedtheory ")
+    assert refused.refused.endswith(", got one that cannot run it (ModuleNotFoundError: no fedtheory)")
+    told = run._outcome(ended())
+    assert told is not None
+    assert told.seconds == 7.0
+    for error in (BrokenExecutor(), KeyboardInterrupt()):
+        with pytest.raises(type(error)):
+            run._outcome(ended(error))
+
+
+def test_what_is_finished_is_harvested_but_nothing_that_was_given_up_or_failed() -> None:
+    waiting: Future[Outcome] = Future()
+    given_up: Future[Outcome] = Future()
+    given_up.cancel()
+    here, there, *_ = GRID
+    running = {ended(): here, ended(ValueError()): there, waiting: there, given_up: there}
+    kept: list[Any] = []
+    run._harvest(running, lambda one, outcome: kept.append((one, outcome.seconds)))
+    assert kept == [(here, 7.0)]
+    assert len(running) == 3

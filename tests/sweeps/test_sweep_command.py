@@ -5,6 +5,8 @@ import json
 import pytest
 
 from fedtheory.__main__ import main
+from fedtheory._commands import sweeping
+from fedtheory.study import save_figure
 from tests.environment import ROOT
 from tests.sweeps import toy
 
@@ -29,6 +31,25 @@ def test_a_sweep_shows_a_table_and_where_the_results_are(tmp_path, capsys):
     header = json.loads((tmp_path / "sweep.json").read_text())
     assert header["axes"] == {"drift": ["-1.0", "1.0"], "pair": ["[1,2]", "[3]"]}
     assert main(command(tmp_path, *more)) == 0  # all is there
+
+
+def test_the_figure_of_a_sweep_shows_the_variable_that_the_table_shows(tmp_path, monkeypatch, capsys):
+    drawn = []
+
+    def seen(figure, path, kind):
+        [axes] = figure.axes
+        lines = [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in axes.lines]
+        drawn.append((kind, axes.get_xlabel(), axes.get_ylabel(), lines))
+        save_figure(figure, path, kind)
+
+    monkeypatch.setattr(sweeping, "save_figure", seen)
+    assert main(command(tmp_path, "--set", "drift=-1.0,1", "--seeds", "3,4", "--show", "end")) == 0
+    _, _, *rows = capsys.readouterr().out.splitlines()
+    means = [float(row.split()[1]) for row in rows[:2]]
+    assert [(kind, across, up) for kind, across, up, _ in drawn] == [(kind, "drift", "end") for kind in ("png", "pdf")]
+    for *_, [(x, y)] in drawn:
+        assert x == [-1.0, 1.0]
+        assert y == pytest.approx(means, rel=1e-3)
 
 
 def test_a_plan_names_what_would_run_and_how_long_it_takes(tmp_path, capsys):

@@ -59,6 +59,18 @@ def test_gtg_stops_between_rounds_when_the_round_changed_nothing() -> None:
     assert found.values.tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("tolerance", [0.0, 2.0])
+def test_what_differs_by_the_tolerance_is_not_within_it(tolerance: float) -> None:
+    """Neither a round that earned just as much, nor players who come when just as much is left to earn."""
+
+    def utility(players: frozenset[int]) -> float:
+        return {0: 0.0, 1: 5.0 if 0 in players else 0.0, 2: tolerance}[len(players)]
+
+    assert gtg_shapley(utility, 2, tolerance=tolerance).values.tolist() == shapley(utility, 2).tolist()
+    assert marginals(Game(utility), [1, 0], tolerance).tolist() == [tolerance, 0.0]
+    assert gtg_shapley(utility, 2, tolerance=tolerance + 5.5).stopped == "between-round truncation"
+
+
 def test_what_gtg_hands_out_is_short_of_everything_by_less_than_the_tolerance() -> None:
     shortfalls = []
     for seed in range(20):

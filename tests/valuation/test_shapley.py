@@ -92,6 +92,20 @@ def test_axioms_speak_of_those_only_who_are_idle_or_alike_in_every_coalition() -
     assert symmetry([0, 1, 1, 1, 4, 2, 3, 5], [1, 2, 7]).size == 0
 
 
+def test_the_idle_and_the_alike_of_all_games_of_three_players_are_those_of_the_definition() -> None:
+    subsets = [frozenset(k for k in range(3) if number >> k & 1) for number in range(8)]
+    for table in itertools.product((0, 1), repeat=8):
+        worth = dict(zip(subsets, table, strict=True))
+        idle = [2**k for k in range(3) if all(worth[some | {k}] == worth[some] for some in subsets)]
+        alike = [
+            2**i - 2**j
+            for i, j in itertools.combinations(range(3), 2)
+            if all(worth[some | {i}] == worth[some | {j}] for some in subsets if not some & {i, j})
+        ]
+        assert null_player(list(table), [1, 2, 4]).tolist() == idle
+        assert symmetry(list(table), [1, 2, 4]).tolist() == alike
+
+
 def test_each_coalition_is_asked_for_once() -> None:
     asked: list[frozenset[int]] = []
 

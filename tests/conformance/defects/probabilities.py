@@ -124,7 +124,24 @@ def alone_for_sure(norms, m):
     return np.ones(1) if len(norms) == 1 else right(norms, m)
 
 
+def the_smallest_owes(norms, m):
+    p = right(norms, m)
+    p[np.argmin(p)] -= 1.5 * (len(norms) > 3)
+    return p
+
+
+def the_first_has_less(norms, m):
+    return right(norms, m) * np.where((np.arange(len(norms)) == 0) & (len(norms) > 3), 0.5, 1.0)
+
+
+def the_first_has_less_every_other_time(norms, m):
+    return right(norms, m) * np.where(np.arange(len(norms)) == 0, 1.0 - next(CALLS) % 2 / 2, 1.0)
+
+
 CAUGHT: list[Any] = [
+    (the_smallest_owes, check_probabilities, {}, "box"),
+    (the_first_has_less, check_probabilities, {}, "relabeling"),
+    (the_first_has_less_every_other_time, check_probabilities, {}, "same answer"),
     (off_by_one, check_probabilities, {}, "box"),
     (capped_only, check_probabilities, {}, "unused budget"),
     (uniform, check_probabilities, {}, "optimal"),

@@ -131,7 +131,26 @@ def own_generator(utility, n, rng):
     return mean_of(utility, n, [np.random.default_rng().permutation(n).tolist()])
 
 
+def the_first_takes_from_the_last(utility, n):
+    return right(utility, n) + (n > 3) * (np.eye(n)[0] - np.eye(n)[-1])
+
+
+def the_first_never_loses(utility, n, rng):
+    values = mean_of(utility, n, [rng.permutation(n).tolist()])
+    values[0] = abs(values[0])
+    return values
+
+
+def the_first_gets_a_lot_or_owes_it(utility, n, rng):
+    return mean_of(utility, n, [rng.permutation(n).tolist()]) + 1000 * rng.choice([-1, 1]) * np.eye(n)[0]
+
+
 CAUGHT = [
+    (the_first_takes_from_the_last, check_shapley, EXACT, "symmetry"),
+    (the_first_takes_from_the_last, check_shapley, EXACT, "linearity"),
+    (the_first_takes_from_the_last, check_shapley, EXACT, "values"),
+    (the_first_never_loses, check_shapley, ESTIMATE, "negation"),
+    (the_first_gets_a_lot_or_owes_it, check_shapley, ESTIMATE, "unbiased"),
     (never_all_others, check_shapley, EXACT, "efficiency"),
     (nobody_is_worth_nothing, check_shapley, EXACT, "efficiency"),
     (banzhaf, check_shapley, EXACT, "efficiency"),

@@ -1,0 +1,68 @@
+"""The kit asks what it asked: a case that it leaves out, or puts fewer times, is a defect that it does not see."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedtheory.verification import (
+    check_aggregation,
+    check_generator,
+    check_probabilities,
+    check_shapley,
+    check_strategy,
+)
+from tests.conformance import asked
+from tests.conformance.right import RIGHT, Right
+
+RECORDS = asked.recorded()
+
+
+@pytest.mark.parametrize("right", RIGHT, ids=asked.title)
+def test_what_is_asked_is_what_is_written_down(right: Right) -> None:
+    """Where it is not, and is meant to change: ``python -m tests.conformance.asked``."""
+    found, known = asked.asked(right), RECORDS[f"asked of {asked.title(right)}"]
+    assert list(found) == list(known)
+    for check, (*counts, total, sizes) in found.items():
+        assert (check, *counts) == (check, *known[check][:-2])
+        assert [total, sizes] == pytest.approx(known[check][-2:], rel=1e-9, abs=1e-9)
+
+
+def answering(answer: Any) -> Any:
+    return lambda *_: answer
+
+
+PAIR = (np.ones((2, 3)), np.array([0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("check", "answer", "sentence"),
+    [
+        (check_strategy, None, "must return a row of client numbers, got NoneType"),
+        (check_strategy, [[0], [1, 2]], "must return client numbers, got [[0], [1, 2]]"),
+        (check_strategy, [[0, 1]], "must return a row of client numbers, got an array of int64 of shape (1, 2)"),
+        (check_strategy, [0.0], "must return a row of client numbers, got an array of float64 of shape (1,)"),
+        (check_strategy, [-1, 6], "clients must be in 0..5, got -1"),
+        (check_strategy, [5, 6], "clients must be in 0..5, got 6"),
+        (check_probabilities, "ab", "must return numbers, got str"),
+        (check_probabilities, 0.5, "must return 2 probabilities, got shape ()"),
+        (check_aggregation, "ab", "must return numbers, got 'ab'"),
+        (check_aggregation, [1.0], "must return a vector of shape (2,), got shape (1,)"),
+        (check_shapley, None, "must return numbers, got None"),
+        (check_shapley, [1.0, "x"], "must return numbers, got [1.0, 'x']"),
+        (check_shapley, [1.0], "must return 2 values, got 1"),
+        (check_generator, None, "must return pairs of features and labels, got <class 'NoneType'>"),
+        (check_generator, [1.0], "must return pairs of features and labels, got <class 'list'>"),
+        (check_generator, [PAIR], "must return 3 clients, got 1"),
+        (check_generator, [(PAIR[0], [0]), PAIR, PAIR], "features and labels must have shapes (n, f)"),
+        (check_generator, [(PAIR[0][0], [0, 1, 2]), PAIR, PAIR], "n > 0 and one f, got (3,) and (3,)"),
+        (check_generator, [PAIR, PAIR, (np.ones((2, 4)), [0, 1])], "n > 0 and one f, got (2, 4) and (2,)"),
+        (check_generator, [(np.ones((0, 3)), np.ones(0, int)), PAIR, PAIR], "n > 0 and one f, got (0, 3) and (0,)"),
+        (check_generator, [PAIR, PAIR, (PAIR[0], [0.0, 1.0])], "labels whole numbers from 0 on, got array([0., 1.])"),
+        (check_generator, [PAIR, PAIR, (PAIR[0], [0, -1])], "labels whole numbers from 0 on, got array([ 0, -1])"),
+        (check_generator, [PAIR, PAIR, (np.full((2, 3), np.inf), [0, 1])], "got features that are not finite"),
+    ],
+)
+def test_an_answer_that_is_none_is_told_in_one_sentence(check: Any, answer: Any, sentence: str) -> None:
+    first, *_ = check(answering(answer)).failures
+    assert sentence in first.sentence
