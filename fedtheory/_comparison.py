@@ -27,9 +27,10 @@ def unmet(text: str, left: Any, relation: str, right: Any, rtol: float = 0.0) ->
     limit = right
     if rtol and not are_exact((left, right)):
         limit = right * (1 + rtol if relation in ("<=", "<") else 1 - rtol)
-    broken = np.logical_not(_HOLDS[relation](left, limit))
-    if not np.any(broken):
+    holds = _HOLDS[relation](left, limit)
+    if np.all(holds) if isinstance(holds, np.ndarray) else holds:
         return None
+    broken = np.logical_not(holds)
     left, right = (
         np.broadcast_to(np.asarray(side, dtype=object), np.shape(broken))[broken].flat[0] for side in (left, right)
     )

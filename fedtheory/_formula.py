@@ -121,6 +121,8 @@ class Formula:
             name, shape = next(iter(arrays.items()))
             message = f"{name} must be a single number beside a sequence, got an array of shape {shape}"
             raise ValueError(message)
+        if len(arrays) < 2:
+            return
         try:
             np.broadcast_shapes(*arrays.values())
         except ValueError as error:
@@ -158,7 +160,7 @@ class Formula:
     def rationals(self, arguments: Numbers) -> Numbers:
         """Return whole numbers as rationals, so that quotients stay exact, except counts."""
         return {
-            name: value if isinstance(value, tuple) or self.is_count(name) else Fraction(value)
+            name: value if isinstance(value, tuple | Fraction) or self.is_count(name) else Fraction(value)
             for name, value in arguments.items()
         }
 

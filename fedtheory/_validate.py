@@ -68,8 +68,8 @@ def nonnegative(name: str, value: Any) -> Any:
 
 def _above(name: str, value: Any, wanted: str, *, strict: bool) -> Any:
     number = finite(name, value)
-    bad = np.less_equal(number, 0) if strict else np.less(number, 0)
-    if np.any(bad):
+    bad = number <= 0 if strict else number < 0
+    if _some(bad):
         message = f"{name} must be {wanted}, got {_first(number, bad)}"
         raise ValueError(message)
     return number
@@ -120,8 +120,8 @@ def counts(name: str, value: Any, low: int = 1, high: int | None = None) -> Any:
     elif isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
         message = f"{name} must be a whole number, got {short(value)} of type {type(value).__name__}"
         raise TypeError(message)
-    wrong = np.less(value, low) if high is None else np.less(value, low) | np.greater(value, high)
-    if np.any(wrong):
+    wrong = value < low if high is None else (value < low) | (value > high)
+    if _some(wrong):
         wanted = f"at least {low}" if high is None else f"in {low}..{high}"
         message = f"{name} must be {wanted}, got {_first(value, wrong)}"
         raise ValueError(message)
@@ -140,6 +140,11 @@ def curvatures(mu: Any, L: Any) -> tuple[Any, Any]:
 def horizon(name: str, value: Any) -> int:
     """Return a number of steps or rounds, zero allowed."""
     return count(name, value, low=0)
+
+
+def _some(bad: Any) -> bool:
+    # NumPy takes microseconds to look at one truth value
+    return bool(bad.any() if isinstance(bad, np.ndarray) else bad)
 
 
 def _first(number: Any, bad: Any) -> Any:

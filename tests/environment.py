@@ -33,18 +33,18 @@ def sized(compiled: int, plain: int) -> int:
 
 # Of two workers each begins with one half of the tests. If both halves began with what compiles, both would compile the
 # same kernels at the same time: the first has all of these, and the other is busy with exact arithmetic and with texts
-# until it comes to the studies, which read many kernels.
+# until it comes to the studies and to recorded values, which need many kernels.
 _COMPILE = (
     "fedtheory/",
     *(f"tests/{folder}/" for folder in ("engine", "federation", "selection", "sampling", "valuation", "testing")),
     *(f"tests/{folder}/" for folder in ("conformance", "exact", "estimates", "claims")),
 )
-_STUDIES = ("stud", "full_size")
+_NEED_MANY = ("stud", "full_size", "test_values")
 
 
 def _place(item: pytest.Item) -> int:
     file, _, _ = item.nodeid.partition("::")
-    return 0 if file.startswith(_COMPILE) else 2 if any(word in file for word in _STUDIES) else 1
+    return 0 if file.startswith(_COMPILE) else 2 if any(word in file for word in _NEED_MANY) else 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -19,12 +19,15 @@ Numbers = npt.ArrayLike | Sequence[Any]
 """A vector that may hold exact rationals."""
 
 _FLOAT64 = np.dtype(np.float64)
-_WITHOUT_GAPS = (8,)
 
 
 def is_plain(norms: Any) -> bool:
-    """Whether compiled code can read this value as it is: a float64 vector with entries and without gaps."""
-    return type(norms) is ndarray and norms.dtype is _FLOAT64 and norms.strides == _WITHOUT_GAPS and len(norms) > 0
+    """Whether compiled code can read this value as it is: a float64 vector with entries and without gaps.
+
+    One that may not be written to is copied: numba would compile everything anew for it, which takes seconds.
+    """
+    is_vector = type(norms) is ndarray and norms.dtype is _FLOAT64 and norms.ndim == 1
+    return is_vector and norms.flags.carray and norms.size > 0
 
 
 def checked_norms(norms: Any) -> Array:

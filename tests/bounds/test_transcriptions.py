@@ -34,12 +34,19 @@ def transcription(name, form):
     return getattr(importlib.import_module(f"tests.bounds.transcription_{paper}"), f"{function}__{form}")
 
 
+@functools.cache
+def letters_of(written):
+    """The paper's letters that a transcription wants, by the names of the library."""
+    wanted = inspect.signature(written).parameters
+    letters = importlib.import_module(written.__module__).LETTERS
+    return {key: letter for key, letter in letters.items() if letter in wanted}
+
+
 def transcribed(name, form, arguments):
     """The transcription's value, asked in the paper's letters."""
     written = transcription(name, form)
-    letters = importlib.import_module(written.__module__).LETTERS
-    wanted = inspect.signature(written).parameters
-    return written(**{letters[key]: value for key, value in arguments.items() if letters.get(key) in wanted})
+    letters = letters_of(written)
+    return written(**{letters[key]: value for key, value in arguments.items() if key in letters})
 
 
 @functools.cache

@@ -1,5 +1,6 @@
 """Drawn constants, which the package offers for tests, as arguments of bounds, and what they would contradict."""
 
+import functools
 import inspect
 from collections.abc import Callable
 from fractions import Fraction as Q
@@ -24,9 +25,14 @@ __all__ = [
 ]
 
 
+@functools.cache
+def parameters_of(bound):
+    return frozenset(inspect.signature(bound).parameters)
+
+
 def pick(bound, world):
     """The arguments of a bound."""
-    parameters = inspect.signature(bound).parameters
+    parameters = parameters_of(bound)
     return {name: value for name, value in world.items() if name in parameters}
 
 
