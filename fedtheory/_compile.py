@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar, final
 
 import numba
+from numba.core import environment, runtime
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
-from numba.core.environment import Environment, _rebuild_env, lookup_environment
-from numba.core.runtime import rtsys
 
 __all__ = ["compiled", "compiled_with_reordering", "inlined", "is_compiled", "with_checked_bounds"]
 
@@ -150,15 +149,20 @@ def _load_directly(known: Any) -> None:
     the code, as the methods of random generators are, it imports the module of that function; one of them brings
     ``scipy.linalg``. That is half of the time of a first call, and a compiler asks for all this by itself. What runs
     needs numba's management of memory, and for each function an environment: its constants, and the globals of its
-    module, which only object mode reads.
+    module, which only object mode reads. A numba that is not made like this loads as it does by itself.
     """
+    file = known._cache_file
+    by_itself, read = known.load_overload, file._load_data
 
     def load_overload(signature: Any, context: Any) -> Any:
-        rtsys.initialize(context)
-        with known._guard_against_spurious_io_errors():
-            return known._load_overload(signature, context)
+        try:
+            runtime.rtsys.initialize(context)
+            with known._guard_against_spurious_io_errors():
+                return known._load_overload(signature, context)
+        except AttributeError:
+            file._load_data = read
+            return by_itself(signature, context)
 
-    file = known._cache_file
     known.load_overload = load_overload
     file._load_data = lambda name: _Reader(io.BytesIO(Path(file._data_path(name)).read_bytes())).load()
 
@@ -167,7 +171,8 @@ def _load_directly(known: Any) -> None:
 class _Reader(pickle.Unpickler):
     # of files that numba wrote and would unpickle itself
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) == (_rebuild_env.__module__, _rebuild_env.__name__):
+        rebuild = environment._rebuild_env
+        if (module, name) == (rebuild.__module__, rebuild.__name__):
             return _environment
         return super().find_class(module, name)
 
@@ -175,11 +180,11 @@ class _Reader(pickle.Unpickler):
 def _environment(module: str, constants: list[Any], name: str) -> Any:
     """Return the environment of a function, of numba's own with the name of its module alone."""
     if module in sys.modules or not module.startswith("numba."):
-        return _rebuild_env(module, constants, name)
-    known = lookup_environment(name)
+        return environment._rebuild_env(module, constants, name)
+    known = environment.lookup_environment(name)
     if known is None:
-        known = Environment({"__name__": module})
+        known = environment.Environment({"__name__": module})
         known.consts[:] = constants
         known.env_name = name
-        Environment._memo[name] = known
+        environment.Environment._memo[name] = known
     return known

@@ -6,10 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 
 import fedtheory
-from fedtheory._compile import _imports, _readable
+from fedtheory._compile import _imports, _load_directly, _readable
 from tests.environment import PLAIN_PYTHON, ROOT
 
 INNER = """
@@ -146,3 +147,22 @@ def test_an_index_that_names_what_is_gone_is_as_good_as_none():
 
     assert _readable(lost)() == {}
     assert _readable(lambda: {"signature": "file"})() == {"signature": "file"}
+
+
+class OtherCache:
+    """Numba's cache of a function where some part that is private to numba has another name."""
+
+    def __init__(self) -> None:
+        self._cache_file = self
+        self.read = self._load_data = lambda name: f"numba's {name}"
+
+    def load_overload(self, signature, context):
+        return self._load_data(signature)
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
+def test_a_numba_that_is_made_otherwise_loads_as_it_does_by_itself():
+    known = OtherCache()
+    _load_directly(known)
+    assert known._load_data is not known.read
+    assert known.load_overload("code", numba.core.registry.cpu_target.target_context) == "numba's code"

@@ -28,6 +28,14 @@ class Parabolas(NamedTuple):
         """Gradients of all F_k at a model of shape (v,); shape (K, v)."""
         return applied(self.curvatures, w - self.centers)
 
+    def minimizer(self, q: Array) -> Array:
+        """Minimizer of ``sum_k q_k F_k``, shape (v,)."""
+        if self.curvatures.ndim == 2:
+            lowest: Array = (q @ (self.curvatures * self.centers)) / (q @ self.curvatures)
+            return lowest
+        mean = np.einsum("k,kij->ij", q, self.curvatures)
+        return np.linalg.solve(mean, np.einsum("k,kij,kj->i", q, self.curvatures, self.centers))
+
 
 def parabolas(fed: QuadraticFederation) -> Parabolas:
     """Lay the clients out for a loop."""

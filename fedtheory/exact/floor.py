@@ -5,7 +5,6 @@ subgradients of the convex function ``N(w) = max_{q in B} sum_k q_k F_k(w)``, an
 settles at the minimizer of N. Its dual, ``max_{q in B} min_w sum_k q_k F_k(w)``, certifies how close a point is.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -111,7 +110,7 @@ def error_floor(
 
 def _minimizer(fed: QuadraticFederation, q: Array) -> Array:
     """Minimizer of ``sum_k q_k F_k``."""
-    return replace(fed, weights=q / q.sum()).minimizer
+    return parabolas(fed).minimizer(q / q.sum())
 
 
 def _best_frequencies(

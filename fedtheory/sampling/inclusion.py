@@ -148,8 +148,10 @@ def _inclusion(p: Array, losses: Array, m: int, d: int) -> Array:
         )
         raise ValueError(message)
     order = drawable[np.argsort(-losses[drawable], kind="stable")]
+    ranked = losses[order]
     # With m = d every candidate is selected, so the ranking and its ties do not matter.
-    starts = np.arange(order.size) if m == d else np.flatnonzero(np.diff(losses[order], prepend=np.inf))
+    is_new = np.concatenate([[True], (ranked[1:] != ranked[:-1]) | (m == d)])
+    starts = np.flatnonzero(is_new)
     ends = np.append(starts[1:], order.size)
     selected = np.empty(order.size)
     if d == order.size:

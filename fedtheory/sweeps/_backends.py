@@ -23,6 +23,8 @@ BACKENDS = ("serial", "threads", "processes", "dask")
 _STACK = 64 * 2**20
 # Seconds between two looks of a worker at its parent.
 _LOOK = 0.5
+# Seconds in which a worker of a cluster may finish what it is at, before it is ended.
+_GOODBYE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +162,20 @@ def _address(workers: int, scheduler: str | None) -> Iterator[Any]:
                 n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None,
                 silence_logs=logging.CRITICAL, local_directory=folder,
             )  # fmt: skip
-        yield stack.enter_context(cluster)
+        stack.enter_context(cluster)
+        stack.callback(_send_home, cluster)
+        yield cluster
+
+
+def _send_home(cluster: Any) -> None:
+    """End the workers of a cluster of our own; by itself it waits four seconds for what they are at."""
+    import asyncio
+
+    async def close() -> None:
+        workers = list(cluster.workers.values())
+        await asyncio.gather(*(worker.close(timeout=_GOODBYE) for worker in workers), return_exceptions=True)
+
+    cluster.sync(close)
 
 
 @contextlib.contextmanager

@@ -5,10 +5,11 @@ from fractions import Fraction as Q
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fedtheory.bounds import fedavg
-from fedtheory.claims.fedavg import lemmas
+from fedtheory.claims.fedavg import lemmas, without_gradient_bounds
 from fedtheory.claims.fedavg._checks import own_constants, own_steps
 from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.noises import no_noise
@@ -69,3 +70,10 @@ def test_the_variance_of_draws_is_attained_up_to_its_factor_four_and_has_no_smal
         return at_most(finding.measured, finding.predicted / 4 * (num_clients - 1) / num_clients)
 
     assert refuted(lemmas.variance_without_replacement, check)
+
+
+def test_the_coefficient_of_the_objective_gap_is_attained_but_for_one_in_ten_thousand(monkeypatch: Any) -> None:
+    known = SimpleNamespace(terms=lambda **_: {"contraction": Q(0), "sampling": Q(7)})
+    monkeypatch.setattr(without_gradient_bounds, "li", SimpleNamespace(sampled_step=known))
+    found = without_gradient_bounds.sampled_step_attained.check(np.random.default_rng(0))
+    assert found.predicted == 7 * Q(9999, 10000)

@@ -43,7 +43,7 @@ PAIR = (np.ones((2, 3)), np.array([0, 1]))
         (check_strategy, [[0, 1]], "must return a row of client numbers, got an array of int64 of shape (1, 2)"),
         (check_strategy, [0.0], "must return a row of client numbers, got an array of float64 of shape (1,)"),
         (check_strategy, [-1, 6], "clients must be in 0..5, got -1"),
-        (check_strategy, [5, 6], "clients must be in 0..5, got 6"),
+        (check_strategy, [5, 0, 6], "clients must be in 0..5, got 6"),
         (check_probabilities, "ab", "must return numbers, got str"),
         (check_probabilities, 0.5, "must return 2 probabilities, got shape ()"),
         (check_aggregation, "ab", "must return numbers, got 'ab'"),

@@ -100,6 +100,12 @@ def test_what_hangs_is_stopped_and_nothing_is_asked_after_it() -> None:
     assert threading.active_count() == before
 
 
+def test_to_wait_takes_no_processor_from_what_is_waited_for() -> None:
+    before = time.thread_time()
+    Watch(10.0).over(lambda: time.sleep(0.4))
+    assert time.thread_time() - before < 0.05  # a hundredth where others use it, too
+
+
 def test_the_global_generators_are_left_as_they_were() -> None:
     before = str(np.random.get_state())  # noqa: NPY002 (what must not move)
     check_strategy(everybody, num_draws=20)

@@ -294,6 +294,21 @@ def test_a_long_replicate_shows_its_rounds(capsys, monkeypatch):
     assert len(lines) == 2
 
 
+@pytest.mark.parametrize(("every", "often"), [(1e3, False), (1e-6, True)])
+def test_the_file_is_written_when_it_is_due_and_at_the_end(tmp_path, monkeypatch, every, often):
+    numbers, keep = list[int](), _checkpoints.keep
+
+    def noted(path, blank, seeds, course):
+        numbers.append(len(course.finished))
+        keep(path, blank, seeds, course)
+
+    monkeypatch.setattr(_pace, "keep", noted)
+    in_step(monkeypatch)
+    run(checkpoint=tmp_path / "run.npz", checkpoint_every=every, num_threads=1)
+    assert numbers[-1] == 12
+    assert (len(numbers) > 1) == often
+
+
 def test_a_function_is_told_beside_a_checkpoint(tmp_path):
     counted: list[int] = []
     run(checkpoint=tmp_path / "run.npz", progress=counted.append, num_threads=1)

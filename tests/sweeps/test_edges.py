@@ -1,5 +1,6 @@
 """Edges of a sweep that ordinary ones do not reach: what is refused there, and what is said."""
 
+import asyncio
 import signal
 import sys
 import threading
@@ -203,7 +204,8 @@ class Fake:
 
     def __init__(self, *threads):
         self.threads, self.seen = dict(enumerate(threads)), []
-        self.closed = 0
+        self.closed, self.ended = 0, []
+        self.workers = {name: SimpleNamespace(close=self.end) for name in self.threads}
 
     def __enter__(self):
         return self
@@ -217,6 +219,13 @@ class Fake:
     def get_executor(self, *, pure):
         self.seen.append(pure)
         return ThreadPoolExecutor(1)
+
+    def sync(self, function):
+        asyncio.run(function())
+
+    async def end(self, *, timeout):
+        self.ended.append((timeout, self.closed))
+        raise TimeoutError
 
     def client(self, address, *, timeout):
         self.seen.append((address, timeout))
@@ -239,7 +248,7 @@ def test_a_cluster_has_as_many_workers_as_threads_and_is_left_at_the_end(monkeyp
         assert (workers.size, fake.closed) == (5, 0)
         assert workers.executor.submit(max, 3, 5).result() == 5
     assert fake.seen == [("tcp://there:1", 10), False]
-    assert fake.closed == 1
+    assert (fake.closed, fake.ended) == (1, [])  # other people's workers stay
     with pytest.raises(RuntimeError, match="after shutdown"):
         workers.executor.submit(max, 3, 5)
 
@@ -255,6 +264,7 @@ def test_a_cluster_of_this_machine_has_one_thread_per_worker_and_does_not_hear_c
     assert (options["heard"], options["dashboard_address"], address) == (signal.SIG_IGN, None, fake)
     assert not Path(options["local_directory"]).exists()
     assert fake.closed == 2  # the client and the cluster
+    assert fake.ended == [(0.25, 1)] * 3  # between the two, and each although the first fails
     with ThreadPoolExecutor(1) as beside, _backends._children_deaf():
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
