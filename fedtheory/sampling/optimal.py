@@ -84,7 +84,7 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms
 
 
 def rescale(norms: Array, budget: float, probabilities: Array) -> None:
-    """Write the optimal probabilities of norms whose sums overflow or are subnormal.
+    """Write the optimal probabilities of norms whose sums overflow or are subnormal; more are positive than the budget.
 
     The norms are multiplied by a power of two that brings the largest to about 2^900, which loses only clients whose
     probability is below 1e-308. When only such clients are left after saturation, they are scaled anew.
@@ -97,7 +97,7 @@ def rescale(norms: Array, budget: float, probabilities: Array) -> None:
         # Norms below 1 may have lost digits: who of them is saturated shows when they are scaled anew.
         now = scaled >= max(rest / room, 1.0)
         left = scaled[~now].max(initial=0.0)
-        if not (left < 1.0 and norms[~now].max(initial=0.0) > 0.0 and budget > now.sum()):
+        if not (left < 1.0 and budget > now.sum()):
             break
         saturated = now
     # the same sums in the same order as for norms that need no scaling

@@ -290,3 +290,13 @@ def test_one_bad_norm_is_found_wherever_it_stands_and_whatever_the_budget(progra
 def test_an_unknown_word_for_zero_norms_is_refused() -> None:
     with pytest.raises(ValueError, match="zero_norms must be one of 'drop', 'spread', got 'keep'"):
         optimal_probabilities([1.0], 1, zero_norms="keep")
+
+
+@pytest.mark.parametrize(("norms", "budget"), [([3.0, 1.0, 0.0], 2.5), ([0.0, 2.0], 1.5), ([5.0, 1.0, 1.0, 0.0], 3.0)])
+@pytest.mark.parametrize("scale", [2.0**1021, 2.0**-1070])
+def test_zero_norms_beyond_the_budget_end_the_search_at_every_scale(
+    norms: list[float], budget: float, scale: float
+) -> None:
+    expected = optimal_probabilities(norms, budget)
+    assert (expected == np.sign(norms)).all()
+    assert optimal_probabilities(np.array(norms) * scale, budget).tolist() == expected.tolist()
