@@ -10,8 +10,8 @@ rounds, or the floats that are sent to the server and back (candidates are sent 
 such that the heterogeneity :math:`\Gamma / (F(w_0) - F^*)` is log-uniform over four powers of ten. On each, eight ways
 of selecting, several numbers of local steps, and the same step size. Random selection needs no simulation: its
 expected error is exact. The others are means over replicates. At equal cost each gets as many rounds as what random
-selection sends pays for. The grid is run by ``ft.sweep``: on processes by default, or on a Dask cluster, and it goes on
-where it was when it is started again.
+selection sends pays for. The grid, half an hour of processor, is run by ``ft.sweep``: on processes by default, or on a
+Dask cluster, and it goes on where it was when it is started again.
 
 **Reading.** Color: the share of federations in which Power-of-Choice is ahead after so many rounds (upper rows), or
 after as many floats as so many rounds of random selection send (lower rows). Solid line: where the *mean field* (the

@@ -29,14 +29,31 @@ from fedtheory.inner import inner
 def outer(x):
     return inner(x)
 """
+LOADED = """
+import sys
+import numba
+import numpy as np
+from fedtheory.outer import outer
+
+print(outer(np.ones(2)), sum(outer.stats.cache_hits.values()), "scipy.linalg" in sys.modules)
+print(numba.njit(lambda x: outer(x) or x.size == 3)(np.array([3.0, np.inf])), "scipy.linalg" in sys.modules)
+"""
+WITH_ARRAYS = """
+import numpy as np
+from fedtheory._compile import compiled
+
+@compiled
+def outer(x):
+    return np.isfinite(x).all()
+"""
+NUMBERS = "from fedtheory.outer import outer; print(outer(1), sum(outer.stats.cache_hits.values()))"
 
 
-def answer(folder: Path) -> str:
+def answer(folder: Path, program: str = NUMBERS) -> str:
     environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache"), "NUMBA_OPT": "1"}
     # Bytecode goes by time and size, which the tests leave as they were.
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
     environment.pop("NUMBA_DISABLE_JIT", None)
-    program = "from fedtheory.outer import outer; print(outer(1), sum(outer.stats.cache_hits.values()))"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment, cwd=folder
     )
@@ -71,6 +88,16 @@ def test_a_kernel_is_compiled_again_when_a_text_that_it_is_made_of_changes_and_o
         os.utime(file)
     (package / "stranger.py").write_text(INNER.format(20))
     assert answer(tmp_path) == "11 1"
+
+
+def test_cached_code_loads_without_what_only_a_compiler_needs_and_goes_into_other_code(tmp_path):
+    package = tmp_path / "fedtheory"
+    package.mkdir()
+    shutil.copy(Path(fedtheory.__file__).with_name("_compile.py"), package)
+    (package / "outer.py").write_text(WITH_ARRAYS)
+    (package / "__init__.py").write_text("")
+    assert answer(tmp_path, LOADED).splitlines() == ["True 0 True", "False True"]
+    assert answer(tmp_path, LOADED).splitlines() == ["True 1 False", "False True"]
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,9 @@ def everyone(round_index, table, memory, weights, rng, candidates):
     return weights.size
 
 
-def rule_of(name: str, body: str) -> Any:
-    """Make a rule that behaves in round 0 and does ``body`` from round 1 on."""
+@cache
+def rule_of(name: str, bodies: tuple[str, ...]) -> Any:
+    """Make a rule that behaves in round 0 and from round 1 on does the body whose number stands first in the table."""
     arguments = ", ".join(ft.selection.RULES[name].arguments)
     good = {
         "attend": "present[:] = True\n    return present.size",
@@ -39,10 +40,12 @@ def rule_of(name: str, body: str) -> Any:
         "value": "pass",
         "observe": "pass",
     }[name]
-    indented = body.replace("\n", "\n        ")
     space: dict[str, Any] = {"np": np, "FAR": FAR, "__name__": "rules_of_somebody"}
-    text = f"def misbehaving({arguments}):\n    if round_index >= 1:\n        {indented}\n    {good}\n"
-    exec(compile(text, "rules_of_somebody.py", "exec"), space)
+    text = f"def misbehaving({arguments}):\n"
+    for number, body in enumerate(bodies):
+        indented = body.replace("\n", "\n        ")
+        text += f"    if round_index >= 1 and table[0] == {number}:\n        {indented}\n"
+    exec(compile(f"{text}    {good}\n", "rules_of_somebody.py", "exec"), space)
     return space["misbehaving"]
 
 
@@ -69,11 +72,14 @@ class Misbehaving:
     compiles: bool = True
 
     def rules(self, weights: Any, num_rounds: int) -> Rules:
-        NOW[self.name] = rule_of(self.name, self.body)
+        together = tuple(body for name, body in COMPILE_TOGETHER if name == self.name)
+        bodies = together if self.body in together else (self.body,)
+        NOW[self.name] = rule_of(self.name, bodies)
         rule = NOW[self.name] if self.compiles else plain(self.name)
+        table = np.array([bodies.index(self.body), 1.0, 1.0])
         rules: dict[str, Any] = {"select": first_two, "propose": everyone, self.name: rule}
         return Rules(
-            max_selected=2, max_candidates=K, memory=np.zeros(K), table=np.ones(3),
+            max_selected=2, max_candidates=K, memory=np.zeros(K), table=table, attend_table=table,
             **{name: compiled(rule) if self.compiles else rule for name, rule in rules.items()},
         )  # fmt: skip
 
@@ -138,6 +144,9 @@ OUTSIDE = {
     "memory of observe": ("observe", "memory[FAR] = 1.0"),
     "present": ("attend", "present[FAR] = True\nreturn 6"),
 }
+
+
+COMPILE_TOGETHER = [(name, body) for name, body, *_ in (*NUMBERS.values(), *OUTSIDE.values())]
 
 
 @pytest.mark.parametrize("compiles", [True, False], ids=["compiled", "plain Python"])
