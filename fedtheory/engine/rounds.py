@@ -71,8 +71,7 @@ def run_rounds(addresses, problem, judge, server, space, recording, work, fleet,
     slots = functions_at(addresses, problem)
     problem, server, space, recording, fleet = lent(problem), lent(server), lent(space), lent(recording), lent(fleet)
     plan, selection_rng, training_rng = lent(plan), lent(streams.selection), lent(streams.training)
-    attendance_rng = lent(streams.attendance)
-    model, totals = space.model, space.totals
+    attendance_rng, model, totals = lent(streams.attendance), space.model, space.totals
     num_rounds = plan.step_sizes.size // plan.local_steps
     # Asked once: the usual fleet is present, and handing its arrays around costs a tenth of a round.
     attends = addresses.attend != 0
@@ -278,10 +277,10 @@ def _record(recording, row, excess, model, totals):
 
 @inlined
 def _record_cohort(recording, row, space, size):
-    if recording.selected.size > 0:
-        recording.selected[row, :size] = space.chosen[:size]
-    if recording.coefficients.size > 0:
-        recording.coefficients[row, :size] = space.coefficients[:size]
+    for i in range(size if recording.selected.size > 0 else 0):
+        recording.selected[row, i] = space.chosen[i]
+    for i in range(size if recording.coefficients.size > 0 else 0):
+        recording.coefficients[row, i] = space.coefficients[i]
 
 
 @inlined
@@ -295,5 +294,7 @@ def _is_finite(model):
 @compiled
 def _only_coefficients_fail(space, size):
     """Whether some coefficient is not finite although all updates are: then it is the rule that diverged."""
-    updates, coefficients = space.updates[:size], space.coefficients[:size]
-    return np.isfinite(updates).all() and not np.isfinite(coefficients).all()
+    finite = 0
+    for i in range(size):
+        finite += _is_finite(space.updates[i])
+    return finite == size and not _is_finite(space.coefficients[:size])

@@ -106,6 +106,11 @@ REMEMBERING: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+def test_everybody_is_there_before_the_first_rule_says_otherwise():
+    first = run(20, strategy=Alternating()).recorded("selected")[:, 0]
+    assert set(first.ravel().astype(int)) == {1, 2}  # and client 0 has left
+
+
 @pytest.mark.parametrize("what", REMEMBERING)
 def test_what_is_killed_after_every_round_goes_on_to_the_same_bits(tmp_path, monkeypatch, what):
     def again(**options):
