@@ -159,7 +159,7 @@ WORK = _local_work.local_work
 
 def test_noise_that_does_not_feed_back_through_the_gradients_is_caught(monkeypatch):
     truth = enumerated(DIAGONAL, Uniform(1), 1, 3)
-    monkeypatch.setattr("fedtheory.exact.moments.local_work", forgets_the_noise_in_the_gradients)
+    monkeypatch.setattr(_local_work, "local_work", forgets_the_noise_in_the_gradients)
     gaps = computed(federation(DIAGONAL), DIAGONAL, Uniform(1), 1, 3)
     assert abs(gaps[-1] / truth[-1] - 1) > 0.01
 
