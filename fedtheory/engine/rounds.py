@@ -101,7 +101,7 @@ def run_rounds(addresses, problem, judge, server, space, recording, work, fleet,
         extra = _weigh(slots, server, space, plan, size, t, addresses.weigh != 0, selection_rng)
         if extra < 0.0:
             return FAULT
-        if row >= 0:
+        if row >= 0 and recording.selected.size + recording.coefficients.size > 0:
             _record_cohort(recording, row, space, size)
         sent = _aggregate(space, size, plan.server_step_size, addresses.value != 0)
         if not _is_finite(model):
@@ -275,7 +275,7 @@ def _record(recording, row, excess, model, totals):
         recording.coalitions[row] = totals[_TOTAL.coalitions]
 
 
-@inlined
+@compiled
 def _record_cohort(recording, row, space, size):
     for i in range(size if recording.selected.size > 0 else 0):
         recording.selected[row, i] = space.chosen[i]
