@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,29 +55,36 @@ def kept(path: Path, blank: Blank, seeds: Seeds) -> Course:
     """
     if not path.exists():
         return Course({}, {})
-    about, arrays = _read(path)
+    with _readable(path):
+        about, arrays = _read(path)
     for name, wanted in (("made_by", made_by()), ("run", _identity(blank.job, seeds))):
         if about[name] != wanted:
             what = f"of fedtheory {wanted}" if name == "made_by" else "of this run"
             got = f"that of {about[name]}" if name == "made_by" else "that of another"
             message = f"checkpoint must be {what}, got {got} in {path}: remove it, or name another file"
             raise ValueError(message)
-    under_way = {int(i): states for i, states in about["under_way"].items() if int(i) < len(seeds)}
-    return Course(
-        {i: one for i, one in _finished(blank, about["finished"], arrays) if i < len(seeds)},
-        {i: _restored(begun(blank, seeds[i]), blank.job, i, arrays, states) for i, states in under_way.items()},
-    )
+    with _readable(path):
+        under_way = {int(i): states for i, states in about["under_way"].items() if int(i) < len(seeds)}
+        return Course(
+            {i: one for i, one in _finished(blank, about["finished"], arrays) if i < len(seeds)},
+            {i: _restored(begun(blank, seeds[i]), blank.job, i, arrays, states) for i, states in under_way.items()},
+        )
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, IndexError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        message = f"checkpoint must be one that a run wrote, got {path}, which cannot be read: remove it"
+        raise ValueError(message) from error
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        about = json.loads(str(arrays.pop("about")))
-        return {name: about[name] for name in ("made_by", "run", "finished", "under_way")}, arrays
-    except (EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
-        message = f"checkpoint must be one that a run wrote, got {path}, which cannot be read: remove it"
-        raise ValueError(message) from error
+    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    about = json.loads(str(arrays.pop("about")))
+    return {name: about[name] for name in ("made_by", "run", "finished", "under_way")}, arrays
 
 
 def _finished(blank: Blank, places: list[int], arrays: dict[str, Any]) -> Iterator[tuple[int, Replicate]]:

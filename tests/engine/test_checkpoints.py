@@ -1,6 +1,7 @@
 """A long run shows how far it is, stops at once with what is finished, and goes on to the same bits."""
 
 import dataclasses
+import json
 import os
 import re
 import signal
@@ -164,6 +165,20 @@ def test_a_checkpoint_of_another_fedtheory_and_a_damaged_one_are_refused(tmp_pat
     monkeypatch.setattr(_checkpoints, "made_by", lambda: "0.0.1 (abc)")
     with pytest.raises(ValueError, match=r"checkpoint must be of fedtheory 0\.0\.1 \(abc\), got that of"):
         run(2, checkpoint=path)
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"), [("finished", 3), ("finished", [0, 1, 2]), ("under_way", {"1": [{}, {}, {}]})], ids=str
+)
+def test_a_file_that_says_other_than_it_holds_is_refused_in_one_line(tmp_path, entry, value):
+    path = tmp_path / "run.npz"
+    run(2, checkpoint=path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    arrays["about"] = np.array(json.dumps(json.loads(str(arrays["about"])) | {entry: value}))
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match=r"checkpoint must be one that a run wrote, got .*, which cannot be read"):
+        run(3, checkpoint=path)
 
 
 def test_strategies_of_somebody_else_are_told_apart_by_what_their_rules_do(tmp_path):
