@@ -136,8 +136,11 @@ class Rounded:
         An upper bound is rounded up, a lower bound down; where nothing is known, to infinity of that sign.
         """
         sign = {"upper": 1.0, "lower": -1.0}[side]
-        end = np.where(self.known(), self.value, self.value + sign * self.error)
-        return _plain(np.where(np.isnan(end) | (end == -sign * np.inf), sign * np.inf, end))
+        end = self.value + sign * self.error
+        nothing = np.isnan(end) | (end == -sign * np.inf)
+        # The end was rounded itself: the next number is beyond it.
+        beyond = np.where(nothing, sign * np.inf, np.nextafter(end, sign * np.inf))
+        return _plain(np.where(self.known(), self.value, beyond))
 
     def plain(self) -> Any:
         """Return the value alone, a float or an array."""

@@ -146,7 +146,7 @@ def test_logarithms_sums_and_means_keep_the_bound():
 
 def test_what_has_lost_its_digits_goes_to_the_honest_side():
     lost = Rounded(1.0, 0.5)
-    assert (lost.outward("upper"), lost.outward("lower")) == (1.5, 0.5)
+    assert (lost.outward("upper"), lost.outward("lower")) == (math.nextafter(1.5, 2), math.nextafter(0.5, 0))
     known = Rounded(1.0, DIGITS / 2)
     assert known.outward("upper") == known.outward("lower") == 1.0
     for nothing in (Rounded(np.nan), Rounded(1.0, np.nan), Rounded(0.0, np.inf)):
@@ -154,6 +154,16 @@ def test_what_has_lost_its_digits_goes_to_the_honest_side():
     # An overflow to the other side says nothing either.
     assert Rounded(-np.inf).outward("upper") == math.inf
     assert Rounded(np.inf).outward("lower") == -math.inf
+
+
+@pytest.mark.parametrize("value", [2.0**41, -(2.0**41), np.array([2.0**41, 1e3])])
+def test_the_honest_end_is_beyond_value_and_error_although_it_is_rounded_itself(value):
+    rounded = Rounded(value, 2 + 2.0**-40 + DIGITS * abs(value))  # their sum lies between two doubles
+    for number, error, low, high in zip(
+        *map(np.atleast_1d, (value, rounded.error, rounded.outward("lower"), rounded.outward("upper"))), strict=True
+    ):
+        assert Q(low) <= Q(number) - Q(error)
+        assert Q(high) >= Q(number) + Q(error)
 
 
 def test_exact_arithmetic_stays_exact():

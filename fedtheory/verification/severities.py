@@ -7,11 +7,14 @@ from fedtheory.verification.findings import Finding
 
 __all__ = ["severity", "worst_of"]
 
+_DECIMALS = 9  # of the strain of floats: rounding is far below
+
 
 def worst_of(findings: Iterable[Finding]) -> Finding:
-    """Return the finding nearest to breaking the claim: failures, then undecided ones, then by strain.
+    """Return the finding nearest to breaking the claim: failures, then undecided ones, then by strain; of equals the first.
 
-    Its risk is that of all of them together.
+    Its risk is that of all of them together. Floats are equal to nine decimals of their strain: beyond, every processor
+    would choose another one.
 
     Parameters
     ----------
@@ -54,4 +57,5 @@ def severity(finding: Finding) -> tuple[bool, bool, bool, float]:
     True
     """
     undecided = finding.applicable and finding.holds is None
-    return finding.holds is False, undecided, finding.applicable, finding.strain
+    strain = finding.strain if finding.side == "exact" else round(finding.strain, _DECIMALS)
+    return finding.holds is False, undecided, finding.applicable, strain

@@ -221,6 +221,16 @@ def test_the_worst_finding_is_a_failure_then_the_most_strained_then_an_applicabl
     assert worst_of([undecided, failure]) is failure
 
 
+def test_of_findings_that_differ_by_rounding_the_first_is_the_worst_and_of_exact_ones_the_worst() -> None:
+    rounded = [equal_to(0.5, 0.5), equal_to(0.1 + 0.2, 0.3), equal_to(0.7, 0.7 * (1 + 1e-11))]
+    assert worst_of(rounded) is rounded[0]
+    assert worst_of([*rounded, equal_to(0.5, 0.5 * (1 + 5e-9), rtol=1e-8)]).predicted > 0.5
+    attained = [at_most(0.3, 0.3), at_most(0.1 + 0.2, 0.3)]
+    assert worst_of(attained) is attained[0]
+    exact = [at_most(Fraction(1, 3), 1), at_most(Fraction(1, 3) + Fraction(1, 10**12), 1)]
+    assert worst_of(exact) is exact[1]
+
+
 def test_a_claim_assumes_what_its_bound_does_unless_it_says_otherwise() -> None:
     make = partial(Claim, "toy:theorem-0", "one is one", STATEMENT, "identity", lambda rng: equal_to(1, 1))
     assumed = make(bound=poc.gradient_norm).hypotheses
