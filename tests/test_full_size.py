@@ -49,6 +49,14 @@ def test_a_print_notices_one_changed_number_and_passes_over_what_is_not_finite()
     assert prints(xarray.Dataset({"gap": ("round", values)})) == {"gap": [2.0, pytest.approx(5.001)]}
 
 
+@pytest.mark.slow
+def test_prints_are_of_what_every_processor_finds() -> None:
+    found = FULL_SIZE["quick_prints"]("worst_federation_picture")
+    assert set(found) == set(study.load(FULL_SIZE["STORED"] / "worst_federation_picture").metadata["quick"])
+    assert "enclosure" in found
+    assert "losses" not in found  # far from the points that a solver finds, what goes through them may be steep
+
+
 def test_numbers_that_have_no_room_in_double_precision_are_kept_in_single_and_others_to_the_bit(tmp_path: Path) -> None:
     draws = np.random.default_rng(0).normal(size=60_000)
     data = xarray.Dataset({"many": ("round", draws), "few": ("round_few", draws[:3_000])})
