@@ -6,7 +6,6 @@ quick runs. ``python -m docs.full_size --quick NAME ...`` makes the prints of st
 
 import importlib.util
 import json
-import math
 import os
 import shutil
 import subprocess
@@ -21,7 +20,7 @@ import numpy as np
 from fedtheory import study
 from fedtheory._files import json_writer, publish
 from fedtheory._study_folder import CHECKS, DATA, METADATA, TABLE, plain_config
-from tests.other_processors import OLDEST
+from tests.other_processors import HASWELL, OLDEST
 
 ROOT = Path(__file__).parent.parent
 STORED = ROOT / "docs" / "full_size"
@@ -34,33 +33,52 @@ _AGREEMENT = 1e-7
 
 
 def prints(data: Any) -> dict[str, list[float]]:
-    """Return, for every variable of numbers, how many are finite and the sum of their sizes."""
-    values = {str(name): np.asarray(data[name].values) for name in data.data_vars}
-    finite = {name: found[np.isfinite(found)] for name, found in values.items() if found.dtype.kind in "fiu"}
-    return {name: [float(found.size), float(np.abs(found).sum())] for name, found in finite.items()}
+    """Return how many numbers of a variable are finite and the sum of their sizes: by strategy, whole and at first."""
+    found = {}
+    for name, values in data.data_vars.items():
+        if values.dtype.kind in "fiu":
+            for label, part in _parts(str(name), values).items():
+                finite = part.values[np.isfinite(part.values)]
+                found[label] = [float(finite.size), float(np.abs(finite).sum())]
+    return found
+
+
+def _parts(name: str, values: Any) -> dict[str, Any]:
+    # Of long runs, which amplify rounding until another client is selected, the first rounds are the same everywhere.
+    parts = {name: values}
+    for dim in ("strategy", "algorithm"):
+        if dim in values.dims:
+            parts = {f"{name} of {label}": values.isel({dim: i}) for i, label in enumerate(values[dim].values)}
+    early = {f"{label}, at first": part.isel(round=slice(3)) for label, part in parts.items() if "round" in part.dims}
+    return parts | early
 
 
 def quick_prints(name: str) -> dict[str, list[float]]:
     """Return the prints of quick runs of a study, where these agree whatever processor they are made on.
 
-    Times differ, and so may what a solver finds of a solution that is not determined.
+    Times differ, and so may what a solver finds of a solution that is not determined, and who is selected of clients
+    whose losses differ by rounding.
     """
-    code = f"import json; from docs.full_size import *; quick = loaded({name!r}).STUDY; "
-    code += "print(json.dumps(prints(quick.run(quick.quick, study.silent))))"
-    runs = [
-        json.loads(
-            subprocess.run(
-                [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **own}, check=True, capture_output=True
-            ).stdout.splitlines()[-1]
-        )
-        for own in ({}, {}, {**OLDEST, "NUMBA_CACHE_DIR": str(ROOT / ".pytest_cache" / "d" / "kernels-of-the-oldest")})
-    ]
+    here, again, *others = (_prints_on(processor, name) for processor in ("", "", "haswell", "oldest"))
     return {
         variable: print_
-        for variable, print_ in runs[0].items()
-        if runs[1].get(variable) == print_
-        and all(math.isclose(*pair, rel_tol=_AGREEMENT) for pair in zip(print_, runs[2][variable], strict=True))
+        for variable, print_ in here.items()
+        if again.get(variable) == print_
+        and all(np.allclose(other[variable], print_, rtol=_AGREEMENT, atol=0) for other in others)
     }
+
+
+def _prints_on(processor: str, name: str) -> dict[str, list[float]]:
+    """Return the prints of one quick run in a process that takes this processor for another one."""
+    code = f"import json; from docs.full_size import *; quick = loaded({name!r}).STUDY; "
+    code += "print(json.dumps(prints(quick.run(quick.quick, study.silent))))"
+    kernels = {"NUMBA_CACHE_DIR": str(ROOT / ".pytest_cache" / "d" / f"kernels-{processor}")}
+    own = {"": {}, "haswell": HASWELL | kernels, "oldest": OLDEST | kernels}[processor]
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **own}, check=True, capture_output=True, text=True
+    )
+    made: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
+    return made
 
 
 def refresh(name: str) -> Path:

@@ -34,6 +34,7 @@ PROCESSORS = {
         "NPY_DISABLE_CPU_FEATURES": f"{AVX512} X86_V3 AVX2 FMA3",
     },
 }
+HASWELL = PROCESSORS["compiled loops of Haswell"] | PROCESSORS["BLAS and NumPy of Haswell"]
 OLDEST = PROCESSORS["compiled loops of x86-64"] | PROCESSORS["BLAS and NumPy of x86-64"]
 
 

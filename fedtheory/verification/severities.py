@@ -11,10 +11,10 @@ _DECIMALS = 9  # of the strain of floats: rounding is far below
 
 
 def worst_of(findings: Iterable[Finding]) -> Finding:
-    """Return the finding nearest to breaking the claim: failures, then undecided ones, then by strain; of equals the first.
+    """Return the finding nearest to breaking the claim: failures, then undecided ones, then by strain.
 
-    Its risk is that of all of them together. Floats are equal to nine decimals of their strain: beyond, every processor
-    would choose another one.
+    Of equals it is the first, where floats are equal to nine decimals of their strain: beyond, every processor would
+    choose another one. Its risk is that of all of them together.
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
 """Power-of-Choice, sections 3.1 and 5: how the selection skews are ordered, and what more candidates do to them."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -119,7 +120,7 @@ diagonal_grows = claim(
 def _figure_3(d: int) -> SelectionSkew:
     fed = power_of_choice_quadratics(num_clients=30, dim=5, rng=0)
     # Zeros are valid subset minima: the lower side of rho_bar, which takes long, is not needed here.
-    return selection_skew(fed, PowerOfChoice(_NUM_SELECTED, d), num_models=60, least_ratios=np.zeros(30))
+    return selection_skew(fed, PowerOfChoice(_NUM_SELECTED, d), num_models=600, least_ratios=np.zeros(30))
 
 
 def _instance(few: int, many: int) -> dict[str, Any]:
@@ -127,7 +128,12 @@ def _instance(few: int, many: int) -> dict[str, Any]:
 
 
 def _certified_growth(measured: float, predicted: float, few: int, many: int, *, shows: bool) -> Finding:
-    """Compare the sides of two intervals that lie nearest (to show growth) or farthest (to refute it)."""
+    """Compare the sides of two intervals that lie nearest (to show growth) or farthest (to refute it).
+
+    They are rounded outward to hundredths: a search does not end at the same model on every processor.
+    """
+    inner, outer = (math.floor, math.ceil) if shows else (math.ceil, math.floor)
+    measured, predicted = inner(100 * measured) / 100, outer(100 * predicted) / 100
     decided = measured >= predicted if shows else measured < predicted
     reason = "" if decided else "the certified intervals overlap"
     return Finding(
