@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -90,6 +91,8 @@ def test_a_function_is_named_with_the_arguments_that_are_fixed():
     assert FunctionWork(partial(toy.slow)).source == FunctionWork(toy.slow).source
     assert FunctionWork(Doubling()).source == FunctionWork(Doubling).source != ""
     assert FunctionWork(max).source == ""
+    assert StudyWork(toy.STUDY, toy.STUDY.config).source == work_of(toy.__file__).source != ""
+    assert StudyWork(replace(toy.STUDY, run=max), toy.STUDY.config).source == ""
 
 
 @pytest.mark.parametrize(
@@ -178,6 +181,8 @@ def test_without_seeds_a_value_is_its_own_interval():
     assert found.points == ["d"]
     nothing = ft.sweep(lambda d, seed: 1 / 0, {"d": [2]}, seeds=2, backend="serial")
     assert (nothing.variables, nothing.data["failed"].values.tolist()) == ([], [[True, True]])
+    some = ft.sweep(lambda d, seed: 1 / (d - 2), {"d": [2, 3]}, seeds=2, backend="serial").intervals()
+    assert some["seeds"].values.tolist() == [0, 2]
 
 
 def test_numbers_of_numpy_and_lists_of_words_are_what_python_has_for_them():
