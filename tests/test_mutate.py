@@ -126,8 +126,10 @@ def test_the_nearest_tests_come_first() -> None:
     floor = mutate.checks_of("fedtheory/exact/floor.py")
     assert floor[:2] == ("fedtheory/exact/floor.py", "tests/exact/test_floor.py")
     package = {str(test.relative_to(ROOT)) for test in (ROOT / "tests" / "exact").glob("test_*.py")}
-    assert set(floor[1:]) == package | {SURFACE, VALUES}
+    assert set(floor[1:-1]) == package | {SURFACE, VALUES}
     assert SURFACE in mutate.checks_of("fedtheory/exact/_forms.py")  # it tells constants of private modules, too
+    assert floor[-1] == "tests/claims/test_exact_quadratics_claims.py"  # of others what imports from the very file
+    assert mutate.checks_of("fedtheory/valuation/cumulative.py")[-2] == "tests/test_one_wrong_entry.py"
     recursion = mutate.checks_of("fedtheory/bounds/recursion.py")
     assert recursion[1] == "tests/bounds/test_recursion.py"
     assert "tests/claims/test_claims.py" in recursion
