@@ -17,6 +17,7 @@ ALSO = {
     "testing": ("tests/bounds", "tests/conformance"),
     "verification": ("tests/conformance",),
 }
+REFUSALS = ("tests/test_bad_inputs.py", "tests/test_one_wrong_entry.py")  # of all packages
 QUICK_STUDY = "test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_it_stored"
 VERDICT = "tests/claims/test_claims.py::test_the_verdict_is_the_expected_one_on_the_instances_on_record"
 SHARPENED = (
@@ -51,7 +52,8 @@ def checks_of(file: str, root: Path = ROOT) -> tuple[str, ...]:
     # The package's own before those of others, which take longer.
     tests = sorted(unique([*own, *nearest, *everything]), key=lambda test: not test.startswith(folders[0]))
     elsewhere = [test for test in _that_import(path, root) if test not in everything][:MOST_ELSEWHERE]
-    return file, *unique([*tests[:MOST_NEAR], *_records(path, root), *tests, *elsewhere])
+    refusals = [test for test in REFUSALS if (root / test).exists()]
+    return file, *unique([*tests[:MOST_NEAR], *_records(path, root), *tests, *refusals, *elsewhere])
 
 
 def unique(names: list[str]) -> list[str]:
