@@ -79,8 +79,11 @@ def test_a_folder_with_a_header_that_cannot_be_read_is_refused(tmp_path):
 def test_a_source_that_has_changed_is_told_and_what_is_complete_is_kept(tmp_path):
     with opened(tmp_path, {**HEADER, "source": "older"}):
         pass
-    with pytest.warns(SweepWarning, match=r"the source of .*toy:slow has changed: parts in .* complete are kept"):
+    with pytest.warns(
+        SweepWarning, match=r"the source of .*toy:slow has changed: parts in .* complete are kept"
+    ) as warned:
         opened(tmp_path, HEADER).__enter__()
+    assert [warning.filename for warning in warned] == [__file__]
 
 
 def test_a_function_is_named_with_the_arguments_that_are_fixed():

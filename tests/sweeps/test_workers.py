@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from threadpoolctl import threadpool_info
 
 from fedtheory._commands.background import in_background
 from fedtheory.sweeps import _backends, run
@@ -138,9 +139,26 @@ def test_deep_stacks_are_for_the_threads_that_compute_alone(monkeypatch) -> None
     monkeypatch.setattr(threading, "stack_size", stack_size)
     with _backends.crew("threads", 1, None):
         assert size == [64 * 2**20]
+        assert {pool["num_threads"] for pool in threadpool_info()} == {1}
     assert size == [2**16]
     assert list(in_background([3, 5])) == [3, 5]
     assert size == [2**16]
+
+
+def test_threads_are_sent_home_with_what_they_are_at_and_nothing_else() -> None:
+    begun, free = threading.Event(), threading.Event()
+
+    def busy() -> bool:
+        begun.set()
+        return free.wait(5)
+
+    with _backends.crew("threads", 1, None) as workers:
+        at = workers.executor.submit(busy)
+        waiting = workers.executor.submit(begun.wait)
+        begun.wait(5)
+    left = at.done()  # nobody has waited for it
+    free.set()
+    assert (left, at.result(), waiting.cancelled()) == (False, True, True)
 
 
 def test_a_process_computes_with_one_thread_from_then_on(monkeypatch) -> None:
@@ -153,18 +171,25 @@ def test_a_process_computes_with_one_thread_from_then_on(monkeypatch) -> None:
 
 
 def test_a_process_is_deaf_to_control_c_and_ends_with_its_parent(monkeypatch) -> None:
-    parents, before = [7, 7, 1], threading.active_count()
+    parents, before, gate = [7, 7, 1], threading.enumerate(), threading.Event()
     slept: list[float] = []
     ended: list[int] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        gate.wait(5)
+
     monkeypatch.setattr(os, "getppid", lambda: parents.pop(0))
     monkeypatch.setattr(os, "_exit", ended.append)
-    monkeypatch.setattr(time, "sleep", slept.append)
+    monkeypatch.setattr(time, "sleep", sleep)
     heard = signal.getsignal(signal.SIGINT)
     try:
         _backends._obey(7)
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, heard)
-    while threading.active_count() > before:
-        pass
+    [watching] = [thread for thread in threading.enumerate() if thread not in before]
+    gate.set()
+    watching.join(5)
+    assert watching.daemon  # it keeps no worker from ending
     assert (slept, ended, parents) == ([_backends._LOOK] * 2, [1], [])
