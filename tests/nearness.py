@@ -17,6 +17,7 @@ ALSO = {
     "testing": ("tests/bounds", "tests/conformance"),
     "verification": ("tests/conformance",),
 }
+REFUSALS = ("tests/test_bad_inputs.py", "tests/test_one_wrong_entry.py")  # of all packages
 QUICK_STUDY = "test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_it_stored"
 VERDICT = "tests/claims/test_claims.py::test_the_verdict_is_the_expected_one_on_the_instances_on_record"
 SHARPENED = (
@@ -29,6 +30,7 @@ PROGRAMS = "tests/worst_case/test_programs.py"
 RANDOM = ("conformance", "datasets", "federation", "rational", "testing", "verification")
 MOST_NEAR = 3  # tests that are asked before it
 MOST_TESTS = 8  # files, for a module beside the packages: half the library imports some of those
+MOST_ELSEWHERE = 4  # of the tests of other packages that import a file
 
 
 def checks_of(file: str, root: Path = ROOT) -> tuple[str, ...]:
@@ -49,7 +51,9 @@ def checks_of(file: str, root: Path = ROOT) -> tuple[str, ...]:
     nearest = [test for test in _by_distance(file, root) if test in everything]
     # The package's own before those of others, which take longer.
     tests = sorted(unique([*own, *nearest, *everything]), key=lambda test: not test.startswith(folders[0]))
-    return file, *unique([*tests[:MOST_NEAR], *_records(path, root), *tests])
+    elsewhere = [test for test in _that_import(path, root) if test not in everything][:MOST_ELSEWHERE]
+    refusals = [test for test in REFUSALS if (root / test).exists()]
+    return file, *unique([*tests[:MOST_NEAR], *_records(path, root), *tests, *refusals, *elsewhere])
 
 
 def unique(names: list[str]) -> list[str]:
@@ -107,6 +111,14 @@ def _verdicts(path: Path, root: Path) -> Iterator[str]:
 def _tests_that_name(name: str, root: Path) -> Iterator[str]:
     tests = sorted((root / "tests").glob("test_*.py"))
     yield from (str(test.relative_to(root)) for test in tests if name in test.read_text(encoding="utf-8"))
+
+
+def _that_import(path: Path, root: Path) -> list[str]:
+    """Files of tests that name a file as what they import from, those of no package first: they ask the same of all."""
+    words = f"from {'.'.join(path.with_suffix('').parts)} import"
+    tests = [test for test in (root / "tests").rglob("test_*.py") if words in test.read_text(encoding="utf-8")]
+    named = [test.relative_to(root) for test in tests]
+    return [str(test) for test in sorted(named, key=lambda test: (len(test.parts), test))]
 
 
 def _by_distance(file: str, root: Path) -> Iterator[str]:

@@ -10,6 +10,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from numbers import Number
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,10 @@ FILE = Path(__file__).with_suffix(".txt")
 
 
 def lines() -> list[str]:
-    """Return a line for each public function, class, method and number."""
+    """Return a line for each public function, class, method and number, and for each record."""
     public = [module for module in modules(fedtheory) if not module.__name__.startswith("fedtheory.claims")]
     callables = {line for module in public if not hasattr(module, "__path__") for line in offered(module)}
-    return [*sorted(callables), *stated(), *sorted(constants())]
+    return [*sorted(callables), *stated(), *sorted(constants()), *sorted(records())]
 
 
 def stated() -> Iterator[str]:
@@ -41,16 +42,31 @@ def stated() -> Iterator[str]:
 
 def constants() -> Iterator[str]:
     """Yield what modules name in capitals, those of claims aside, whose records tell everything."""
-    house = Path(fedtheory.__file__).parent
-    for file in house.rglob("*.py"):
-        names = file.relative_to(house.parent).with_suffix("").parts
-        if names[1] not in ("claims", "__main__"):
-            module = importlib.import_module(".".join(names).removesuffix(".__init__"))
-            for name in assigned(ast.parse(file.read_text(encoding="utf-8"))):
+    for module in everything():
+        if not module.__name__.startswith("fedtheory.claims"):
+            for name in assigned(ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))):
                 value = vars(module)[name] if name.isupper() else ""
                 # A word alone decides nothing, but for one that tells what the machine is.
                 if is_plain(value) and not isinstance(value, str):
                     yield from entries(f"{module.__name__}.{name}", value)
+
+
+def records() -> Iterator[str]:
+    """Yield of each dataclass whether it can be changed, and how it compares and shows itself."""
+    for module in everything():
+        for name, value in vars(module).items():
+            if isinstance(value, type) and value.__module__ == module.__name__ and is_dataclass(value):
+                flags = vars(value)["__dataclass_params__"]
+                yield f"{module.__name__}.{name}: frozen={flags.frozen}, eq={flags.eq}, repr={flags.repr}"
+
+
+def everything() -> Iterator[Any]:
+    """Yield all modules, private ones, too."""
+    house = Path(fedtheory.__file__).parent
+    for file in house.rglob("*.py"):
+        names = file.relative_to(house.parent).with_suffix("").parts
+        if names[1] != "__main__":
+            yield importlib.import_module(".".join(names).removesuffix(".__init__"))
 
 
 def entries(title: str, value: Any) -> Iterator[str]:

@@ -418,6 +418,8 @@ def test_bound_help_lists_every_parameter_with_meaning_and_domain(capsys: pytest
     assert "--mu, --L (number > 0) Strong convexity and smoothness of every client." in shown
     assert "--squared-weights (number > 0, optional) Largest" in shown
     assert "assumes: every F_k is L-smooth" in shown
+    assert main(["bound", "power_of_choice.averaged_distance", "--help"]) == 0
+    assert "assumes:" not in capsys.readouterr().out  # it is true of all numbers
     assert main(["bound", "--help"]) == 0
     assert "examples:" in capsys.readouterr().out
 

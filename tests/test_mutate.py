@@ -10,7 +10,7 @@ import pytest
 from tests import mutate
 from tests.environment import ROOT
 from tests.mutants import mutants
-from tests.nearness import CLAIMS, MOST_TESTS, SURFACE, VALUES
+from tests.nearness import CLAIMS, MOST_TESTS, REFUSALS, SURFACE, VALUES
 
 FILES = sorted(str(file.relative_to(ROOT)) for part in ("fedtheory", "studies") for file in (ROOT / part).rglob("*.py"))
 
@@ -126,8 +126,10 @@ def test_the_nearest_tests_come_first() -> None:
     floor = mutate.checks_of("fedtheory/exact/floor.py")
     assert floor[:2] == ("fedtheory/exact/floor.py", "tests/exact/test_floor.py")
     package = {str(test.relative_to(ROOT)) for test in (ROOT / "tests" / "exact").glob("test_*.py")}
-    assert set(floor[1:]) == package | {SURFACE, VALUES}
+    assert set(floor[1:-1]) == package | {SURFACE, VALUES, *REFUSALS}
     assert SURFACE in mutate.checks_of("fedtheory/exact/_forms.py")  # it tells constants of private modules, too
+    assert floor[-1] == "tests/claims/test_exact_quadratics_claims.py"  # of others what imports from the very file
+    assert mutate.checks_of("fedtheory/valuation/cumulative.py")[-2] == REFUSALS[-1]
     recursion = mutate.checks_of("fedtheory/bounds/recursion.py")
     assert recursion[1] == "tests/bounds/test_recursion.py"
     assert "tests/claims/test_claims.py" in recursion

@@ -67,7 +67,7 @@ def bound_help(command: str, name: str, known: Mapping[str, Bound]) -> int:
         f"{folded}\n" for line in lines for folded in textwrap.wrap(line, 80, break_on_hyphens=False) or [""]
     )
     sys.stdout.write("\nparameters:\n")
-    for _, group in groupby(entries, key=lambda entry: entry.meaning or entry.name):
+    for _, group in groupby(entries, key=lambda entry: entry.meaning):
         _write_parameters(list(group))
     if bound.hypotheses:
         sys.stdout.write("\nassumes:\n")
@@ -79,9 +79,8 @@ def _write_parameters(group: Sequence[Parameter]) -> None:
     for domain, alike in groupby(group, key=lambda entry: entry.domain + ("" if entry.required else ", optional")):
         names = ", ".join(_option(entry.name) for entry in alike)
         sys.stdout.write(f"  {names}  ({domain})\n")
-    if group[0].meaning:
-        # What pages set as code is plain on a terminal.
-        sys.stdout.write(f"{_indented(group[0].meaning.replace('``', ''), 6)}\n")
+    # What pages set as code is plain on a terminal.
+    sys.stdout.write(f"{_indented(group[0].meaning.replace('``', ''), 6)}\n")
 
 
 def _indented(text: str, blanks: int) -> str:

@@ -81,9 +81,7 @@ def _moments(subject: Subject, some: list[Case], num_draws: int, seeds: np.rando
     No coefficient is taken to be more than twice the largest of 125 rounds that are drawn before.
     """
     for case in some:
-        law = _asked(subject, subject.strategy.law, case, case.weights.copy())
-        if isinstance(law, Scheduled):
-            law = law.over(1)[0]
+        law = _asked(subject, partial(_first_law, subject.strategy), case, case.weights.copy())
         if law is None:
             continue
         names, expected = _expected(law, case)
@@ -96,6 +94,11 @@ def _moments(subject: Subject, some: list[Case], num_draws: int, seeds: np.rando
             raise Broken(
                 f"declares a {names[i]} of {expected[i]:.4g}, and {count} rounds have {mean:.4g}", **case.given
             )
+
+
+def _first_law(strategy: Any, weights: Array) -> Any:
+    law = strategy.law(weights)
+    return law.over(1)[0] if isinstance(law, Scheduled) else law
 
 
 def _statistics(num_clients: int, size: int, play: Played) -> Array:

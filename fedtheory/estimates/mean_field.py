@@ -49,7 +49,7 @@ def mean_field_gap(
     Returns
     -------
     Array
-        Shape (num_rounds + 1,).
+        Shape (num_rounds + 1,); infinite beyond all doubles.
 
     Raises
     ------
@@ -71,17 +71,21 @@ def mean_field_gap(
     num_rounds, local_steps = _validate.horizon("num_rounds", num_rounds), _validate.count("local_steps", local_steps)
     etas = step_sizes(step_size, num_rounds, local_steps).reshape(num_rounds, local_steps)
     scale = _validate.double("server_step_size", _validate.positive("server_step_size", server_step_size))
-    models = np.full((num_rounds + 1, fed.dim), np.inf)
+    models, gaps = np.empty((num_rounds + 1, fed.dim)), np.full(num_rounds + 1, np.inf)
     models[0] = _validate.array("initial", initial, shape=(fed.dim,))
     by_round = _by_round(strategy, fed.weights, num_rounds)
     clients = parabolas(fed)
-    for t, work in enumerate(works(spectra(fed), etas)):
-        w = models[t]
-        frequencies = _frequencies(by_round[t], clients, w)
-        models[t + 1] = w + scale * frequencies @ applied(work.pull, fed.centers - w)
-        if not np.isfinite(models[t + 1]).all():
-            break
-    return fed.excess(models)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for t, work in enumerate(works(spectra(fed), etas)):
+            w = models[t]
+            frequencies = _frequencies(by_round[t], clients, w)
+            models[t + 1] = w + scale * frequencies @ applied(work.pull, fed.centers - w)
+            if not np.isfinite(models[t + 1]).all():
+                models = models[: t + 1]
+                break
+        found = fed.excess(models)
+    gaps[: found.size] = np.where(np.isfinite(found), found, np.inf)
+    return gaps
 
 
 def _by_round(strategy: Any, weights: Array, num_rounds: int) -> list[Fixed | Ranked]:

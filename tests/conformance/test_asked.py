@@ -29,7 +29,7 @@ def test_what_is_asked_is_what_is_written_down(right: Right) -> None:
 
 
 def answering(answer: Any) -> Any:
-    return lambda *_: answer
+    return answer if callable(answer) else lambda *_: answer
 
 
 PAIR = (np.ones((2, 3)), np.array([0, 1]))
@@ -45,9 +45,11 @@ PAIR = (np.ones((2, 3)), np.array([0, 1]))
         (check_strategy, [-1, 6], "clients must be in 0..5, got -1"),
         (check_strategy, [5, 0, 6], "clients must be in 0..5, got 6"),
         (check_probabilities, "ab", "must return numbers, got str"),
+        (check_probabilities, [0.5, np.nan], "must be finite, got [0.5, nan]"),
         (check_probabilities, 0.5, "must return 2 probabilities, got shape ()"),
         (check_aggregation, "ab", "must return numbers, got 'ab'"),
         (check_aggregation, [1.0], "must return a vector of shape (2,), got shape (1,)"),
+        (check_aggregation, lambda _, x, __: [*x[0][:1], *x[0][1:] * np.nan], "an estimate must be finite, got ["),
         (check_shapley, None, "must return numbers, got None"),
         (check_shapley, [1.0, "x"], "must return numbers, got [1.0, 'x']"),
         (check_shapley, [1.0], "must return 2 values, got 1"),
@@ -60,7 +62,7 @@ PAIR = (np.ones((2, 3)), np.array([0, 1]))
         (check_generator, [(np.ones((0, 3)), np.ones(0, int)), PAIR, PAIR], "n > 0 and one f, got (0, 3) and (0,)"),
         (check_generator, [PAIR, PAIR, (PAIR[0], [0.0, 1.0])], "labels whole numbers from 0 on, got array([0., 1.])"),
         (check_generator, [PAIR, PAIR, (PAIR[0], [0, -1])], "labels whole numbers from 0 on, got array([ 0, -1])"),
-        (check_generator, [PAIR, PAIR, (np.full((2, 3), np.inf), [0, 1])], "got features that are not finite"),
+        (check_generator, [PAIR, PAIR, (np.diag([1.0, 2.0, np.inf]), [0, 1, 1])], "got features that are not finite"),
     ],
 )
 def test_an_answer_that_is_none_is_told_in_one_sentence(check: Any, answer: Any, sentence: str) -> None:

@@ -1,5 +1,6 @@
 """What the kit says and when it stops: readable, escaped, one sentence each, exceptions with reasons, no hang."""
 
+import re
 import threading
 import time
 import unittest
@@ -23,10 +24,11 @@ from fedtheory.selection.greedy_shapley import GreedyShapley
 from fedtheory.selection.independent import Independent
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.size_weighted import SizeWeighted
 from fedtheory.selection.uniform import Uniform
 from fedtheory.testing import checks_of
 from fedtheory.valuation import shapley
-from fedtheory.verification import check_bound, check_probabilities, check_shapley, check_strategy
+from fedtheory.verification import check_aggregation, check_bound, check_probabilities, check_shapley, check_strategy
 
 HOSTILE = "<script>alert('&')</script>"
 CASE = cases(6)["plain"]
@@ -155,6 +157,51 @@ def test_one_value_among_numbers_that_is_none_is_seen() -> None:
     assert "values must be finite, got [nan, " in repr(check_shapley(half_a_number))
 
 
+def test_a_verdict_without_a_word_to_add_is_a_line_in_a_notebook() -> None:
+    assert Conformance("f", ("runs", "range"), (), {})._repr_html_() == "<p>f: passes 2 checks</p>"
+
+
+def test_a_coalition_that_is_a_number_is_told_as_none() -> None:
+    first, *_ = check_shapley(lambda utility, n: [utility(k) for k in range(n)]).failures
+    assert first.sentence == "must ask for coalitions of players, asked for 0"
+
+
+@pytest.mark.parametrize("claim", [-1.0, np.nan])
+def test_a_claimed_variance_that_none_can_be_is_told(claim: float) -> None:
+    def everybody_counts(rng, vectors, weights):
+        return weights @ vectors
+
+    options: dict[str, Any] = {"variance": lambda *_: claim, "num_draws": 60}
+    [told] = check_aggregation(everybody_counts, **options).failures
+    assert re.fullmatch(rf"a variance must be in \[0, \S+\], got the claim {claim:g}", told.sentence)
+
+
+def test_a_law_of_another_number_of_clients_is_not_asked_about_many() -> None:
+    def of_six(weights, losses):
+        raise ValueError
+
+    like = SimpleNamespace(inclusion_probabilities=of_six)
+    subject: Any = SimpleNamespace()  # it has nothing that could be asked
+    assert _selection_laws._many(subject, like, 8, np.random.SeedSequence(0), 1e-6) is None  # type: ignore[func-returns-value]
+
+
+def test_who_waits_can_be_interrupted_and_leaves_nothing_running(monkeypatch) -> None:
+    def interrupted(thread: threading.Thread, timeout: float | None = None) -> None:
+        raise KeyboardInterrupt
+
+    def hangs(rng, weights, losses):
+        while True:
+            pass
+
+    before, started = threading.active_count(), time.monotonic()
+    monkeypatch.setattr(threading.Thread, "join", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        check_strategy(hangs, patience=20)
+    while threading.active_count() > before and time.monotonic() - started < 10:
+        time.sleep(0.01)
+    assert threading.active_count() == before
+
+
 @pytest.mark.parametrize(
     "strategy",
     [Full(), Uniform(3), Proportional(2), PowerOfChoice(2, 4), PowerOfChoice(1, "all"), Independent(2.5, "uniform")],
@@ -167,6 +214,12 @@ def test_joint_laws_have_the_inclusion_probabilities_of_their_strategies(strateg
             continue
         found = [float(p) for p in frequencies(joint_law(strategy, case.weights, case.losses), 6)]
         np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_joint_laws_look_through_what_only_weighs_and_know_that_without_valuations_all_are_alike() -> None:
+    law = joint_law(Uniform(3), CASE.weights, CASE.losses)
+    for strategy in (SizeWeighted(Uniform(3)), ActiveFederated(3, (1, 4, 9, 1, 4, 9), dropped=1.0)):
+        assert dict(joint_law(strategy, CASE.weights, CASE.losses).items()) == dict(law.items())
 
 
 @pytest.mark.parametrize("explored", [0.0, 0.5])

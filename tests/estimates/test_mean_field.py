@@ -50,6 +50,15 @@ def test_a_schedule_of_candidates_is_followed_round_by_round():
     assert gaps[-1] != mean_field_gap(fed, PowerOfChoice(2, 8), 10, 1, 0.01, start)[-1]
 
 
+@pytest.mark.parametrize("full", [False, True])
+def test_a_gap_beyond_all_doubles_is_infinite_from_then_on(full):
+    fed = power_of_choice_quadratics(4, 2)
+    fed = QuadraticFederation(fed.matrices, fed.centers, fed.weights) if full else fed
+    gaps = mean_field_gap(fed, PowerOfChoice(2, 3), 5, 1, 1e120, np.ones(2))
+    assert np.isfinite(gaps[:2]).all()
+    assert np.isinf(gaps[3:]).all()
+
+
 def test_an_unknown_law_is_refused():
     fed = power_of_choice_quadratics(4, 2)
     with pytest.raises(TypeError, match="strategy must have a known selection law"):

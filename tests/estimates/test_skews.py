@@ -171,8 +171,9 @@ def test_sampled_models_are_reproducible_and_of_the_asked_spread():
     assert np.std(models - FED.minimizer) == pytest.approx(3 * reach, rel=0.06)
 
 
-def test_where_all_minimizers_are_one_the_spread_is_in_units_of_the_model():
-    same = QuadraticFederation(np.array([1.0, 2.0]), np.full((2, 2), 0.1), np.array([0.3, 0.7]))
+@pytest.mark.parametrize("center", [0.1, 123456.7])
+def test_where_all_minimizers_are_one_the_spread_is_in_units_of_the_model(center):
+    same = QuadraticFederation(np.array([1.0, 2.0]), np.full((2, 2), center), np.array([0.3, 0.7]))
     models = sampled_models(same, 2000, spread=3.0, rng=1)
     assert np.std(models - same.minimizer) == pytest.approx(3, rel=0.06)
 

@@ -9,7 +9,7 @@ import pytest
 from flint import arb, fmpq, fmpq_mat
 
 from fedtheory._semidefinite import is_semidefinite
-from fedtheory.exact._crossings import Place
+from fedtheory.exact._crossings import WIDENED, Place, Root, _sorted
 from fedtheory.exact._integer_forms import integer_forms, largest_proved
 from fedtheory.exact._one_dimension import _is_above
 from fedtheory.exact._problem import problem_of
@@ -252,3 +252,10 @@ def test_what_is_asked_for_a_proof_goes_down_from_the_guess_by_steps_that_grow_f
 
     assert largest_proved(never, 0.75) == 0.0
     assert asked == [0.75, *(0.75 * (1 - 2.0**-k) for k in range(50, 0, -2))]
+
+
+def test_numbers_that_agree_in_many_digits_are_sorted_by_more() -> None:
+    near, far = Root(Fraction(1), 0, Fraction(0)), Root(1 + Fraction(1, 2**90), 0, Fraction(0))
+    (first, second), power = _sorted([far, near])
+    assert (first, second) == (near, far)
+    assert second.times(power) - first.times(power) > 2 * WIDENED

@@ -5,6 +5,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -146,6 +147,18 @@ def test_moments_with_a_negative_variance_are_refused():
     # (1/2) (1/4)^2 - (1/4)^2
     with pytest.raises(ValueError, match=r"law must have E omega_k\^2 >= .*, got variance -0.0312 for client 0"):
         expected_gap(fed, Forgetful(), 2, 2, TINY_STEPS, [2.0])
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_a_variance_may_be_negative_by_rounding_alone_whatever_the_size_of_coefficients(size):
+    def known_up_to(error):
+        mean = size * np.ones(2)
+        law = Moments(mean, 0.5, (0.5 - error) * mean**2, np.zeros(2))
+        return module._moments(SimpleNamespace(law=lambda _: law), np.array([0.25, 0.75]))
+
+    assert known_up_to(module._ROUNDING / 2).alpha == 0.5
+    with pytest.raises(ValueError, match=r"law must have E omega_k\^2 >="):
+        known_up_to(2 * module._ROUNDING)
 
 
 TINY_STEPS = [0.5, 0.25, 0.125, 0.125]

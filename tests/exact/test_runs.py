@@ -1,6 +1,7 @@
 """The arguments that a bound has for a run: each is what the theorem means, or the run is refused in one sentence."""
 
 import inspect
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -115,6 +116,9 @@ def test_a_bound_of_a_run_is_above_its_exact_error_with_the_steps_that_it_prescr
     last = np.where(np.arange(40) == 39, 0.9, 1.0) * sizes
     with pytest.raises(AssumptionViolated, match=r"prescribes the step size .* at step 39"):
         bound.for_run(EIGHT, strategy, step_size=last, **run)
+    one = run | {"num_rounds": 1, "local_steps": 1}
+    first = bound.step_sizes(1, **{name: (constants | {"local_steps": 1})[name] for name in names})
+    assert bound.for_run(EIGHT, strategy, step_size=first, **one) == bound.for_run(EIGHT, strategy, **one)
 
 
 @pytest.mark.parametrize(
@@ -159,6 +163,21 @@ def test_options_without_an_argument_are_refused(option):
     known = {"distance2": 1.0} if bound is ocs.dsgd_contraction else {}
     with pytest.raises(AssumptionViolated, match=f"speaks about {name} = "):
         bound.for_run(EIGHT, strategy, num_rounds=3, step_size=0.001, **option, **known)
+
+
+def test_lemmas_about_no_steps_and_about_single_ones_take_fewer_options_for_granted():
+    options = {"num_rounds": 2, "local_steps": 3, "server_step_size": 0.5}
+    assert poc.gradient_norm.for_run(FED, Full(), **options, excess=2.0) == {"excess": 2.0, "L": 5.0}
+    one = {"num_rounds": 2, "step_size": 0.01, "elapsed_step_size": 0.02, "distance2": 1.0, "G2": 1e3}
+    assert poc.one_step.for_run(EIGHT, Proportional(2), local_steps=3, **one)["elapsed_step_size"] == 0.02
+    with pytest.raises(AssumptionViolated, match=r"speaks about server_step_size = 1, got 0\.5"):
+        poc.one_step.for_run(EIGHT, Proportional(2), **options | one)
+
+
+def test_a_strategy_that_does_not_say_how_many_it_selects_is_asked_for_it():
+    strategy = SimpleNamespace(scheme=Proportional(2).scheme, law=Proportional(2).law)
+    with pytest.raises(TypeError, match="strategy must say num_selected, got namespace"):
+        poc.decaying_steps_gap.for_run(EIGHT, strategy, num_rounds=3)
 
 
 def test_hypotheses_about_numbers_are_checked():

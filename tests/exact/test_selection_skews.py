@@ -249,6 +249,13 @@ def test_highest_loss_and_idle_clients():
     np.testing.assert_allclose([tuple(side) for side in mine], [tuple(side) for side in other], rtol=1e-12)
 
 
+def test_an_idle_client_that_is_selected_by_fixed_frequencies_has_its_minimum_elsewhere():
+    # |w|^2/4 + |w - c|^2/4 against |w|^2/2: the ratio is 1/2 + |w - c|^2/(2 |w|^2), least at c.
+    fed = QuadraticFederation([1.0, 1.0], [[0.0, 0.0], [2.0, 1.0]], [1.0, 0.0])
+    found = selection_skew(fed, Uniform(1))
+    np.testing.assert_allclose([tuple(found.rho_bar), tuple(found.rho_diagonal)], 0.5, rtol=1e-12)
+
+
 def test_the_same_seed_gives_the_same_intervals():
     fed = federation(2, 6, 3)
     runs = [selection_skew(fed, PowerOfChoice(2, 4), rng=3, num_models=100) for _ in range(2)]

@@ -2,8 +2,10 @@
 
 # mypy: allow-untyped-calls, disable-error-code="arg-type"
 
+import warnings
 from itertools import combinations
 
+import cvxpy
 import numpy as np
 import pytest
 
@@ -100,6 +102,31 @@ def test_a_solver_that_fails_excludes_nothing(monkeypatch):
     monkeypatch.setattr(module, "_program", lambda losses: lambda is_top: (None, None))
     lower = least_over_top_sets(problem_of(fed), 2, np.inf).lower
     assert lower == pytest.approx(min(infimum(fed, pair) for pair in combinations(range(6), 2)), abs=1e-12)
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+def test_a_solver_that_warns_is_believed_and_one_that_breaks_excludes_nothing(monkeypatch, breaks):
+    fed, solve = power_of_choice_quadratics(12, 5, rng=0), cvxpy.Problem.solve
+    believed = least_over_top_sets(problem_of(fed), 2, np.inf).lower
+    everything = min(infimum(fed, pair) for pair in combinations(range(12), 2))
+    assert believed > everything + 1e-3
+
+    def doubtful(problem, **options):
+        warnings.warn("Solution may be inaccurate.", stacklevel=1)
+        if breaks:
+            raise cvxpy.SolverError
+        return solve(problem, **options)
+
+    monkeypatch.setattr(cvxpy.Problem, "solve", doubtful)
+    found = least_over_top_sets(problem_of(fed), 2, np.inf)
+    assert found.lower == pytest.approx(everything if breaks else believed, abs=1e-12)
+    assert (found.models == []) is breaks
+
+
+def test_multipliers_that_cannot_be_balanced_exclude_nothing():
+    # Two equal curvatures in two dimensions: three equations for two masses.
+    fed = QuadraticFederation([1.0, 1.0], [[1.0, 0.0], [0.0, 0.0]], [0.5, 0.5], [0.0, 9.0])
+    assert not module._excludes(problem_of(fed).exact, np.array([True, False]), np.ones(2))
 
 
 def test_many_sets_and_other_curvatures_are_left_to_the_bound_over_all_rankings():

@@ -81,6 +81,11 @@ def test_a_client_is_the_same_whoever_was_touched_before_and_however_many_there_
         few.client(9)
 
 
+def test_the_federation_tells_the_counts_of_its_data():
+    fed = lazy(9)
+    assert fed.sample_counts.tolist() == fed.data.sample_counts.tolist()
+
+
 def lazy(num_clients, **options):
     return LazySoftmaxFederation(lazy_synthetic(1, 1, num_clients, 2, **FEW), num_audited=6, **options)
 

@@ -168,6 +168,11 @@ INDEFINITE = np.array([np.eye(2), [[1.0, 2.0], [2.0, 1.0]]])
             "curvatures must be positive definite, got eigenvalue -1 for client 1",
         ),
         ({"curvatures": [1.0, 0.0]}, ValueError, "curvatures must be positive definite, got 0.0 for client 1"),
+        (
+            {"curvatures": [np.eye(2), -1 - np.eye(2)], "centers": np.zeros((2, 2))},
+            ValueError,
+            "curvatures must be positive definite, got eigenvalue -3 for client 1",
+        ),
         ({"weights": [1.5, -0.5]}, ValueError, "weights must be at least 0, got -0.5 at index 1"),
         ({"weights": [0.5, 0.4]}, ValueError, "weights must sum to 1"),
         ({"weights": [0.0, 0.0]}, ValueError, "weights must have a positive entry, got all zeros"),

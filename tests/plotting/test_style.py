@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
+from fedtheory.plotting.grids import lines_with_bands
 from fedtheory.plotting.profile import selection_profile
 from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below, log_log, log_places
 
@@ -33,6 +34,21 @@ def figure():
     figure, _ = plt.subplots(1, 2)
     yield figure
     plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("intervals", "asked", "sentence"),
+    [
+        ({"mean": ("strategy", [1.0, 2.0])}, {}, "a plot must have an axis of numbers, got none"),
+        ({"mean": (("d", "tau"), [[1.0], [2.0]])}, {"hue": "d"}, "hue must be one of 'tau', got 'd'"),
+    ],
+)
+def test_a_grid_without_an_axis_of_numbers_or_such_a_hue_is_refused(figure, intervals, asked, sentence):
+    from xarray import Dataset
+
+    named = {"strategy": ["uniform", "pow-d"]} if not asked else {"d": [3, 9], "tau": [2]}
+    with pytest.raises(ValueError, match=sentence):
+        lines_with_bands(figure.axes[0], Dataset(intervals, coords=named), "gap", **asked)
 
 
 def seen(eye: str, color: str) -> Any:

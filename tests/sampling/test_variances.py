@@ -110,6 +110,7 @@ def test_the_shorthand_is_a_lower_bound_attained_when_nobody_is_cut() -> None:
             attained += 1
             assert shorthand == pytest.approx(alpha, rel=1e-12)
     assert attained > 20
+    assert improvement_factor_lower_bound([1.0, 4.0], 2) == improvement_factor_lower_bound([0.0, 0.0], 1) == 0
     assert improvement_factor_lower_bound([1.0, 1.0, 4.0], 2) == 0 < improvement_factor([1.0, 1.0, 4.0], 2)
 
 
@@ -154,6 +155,14 @@ def test_a_zero_norm_adds_nothing_and_a_norm_never_sampled_is_infinitely_bad() -
         (lambda: improvement_factor([1.0], 2), "expected_size must be at most the number of clients"),
         (lambda: relative_improvement_factor(-0.1, 3, 1), "alpha must be finite and at least 0"),
         (lambda: expected_improvement_factor([1.0, 2.0], 1), "norms must have 2 dimensions"),
+        (
+            lambda: expected_improvement_factor(np.empty((0, 2)), 1),
+            r"at least one sample and one client, got .* \(0, 2\)",
+        ),
+        (
+            lambda: expected_improvement_factor(np.empty((2, 0)), 1),
+            r"at least one sample and one client, got .* \(2, 0\)",
+        ),
         (lambda: expected_improvement_factor([[1.0, 2.0]], 1, axis=2), "axis must be in 0..1"),
         (lambda: expected_improvement_factor([[1.0, 2.0]], 1, sample_weights=[0.5]), "sample_weights must sum to 1"),
     ],

@@ -255,6 +255,12 @@ def test_inclusions_of_another_strategy_or_of_some_rounds_are_refused():
         inclusions(aligned, coins, sparse)
 
 
+def test_a_number_is_no_participation():
+    strategy = LossMatching([True, False], [1.0, 0.0], participation=0.5)
+    with pytest.raises(TypeError, match=r"participation must have methods sizes and attendances, got 0\.5"):
+        strategy.rules(np.array([1.0, 0.0]), 1)
+
+
 @pytest.mark.parametrize(
     ("change", "error", "text"),
     [

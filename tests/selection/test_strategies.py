@@ -306,6 +306,11 @@ def test_impossible_cohorts_are_refused(make, message):
         make()
 
 
+def test_inclusion_probabilities_of_a_schedule_are_asked_for_round_by_round():
+    with pytest.raises(TypeError, match="got a schedule: ask round by round"):
+        PowerOfChoice(2, HalfTimeCandidates()).inclusion_probabilities(WEIGHTS, WEIGHTS)
+
+
 @pytest.mark.parametrize(
     ("kind", "arguments"), [(PowerOfChoice, (2.0, 3)), (PowerOfChoice, (2, 3.0)), (Proportional, (True,))]
 )

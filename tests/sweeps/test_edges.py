@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -78,8 +79,11 @@ def test_a_folder_with_a_header_that_cannot_be_read_is_refused(tmp_path):
 def test_a_source_that_has_changed_is_told_and_what_is_complete_is_kept(tmp_path):
     with opened(tmp_path, {**HEADER, "source": "older"}):
         pass
-    with pytest.warns(SweepWarning, match=r"the source of .*toy:slow has changed: parts in .* complete are kept"):
+    with pytest.warns(
+        SweepWarning, match=r"the source of .*toy:slow has changed: parts in .* complete are kept"
+    ) as warned:
         opened(tmp_path, HEADER).__enter__()
+    assert [warning.filename for warning in warned] == [__file__]
 
 
 def test_a_function_is_named_with_the_arguments_that_are_fixed():
@@ -90,6 +94,8 @@ def test_a_function_is_named_with_the_arguments_that_are_fixed():
     assert FunctionWork(partial(toy.slow)).source == FunctionWork(toy.slow).source
     assert FunctionWork(Doubling()).source == FunctionWork(Doubling).source != ""
     assert FunctionWork(max).source == ""
+    assert StudyWork(toy.STUDY, toy.STUDY.config).source == work_of(toy.__file__).source != ""
+    assert StudyWork(replace(toy.STUDY, run=max), toy.STUDY.config).source == ""
 
 
 @pytest.mark.parametrize(
@@ -178,6 +184,8 @@ def test_without_seeds_a_value_is_its_own_interval():
     assert found.points == ["d"]
     nothing = ft.sweep(lambda d, seed: 1 / 0, {"d": [2]}, seeds=2, backend="serial")
     assert (nothing.variables, nothing.data["failed"].values.tolist()) == ([], [[True, True]])
+    some = ft.sweep(lambda d, seed: 1 / (d - 2), {"d": [2, 3]}, seeds=2, backend="serial").intervals()
+    assert some["seeds"].values.tolist() == [0, 2]
 
 
 def test_numbers_of_numpy_and_lists_of_words_are_what_python_has_for_them():

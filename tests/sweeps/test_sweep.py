@@ -208,7 +208,7 @@ def test_many_damaged_parts_are_one_warning(tmp_path):
     assert len(plan(toy.slow, {"d": [1, 2, 3]}, out=tmp_path, samples=1).missing) == 3
     with pytest.warns(SweepWarning, match=r"cannot be read \(EOFError\), and so are 2 others") as warned:
         ft.sweep(toy.slow, {"d": [1, 2, 3]}, backend="serial", out=tmp_path)
-    assert len(warned) == 1
+    assert [warning.filename for warning in warned] == [__file__]  # one, that points to who sweeps
 
 
 def test_a_part_under_the_name_of_another_is_run_again(tmp_path):
@@ -296,8 +296,9 @@ def test_a_worker_that_cannot_import_what_is_swept_is_refused():
 def test_parts_of_another_fedtheory_are_kept_with_a_warning(tmp_path, monkeypatch):
     ft.sweep(toy.slow, {"d": [1]}, backend="serial", out=tmp_path)
     monkeypatch.setattr(running, "made_by", lambda: "0.0.1 (abc)")
-    with pytest.warns(SweepWarning, match=r"were computed by fedtheory .*, this is 0\.0\.1"):
+    with pytest.warns(SweepWarning, match=r"were computed by fedtheory .*, this is 0\.0\.1") as warned:
         ft.sweep(toy.slow, {"d": [1]}, backend="serial", out=tmp_path)
+    assert [warning.filename for warning in warned] == [__file__]
 
 
 def test_a_function_that_does_not_take_the_grid_is_refused_before_anything_runs(tmp_path):

@@ -63,6 +63,14 @@ def test_a_plan_names_what_would_run_and_how_long_it_takes(tmp_path, capsys):
     assert not (tmp_path / "new").exists()
 
 
+def test_a_plan_of_what_is_complete_has_no_time_to_tell(tmp_path, capsys):
+    done = command(tmp_path, "--set", "num_steps=5")
+    assert main(done) == 0
+    capsys.readouterr()
+    assert main([*done, "--workers", "2", "--plan"]) == 0
+    assert capsys.readouterr().out == "1 configurations are complete, 0 would run on 2 workers\n"
+
+
 def test_failures_are_named_and_leave_with_one(tmp_path, capsys):
     assert main(command(tmp_path, "--set", "num_steps=5,0")) == 1
     assert "failed: num_steps=0: IndexError: " in capsys.readouterr().err

@@ -56,7 +56,7 @@ def test_estimates_cover_the_exact_values_as_often_as_their_errors_say(first: st
 def test_gtg_stops_between_rounds_when_the_round_changed_nothing() -> None:
     found = gtg_shapley(lambda players: 0.5 if len(players) == 1 else 1.0 * (len(players) > 2), 2, tolerance=0.1)
     assert (found.stopped, found.num_permutations, found.num_evaluations) == ("between-round truncation", 0, 2)
-    assert found.values.tolist() == [0.0, 0.0]
+    assert found.values.tolist() == found.standard_errors.tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 2.0])

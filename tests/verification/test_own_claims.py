@@ -80,6 +80,11 @@ def test_the_commands_take_them_in_the_place_of_the_packages(
     with pytest.raises(SystemExit):
         main(["verify", "--report", str(page)])
     assert "--report must name a new file" in capsys.readouterr().err
+    (file.parent / "nothing.py").write_text("")
+    for command in (["list"], ["show", "mine:half"]):
+        with pytest.raises(SystemExit, match="2"):
+            main([*command, "--from", str(file.parent / "nothing.py")])
+        assert "nothing.py" in capsys.readouterr().err
 
 
 @pytest.fixture

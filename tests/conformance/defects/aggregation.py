@@ -102,7 +102,7 @@ def trusts_one_client_half(rng, vectors, weights):
 
 
 def noisy(rng, vectors, weights):
-    return coins(rng, vectors, weights) + rng.uniform(-1, 1, vectors.shape[1])
+    return coins(rng, vectors, weights) + np.eye(vectors.shape[1])[0] * rng.uniform(-1, 1)
 
 
 CAUGHT = [

@@ -1,0 +1,195 @@
+"""What becomes of work whose workers die, and what workers do when they start, without a process of either kind."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Future
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from threadpoolctl import threadpool_info
+
+from fedtheory._commands.background import in_background
+from fedtheory.sweeps import _backends, run
+from fedtheory.sweeps.grid import Configuration, gridded
+from fedtheory.sweeps.outcomes import Outcome
+from fedtheory.sweeps.work import work_of
+from tests.sweeps import toy
+
+GRID = list(gridded({"d": range(8)}))
+
+
+class KilledWorker(Exception):
+    """What Dask raises for work whose workers died."""
+
+
+class Fragile:
+    """An executor that is told what it does with a number, at once; dead workers do nothing more."""
+
+    def __init__(self, answer: Callable[[int], float]) -> None:
+        self.answer, self.broken = answer, False
+
+    def submit(self, _: Any, __: Any, point: dict[str, int], *___: Any) -> "Future[Outcome]":
+        future: Future[Outcome] = Future()
+        try:
+            future.set_result(Outcome(seconds=dead(0) if self.broken else self.answer(point["d"])))
+        except BaseException as error:
+            future.set_exception(error)
+            self.broken = self.broken or isinstance(error, BrokenExecutor)
+        return future
+
+
+def dead(d: int) -> float:
+    raise BrokenExecutor
+
+
+def worked_through(
+    answer: Callable[[int], float], missing: list[Configuration], crews: list[Any] | None = None
+) -> dict[int, Any]:
+    """Return what is kept of each number, and add a crew to a list for each that it took."""
+    kept: dict[int, Any] = {}
+    crews = [] if crews is None else crews
+
+    @contextlib.contextmanager
+    def hire() -> Iterator[Any]:
+        crews.append(SimpleNamespace(executor=Fragile(answer), size=2))
+        yield crews[-1]
+
+    def keep(one: Configuration, outcome: Outcome) -> None:
+        assert one.point["d"] not in kept
+        kept[one.point["d"]] = outcome.error or outcome.seconds
+
+    run._work_through(missing, work_of(toy.slow), hire, keep)
+    return kept
+
+
+@pytest.mark.parametrize("death", [BrokenExecutor, KilledWorker])
+def test_who_kills_workers_twice_is_the_only_one_that_is_given_up(death: type[Exception]) -> None:
+    def answer(d: int) -> float:
+        if d == 3:
+            raise death
+        return d * 1.5
+
+    assert worked_through(answer, GRID) == {d: "its worker died, twice" if d == 3 else d * 1.5 for d in range(8)}
+
+
+def test_who_dies_once_is_run_again_alone() -> None:
+    died: list[int] = []
+
+    def answer(d: int) -> float:
+        if d == 3 and not died:
+            died.append(d)
+            raise BrokenExecutor
+        return d * 1.5
+
+    crews: list[Any] = []
+    assert worked_through(answer, GRID, crews) == {d: d * 1.5 for d in range(8)}
+    assert len(crews) == 3  # all, those who were under way, and who was not
+
+
+def test_workers_that_all_die_are_given_up_after_so_many_crews_in_a_row(monkeypatch) -> None:
+    monkeypatch.setattr(run, "_DEATHS", 2)
+    crews: list[Any] = []
+    with pytest.raises(ValueError, match="workers must live, got none that did in 3 attempts"):
+        worked_through(dead, GRID, crews)
+    assert len(crews) == 3
+    assert worked_through(dead, GRID[:1]) == {0: "its worker died, twice"}
+
+
+def test_crews_that_die_now_and_then_are_not_given_up(monkeypatch) -> None:
+    monkeypatch.setattr(run, "_DEATHS", 2)
+
+    def answer(d: int) -> float:
+        if d % 4 == 0:
+            raise BrokenExecutor
+        return d * 1.5
+
+    kept = worked_through(answer, GRID)
+    assert {d for d, found in kept.items() if found == "its worker died, twice"} == {0, 4}
+
+
+def test_control_c_keeps_what_is_finished_and_goes_on_to_the_caller() -> None:
+    kept: list[int] = []
+
+    def answer(d: int) -> float:
+        if d == 1:
+            raise KeyboardInterrupt
+        return d * 1.5
+
+    workers: Any = SimpleNamespace(executor=Fragile(answer), size=2)
+    queue = deque(GRID)
+    with pytest.raises(KeyboardInterrupt):
+        run._until_broken(queue, work_of(toy.slow), workers, lambda one, _: kept.append(one.point["d"]), at_once=None)
+    # Twice as many as workers are under way: 0, 2 and 3 are finished beside the one that is interrupted.
+    assert sorted(kept) == [0, 2, 3]
+
+
+def test_deep_stacks_are_for_the_threads_that_compute_alone(monkeypatch) -> None:
+    size = [2**16]
+
+    def stack_size(wanted: int) -> int:  # the real one takes 0 where nothing is wanted, and is no way to ask
+        before, size[0] = size[0], wanted
+        return before
+
+    monkeypatch.setattr(threading, "stack_size", stack_size)
+    with _backends.crew("threads", 1, None):
+        assert size == [64 * 2**20]
+        assert {pool["num_threads"] for pool in threadpool_info()} == {1}
+    assert size == [2**16]
+    assert list(in_background([3, 5])) == [3, 5]
+    assert size == [2**16]
+
+
+def test_threads_are_sent_home_with_what_they_are_at_and_nothing_else() -> None:
+    begun, free = threading.Event(), threading.Event()
+
+    def busy() -> bool:
+        begun.set()
+        return free.wait(5)
+
+    with _backends.crew("threads", 1, None) as workers:
+        at = workers.executor.submit(busy)
+        waiting = workers.executor.submit(begun.wait)
+        begun.wait(5)
+    left = at.done()  # nobody has waited for it
+    free.set()
+    assert (left, at.result(), waiting.cancelled()) == (False, True, True)
+
+
+def test_a_process_computes_with_one_thread_from_then_on(monkeypatch) -> None:
+    limits: list[int] = []
+    monkeypatch.setattr("threadpoolctl.threadpool_limits", limits.append)
+    _backends._pin.cache_clear()
+    assert [_backends.pinned(max, 3, d) for d in (2, 5)] == [3, 5]
+    _backends._pin.cache_clear()
+    assert limits == [1]
+
+
+def test_a_process_is_deaf_to_control_c_and_ends_with_its_parent(monkeypatch) -> None:
+    parents, before, gate = [7, 7, 1], threading.enumerate(), threading.Event()
+    slept: list[float] = []
+    ended: list[int] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        gate.wait(5)
+
+    monkeypatch.setattr(os, "getppid", lambda: parents.pop(0))
+    monkeypatch.setattr(os, "_exit", ended.append)
+    monkeypatch.setattr(time, "sleep", sleep)
+    heard = signal.getsignal(signal.SIGINT)
+    try:
+        _backends._obey(7)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, heard)
+    [watching] = [thread for thread in threading.enumerate() if thread not in before]
+    gate.set()
+    watching.join(5)
+    assert watching.daemon  # it keeps no worker from ending
+    assert (slept, ended, parents) == ([_backends._LOOK] * 2, [1], [])
