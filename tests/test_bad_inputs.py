@@ -46,6 +46,11 @@ def data(labels, **changes):
             f"probability {HIDDEN}",
         ),
         # quadratic federations
+        (
+            lambda: ft.datasets.power_of_choice_quadratics(rng=0, curvature_range=(2.0, 1.0)),
+            ValueError,
+            "curvature_range must be increasing, got (2.0, 1.0)",
+        ),
         (lambda: quadratics([1.0, 2.0], normalize="yes"), TypeError, "normalize must be True or False, got 'yes'"),
         (lambda: FED.excess([1.0, 2.0, 3.0]), ValueError, "w must have shape (..., 1), got (3,)"),
         (lambda: FED.excess(1.0), ValueError, "w must have shape (..., 1), got ()"),
