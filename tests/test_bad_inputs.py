@@ -174,6 +174,23 @@ def data(labels, **changes):
             )
             for given in (None, 5, "gap")
         ),
+        # words
+        (lambda: run(batches="half"), ValueError, "batches must be one of 'step', 'epoch', got 'half'"),
+        (
+            lambda: ft.selection.matches([[1.0, 2.0]], [0.5, 0.5], 1.0, "=="),
+            ValueError,
+            "comparison must be one of '<', '<=', got '=='",
+        ),
+        (
+            lambda: ft.valuation.permutation_shapley(len, 2, first="last"),
+            ValueError,
+            "first must be one of 'any', 'each', got 'last'",
+        ),
+        (
+            lambda: ft.selection.PowerOfChoice(1, "some"),
+            ValueError,
+            "num_candidates must be one of 'all', got 'some'",
+        ),
         (lambda: run(progress=5), TypeError, "progress must be True, False or a function, got 5"),
         (lambda: run(checkpoint=5), TypeError, "checkpoint must be the path of a file, got 5"),
         (lambda: run(validation=3), TypeError, "validation must be a QuadraticFederation as fed is, got a int"),
