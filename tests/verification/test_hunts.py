@@ -261,3 +261,4 @@ def test_what_is_written_stands_for_the_same_choices() -> None:
         read.level for read in reads
     ]
     assert max(len(repr(number)) for number in written(reads)) <= len("0.12")
+    assert written([Read(1 / 7, 2**62)]) == (1 / 7,)  # no shorter one is among so many choices
