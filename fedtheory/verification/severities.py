@@ -11,7 +11,7 @@ _DECIMALS = 9  # of the strain of floats: rounding is far below
 
 
 def worst_of(findings: Iterable[Finding]) -> Finding:
-    """Return the finding nearest to breaking the claim: failures, then undecided ones, then by strain; of equals the first.
+    """Return the finding nearest to breaking the claim: failures, undecided ones, then by strain; of equals the first.
 
     Its risk is that of all of them together. Floats are equal to nine decimals of their strain: beyond, every processor
     would choose another one.
