@@ -11,7 +11,7 @@ from tests.test_layers import imports_of
 ROOT = Path(__file__).resolve().parents[1]
 # Whose tests also look, beside those of the package itself.
 ALSO = {
-    "bounds": ("tests/claims",),
+    "bounds": ("tests/claims", "tests/exact"),  # the last of which asks what a bound promises a run
     "rational": ("tests/claims",),
     "selection": ("tests/exact",),
     "testing": ("tests/bounds", "tests/conformance"),
