@@ -1,7 +1,7 @@
 """Worst cases are those of the programs that are written down, and as large as they say."""
 
 import inspect
-from collections.abc import Callable
+import math
 from fractions import Fraction as Q
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ SKEWS: dict[str, Any] = {"rho_diagonal": Q(6, 5), "rho_tilde": Q(2)}
 FLOOR: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "objective_gap": 1, **SKEWS}
 ALIGNED: dict[str, Any] = {**CLASS, "client_gap": Q(1, 2), "threshold": Q(1, 5), "objective": "gap", "minima": "free"}
 TWO_OF_THREE: dict[str, Any] = {**CLASS, "num_selected": 2, "num_clients": 3}
-CALLS: dict[str, Callable[..., Any]] = {
+CALLS: dict[str, partial[Any]] = {
     "aligned": partial(worst.fedalign, 3, Q(1, 4), **ALIGNED),
     "floor": partial(worst.error_floor, 3, Q(1, 4), **FLOOR),
     "averaged": partial(worst.fedavg, 3, Q(1, 4), **CLASS, num_rounds=2),
@@ -61,3 +61,16 @@ def test_a_program_that_is_refused_has_a_block_of_the_size_that_is_said_and_none
 def test_every_word_is_one_of_those_that_are_known(name: str, word: str) -> None:
     with pytest.raises(ValueError, match=f"{word} must be one of '.*, got 'another'"):
         CALLS[name](**{word: "another"})
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_number_is_refused_by_name_where_it_is_none(name: str) -> None:
+    call = CALLS[name]
+    signature = inspect.signature(call.func)
+    given = signature.bind_partial(*call.args, **call.keywords).arguments
+    numbers = {one.name for one in signature.parameters.values() if not isinstance(one.default, str)}
+    for number in numbers - {"cells", "weights"}:
+        for bad in (math.nan, -1, True, "1"):
+            found, refusal = programs.stated(partial(call.func, **{**given, number: bad}))
+            assert not found
+            assert number in str(refusal)
