@@ -27,6 +27,7 @@ from fedtheory.testing import (
     rational_federations,
     rationals,
     samplings,
+    seeds,
     weights,
 )
 from fedtheory.verification import known_bounds
@@ -110,6 +111,14 @@ ENDS: dict[str, tuple[Any, Callable[[Any], Any], Any, Any]] = {
     "clients of federations": (quadratic_federations(max_clients=3), lambda fed: fed.num_clients, 1, 3),
     "dimensions of federations": (quadratic_federations(max_dim=2), lambda fed: fed.dim, 1, 2),
     "clients with priority": (prioritized_federations(3), lambda aligned: int(aligned.priority.sum()), 1, 3),
+    "seeds": (seeds(), lambda seed: seed, 0, 2**32 - 1),
+    "clients of federations from a least number on": (
+        quadratic_federations(min_clients=2, max_clients=3),
+        lambda fed: fed.num_clients,
+        2,
+        3,
+    ),
+    "dimensions of federations from a least one on": (quadratic_federations(min_dim=2), lambda fed: fed.dim, 2, 4),
     "clients of rational federations": (rational_federations(), lambda fed: fed.num_clients, 2, 3),
 }
 
