@@ -1,4 +1,4 @@
-"""Files are whole or not there, and a name is taken once."""
+"""Files are whole or not there, a name is taken once, and progress is told by what was done."""
 
 import errno
 import io
@@ -51,3 +51,16 @@ def test_a_bar_shows_how_far_work_is_and_what_is_left_of_it() -> None:
     with _progress._bar(console, "rounds", 10) as report:
         report(3, 10, "5 s left", "the third")
     assert [word for word in ("rounds", "3/10", "5 s left", "the third") if word not in shown.getvalue()] == []
+
+
+def test_what_is_left_is_told_by_what_was_done_since_work_began(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, int]] = []
+
+    def left(new: int, missing: int, _: float) -> str:
+        asked.append((new, missing))
+        return ""
+
+    monkeypatch.setattr(_progress, "_left", left)
+    with _progress.reported("parts", 20, done=10) as report:
+        report(15)
+    assert asked == [(5, 5)]

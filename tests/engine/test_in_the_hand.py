@@ -83,6 +83,7 @@ def test_a_plot_shows_the_mean_its_band_and_the_papers_letter():
         (line,) = axes.get_lines()
         np.testing.assert_array_equal(line.get_ydata(), run.gap.mean(axis=0))
         assert (axes.get_ylabel(), axes.get_yscale(), line.get_label()) == ("$F(w) - F^*$", "log", "pow-d")
+        assert axes.get_xlabel() == "communication rounds"
         assert len(axes.collections) == 1
         with pytest.raises(ValueError, match="name must be a record of one number per round, got models"):
             run.plot("models", axes)
