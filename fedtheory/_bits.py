@@ -25,6 +25,8 @@ def difference(name: str, then: Any, now: Any, since: str = "") -> str:
 
     >>> difference("gap", np.array([1.0, 2.0]), np.array([1.0, 2.5]))
     'gap differs, by at most 2.0e-01 of its size'
+    >>> difference("names", np.array(["a", "b"]), np.array(["a", "c"]), " from round 1 on")
+    'names differs from round 1 on in 1 of 2 entries'
     """
     if then.shape != now.shape:
         return f"{name} had the shape {then.shape}, has {now.shape}"

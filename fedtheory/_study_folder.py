@@ -167,6 +167,8 @@ def unlike_data(then: Any, now: Any) -> list[str]:
     >>> one, other = (xarray.Dataset({"gap": ("round", [1.0, end])}) for end in (2.0, 2.5))
     >>> unlike_data(one, other)
     ['gap differs, by at most 2.0e-01 of its size']
+    >>> unlike_data(one, xarray.Dataset())
+    ['gap is in one of them only']
     """
     found = [
         f"{name} is in one of them only" for name in sorted({*map(str, then.variables)} ^ {*map(str, now.variables)})

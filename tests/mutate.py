@@ -25,7 +25,10 @@ from tests.mutants import Mutant, mutants
 from tests.nearness import checks_of
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("fedtheory", "studies", "tests", "docs", "README.md", "pyproject.toml")
+PARTS = (
+    "fedtheory", "studies", "tests", "docs", "README.md", "pyproject.toml", ".pre-commit-config.yaml",
+    ".readthedocs.yaml",
+)  # fmt: skip
 STAGES = (0, 3, 8, 16, None)  # so many of the nearest tests are run first, then so many more
 PASSED = (0, 5)  # all tests have passed, or there is none: not every file has doctests
 KERNEL = re.compile(r"^@(compiled|compiled_with_reordering|inlined)\b", re.MULTILINE)

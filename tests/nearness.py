@@ -11,7 +11,7 @@ from tests.test_layers import imports_of
 ROOT = Path(__file__).resolve().parents[1]
 # Whose tests also look, beside those of the package itself.
 ALSO = {
-    "bounds": ("tests/claims",),
+    "bounds": ("tests/claims", "tests/exact"),  # the last of which asks what a bound promises a run
     "rational": ("tests/claims",),
     "selection": ("tests/exact",),
     "testing": ("tests/bounds", "tests/conformance"),
@@ -82,6 +82,8 @@ def _own_tests(path: Path, root: Path) -> Iterator[str]:
         yield from (f"tests/test_studies.py::{QUICK_STUDY}[{name}]" for name in names)
     elif path.parts[1] == "_commands" or path.stem == "__main__":
         yield from ("tests/test_command_line.py", "tests/test_transcripts.py")
+    elif path == Path("fedtheory/__init__.py"):  # from which every test imports, and none by name
+        yield "tests/test_discover.py"
     else:
         folder, name = root / "tests" / Path(*path.parts[1:-1]), path.stem.strip("_")
         yield from (str(test.relative_to(root)) for test in sorted(folder.glob(f"test_*{name}*.py")))

@@ -46,6 +46,11 @@ def data(labels, **changes):
             f"probability {HIDDEN}",
         ),
         # quadratic federations
+        (
+            lambda: ft.datasets.power_of_choice_quadratics(rng=0, curvature_range=(2.0, 1.0)),
+            ValueError,
+            "curvature_range must be increasing, got (2.0, 1.0)",
+        ),
         (lambda: quadratics([1.0, 2.0], normalize="yes"), TypeError, "normalize must be True or False, got 'yes'"),
         (lambda: FED.excess([1.0, 2.0, 3.0]), ValueError, "w must have shape (..., 1), got (3,)"),
         (lambda: FED.excess(1.0), ValueError, "w must have shape (..., 1), got ()"),
@@ -168,6 +173,23 @@ def data(labels, **changes):
                 f"record must be a sequence of names, as ('gap', 'loss'), got {given!r}",
             )
             for given in (None, 5, "gap")
+        ),
+        # words
+        (lambda: run(batches="half"), ValueError, "batches must be one of 'step', 'epoch', got 'half'"),
+        (
+            lambda: ft.selection.matches([[1.0, 2.0]], [0.5, 0.5], 1.0, "=="),
+            ValueError,
+            "comparison must be one of '<', '<=', got '=='",
+        ),
+        (
+            lambda: ft.valuation.permutation_shapley(len, 2, first="last"),
+            ValueError,
+            "first must be one of 'any', 'each', got 'last'",
+        ),
+        (
+            lambda: ft.selection.PowerOfChoice(1, "some"),
+            ValueError,
+            "num_candidates must be one of 'all', got 'some'",
         ),
         (lambda: run(progress=5), TypeError, "progress must be True, False or a function, got 5"),
         (lambda: run(checkpoint=5), TypeError, "checkpoint must be the path of a file, got 5"),

@@ -10,7 +10,7 @@ import numba
 import pytest
 
 import fedtheory
-from fedtheory._compile import _imports, _load_directly, _readable
+from fedtheory._compile import _imports, _load_directly, _readable, compiled, compiled_with_reordering, inlined
 from tests.environment import PLAIN_PYTHON, ROOT
 
 INNER = """
@@ -193,3 +193,16 @@ def test_a_numba_that_is_made_otherwise_loads_as_it_does_by_itself():
     _load_directly(known)
     assert known._load_data is not known.read
     assert known.load_overload("code", numba.core.registry.cpu_target.target_context) == "numba's code"
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
+def test_kernels_leave_the_interpreter_to_other_threads_and_only_some_go_into_their_callers_or_reorder_sums():
+    def kernel(x):
+        return x
+
+    for make, more in (
+        (compiled, {}),
+        (inlined, {"inline": "always"}),
+        (compiled_with_reordering, {"fastmath": {"contract", "reassoc", "nsz", "arcp"}}),
+    ):
+        assert make(kernel).targetoptions == {"nopython": True, "boundscheck": None, "nogil": True, **more}

@@ -68,6 +68,10 @@ def test_a_bound_is_reached_through_its_paper_only(paper: str) -> None:
         _ = fedtheory.bounds.one_step  # type: ignore[attr-defined]
 
 
+def test_a_star_takes_the_names_that_are_listed() -> None:
+    assert sorted(fedtheory.bounds.__all__) == dir(fedtheory.bounds)  # type: ignore[attr-defined]
+
+
 def test_the_roof_names_every_package() -> None:
     rooms = {file.parent.name for file in (ROOT / "fedtheory").glob("[!_]*/__init__.py")}
     assert rooms <= set(dir(fedtheory))

@@ -369,3 +369,13 @@ print(found.stopped, found.num_evaluations, abs(found.values - values.astype(flo
     # 0 adds 10 before 1 and 20 after it, 1 adds 20 and 30; 2 adds nothing.
     assert shown[0] == "15 25 0 0 0"
     assert shown[1].split()[1:] == ["8", "True"]
+
+
+def test_the_line_of_all_coalitions_stands_at_their_number(approximation, monkeypatch) -> None:
+    from matplotlib.figure import Figure
+
+    study_of_six, axes = inside(approximation), Figure().subplots()
+    monkeypatch.setattr(study_of_six, "_curve", lambda *_: (np.array([1.0, 4.0]), np.array([1.0, 0.1])))
+    study_of_six._draw_errors(axes, None, (0.1, 1, 6))
+    (line,) = (line for line in axes.lines if line.get_label() == "all coalitions")
+    assert list(line.get_xdata()) == [64, 64]

@@ -135,6 +135,7 @@ def test_the_nearest_tests_come_first() -> None:
     assert "tests/claims/test_claims.py" in recursion
     assert mutate.checks_of("fedtheory/paper.py")[1] == "tests/test_paper.py"
     assert mutate.checks_of("fedtheory/_commands/letters.py")[1] == "tests/test_command_line.py"
+    assert mutate.checks_of("fedtheory/__init__.py") == ("fedtheory/__init__.py", "tests/test_discover.py", SURFACE)
 
 
 def test_a_file_without_tests_of_its_own_has_those_that_import_it_before_those_that_import_what_does() -> None:

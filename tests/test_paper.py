@@ -82,6 +82,17 @@ def test_a_formula_that_says_nothing_is_infinite_never_nan():
     )
 
 
+@states(PAPER, "Theorem 2")
+def corrected(num_clients, *, sigma2):
+    """Return a made-up bound that divides one count by another."""
+    return {"drawn": sigma2 / num_clients, "finite": num_clients / (num_clients - 1)}
+
+
+@pytest.mark.parametrize("sigma2", [Fraction(3), 3.0])
+def test_a_division_of_counts_by_zero_is_infinite_in_its_own_summand_only(sigma2):
+    assert corrected.terms(1, sigma2=sigma2) == {"drawn": 3.0, "finite": np.inf}
+
+
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [

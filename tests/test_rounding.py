@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sympy import Symbol
 
 from fedtheory._rounding import DIGITS, Rounded
 from fedtheory.arithmetic import geometric, logarithm, maximum, mean, total
@@ -140,6 +141,10 @@ def test_logarithms_sums_and_means_keep_the_bound():
     rounded = total(Rounded.of(values))
     assert abs(Q(float(rounded.value)) - exact) <= Q(float(rounded.error))
     assert abs(Q(float(mean(Rounded.of(values)).value)) - exact / 4) <= Q(float(mean(Rounded.of(values)).error))
+    root = Rounded(4.0, 0.5) ** 0.5
+    assert float(root.error) >= 2 - math.sqrt(3.5) > math.sqrt(4.5) - 2
+    x = Symbol("x", positive=True)
+    assert logarithm(x).subs(x, 2).evalf() == pytest.approx(math.log(2), rel=1e-14)
     log = logarithm(Rounded(2.0, 0.25))
     assert float(log.error) >= math.log(2) - math.log(1.75) > math.log(2.25) - math.log(2)
 

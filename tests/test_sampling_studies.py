@@ -166,3 +166,21 @@ def test_clients_of_the_softmax_study_are_unbalanced_and_batches_fit(tmp_path_fa
     # A quarter of the clients holds most of the samples, or about a quarter of them.
     assert largest[0] > 0.6
     assert largest[1] < 0.3
+
+
+@pytest.mark.parametrize(("seconds", "clients", "calls"), [(0.1, 50, 3), (0.6, 50, 2), (0.1, 60, 0)])
+def test_a_slow_solver_is_timed_three_times_or_for_a_second_and_not_where_it_takes_minutes(
+    seconds, clients, calls, monkeypatch
+) -> None:
+    found = loaded("optimal_probabilities")
+    script, timed = sys.modules[found.run.__module__], []
+
+    def take(law: str, norms: Any, m: float, number: int) -> float:
+        timed.append((law, number))
+        return seconds
+
+    monkeypatch.setattr(script, "_seconds", take)
+    config = small(found, num_repeats=5, largest_solved=50)
+    script._timed({"Clarabel": "solver", "closed form": "fast"}, clients, np.random.default_rng(0), config)
+    assert timed.count(("solver", 1)) == calls
+    assert timed.count(("fast", 100_000 // clients)) == 5

@@ -253,6 +253,15 @@ class Dice:
     coins: Coins = Coins(3)
 
 
+def test_ctrl_c_ends_a_study_with_130_and_one_line(tmp_path, capsys):
+    def interrupt(config, progress):
+        raise KeyboardInterrupt
+
+    assert exit_code(["--quick", "--output", str(tmp_path)], replace(TOY, run=interrupt)) == 130
+    assert capsys.readouterr().err.splitlines()[-1].endswith("interrupted")
+    assert names(tmp_path) == set()
+
+
 def test_a_configuration_is_made_again_from_what_json_keeps_of_it():
     config = Dice((4, 5, 6), (("b", 0.25), ("c", 1.0)), Coins(7, 8))
     assert restored(Dice(), plain_config(config)) == config

@@ -11,6 +11,16 @@ from fedtheory import _validate as v
 HUGE = np.array([1, 2**63 + 5], dtype=np.uint64)
 
 
+class Own(np.random.bit_generator.ISeedSequence):
+    """What seeds generators, and makes no children."""
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
+        return np.ones(n_words, dtype)
+
+
+CHILDLESS = np.random.Generator(np.random.PCG64(Own()))
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
@@ -61,6 +71,7 @@ HUGE = np.array([1, 2**63 + 5], dtype=np.uint64)
         (lambda: v.confidence(0.0), "confidence must be between 0 and 1, got 0.0"),
         (lambda: v.confidence(1.0), "confidence must be between 0 and 1, got 1.0"),
         (lambda: v.seed_sequence(-1), "rng must be at least 0, got -1"),
+        (lambda: v.seed_sequence(CHILDLESS), "rng must carry a SeedSequence, got a Generator without one"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_one_sentence_that_names_the_first_wrong_entry(call: Any, sentence: str) -> None:
@@ -78,6 +89,7 @@ def test_what_is_wrong_is_said_in_one_sentence_that_names_the_first_wrong_entry(
         (v.fraction("x", 1), 1.0),
         (v.fraction("x", 0), 0.0),
         (v.count("x", 3, high=3), 3),
+        (v.counts("x", np.array(3)), 3),
         (v.counts("x", np.array([1, 3], dtype=np.uint64)).tolist(), [1, 3]),
         (v.curvatures(2, 2), (2, 2)),
         (v.horizon("x", 0), 0),

@@ -71,10 +71,13 @@ def ranked_subsets(num_clients: int, num_candidates: int, num_selected: int, ran
     return found
 
 
-def largest_block(num_clients: int, num_steps: int, num_rounds: int, num_branches: int) -> int:
+def largest_block(
+    num_clients: int, num_steps: int, num_rounds: int, num_branches: int, objective: str = "distance"
+) -> int:
     """Return the number of rows of a tree's block, without building it, at most."""
     nodes = sum(int(num_branches**depth) for depth in range(num_rounds))
-    return 2 * num_clients + nodes * num_clients * num_steps
+    ends = num_branches**num_rounds if objective == "gap" else 0  # at which gradients bound the losses
+    return num_clients * (2 + nodes * num_steps + ends)
 
 
 def tree(

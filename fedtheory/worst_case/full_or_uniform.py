@@ -134,7 +134,7 @@ def fedavg(
         raise ValueError(message)
     as_one = sampling == "all" or (num_rounds == 1 and objective == "distance")
     if as_one:
-        check_block(num_steps + 2, max_block)
+        check_block(num_steps + 2 + (objective == "gap"), max_block)
         scene = averaged_rounds(given, num_rounds, objective, functions, scheme.factors)
     else:
         scene = _sampled_tree(given, scheme, num_rounds, objective, functions, max_block)
@@ -172,7 +172,7 @@ def _sampled_tree(
         raise ValueError(message)
     branches = scheme.branches(scheme.num_clients)
     per_round = len(given.steps) // num_rounds
-    check_block(largest_block(scheme.num_clients, per_round, num_rounds, len(branches)), max_block)
+    check_block(largest_block(scheme.num_clients, per_round, num_rounds, len(branches), objective), max_block)
     return tree(given, scheme.num_clients, num_rounds, lambda _: branches, objective=objective, functions=functions)
 
 

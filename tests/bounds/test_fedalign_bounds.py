@@ -339,6 +339,8 @@ def test_means_over_rounds_are_rationals_of_rationals_only_and_otherwise_doubles
 def test_bad_sequences_and_delays_are_refused():
     with pytest.raises(ValueError, match="gamma must be more than 2"):
         fa.theta([1.0], gamma=2.0, local_steps=1)
+    with pytest.raises(ValueError, match=r"priority_weights must have an entry for each round, got the number 1\.0"):
+        fa.theta(1.0, gamma=3.0, local_steps=1)
     known = {**scalars({**pick(fa.recursion_gap, WORLD)}), "num_steps": 3}
     with pytest.raises(ValueError, match="each of the 3 steps"):
         fa.recursion_gap(**known, priority_weights=[1.0], included_gaps=[0.0])

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from fedtheory.bounds.power_of_choice import gradient_norm
 from fedtheory.verification import check_bound, known_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.own_bounds import bound_checks
@@ -46,3 +48,12 @@ def test_the_mean_of_squared_distances_may_not_be_one_percent_smaller() -> None:
     assert check_bound(mean, "power-of-choice:lemma-b3", **options).holds
     smaller = check_bound(lambda distances2: mean(distances2) * 99 / 100, "power-of-choice:lemma-b3", **options)
     assert [failure.check for failure in smaller.failures] == ["holds"]
+
+
+def test_a_bound_may_return_a_number_of_numpy() -> None:
+    def in_an_array(excess: Any, L: Any) -> Any:
+        return np.array(gradient_norm(excess, L=L))
+
+    for bound in (in_an_array, lambda excess, L: in_an_array(excess, L)[()]):
+        found = check_bound(bound, "power-of-choice:lemma-b1", num_instances=3, exceptions=UNHUNTED)
+        assert found.holds, found

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 from numba import njit
 
 import fedtheory as ft
+from fedtheory.engine._faults import failures_named
+from fedtheory.engine.contract import SLOTS
 from fedtheory.selection import BernoulliAvailability, Rules
 from tests.environment import PLAIN_PYTHON
 
@@ -253,3 +256,11 @@ def test_what_the_rules_of_a_strategy_return_are_rules():
             return [first_two]
 
     assert re.search(r"must be fedtheory.selection.Rules, got list", sentence(TypeError, Listed()))
+
+
+@pytest.mark.parametrize("place", [place for place, name in enumerate(SLOTS) if name not in ft.selection.RULES])
+def test_what_fails_outside_of_rules_is_raised_as_it_is(place):
+    failure = IndexError("out of bounds")
+    with pytest.raises(IndexError) as raised, failures_named("Somebody()", SimpleNamespace(report=(place, 3))):
+        raise failure
+    assert (raised.value, getattr(failure, "__notes__", [])) == (failure, [])

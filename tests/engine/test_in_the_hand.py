@@ -83,10 +83,13 @@ def test_a_plot_shows_the_mean_its_band_and_the_papers_letter():
         (line,) = axes.get_lines()
         np.testing.assert_array_equal(line.get_ydata(), run.gap.mean(axis=0))
         assert (axes.get_ylabel(), axes.get_yscale(), line.get_label()) == ("$F(w) - F^*$", "log", "pow-d")
+        assert axes.get_xlabel() == "communication rounds"
         assert len(axes.collections) == 1
         with pytest.raises(ValueError, match="name must be a record of one number per round, got models"):
             run.plot("models", axes)
         assert run.plot("loss") is plt.gca()
+        ended = Trajectory(np.arange(2), {"gap": np.array([[1.0, 0.0]])}, np.zeros((1, 1)), np.full(1, -1), {})
+        assert ended.plot(axes=plt.figure().gca()).get_yscale() == "linear"  # there is no logarithm of zero
         run_of(num_replicates=1, gradient_noise=1.0).plot(axes=axes)  # whose limits are infinite
         assert np.isfinite(axes.collections[-1].get_paths()[0].vertices).all()
         figure.canvas.draw()

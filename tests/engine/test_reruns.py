@@ -180,6 +180,17 @@ def test_a_strategy_from_outside_must_be_given_and_a_schedule_is_kept_as_its_ste
     assert ft.rerun(path, strategy=Second()).identical
 
 
+def test_what_else_is_from_outside_is_named_by_what_is_there_instead(tmp_path):
+    run = saved(tmp_path)
+    known = {**run.recipe.form, "local_steps": {"unknown": "numbers:Own"}}
+    dataclasses.replace(run, recipe=dataclasses.replace(run.recipe, form=known)).save(tmp_path / "own.nc")
+    with pytest.raises(
+        ValueError, match=r"made again from parts of fedtheory, got local_steps as the name numbers:Own"
+    ):
+        ft.rerun(tmp_path / "own.nc")
+    assert type(written_down(np.int64(3), {})) is int
+
+
 def test_a_recipe_names_classes_of_this_package_only():
     for kind in ("os:system", "fedtheory.engine.simulation:fedavg", "fedtheory.study:Missing", f"{__name__}:Second"):
         with pytest.raises(ValueError, match="a recipe must be made of dataclasses of fedtheory, got"):

@@ -178,6 +178,8 @@ def test_a_run_whose_gap_is_unknown_is_refused_before_it_starts():
 
     ft.engine.layout.register(Unknown, lambda fed, work: ft.engine.layout(fed.known, work))
     called: list[int] = []
+    with pytest.raises(TypeError, match=r"registered with fedtheory\.engine\.layout\.register, got list"):
+        ft.engine.layout([], None)
     fed = federation("tilt", np.random.default_rng(0))
     with pytest.raises(AssumptionViolated, match="the minimum of F is not known"):
         ft.fedavg(Unknown(fed), Independent(1), num_rounds=1, step_size=0.1, progress=called.append)

@@ -253,6 +253,9 @@ def test_inclusions_of_another_strategy_or_of_some_rounds_are_refused():
     sparse = run_of(aligned, coins, num_rounds=60, record_every=2)
     with pytest.raises(ValueError, match="every round"):
         inclusions(aligned, coins, sparse)
+    lost = run_of(aligned, coins, num_rounds=60, step_size=1e9)
+    with pytest.raises(ValueError, match="run must not have diverged, got replicate 0"):
+        inclusions(aligned, coins, lost)
 
 
 def test_a_number_is_no_participation():

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from fractions import Fraction
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.federation.prioritized import Prioritized
 from fedtheory.paper import Paper, states
 from fedtheory.testing import (
+    constants,
     constants_of,
     games,
     laws,
@@ -24,6 +27,7 @@ from fedtheory.testing import (
     rational_federations,
     rationals,
     samplings,
+    seeds,
     weights,
 )
 from fedtheory.verification import known_bounds
@@ -47,6 +51,15 @@ def test_constants_fulfill_the_hypotheses_of_every_bound_of_the_package(bound) -
 def test_constants_shrink() -> None:
     found = find(constants_of(poc.one_step), lambda constants: constants["num_selected"] > 1)
     assert found["num_selected"] == 2
+
+
+def test_what_a_bound_divides_by_is_a_ninth_where_it_would_be_zero() -> None:
+    half, opposite = [Fraction(1, 2)] * 2, [Fraction(1), Fraction(-1)]
+    clients = constants._of_the_clients(Random(0), half, half, opposite, opposite)
+    assert (clients["gradient2"], clients["mean_update2"]) == (Fraction(1, 9), Fraction(1, 9))
+    worlds = [constants.fedalign(Random(seed), local_steps=1) for seed in range(20)]
+    short = [(world["theta"], world["rho"]) for world in worlds if world["num_steps"] == 1]
+    assert set(short) == {(Fraction(1, 9), Fraction(1, 9))}
 
 
 def test_a_bound_of_another_paper_is_refused() -> None:
@@ -98,6 +111,14 @@ ENDS: dict[str, tuple[Any, Callable[[Any], Any], Any, Any]] = {
     "clients of federations": (quadratic_federations(max_clients=3), lambda fed: fed.num_clients, 1, 3),
     "dimensions of federations": (quadratic_federations(max_dim=2), lambda fed: fed.dim, 1, 2),
     "clients with priority": (prioritized_federations(3), lambda aligned: int(aligned.priority.sum()), 1, 3),
+    "seeds": (seeds(), lambda seed: seed, 0, 2**32 - 1),
+    "clients of federations from a least number on": (
+        quadratic_federations(min_clients=2, max_clients=3),
+        lambda fed: fed.num_clients,
+        2,
+        3,
+    ),
+    "dimensions of federations from a least one on": (quadratic_federations(min_dim=2), lambda fed: fed.dim, 2, 4),
     "clients of rational federations": (rational_federations(), lambda fed: fed.num_clients, 2, 3),
 }
 

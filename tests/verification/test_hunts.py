@@ -12,7 +12,7 @@ import pytest
 
 from fedtheory.paper import Paper, Statement
 from fedtheory.verification import _shrinking, hunts
-from fedtheory.verification._climbs import climb
+from fedtheory.verification._climbs import Step, climb
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
 from fedtheory.verification.hunts import hunt, hunting
@@ -189,6 +189,22 @@ def test_several_jobs_find_what_one_finds() -> None:
         assert hunt(endless, evaluations=evaluations, jobs=2) == alone
 
 
+def test_instances_beyond_the_budget_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process does not know how many were tried before, and leaves steps out."""
+    first, second = (Step(at_most(size, 1.0), [], 5) for size in (0.25, 0.5))
+
+    def trails(*_: Any) -> Any:
+        yield from ([first], [second])
+
+    monkeypatch.setattr(hunts, "_trails", trails)
+    for limit, told in (
+        (9, [first, first._replace(num_instances=9)]),
+        (10, [first, second._replace(num_instances=10)]),
+    ):
+        budget = hunts._Budget(math.inf, limit)
+        assert list(hunts._steps(MEDIAN, np.random.SeedSequence(0), (), budget, 2)) == told
+
+
 def test_time_ends_a_hunt() -> None:
     started = time.monotonic()
     states = list(hunting(replace(RARE, check=lambda rng: at_most(float(rng.random()), 2.0)), seconds=0.05))
@@ -261,3 +277,4 @@ def test_what_is_written_stands_for_the_same_choices() -> None:
         read.level for read in reads
     ]
     assert max(len(repr(number)) for number in written(reads)) <= len("0.12")
+    assert written([Read(1 / 7, 2**62)]) == (1 / 7,)  # no shorter one is among so many choices

@@ -1,6 +1,7 @@
 """The page of verdicts: complete, self-contained, and text stays text; a browser, where there is one, tries it out."""
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ from fedtheory.bounds import power_of_choice
 from fedtheory.paper import Paper, Statement
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.conclusions import Verdict
-from fedtheory.verification.findings import Finding, at_most, not_applicable
+from fedtheory.verification.findings import Finding, at_least, at_most, not_applicable
 from fedtheory.verification.report import html_report
 from fedtheory.verification.verdicts import examine
 
@@ -106,6 +107,14 @@ def test_a_row_tells_verdict_ratio_formula_hypotheses_reason_and_how_to_replay()
     assert PAGE.count("<math") == 1
     # 1/1000 is half of the way down to a millionth.
     assert 'width="50.0"' in PAGE
+
+
+def test_a_counterexample_without_a_scale_is_not_drawn() -> None:
+    def drawn(measured: float, predicted: float) -> bool:
+        return 'role="img"' in html_report([verdict("toy:one", at_least(measured, predicted))], {})
+
+    assert drawn(1.0, 2.0)
+    assert not drawn(-math.inf, 2.0)
 
 
 def test_a_counterexample_is_drawn_to_scale() -> None:

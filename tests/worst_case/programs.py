@@ -41,21 +41,27 @@ SIZES = ((2, 2, 1), (3, 3, 1), (3, 3, 2), (4, 4, 2), (3, 2, 1), (4, 3, 2))
 
 def told(call: Callable[[], Any]) -> str:
     """Return the checksum of the programs that a call states, or the sentence by which it refuses to."""
-    stated: list[str] = []
+    programs, refusal = stated(call)
+    texts = [_text(program) for program in programs]
+    return f"{len(texts)} {zlib.crc32(repr(texts).encode()):08x}" if texts else f"{type(refusal).__name__}: {refusal}"
+
+
+def stated(call: Callable[[], Any]) -> tuple[list[Program], Exception | None]:
+    """Return the programs that a call states and would solve, and what it raises where they have no solution."""
+    programs: list[Program] = []
 
     def state(program: Program, *_: Any) -> Enclosure:
-        stated.append(_text(program))
-        return Enclosure(Q(len(stated)), Q(len(stated)), mock.Mock(), mock.Mock())
+        programs.append(program)
+        return Enclosure(Q(len(programs)), Q(len(programs)), mock.Mock(), mock.Mock())
 
-    try:
-        with contextlib.ExitStack() as patched:
-            for module in SOLVING:
-                patched.enter_context(mock.patch.object(module, "enclose", state))
+    with contextlib.ExitStack() as patched:
+        for module in SOLVING:
+            patched.enter_context(mock.patch.object(module, "enclose", state))
+        try:
             call()
-    except (ValueError, TypeError, ArithmeticError) as refusal:
-        if not stated:
-            return f"{type(refusal).__name__}: {refusal}"
-    return f"{len(stated)} {zlib.crc32(repr(stated).encode()):08x}"
+        except (ValueError, TypeError, ArithmeticError) as refusal:
+            return programs, refusal
+    return programs, None
 
 
 def _text(program: Program) -> str:

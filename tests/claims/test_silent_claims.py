@@ -1,0 +1,71 @@
+"""Where a hypothesis fails, or nothing is proved, a claim says so, and neither holds nor fails."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedtheory.claims import _confronted
+from fedtheory.claims.optimal_client_sampling import worst_cases
+from fedtheory.claims.power_of_choice import theorems, weighted, whole_rounds
+from fedtheory.errors import OracleError
+from fedtheory.rational.constants import Skews
+from fedtheory.verification.catalogue import known_claims
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.tapes import replay
+
+CLAIMS = known_claims()
+# On a tape of zeros clients are drawn that are all alike, and begin where they end.
+SILENT_ON_ZEROS = {
+    "fedavg:unit-skew": "",
+    "optimal-client-sampling:remark-14-uniform": "all updates are zero",
+    "optimal-client-sampling:improvement-zero": "",
+    "optimal-client-sampling:improvement-one": "",
+    "optimal-client-sampling:improvement-shorthand": "",
+    "optimal-client-sampling:closed-form-solver": "norms too far apart for a solver",
+    "optimal-client-sampling:closed-form-moves": "",
+    "power-of-choice:equations-77-78": "the objective gap is 0",
+    "power-of-choice:rho-bar-as-printed": "the skew is 0/0 at a common minimizer",
+    "power-of-choice:skew-order": "",
+}
+
+
+def says_nothing(claim: Claim, reason: str = "") -> bool:
+    found = replay(claim, [0.0] * 400)
+    return (found.applicable, found.holds, found.reason) == (False, None, reason)
+
+
+@pytest.mark.parametrize(("key", "reason"), SILENT_ON_ZEROS.items())
+def test_where_all_clients_are_alike_some_claims_do_not_apply(key: str, reason: str) -> None:
+    assert says_nothing(CLAIMS[key], reason)
+
+
+def test_where_no_worst_case_is_proved_there_is_nothing_to_compare(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unproved(*_: Any) -> Any:
+        message = "the solver stalled"
+        raise OracleError(message)
+
+    monkeypatch.setattr(_confronted, "compared", unproved)
+    assert says_nothing(worst_cases.dsgd_contraction, "no worst case was proved: the solver stalled")
+
+
+@pytest.mark.parametrize("key", ["theorem-3.1", "theorem-3.1-refined", "equation-85"])
+def test_a_theorem_that_divides_by_the_skew_says_nothing_where_it_is_zero(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (theorems, weighted):
+        monkeypatch.setattr(module, "observed_skews", lambda _: Skews(Fraction(0), Fraction(1), Fraction(0)))
+    assert says_nothing(CLAIMS[f"power-of-choice:{key}"])
+
+
+@pytest.mark.parametrize("claim", [whole_rounds.decaying_steps_distance, whole_rounds.averaged_rounds_gap])
+def test_after_whole_rounds_a_skew_of_zero_counts_as_a_thousandth(
+    claim: Claim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thousandth, predicted = Fraction(1, 1000), []
+    for size in (Fraction(0), thousandth):
+        observed = Skews(size, thousandth, size)
+        monkeypatch.setattr(whole_rounds, "observed_skews", lambda _, observed=observed: observed)
+        predicted.append(claim.check(np.random.default_rng(0)).predicted)
+    assert predicted[0] == predicted[1]
