@@ -5,6 +5,7 @@
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -254,6 +255,12 @@ def test_an_idle_client_that_is_selected_by_fixed_frequencies_has_its_minimum_el
     fed = QuadraticFederation([1.0, 1.0], [[0.0, 0.0], [2.0, 1.0]], [1.0, 0.0])
     found = selection_skew(fed, Uniform(1))
     np.testing.assert_allclose([tuple(found.rho_bar), tuple(found.rho_diagonal)], 0.5, rtol=1e-12)
+
+
+def test_a_ranking_of_one_client_selects_that_client():
+    strategy = SimpleNamespace(law=lambda _: Ranked(lambda losses: np.ones(losses.size)))
+    found = selection_skew(QuadraticFederation([2.0], [[1.0, 3.0]], [1.0]), strategy)
+    np.testing.assert_allclose([tuple(found.rho_bar), tuple(found.rho_diagonal)], 1.0, rtol=1e-12)
 
 
 def test_the_same_seed_gives_the_same_intervals():
