@@ -1,5 +1,6 @@
 """What the kit says and when it stops: readable, escaped, one sentence each, exceptions with reasons, no hang."""
 
+import random
 import re
 import threading
 import time
@@ -109,9 +110,12 @@ def test_to_wait_takes_no_processor_from_what_is_waited_for() -> None:
 
 
 def test_the_global_generators_are_left_as_they_were() -> None:
-    before = str(np.random.get_state())  # noqa: NPY002 (what must not move)
-    check_strategy(everybody, num_draws=20)
-    assert str(np.random.get_state()) == before  # noqa: NPY002
+    def careless(rng, weights, losses):
+        return [int(random.random() + np.random.random())]  # noqa: NPY002 (the defect)
+
+    before = random.getstate(), str(np.random.get_state())  # noqa: NPY002 (what must not move)
+    check_strategy(careless, num_draws=20)
+    assert (random.getstate(), str(np.random.get_state())) == before  # noqa: NPY002
 
 
 def test_the_same_seed_gives_the_same_verdict_and_the_same_case() -> None:

@@ -5,6 +5,7 @@
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -254,6 +255,20 @@ def test_an_idle_client_that_is_selected_by_fixed_frequencies_has_its_minimum_el
     fed = QuadraticFederation([1.0, 1.0], [[0.0, 0.0], [2.0, 1.0]], [1.0, 0.0])
     found = selection_skew(fed, Uniform(1))
     np.testing.assert_allclose([tuple(found.rho_bar), tuple(found.rho_diagonal)], 0.5, rtol=1e-12)
+
+
+def test_errors_of_frequencies_are_allowed_for_on_the_side_that_keeps_a_proof():
+    # Minima 0 and 2 above the least, with a quarter and three quarters: 3/2 on both sides, each off by 4e-13 of itself.
+    q = np.array([0.25, 0.75])
+    problem = SimpleNamespace(fed=SimpleNamespace(minima=np.array([3.0, 5.0])), proved=lambda *told: told[-1])
+    shift = proved_bound(problem, Ranked(lambda _: q), SimpleNamespace(frequencies=q, value=1.0))
+    assert float(shift) == pytest.approx(-3 * 4e-13, rel=1e-3)
+
+
+def test_a_ranking_of_one_client_selects_that_client():
+    strategy = SimpleNamespace(law=lambda _: Ranked(lambda losses: np.ones(losses.size)))
+    found = selection_skew(QuadraticFederation([2.0], [[1.0, 3.0]], [1.0]), strategy)
+    np.testing.assert_allclose([tuple(found.rho_bar), tuple(found.rho_diagonal)], 1.0, rtol=1e-12)
 
 
 def test_the_same_seed_gives_the_same_intervals():

@@ -1,6 +1,7 @@
 """Edges of a sweep that ordinary ones do not reach: what is refused there, and what is said."""
 
 import asyncio
+import contextlib
 import signal
 import sys
 import threading
@@ -96,6 +97,19 @@ def test_a_function_is_named_with_the_arguments_that_are_fixed():
     assert FunctionWork(max).source == ""
     assert StudyWork(toy.STUDY, toy.STUDY.config).source == work_of(toy.__file__).source != ""
     assert StudyWork(replace(toy.STUDY, run=max), toy.STUDY.config).source == ""
+
+
+def test_a_study_is_named_with_the_settings_that_the_grid_leaves():
+    named = StudyWork(toy.STUDY, toy.Config(num_steps=7)).identity
+    assert named["name"] == "study walk"
+    assert '"num_steps":7' in named["fixed"]
+
+
+def test_progress_counts_what_is_done_and_what_has_failed(monkeypatch):
+    told: list[tuple[int, str]] = []
+    monkeypatch.setattr(run, "reported", lambda *_, **__: contextlib.nullcontext(lambda *news: told.append(news)))
+    ft.sweep(lambda d: 1 / (d - 2) / (d - 3), {"d": [1, 2, 3, 4]}, backend="serial", progress=True)
+    assert told == [(1, ""), (2, "1 failed"), (3, "2 failed"), (4, "2 failed")]
 
 
 @pytest.mark.parametrize(
