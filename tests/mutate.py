@@ -86,8 +86,8 @@ class Laboratory:
         command = [sys.executable, "-m", "pytest", "-xq", "-p", "no:cacheprovider", *tests]
 
         def limit() -> None:
-            resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds)))
-            resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+            lower(resource.RLIMIT_CPU, math.ceil(seconds))
+            lower(resource.RLIMIT_AS, MOST_MEMORY)
 
         done = subprocess.run(
             command, cwd=self.folder, env={**os.environ, "CI": "true", **own}, stdin=subprocess.DEVNULL,
@@ -142,6 +142,13 @@ class Laboratory:
         finally:
             path.write_text(honest, encoding="utf-8")
             shutil.rmtree(kernels)
+
+
+def lower(kind: int, most: int) -> None:
+    """Lower a limit of this process, which is lower already where its tests are among those that judge a mutant."""
+    known = resource.getrlimit(kind)[1]
+    most = most if known == resource.RLIM_INFINITY else min(most, known)
+    resource.setrlimit(kind, (most, most))
 
 
 def killer(report: list[str]) -> str:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numba
 import pytest
@@ -205,4 +206,5 @@ def test_kernels_leave_the_interpreter_to_other_threads_and_only_some_go_into_th
         (inlined, {"inline": "always"}),
         (compiled_with_reordering, {"fastmath": {"contract", "reassoc", "nsz", "arcp"}}),
     ):
-        assert make(kernel).targetoptions == {"nopython": True, "boundscheck": None, "nogil": True, **more}
+        made: Any = make(kernel)
+        assert made.targetoptions == {"nopython": True, "boundscheck": None, "nogil": True, **more}

@@ -61,6 +61,7 @@ def test_what_is_left_is_told_by_what_was_done_since_work_began(monkeypatch: pyt
         return ""
 
     monkeypatch.setattr(_progress, "_left", left)
-    with _progress.reported("parts", 20, done=10) as report:
-        report(15)
-    assert asked == [(5, 5)]
+    for before in ({}, {"done": 10}):
+        with _progress.reported("parts", 20, **before) as report:
+            report(15)
+    assert asked == [(15, 5), (5, 5)]

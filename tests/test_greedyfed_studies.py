@@ -7,6 +7,7 @@ import gzip
 import struct
 import subprocess
 import sys
+from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -379,3 +380,16 @@ def test_the_line_of_all_coalitions_stands_at_their_number(approximation, monkey
     study_of_six._draw_errors(axes, None, (0.1, 1, 6))
     (line,) = (line for line in axes.lines if line.get_label() == "all coalitions")
     assert list(line.get_xdata()) == [64, 64]
+
+
+def test_published_accuracies_add_up_by_algorithm_and_by_row(tables) -> None:
+    """Control sums of Tables I-IV, in hundredths of a percent."""
+    from _greedyfed_published import PUBLISHED
+
+    by_row: Counter[str] = Counter()
+    by_algorithm: Counter[str] = Counter()
+    for (row, algorithm), accuracy in PUBLISHED.items():
+        by_row[row] += round(100 * accuracy)
+        by_algorithm[algorithm] += round(100 * accuracy)
+    assert list(by_algorithm.values()) == [110755, 108261, 105023, 105456, 105426, 104521, 114019]
+    assert list(by_row.values()) == [65071, 62396, 66248, 62187, 63885, 64067, 65071, 64494, 63933, 65071, 60436, 50602]

@@ -2,6 +2,8 @@
 
 import ast
 import random
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -187,6 +189,15 @@ def test_what_no_test_looks_at_survives_and_an_endless_loop_is_ended(project: Pa
     assert verdict("-= 1", "+= 1") == "ended with code -9"
     assert (laboratory.folder / "fedtheory" / "toy" / "sizes.py").read_text() == text
     assert (project / "fedtheory" / "toy" / "sizes.py").read_text() == text
+
+
+def test_a_limit_is_lowered_and_never_raised() -> None:
+    script = (
+        "import resource as r; from tests.mutate import lower; "
+        "[lower(r.RLIMIT_CPU, most) for most in (50, 40, 36_000)]; print(r.getrlimit(r.RLIMIT_CPU))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "(40, 40)"
 
 
 def test_a_mutant_of_a_kernel_that_dies_as_plain_python_is_not_compiled(project: Path, tmp_path_factory) -> None:

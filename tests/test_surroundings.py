@@ -1,9 +1,12 @@
 """What is said about where a result was made."""
 
+import hashlib
 import re
 import subprocess
 
+from fedtheory._releases import made_by
 from fedtheory._surroundings import surroundings
+from tests.environment import ROOT
 
 
 def _git(folder, *words):
@@ -25,3 +28,9 @@ def test_the_commit_of_the_working_directory_is_said_and_whether_files_differ_fr
     assert re.fullmatch("[0-9a-f]{40}-dirty", surroundings()["git commit"])
     monkeypatch.setenv("PATH", "")
     assert "git commit" not in surroundings()
+
+
+def test_a_version_in_the_making_is_told_by_the_names_and_the_bytes_of_its_sources():
+    files = sorted((ROOT / "fedtheory").rglob("*.py"))
+    read = b"".join(str(file.relative_to(ROOT / "fedtheory")).encode() + file.read_bytes() for file in files)
+    assert made_by().endswith(f" ({hashlib.sha256(read).hexdigest()[:8]})")
