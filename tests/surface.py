@@ -21,6 +21,8 @@ from fedtheory._discover import modules
 from fedtheory.verification import known_bounds
 
 FILE = Path(__file__).with_suffix(".txt")
+# What is no constant, since it tells what the processor has.
+OF_THE_PROCESSOR = {("fedtheory.engine._products", "VECTORS")}
 
 
 def lines() -> list[str]:
@@ -45,7 +47,7 @@ def constants() -> Iterator[str]:
     for module in everything():
         if not module.__name__.startswith("fedtheory.claims"):
             for name in assigned(ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))):
-                value = vars(module)[name] if name.isupper() else ""
+                value = vars(module)[name] if name.isupper() and (module.__name__, name) not in OF_THE_PROCESSOR else ""
                 # A word alone decides nothing, but for one that tells what the machine is.
                 if is_plain(value) and not isinstance(value, str):
                     yield from entries(f"{module.__name__}.{name}", value)
