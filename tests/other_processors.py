@@ -4,6 +4,7 @@ Compiled loops, BLAS and NumPy are told that the processor has shorter vectors, 
 Haswell, or the bare x86-64. What is printed is, for each result, the largest difference relative to the largest number.
 """
 
+import importlib
 import json
 import os
 import subprocess
@@ -22,8 +23,9 @@ STRATEGIES = {
     "OCS": ft.selection.Independent(3),
 }
 AVX2 = "+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+avx,+avx2,+fma,+bmi,+bmi2,+lzcnt,+movbe,+f16c,+cx16,+sse2,+sse"
-# NumPy has its own names for them, which have changed; it passes over those that it does not know.
-AVX512 = "X86_V4 AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
+# NumPy has its own names for them, which have changed, and warns of those that it does not know.
+DISPATCHED: list[str] = importlib.import_module("numpy._core._multiarray_umath").__cpu_dispatch__
+AVX512 = " ".join(name for name in DISPATCHED if name == "X86_V4" or "512" in name)
 PROCESSORS = {
     "this one": {},
     "compiled loops of Haswell": {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": AVX2},
@@ -31,7 +33,7 @@ PROCESSORS = {
     "BLAS and NumPy of Haswell": {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": AVX512},
     "BLAS and NumPy of x86-64": {
         "OPENBLAS_CORETYPE": "Nehalem",
-        "NPY_DISABLE_CPU_FEATURES": f"{AVX512} X86_V3 AVX2 FMA3",
+        "NPY_DISABLE_CPU_FEATURES": " ".join(DISPATCHED),
     },
 }
 HASWELL = PROCESSORS["compiled loops of Haswell"] | PROCESSORS["BLAS and NumPy of Haswell"]

@@ -22,7 +22,7 @@ from fedtheory.verification import known_bounds
 
 FILE = Path(__file__).with_suffix(".txt")
 # What is no constant, since it tells what the processor has.
-OF_THE_PROCESSOR = {("fedtheory.engine._products", "VECTORS")}
+OF_THE_PROCESSOR = {("fedtheory.engine._products", name) for name in ("VECTORS", "_WIDE")}
 
 
 def lines() -> list[str]:
