@@ -3,6 +3,9 @@
 import _random_federations as study
 import numpy as np
 import pytest
+import worst_federation
+import xarray
+from matplotlib.figure import Figure
 
 import fedtheory as ft
 
@@ -49,3 +52,21 @@ def test_what_candidates_cost_is_what_the_run_says_it_sent():
             record=("uplink", "broadcasts"),
         )  # fmt: skip
         assert (run.uplink + fed.dim * run.records["broadcasts"]).tolist() == [[0, 2 + 3 * d, 4 + 6 * d, 6 + 9 * d]]
+
+
+def test_the_diagram_shows_the_share_of_the_federations_of_a_bin_and_of_an_empty_one_nothing():
+    counts = {"ahead": [[3, 1], [0, 5], [0, 0]], "field": [[4, 0], [0, 5], [0, 0]], "floor": [[0, 0]] * 3}
+    here = xarray.Dataset(
+        {name: (("bin", "horizon"), values) for name, values in counts.items()} | {"federations": ("bin", [4, 5, 0])},
+        coords={"bin": [-2.0, -1.0, 0.0], "horizon": [2, 8]},
+    )
+    here["ahead"] = here["ahead"].expand_dims(strategy=["pow-d, d = 2"])
+    axes = Figure().subplots()
+    drawn = worst_federation._phase(axes, here.transpose("strategy", "horizon", "bin"), "pow-d, d = 2")
+    np.testing.assert_allclose(drawn.get_array(), [[0.75, 0.25], [0.0, 1.0], [0.0, 0.0]])
+    assert drawn.get_clim() == (0, 1)
+    np.testing.assert_allclose(drawn.get_coordinates()[0, :, 0], [1, 4, 16])
+    np.testing.assert_allclose(drawn.get_coordinates()[:, 0, 1], 10.0 ** np.array([-2.5, -1.5, -0.5, 0.5]))
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    # Of the two borders one is crossed: no federation of the other is below.
+    assert len(axes.collections) == 2

@@ -174,7 +174,7 @@ def _sampled(
     seen = np.empty((0, expected.size))
     for size in grown(num_draws):
         seen = np.concatenate([seen, rounds.drawn(rng, size)])
-        beyond = np.flatnonzero((seen.max(axis=0) > upper * (1 + 1e-9)) | (expected > upper * (1 + 1e-9)))
+        beyond = np.flatnonzero((seen.max(axis=0) > upper) | (expected > upper * (1 + 1e-9)))
         columns = zip(np.minimum(seen, upper).T, np.minimum(expected, upper), upper, strict=True)
         evidence = [against_mean(x, mean, 0.0, limit) for x, mean, limit in columns if limit > 0]
         if beyond.size or (evidence and rejects(mixed(evidence), level)):

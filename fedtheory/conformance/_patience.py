@@ -19,6 +19,9 @@ from fedtheory._wording import short
 
 __all__ = ["Broken", "Watch", "in_words"]
 
+_GRACE = 1.0
+"""Seconds that work which is told to stop may take to do so."""
+
 
 @final
 class Broken(Exception):
@@ -118,7 +121,7 @@ class Watch:
             _throw_into(thread)
             raise
         _throw_into(thread)
-        thread.join(timeout=1.0)
+        thread.join(timeout=_GRACE)
 
 
 def _throw_into(thread: threading.Thread) -> None:

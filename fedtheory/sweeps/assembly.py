@@ -56,7 +56,7 @@ def assembled(grid: Grid, outcomes: Mapping[str, Outcome]) -> "Dataset":
     names = dict.fromkeys(name for _, variables in found for name in variables if name not in labels)
     failed = np.array([outcome.failed for _, outcome in here]).reshape(grid.shape)
     values = {name: _spread(name, grid, found, labels) for name in names}
-    inner = {dim for dims, _ in values.values() for dim in dims} - set(grid.dims)
+    inner = {dim for dims, _ in values.values() for dim in dims}
     coordinates = {dim: list(known) for dim, known in labels.items() if dim in inner and _is_labelled(dim, found)}
     return xarray.Dataset({**values, FAILED: (grid.dims, failed)}, coords={**grid.labels, **coordinates})
 

@@ -54,7 +54,7 @@ class FunctionWork:
 
     def refuse(self, grid: Grid) -> None:
         """Raise TypeError unless the function takes what the grid gives."""
-        given = dict.fromkeys((*grid.axes, *(() if grid.seeds is None else ("seed",))))
+        given = dict.fromkeys(grid.dims)
         try:
             inspect.signature(self.function).bind(**given)
         except TypeError as error:
@@ -94,7 +94,7 @@ class StudyWork:
     def refuse(self, grid: Grid) -> None:
         """Raise ValueError unless the configuration has what the grid sets."""
         known = [field.name for field in fields(self.config)]
-        for name in (*grid.axes, *(() if grid.seeds is None else ("seed",))):
+        for name in grid.dims:
             if name not in known:
                 message = f"the grid must set parameters of {self.study.name} ({', '.join(known)}), got {name}"
                 raise ValueError(message)

@@ -106,13 +106,14 @@ def _log_of_product(powers, size, group):
 @compiled_with_reordering
 def _shifted_losses(margins, scale, size):
     """Sum of the losses where an exponential of a margin could overflow."""
+    # Scaled after the shift: a fused ``scale * margin - top`` is a rounding of the product, whose power may overflow.
     total = 0.0
     for s in range(size):
         top = 0.0
         for c in range(margins.shape[0]):
-            top = max(top, scale * margins[c, s])
-        powers = power(-top)
+            top = max(top, margins[c, s])
+        powers = power(-scale * top)
         for c in range(margins.shape[0]):
-            powers += power(scale * margins[c, s] - top)
-        total += top + np.log(powers)
+            powers += power(scale * (margins[c, s] - top))
+        total += scale * top + np.log(powers)
     return total

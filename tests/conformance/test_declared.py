@@ -45,6 +45,17 @@ def test_a_declaration_that_is_refused_is_not_asked_for_and_one_that_breaks_is_t
     assert (told.check, told.sentence) == ("declared inclusion", "raised ZeroDivisionError")
 
 
+def test_a_probability_above_one_by_rounding_is_forgiven_and_one_further_above_is_not() -> None:
+    def holds(excess: float) -> bool:
+        declared = np.full(6, 1.0 + excess)
+        return check_strategy(
+            SimpleNamespace(rules=Full().rules, inclusion_probabilities=lambda *_: declared), num_draws=8
+        ).holds
+
+    assert holds(5e-10)
+    assert not holds(5e-9)
+
+
 @pytest.mark.parametrize("wrong", [np.nan, -0.5])
 def test_one_declared_number_that_is_none_is_told(wrong: float) -> None:
     declared = np.array([1.0, 1.0, 1.0, 1.0, 1.0, wrong])

@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -103,6 +103,25 @@ def test_a_study_is_named_with_the_settings_that_the_grid_leaves():
     named = StudyWork(toy.STUDY, toy.Config(num_steps=7)).identity
     assert named["name"] == "study walk"
     assert '"num_steps":7' in named["fixed"]
+
+
+@dataclass(frozen=True)
+class Steady:
+    """What a study without chance is configured by."""
+
+    drift: float = 0.0
+
+
+def test_a_study_without_a_seed_is_swept_over_none_and_refuses_some():
+    steady = StudyWork(replace(toy.STUDY, config=Steady()), Steady())
+    refused = []
+    for grid in (gridded({"drift": [1.0]}), gridded({"drift": [1.0]}, seeds=2), gridded({"walk": [1.0]})):
+        try:
+            steady.refuse(grid)
+        except ValueError as error:
+            refused.append(str(error))
+    sentence = "the grid must set parameters of walk (drift), got "
+    assert refused == [sentence + "seed", sentence + "walk"]
 
 
 def test_progress_counts_what_is_done_and_what_has_failed(monkeypatch):

@@ -36,6 +36,12 @@ def test_what_differs_has_another_form():
     assert len({canonical(value) for value in values}) == len(values)
 
 
+def test_a_record_is_known_by_its_class_and_its_fields_word_by_word():
+    fields = '{"loss":"exact","num_candidates":9,"num_selected":3,"transform":null}'
+    name = "fedtheory.selection.power_of_choice.PowerOfChoice"
+    assert canonical(ft.selection.PowerOfChoice(3, 9)) == f'{{"fields":{fields},"of":"{name}"}}'
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), np.ones(3), object(), {1, 2}, b"x", lambda: 0, 1j])
 def test_what_has_no_form_is_refused_by_name(value):
     with pytest.raises((TypeError, ValueError), match=r"^d must be"):

@@ -32,6 +32,7 @@ from fedtheory.testing import (
 )
 from fedtheory.verification import known_bounds
 
+UNSHRUNK = settings(phases=[Phase.generate], max_examples=1000)
 BOUNDS = [bound for stated in known_bounds().values() for bound in dict.fromkeys((stated, stated.printed))]
 
 
@@ -80,6 +81,23 @@ def test_federations_have_moderate_condition_numbers(fed) -> None:
     assert fed.weights.sum() == pytest.approx(1, abs=1e-12)
 
 
+def form_of(fed: Any) -> str:
+    """Name the form of a federation's curvatures by the shape of what it holds."""
+    return ("isotropic", "diagonal", "matrix")[np.ndim(fed.curvatures) - 1]
+
+
+@pytest.mark.parametrize("form", ["isotropic", "diagonal", "matrix"])
+def test_a_form_that_is_named_is_drawn_always_and_without_a_name_every_one_is(form: str) -> None:
+    @settings(max_examples=30)
+    @given(quadratic_federations(form, min_clients=2, min_dim=2))
+    def always(fed: Any) -> None:
+        assert form_of(fed) == form
+
+    always()
+    any_form = quadratic_federations(min_clients=2, min_dim=2)
+    assert form_of(find(any_form, lambda fed: form_of(fed) == form, settings=UNSHRUNK)) == form
+
+
 @settings(max_examples=20)
 @given(aligned=prioritized_federations())
 def test_some_client_has_priority_and_the_others_have_no_weight(aligned) -> None:
@@ -93,7 +111,6 @@ def test_weights_sum_to_one_exactly(shares) -> None:
     assert sum(shares) == 1
 
 
-UNSHRUNK = settings(phases=[Phase.generate], max_examples=1000)
 # What is drawn, its measure, and the ends between which it lies, both of which are reached.
 ENDS: dict[str, tuple[Any, Callable[[Any], Any], Any, Any]] = {
     "rationals": (rationals(1, 3, 2), lambda x: x, 1, 3),
@@ -130,7 +147,7 @@ def test_a_strategy_reaches_both_ends_and_nothing_beyond(name: str) -> None:
         reached = find(drawn, lambda value, end=end: measure(value) == end, settings=UNSHRUNK)
         assert measure(reached) == end
 
-    @settings(max_examples=20)
+    @settings(max_examples=100)
     @given(drawn)
     def stays(value: Any) -> None:
         assert low <= measure(value) <= high

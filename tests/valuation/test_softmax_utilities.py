@@ -111,6 +111,26 @@ def test_arguments_are_read_in_any_form_and_left_alone():
     np.testing.assert_array_equal(other, softmax_utilities(before, models, weights, x, y))
 
 
+@pytest.mark.parametrize("exponent", [16, 19, 30, 60, 100])
+def test_logits_are_taken_up_to_their_limit(exponent: int) -> None:
+    """Of weights 21, 24, 36 the second has one large logit, of a class that is no sample's: losses are its share."""
+    before, models, weights, x, y = draw(3, 2)
+    models[1] = 0
+    alone = {0b010: 1, 0b011: 24 / 45, 0b110: 24 / 60, 0b111: 24 / 81}
+    for part in np.linspace(0.5, 1, 20):
+        models[1, 2] = part * 10.0**exponent  # the intercept of class 0, where both samples are of class 2
+        found = softmax_utilities(before, models, weights, x, y)
+        np.testing.assert_allclose(found[list(alone)], [-share * models[1, 2] for share in alone.values()], rtol=1e-14)
+        assert found[[0b001, 0b100, 0b101]].min() > -10
+
+
+def test_one_logit_beyond_the_limit_is_refused() -> None:
+    before, models, weights, x, y = draw(3, 2)
+    models[1, 2] = 1.5e100
+    with pytest.raises(ValueError, match=r"logits of models must be at most 1e\+100 in absolute value, got 1\.5e\+100"):
+        softmax_utilities(before, models, weights, x, y)
+
+
 @pytest.mark.parametrize(
     ("change", "error", "sentence"),
     [

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from fractions import Fraction as Q
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 from unittest import mock
 
 import numpy as np
@@ -18,12 +19,13 @@ from fedtheory.worst_case._exchangeable import Scene
 from fedtheory.worst_case._rational import solve_exactly
 from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case._skewed_rounds import _turned
+from fedtheory.worst_case.aligned_selection import _align
 from fedtheory.worst_case.floors import error_floor
 from fedtheory.worst_case.full_or_uniform import fedavg
 from fedtheory.worst_case.gram import Draft, Value
 from fedtheory.worst_case.instances import Interpolant, Parabola, _on_simplex
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
-from fedtheory.worst_case.promises import compared
+from fedtheory.worst_case.promises import _charges, compared
 from fedtheory.worst_case.solver import Empty, _check, assemble
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
@@ -180,6 +182,26 @@ def test_a_step_of_sampled_clients_is_as_bad_as_the_law_of_their_sets_says(
     assert sum(outcome.probability for outcome in law) == pytest.approx(1, abs=1e-12)
     mean = sum(outcome.probability * outcome.coefficients for outcome in law)
     assert mean == pytest.approx(found.weights, abs=1e-12)
+
+
+def test_a_promise_of_zero_grows_with_its_constants_as_the_bound_does() -> None:
+    def bound(*, sigma2: Q, strict: bool) -> tuple[Q, None]:
+        return 7 * (sigma2 - 3), None
+
+    found: Any = SimpleNamespace(promise=Q(0), worst=SimpleNamespace(multipliers={"gradient_noise": Q(5)}))
+    assert _charges(cast("Any", bound), {"sigma2": Q(3)}, found) == {"gradient_noise": (Q(7), Q(5))}
+    # A lemma may promise a multiple of what its bound evaluates.
+    found.promise = Q(14)
+    assert _charges(cast("Any", bound), {"sigma2": Q(4)}, found) == {"gradient_noise": (Q(14), Q(5))}
+
+
+@pytest.mark.parametrize("at_threshold", [False, True])
+def test_a_client_on_the_threshold_is_told_by_losses_of_either_sign(at_threshold: bool) -> None:
+    for sign in (1.0, -1.0):
+        # A gap of 1 beside losses of 10^9: ten roundings apart are a tie.
+        losses = sign * np.array([1e9, 1e9, 1e9 + 1]) + np.array([0.0, 0.0, 1e-6])
+        [outcome] = _align(0.5, 1.0, at_threshold, losses, ())
+        assert bool(outcome.coefficients[2] > 0) is at_threshold
 
 
 def test_where_no_way_begins_the_slower_method_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
