@@ -125,7 +125,8 @@ def strong_convexity(rng: np.random.Generator) -> Finding:
     findings = []
     for one in (drawn, drawn._replace(direction=shift)):
         rises, half_square = _above_tangent(one)
-        findings.append(at_least(float(rises.min()), one.fed.strong_convexity * half_square, instance=one.instance))
+        least = one.fed.strong_convexity * half_square
+        findings += [at_least(float(rise), least, instance=one.instance) for rise in rises]
     return worst_of(findings)
 
 

@@ -58,8 +58,10 @@ def test_the_verdict_is_the_expected_one_on_the_instances_on_record(key: str) ->
     assert CLAIMS[key].expected == "fails" or varies("noise", CLAIMS[key], trials)
     checksum, logarithms, *sums = record(trials.findings.values())
     assert checksum == RECORDS[key][0]
-    # What is found iteratively, or through other libraries, need not be the same in the last digits.
-    assert logarithms == pytest.approx(RECORDS[key][1], abs=1e-3)
+    # What is found iteratively, or through other libraries, need not be the same in the last digits: certificates that
+    # two processors found differed by 2e-6. What is computed in rationals is the same in all digits that are told.
+    room = {"abs": 1e-4} if key.endswith("-worst-case") else {"rel": 3e-9, "abs": 1e-12}
+    assert logarithms == pytest.approx(RECORDS[key][1], **room)
     assert sums == pytest.approx(RECORDS[key][2:], rel=1e-6, abs=1e-9)
 
 

@@ -133,6 +133,16 @@ def test_a_narrow_descent_would_miss_the_lowest_well():
     assert value < float(phi(-9.05 - centers) @ amplitudes)
 
 
+def test_the_lowest_point_between_two_wells_is_found_though_a_lone_well_is_lower_than_either_center():
+    # Near 0 the pair of half-distance 1/2 costs 2/5 besides the lone well's 1.55, at its centers 1/2, and at the lone
+    # well both cost 1: in cells of 156 only the bounds tell that something lower may be left.
+    for middle in (0.0, 1.3e3, 7.7e3):
+        centers = np.array([middle - 0.5, middle + 0.5, 1e4 if middle < 5e3 else -1e4])
+        x, value = lowest_point(np.array([1.0, 1.0, 1.55]), centers)
+        assert x == pytest.approx(middle, abs=1e-6)
+        assert value == pytest.approx(1.95, abs=1e-7)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_minimum_is_below_all_else_and_stationary(kind):
     rng = np.random.default_rng(3)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fedtheory.sampling import optimal_probabilities
-from fedtheory.sampling._bracket import fill_optimal, narrowed
+from fedtheory.sampling._bracket import _sift, fill_optimal, narrowed
 from fedtheory.sampling._newton import LARGEST_SUM, NO_LIMIT, SMALLEST_SUM, start
 
 MANY = 2**15  # from here on the threshold is bracketed first
@@ -68,6 +68,15 @@ def test_usual_norms_are_solved_inside_the_bracket_and_misleading_samples_are_no
     for wrong in misleading(t.size, rng):
         assert narrowed(wrong, m, scratch) == (0.0, 1.0)
     assert narrowed(t[: MANY - 1], 100.0, scratch) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("n", [5, 128, 128 * 3 + 41])
+def test_norms_on_the_ends_of_a_bracket_belong_inside_at_the_lower_and_beyond_at_the_upper(n) -> None:
+    t = np.random.default_rng(n).integers(0, 9, n).astype(float)
+    between = np.full(n + 1, np.nan)
+    total, beyond, size = _sift(t, 3.0, 6.0, between)
+    assert (total, beyond) == (t[t < 3].sum(), np.count_nonzero(t >= 6))
+    np.testing.assert_array_equal(np.sort(between[:size]), np.sort(t[(t >= 3) & (t < 6)]))
 
 
 @pytest.mark.parametrize("m", [5e-324, 1e-310, 1e-300, 1e-3])

@@ -53,6 +53,12 @@ def test_the_gap_is_that_to_the_dual_value_of_the_threshold() -> None:
     assert capped > 20
 
 
+def test_where_nobody_is_below_one_everybody_should_be_one_and_the_worst_of_them_is_told() -> None:
+    found = certificate([Fraction(1), 3, 0, 2], [Fraction(1), Fraction(3, 2), Fraction(1), Fraction(5, 4)], 4)
+    # The budget costs nothing there, so that the gap is that of the objective, which is 1 + 6 + 16/5 against 14.
+    assert found == (0, Fraction(1, 2), Fraction(3, 4), 0, Fraction(1, 2), 1 - Fraction(14 * 5, 51))
+
+
 def test_only_optima_have_residual_zero() -> None:
     rng = np.random.default_rng(2)
     seen = 0

@@ -4,7 +4,7 @@ import math
 import time
 from dataclasses import replace
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -203,6 +203,15 @@ def test_instances_beyond_the_budget_do_not_count(monkeypatch: pytest.MonkeyPatc
     ):
         budget = hunts._Budget(math.inf, limit)
         assert list(hunts._steps(MEDIAN, np.random.SeedSequence(0), (), budget, 2)) == told
+
+
+def test_of_a_climb_elsewhere_only_the_steps_that_went_up_are_sent_and_the_last_one() -> None:
+    begin = (np.random.SeedSequence(3), ())
+    steps = list(islice(climb(RARE, *begin), 60))
+    trail = hunts._trail(RARE, hunts._Budget(math.inf, 60), begin)
+    up = [steps[0], *(step for before, step in pairwise(steps) if step.worst is not before.worst)]
+    assert 3 < len(up) < 30
+    assert trail == (up if up[-1] == steps[-1] else [*up, steps[-1]])
 
 
 def test_time_ends_a_hunt() -> None:
