@@ -26,7 +26,7 @@ from tests.nearness import checks_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = (
-    "fedtheory", "studies", "tests", "docs", "README.md", "pyproject.toml", ".pre-commit-config.yaml",
+    ".ci", "fedtheory", "studies", "tests", "docs", "README.md", "pyproject.toml", ".pre-commit-config.yaml",
     ".readthedocs.yaml",
 )  # fmt: skip
 STAGES = (0, 3, 8, 16, None)  # so many of the nearest tests are run first, then so many more

@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import re
 import threading
 import time
 import warnings
@@ -19,6 +20,8 @@ from fedtheory._commands import background, completing, hunting, sweeping, verif
 from fedtheory._commands.documents import numbers
 from fedtheory._commands.meanings import parameters
 from fedtheory._commands.parsing import parser_of_commands
+from fedtheory.sweeps.grid import gridded
+from fedtheory.sweeps.plans import Plan
 from fedtheory.sweeps.store import SweepWarning
 from fedtheory.verification import catalogue
 from fedtheory.verification.claims import KINDS
@@ -212,3 +215,28 @@ def test_what_no_bound_of_the_paper_explains_has_no_meaning() -> None:
     assert [entry.required for entry in parameters("paper.one", known)] == [True, False]
     del known["paper.other"]
     assert [entry.meaning for entry in parameters("paper.one", known)] == ["", "Smoothness."]
+
+
+@pytest.mark.parametrize(("cold", "note"), [(True, ", compilation included"), (False, "")])
+def test_a_plan_tells_the_mean_time_of_the_sample_and_what_all_would_take(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cold: bool, note: str
+) -> None:
+    missing = list(gridded({"d": range(23)}))
+    made = Plan(missing, 4, [2.0, 5.0, 14.0], cold=cold, failed=1, workers=2)
+    monkeypatch.setattr(sweeping, "plan", lambda *_, **__: made)
+    assert main([*SWEEP, "--plan"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "4 configurations are complete, 23 would run on 2 workers"
+    assert told[1:-2] == [*(f"  d={d}" for d in range(20)), "  and 3 more"]
+    assert told[-2:] == [f"3 of them took 7 s each here{note}, 1 of them failed", "all would take about 0:01:20"]
+
+
+@pytest.mark.parametrize("seed", ["0", "3"])
+def test_a_report_begins_with_what_makes_it_again_and_where_it_was_made(tmp_path: Path, seed: str) -> None:
+    page = tmp_path / "page.html"
+    assert main(["verify", LEMMA, "--seed", seed, "--instances", "4", "--report", str(page)]) == 0
+    header = page.read_text(encoding="utf-8").partition("</header>")[0]
+    told = dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", header))
+    machine = ["platform", "processor", "num processors", "python"]
+    assert list(told) == ["fedtheory", "date", "seed", "budget", "instances", *machine]
+    assert (told["seed"], told["instances"]) == (seed, "4")

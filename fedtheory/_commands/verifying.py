@@ -102,10 +102,11 @@ def _report(
 def _write_page(verdicts: Sequence[Verdict], content: Mapping[str, Any], target: Path) -> None:
     from fedtheory.verification.report import html_report
 
+    # The summary below tells the false alarms.
     header = {
         name: value
         for name, value in content.items()
-        if name not in ("machine", "verdicts") and value not in (None, False)
+        if name not in ("machine", "verdicts", "expected_false_alarms") and value is not None and value is not False
     }
     told = {name.replace("_", " "): value for name, value in {**header, **content["machine"]}.items()}
     page = html_report(verdicts, told)

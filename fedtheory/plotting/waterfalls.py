@@ -44,7 +44,7 @@ def waterfall(axes: Axes, levels: npt.ArrayLike, labels: Sequence[str], *, group
     Raises
     ------
     ValueError
-        If a level is not positive, or there is not one label per step.
+        If a level is not positive, or there is not one label, or group, per step.
 
     Examples
     --------
@@ -58,6 +58,9 @@ def waterfall(axes: Axes, levels: npt.ArrayLike, labels: Sequence[str], *, group
         message = f"labels must have one entry per step, {values.size - 1}, got {len(labels)}"
         raise ValueError(message)
     kinds = list(groups) if groups is not None else [""] * len(labels)
+    if len(kinds) != len(labels):
+        message = f"groups must have one entry per step, {len(labels)}, got {len(kinds)}"
+        raise ValueError(message)
     colors = dict(zip(dict.fromkeys(kinds), COLORS, strict=False))
     places = np.arange(len(labels))
     for place, kind, before, after in zip(places, kinds, values[:-1], values[1:], strict=True):

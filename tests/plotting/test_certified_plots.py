@@ -55,6 +55,14 @@ def test_a_step_that_changes_nothing_is_a_thin_bar_without_a_factor_and_its_kind
     assert axes.get_legend_handles_labels()[1] == ["up"]
 
 
+@pytest.mark.parametrize("named", ["labels", "groups"])
+@pytest.mark.parametrize("size", [1, 3])
+def test_every_step_has_one_label_and_one_group(axes, named, size):
+    given = {"labels": ["a", "b"], "groups": ["up", "up"]} | {named: ["c"] * size}
+    with pytest.raises(ValueError, match=f"{named} must have one entry per step, 2, got {size}"):
+        waterfall(axes, [1.0, 10.0, 1000.0], **given)
+
+
 def test_only_falling_bars_are_hatched_and_each_is_tied_to_the_next(axes):
     waterfall(axes, [1.0, 10.0, 1000.0, 100.0], ["a", "b", "c"])
     assert [bool(bar.get_hatch()) for bar in axes.patches if bar.get_width()] == [False, False, True]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction as Q
+from itertools import permutations, product
 from types import SimpleNamespace
 from typing import Any, cast
 from unittest import mock
@@ -20,6 +21,7 @@ from fedtheory.worst_case._rational import solve_exactly
 from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case._skewed_rounds import _turned
 from fedtheory.worst_case.aligned_selection import _align
+from fedtheory.worst_case.biased_selection import _Choice, _largest
 from fedtheory.worst_case.floors import error_floor
 from fedtheory.worst_case.full_or_uniform import fedavg
 from fedtheory.worst_case.gram import Draft, Value
@@ -197,11 +199,25 @@ def test_a_promise_of_zero_grows_with_its_constants_as_the_bound_does() -> None:
 
 @pytest.mark.parametrize("at_threshold", [False, True])
 def test_a_client_on_the_threshold_is_told_by_losses_of_either_sign(at_threshold: bool) -> None:
-    for sign in (1.0, -1.0):
-        # A gap of 1 beside losses of 10^9: ten roundings apart are a tie.
-        losses = sign * np.array([1e9, 1e9, 1e9 + 1]) + np.array([0.0, 0.0, 1e-6])
+    # Around losses of 10 what is within 1e-4 of them, a thousandth, counts as on the threshold.
+    taken = {-2e-3: True, -5e-4: at_threshold, 5e-4: at_threshold, 2e-3: False}
+    for sign, (beyond, included) in product((1.0, -1.0), taken.items()):
+        losses = np.array([sign * 9, sign * 11, sign * (9 - beyond)])
         [outcome] = _align(0.5, 1.0, at_threshold, losses, ())
-        assert bool(outcome.coefficients[2] > 0) is at_threshold
+        assert outcome.probability == 1
+        assert outcome.coefficients == pytest.approx(np.array([0.5, 0.5, 0.5 * included]) / (1 + 0.5 * included))
+
+
+def test_losses_that_differ_by_what_a_solver_leaves_keep_the_order_of_the_program_at_every_scale() -> None:
+    losses = np.array([3.0, 3.0002, 3.001, 2.0])
+    for scale, order, first in product((1.0, 1e-9, 1e9), permutations(range(4)), (0, 1)):
+        shifted = scale * (losses - 6 * first)  # all of them negative: -3, -2.9998, -2.999, -4
+        [outcome] = _largest(_Choice(4, 4, 1), {(): order}, shifted, ())
+        assert outcome.probability == 1
+        assert np.flatnonzero(outcome.coefficients).tolist() == [2]
+        twos = _largest(_Choice(4, 4, 2), {(): order}, shifted, ())
+        second = min((0, 1), key=order.index)
+        assert [np.flatnonzero(two.coefficients).tolist() for two in twos] == [[second, 2]]
 
 
 def test_where_no_way_begins_the_slower_method_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
