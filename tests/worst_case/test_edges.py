@@ -144,6 +144,10 @@ def test_a_turned_client_sees_the_goal_as_it_saw_the_start(kind: int, goal: tupl
         assert turned.gradient(stretch * same) @ same == pytest.approx(slope @ start[:2], rel=1e-12)
         assert np.linalg.norm(turned.gradient(stretch * same)) == pytest.approx(np.linalg.norm(slope), rel=1e-12)
     assert turned.minimum == client.minimum
+    if isinstance(client, Parabola) and isinstance(turned, Parabola):
+        known, found = np.linalg.eigvalsh(client.curvature), np.linalg.eigvalsh(turned.curvature)
+        assert known[0] * (1 - 1e-12) <= found[0]
+        assert found[-1] <= known[-1] * (1 + 1e-12)
 
 
 def test_mixtures_of_few_vertices_of_any_size_are_least_however_many_leave_the_face_on_the_way() -> None:
