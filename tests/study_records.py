@@ -39,7 +39,8 @@ def words(read: study.Result, figures: dict[str, Any]) -> list[str]:
     told = [f"table {read.table.title} {read.table.caption}", f"titles {list(read.table.rows[0])}"]
     cells = [cell for row in read.table.rows for cell in row.values() if isinstance(cell, str)]
     for name, figure in figures.items():
-        told += [f"figure {name}", *(text for legend in figure.legends for text in _texts(legend))]
+        told += [f"figure {name}", "size of it {:.4g} x {:.4g}".format(*figure.get_size_inches())]
+        told += [text for legend in figure.legends for text in _texts(legend)]
         told += [line for axes in figure.axes for line in look(axes)]
     return [*found, f"{len(read.table.rows)} rows", *dict.fromkeys(map(_bare, [*told, *cells]))]
 
@@ -50,7 +51,7 @@ def _texts(legend: Any) -> Iterator[str]:
 
 def _bare(text: str) -> str:
     """Leave digits out, but not those of colors and widths, which stand outside of quotation marks."""
-    if text.startswith(("line ", "bar ", "area ")):
+    if text.startswith(("line ", "bar ", "area ", "size ")):
         return re.sub(r"'.*?'", lambda quoted: _without_digits(quoted[0]), text)
     return _without_digits(text)
 

@@ -204,6 +204,19 @@ def test_the_cutting_planes_close_their_gap_and_no_mixture_of_vertices_is_better
     assert best_of_all_vertices(matrices, law, 5, np.random.default_rng(seed)) <= bound.value + bound.gap + 1e-12
 
 
+@pytest.mark.parametrize("minima", [0.0, 1.0])
+def test_a_bound_of_few_cuts_tells_how_far_the_best_may_be(minima):
+    fed = federation(2, 5, 3, minima)
+    law = law_of(fed, 1, 3)
+    matrices = ranked_matrices(forms(fed), fed.minima, law)
+    best = diagonal_bound(matrices, law)
+    found = [diagonal_bound(matrices, law, max_cuts=cuts) for cuts in range(1, 6)]
+    assert min(bound.gap for bound in found[:2]) > 1e-3
+    for bound in found:
+        assert bound.value - 1e-9 <= best.value <= bound.value + bound.gap + 1e-9
+    assert best.gap >= 0
+
+
 def test_ignoring_unequal_minima_would_give_a_lower_bound_that_is_false():
     fed = QuadraticFederation(np.ones(3), [[-1.0, 0.0], [0.2, 0.1], [1.0, 0.0]], np.full(3, 1 / 3), [0.0, 50.0, 0.0])
     law = law_of(fed, 1, 2)

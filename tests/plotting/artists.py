@@ -24,7 +24,8 @@ def look(axes: Axes) -> list[str]:
     """Return the same without numbers of the data: what the reader is told, and how lines, bars and areas look."""
     bare = [re.sub(r" from .*?(?= grid| at |$)", "", line) for line in _frame(axes)]
     artists = (_artist(artist).split(": ")[0] for artist in (*axes.lines, *axes.patches, *axes.collections))
-    return [*bare, *dict.fromkeys(artists), *(f"text {text.get_text()}" for text in axes.texts)]
+    texts = (f"text {text.get_text()}" for text in axes.texts)
+    return [*bare, *dict.fromkeys(artists), *map(_across, filter(_is_across, axes.lines)), *texts]
 
 
 def shown_numbers(axes: Axes) -> Iterator[float]:
@@ -78,6 +79,19 @@ def _line(line: Line2D) -> str:
     dashes = line._unscaled_dash_pattern  # type: ignore[attr-defined]  # the style alone does not tell dashes apart
     mark = f"{line.get_marker()} {line.get_markersize():g} {line.get_fillstyle()} every {line.get_markevery()}"
     return f"{to_hex(line.get_color())} {line.get_linestyle()!r} {dashes} {line.get_linewidth():g} {mark}"
+
+
+def _is_across(line: Line2D) -> bool:
+    """Whether a line goes straight through the panel, from edge to edge."""
+    return line.axes is not None and line.get_transform() in (
+        line.axes.get_xaxis_transform(which="grid"),
+        line.axes.get_yaxis_transform(which="grid"),
+    )
+
+
+def _across(line: Line2D) -> str:
+    """Say where, to three digits: what it marks may have been measured."""
+    return f"line across at {' '.join(f'{value:.3g}' for value in line.get_xydata().ravel())}"
 
 
 def _in_panel(text: Text) -> bool:

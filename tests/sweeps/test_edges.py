@@ -22,6 +22,7 @@ from fedtheory.sweeps.assembly import assembled
 from fedtheory.sweeps.grid import gridded
 from fedtheory.sweeps.outcomes import Outcome, Variable, variables_of
 from fedtheory.sweeps.plans import Plan, plan
+from fedtheory.sweeps.results import Sweep
 from fedtheory.sweeps.store import SweepWarning, header_of, opened
 from fedtheory.sweeps.work import FileWork, FunctionWork, StudyWork, attempt, read_study, work_of
 from tests.sweeps import toy
@@ -238,6 +239,14 @@ def test_a_digest_is_that_of_what_was_found_whatever_its_order_and_time():
     found = ft.sweep(lambda d: 2.0 * d, {"d": [1, 3]}, backend="serial")
     assert found.data.attrs == {"seeds": "none", "fedtheory": made_by()}
     assert found.seconds > 0
+
+
+def test_what_a_sweep_took_is_what_its_configurations_took_together():
+    grid = gridded({"d": [1, 2, 3]})
+    outcomes = {
+        one.name: Outcome(variables_of(1.0), seconds=taken) for one, taken in zip(grid, (2.0, 5.0, 7.0), strict=True)
+    }
+    assert Sweep.of(grid, outcomes).seconds == 14.0
 
 
 class Fake:
