@@ -17,6 +17,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.__main__ import main
 from fedtheory._commands import background, completing, hunting, sweeping, verifying
+from fedtheory._commands.arguments import bound_help
 from fedtheory._commands.documents import numbers
 from fedtheory._commands.meanings import parameters
 from fedtheory._commands.parsing import parser_of_commands
@@ -240,3 +241,17 @@ def test_a_report_begins_with_what_makes_it_again_and_where_it_was_made(tmp_path
     machine = ["platform", "processor", "num processors", "python"]
     assert list(told) == ["fedtheory", "date", "seed", "budget", "instances", *machine]
     assert (told["seed"], told["instances"]) == (seed, "4")
+
+
+def test_the_help_on_every_bound_fits_a_terminal_and_tears_no_word_at_its_hyphen(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    known = catalogue.known_bounds()
+    for name in known:
+        bound_help("bound", name, known)
+    # Names of parameters stand on a line of their own, and the call in one piece.
+    lines = [line for line in capsys.readouterr().out.splitlines() if "--" not in line]
+    assert len(lines) > 10 * len(known)
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines if re.search(r"\w-$", line)] == []
+    assert any(re.search(r"\w-\w", line) for line in lines)

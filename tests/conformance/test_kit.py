@@ -161,6 +161,15 @@ def test_one_value_among_numbers_that_is_none_is_seen() -> None:
     assert "values must be finite, got [nan, " in repr(check_shapley(half_a_number))
 
 
+def test_a_verdict_is_printed_in_80_columns_and_no_word_is_torn_at_its_hyphen() -> None:
+    for blanks in range(12):
+        sentence = "x" * blanks + " " + "pow-d takes one-third " * 9
+        found = Conformance("f", ("range",), (Failure("range", sentence, {"case": sentence}),), {"runs": sentence})
+        lines = repr(found).splitlines()
+        assert 72 < max(map(len, lines)) <= 80
+        assert not any(line.endswith("-") for line in lines)
+
+
 def test_a_verdict_without_a_word_to_add_is_a_line_in_a_notebook() -> None:
     assert Conformance("f", ("runs", "range"), (), {})._repr_html_() == "<p>f: passes 2 checks</p>"
 
