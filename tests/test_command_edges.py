@@ -3,6 +3,7 @@
 import argparse
 import errno
 import re
+import sys
 import threading
 import time
 import warnings
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 import fedtheory as ft
-from fedtheory.__main__ import main
+from fedtheory.__main__ import _end_processes, main
 from fedtheory._commands import background, completing, hunting, sweeping, verifying
 from fedtheory._commands.arguments import bound_help
 from fedtheory._commands.documents import numbers
@@ -255,3 +256,19 @@ def test_the_help_on_every_bound_fits_a_terminal_and_tears_no_word_at_its_hyphen
     assert max(map(len, lines)) <= 80
     assert [line for line in lines if re.search(r"\w-$", line)] == []
     assert any(re.search(r"\w-\w", line) for line in lines)
+
+
+def test_whoever_presses_ctrl_c_waits_for_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def executor(**options: bool) -> Any:
+        asked.append(options)
+        return SimpleNamespace(shutdown=lambda **more: asked.append(more))
+
+    for name in ("joblib", "joblib.externals", "joblib.externals.loky"):
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(get_reusable_executor=executor))
+    _end_processes()
+    assert asked == [{"kill_workers": True}] * 2
+    monkeypatch.delitem(sys.modules, "joblib")
+    _end_processes()
+    assert len(asked) == 2
