@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import os
 import re
 import sys
 import threading
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 
 import fedtheory as ft
-from fedtheory.__main__ import _end_processes, main
+from fedtheory.__main__ import _end_processes, main, run
 from fedtheory._commands import background, completing, hunting, sweeping, verifying
 from fedtheory._commands.arguments import bound_help
 from fedtheory._commands.documents import numbers
@@ -272,3 +273,28 @@ def test_whoever_presses_ctrl_c_waits_for_no_worker(monkeypatch: pytest.MonkeyPa
     monkeypatch.delitem(sys.modules, "joblib")
     _end_processes()
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize("code", [0, 1, 130])
+def test_a_process_leaves_with_the_code_of_its_command(monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    left = []
+
+    def leave(given: int) -> None:
+        left.append(given)
+        raise SystemExit("at once")
+
+    monkeypatch.setattr("fedtheory.__main__.main", lambda: code)
+    monkeypatch.setattr("os._exit", leave)
+    with pytest.raises(SystemExit) as ended:
+        run()
+    assert (ended.value.code, left) == (("at once", [130]) if code == 130 else (code, []))
+
+
+def test_what_is_left_for_a_closed_pipe_goes_nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    moved = []
+    monkeypatch.setattr("fedtheory.__main__._run", raising(BrokenPipeError()))
+    monkeypatch.setattr("os.dup2", lambda one, other: moved.append((os.fstat(one).st_rdev, other)))
+    monkeypatch.setattr(sys, "stdout", (tmp_path / "out").open("w", encoding="utf-8"))
+    with sys.stdout as out:
+        assert main(["list"]) == 0
+        assert moved == [(Path(os.devnull).stat().st_rdev, out.fileno())]

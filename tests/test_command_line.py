@@ -282,7 +282,9 @@ def test_list_as_json_has_a_header_and_the_same_names(capsys: pytest.CaptureFixt
 
 
 def test_a_pipe_gets_plain_columns_and_may_be_closed_early() -> None:
+    # More than a pipe holds, so that the command meets its end.
     command = [sys.executable, "-m", "fedtheory", "list"]
+    assert len(subprocess.run(command, capture_output=True, check=True).stdout) > 2**16
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         assert running.stderr is not None

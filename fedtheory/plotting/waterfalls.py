@@ -54,13 +54,8 @@ def waterfall(axes: Axes, levels: npt.ArrayLike, labels: Sequence[str], *, group
     [1.0, 0.699]
     """
     values = np.log10(_validate.positive("levels", _validate.array("levels", levels, ndim=1)))
-    if len(labels) != values.size - 1:
-        message = f"labels must have one entry per step, {values.size - 1}, got {len(labels)}"
-        raise ValueError(message)
     kinds = list(groups) if groups is not None else [""] * len(labels)
-    if len(kinds) != len(labels):
-        message = f"groups must have one entry per step, {len(labels)}, got {len(kinds)}"
-        raise ValueError(message)
+    _check_sizes(values.size - 1, labels=labels, groups=kinds)
     colors = dict(zip(dict.fromkeys(kinds), COLORS, strict=False))
     places = np.arange(len(labels))
     for place, kind, before, after in zip(places, kinds, values[:-1], values[1:], strict=True):
@@ -81,3 +76,10 @@ def waterfall(axes: Axes, levels: npt.ArrayLike, labels: Sequence[str], *, group
     axes.set(ylim=(len(labels) - 0.4, -0.6), xmargin=0.12)
     axes.grid(visible=False, axis="y")
     return axes
+
+
+def _check_sizes(num_steps: int, **given: Sequence[str]) -> None:
+    for name, entries in given.items():
+        if len(entries) != num_steps:
+            message = f"{name} must have one entry per step, {num_steps}, got {len(entries)}"
+            raise ValueError(message)

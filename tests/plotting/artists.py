@@ -91,7 +91,7 @@ def _is_across(line: Line2D) -> bool:
 
 def _across(line: Line2D) -> str:
     """Say where, to three digits: what it marks may have been measured."""
-    return f"line across at {' '.join(f'{value:.3g}' for value in line.get_xydata().ravel())}"
+    return f"line across at {' '.join(f'{value:.3g}' for value in np.ravel(line.get_xydata()))}"
 
 
 def _in_panel(text: Text) -> bool:
