@@ -171,7 +171,7 @@ def test_sampled_models_are_reproducible_and_of_the_asked_spread():
     assert np.std(models - FED.minimizer) == pytest.approx(3 * reach, rel=0.06)
 
 
-@pytest.mark.parametrize("center", [0.1, 123456.7])
+@pytest.mark.parametrize("center", [0.1, 123456.7, -123456.7])
 def test_where_all_minimizers_are_one_the_spread_is_in_units_of_the_model(center):
     same = QuadraticFederation(np.array([1.0, 2.0]), np.full((2, 2), center), np.array([0.3, 0.7]))
     models = sampled_models(same, 2000, spread=3.0, rng=1)
@@ -184,7 +184,7 @@ def test_a_hundred_models_of_spread_two_are_sampled_unless_said_otherwise():
 
 def _first_client(round_index, table, memory, weights, candidates, losses, rng, chosen):
     memory[0] += 1
-    chosen[0] = int(memory[0]) - 1
+    chosen[0] = int(memory[0]) - 1 + 2 * round_index
     return 1
 
 
@@ -195,7 +195,7 @@ def _own_weights(round_index, table, memory, weights, chosen, updates, rng, coef
 
 @dataclass(frozen=True)
 class Plain:
-    """A rule in plain Python whose memory counts rounds."""
+    """A rule in plain Python whose memory counts rounds, and which knows what round it is."""
 
     changes: tuple[tuple[str, Any], ...] = ()
 
