@@ -59,6 +59,13 @@ def test_a_gap_beyond_all_doubles_is_infinite_from_then_on(full):
     assert np.isinf(gaps[3:]).all()
 
 
+def test_one_coordinate_beyond_all_doubles_is_enough():
+    # Steps of 3/2 shrink the first coordinate by 1/2 and blow the second up by 10^150 a round.
+    fed = QuadraticFederation([[1.0, 1e150], [1.0, 2e150]], [[1.0, 1.0], [-1.0, 2.0]], [0.5, 0.5])
+    gaps = mean_field_gap(fed, PowerOfChoice(1, 2), 6, 1, 1.5, [2.0, 2.0])
+    assert np.isfinite(gaps).tolist() == [True, False, False, False, False, False, False]
+
+
 def test_an_unknown_law_is_refused():
     fed = power_of_choice_quadratics(4, 2)
     with pytest.raises(TypeError, match="strategy must have a known selection law"):

@@ -178,6 +178,13 @@ def test_where_all_minimizers_are_one_the_spread_is_in_units_of_the_model(center
     assert np.std(models - same.minimizer) == pytest.approx(3, rel=0.06)
 
 
+def test_rounding_of_a_shared_minimizer_is_compared_with_its_largest_coordinate():
+    # One of the clients has its minimizer a last digit beside that of the others.
+    same = QuadraticFederation(np.ones(3), [[0.3, 0.0], [0.3, 0.0], [np.nextafter(0.3, 1), 0.0]], [0.25, 0.5, 0.25])
+    assert 0 < np.abs(same.local_minimizers - same.minimizer).max() < 1e-15
+    assert np.std(sampled_models(same, 2000, spread=3.0, rng=1)) == pytest.approx(3, rel=0.06)
+
+
 def test_a_hundred_models_of_spread_two_are_sampled_unless_said_otherwise():
     assert np.array_equal(sampled_models(FED), sampled_models(FED, 100, spread=2.0, rng=0))
 
