@@ -393,3 +393,18 @@ def test_published_accuracies_add_up_by_algorithm_and_by_row(tables) -> None:
         by_algorithm[algorithm] += round(100 * accuracy)
     assert list(by_algorithm.values()) == [110755, 108261, 105023, 105456, 105426, 104521, 114019]
     assert list(by_row.values()) == [65071, 62396, 66248, 62187, 63885, 64067, 65071, 64494, 63933, 65071, 60436, 50602]
+
+
+def test_images_in_kind_have_prototypes_that_are_dark_but_for_a_few_pixels(tables) -> None:
+    samples = sys.modules["_greedyfed_runs"].mixture_samples
+    features, labels = samples(4000, 50, 1.0, 3)
+    # Fourth powers of uniform numbers, of mean 1/5, with a noise of 0.35, clipped; four styles each.
+    prototypes = np.random.default_rng([3, 1]).random((40, 50)) ** 4
+    noisy = np.clip(prototypes[:, None] + 0.35 * np.random.default_rng(0).standard_normal((40, 1000, 50)), 0, 1)
+    expected = noisy.reshape(10, 4000, 50).mean(axis=1)
+    found = np.array([features[labels == label].mean(axis=0) for label in range(10)])
+    assert found.mean() == pytest.approx(expected.mean(), abs=0.005)
+    assert np.corrcoef(found.ravel(), expected.ravel())[0, 1] > 0.97
+    alike, _ = samples(4000, 50, 0.0, 3)
+    assert np.ptp(np.array([alike[labels == label].mean(axis=0) for label in range(10)]), axis=0).max() < 0.15
+    assert tables.config.contrast > 0

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from fedtheory.datasets.bundled import wine
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.federation import _newton
-from fedtheory.federation._cross_entropy import CrossEntropy, sample_losses
+from fedtheory.federation._cross_entropy import CrossEntropy, class_probabilities, residuals, sample_losses
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.protocol import Federation
 from fedtheory.federation.softmax import SoftmaxFederation
@@ -543,3 +543,13 @@ def test_where_rounding_keeps_the_gradient_up_the_advice_is_to_scale_the_feature
     huge = FederatedData.from_clients([(rng.normal(size=(60, 3)) * 1e9, rng.integers(0, 3, 60))])
     with pytest.raises(OracleError, match=r"needs a gradient norm of at most 1e-10, got .*: scale the features"):
         _ = SoftmaxFederation(huge, l2=1e-8).minimum
+
+
+def test_probabilities_of_logits_of_any_size_are_those_of_their_differences():
+    logits = np.array([[0.0, 800.0, 799.0], [-1e5, -1e5, -1e5 - 2.0], [1e300, 0.0, -1e300]])
+    q = class_probabilities(logits)
+    e, e2 = np.exp(-1.0), np.exp(-2.0)
+    expected = np.array([[0.0, 1 / (1 + e), e / (1 + e)], [1 / (2 + e2), 1 / (2 + e2), e2 / (2 + e2)], [1.0, 0.0, 0.0]])
+    np.testing.assert_allclose(q, expected, rtol=1e-15, atol=1e-300)
+    labels = np.array([2, 0, 1])
+    np.testing.assert_allclose(residuals(logits, labels), expected - np.eye(3)[labels], rtol=1e-15, atol=1e-300)
