@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
-from fedtheory.exact._diagonal import diagonal_bound, proved_bound, ranked_matrices
+from fedtheory.exact._diagonal import _matrix_game, diagonal_bound, proved_bound, ranked_matrices
 from fedtheory.exact._forms import forms
 from fedtheory.exact._problem import problem_of
 from fedtheory.exact._ranking import largest_product, largest_totals
@@ -215,6 +215,16 @@ def test_a_bound_of_few_cuts_tells_how_far_the_best_may_be(minima):
     for bound in found:
         assert bound.value - 1e-9 <= best.value <= bound.value + bound.gap + 1e-9
     assert best.gap >= 0
+
+
+@pytest.mark.parametrize("shift", [-10.0, 0.0, 10.0])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_a_matrix_game_is_solved_by_the_same_mixtures_whatever_the_size_and_sign_of_its_payoffs(shift, scale):
+    # Rock, paper, scissors, where paper loses twice to scissors: every answer to (1/2, 1/4, 1/4) is worth 0.
+    payoffs = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -2.0], [-1.0, 2.0, 0.0]])
+    rows, columns = _matrix_game(scale * (payoffs + shift))
+    np.testing.assert_allclose(rows, [0.5, 0.25, 0.25], atol=1e-8)
+    np.testing.assert_allclose(columns, rows, atol=1e-8)
 
 
 def test_ignoring_unequal_minima_would_give_a_lower_bound_that_is_false():

@@ -146,6 +146,14 @@ def test_any_real_input_is_taken_and_never_changed_or_shared():
         fed.weights[0] = 1.0
 
 
+def test_matrices_that_are_symmetric_up_to_rounding_are_taken_and_made_so():
+    almost = np.array([[[2.0, 1e-13], [0.0, 1.0]], [[1.0, 0.5], [0.5 + 4e-13, 1.0]]])
+    fed = QuadraticFederation(almost, np.zeros((2, 2)), [0.5, 0.5])
+    np.testing.assert_array_equal(fed.curvatures, (almost + almost.transpose(0, 2, 1)) / 2)
+    with pytest.raises(ValueError, match="curvatures must be symmetric, got an asymmetry of 3e-12 for client 1"):
+        QuadraticFederation(almost + 2.6e-12 * np.eye(8)[6].reshape(2, 2, 2), np.zeros((2, 2)), [0.5, 0.5])
+
+
 SKEW = np.array([[[1.0, 0.5], [0.4, 1.0]]] * 2)
 INDEFINITE = np.array([np.eye(2), [[1.0, 2.0], [2.0, 1.0]]])
 
