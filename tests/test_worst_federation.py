@@ -57,18 +57,18 @@ def test_what_candidates_cost_is_what_the_run_says_it_sent():
 def test_the_diagram_has_a_panel_for_every_tau_and_grows_with_their_number():
     taus, candidates = [1, 3, 5], [2, 4]
     dims = ("tau", "counted", "d", "bin", "horizon")
-    shape = len(taus), len(worst_federation.COUNTED), len(candidates), 2, 2
+    shape = len(taus), len(study.COUNTED), len(candidates), 2, 2
     counts = {name: (dims, np.ones(shape)) for name in ("field", "floor")}
     ahead = (("strategy", *dims), np.ones((2, *shape)))
     data = xarray.Dataset(
         {**counts, "ahead": ahead, "federations": (dims[:4], np.full(shape[:4], 4.0))},
         coords={
-            "tau": taus, "counted": list(worst_federation.COUNTED), "d": candidates, "bin": [-2.0, -1.0],
+            "tau": taus, "counted": list(study.COUNTED), "d": candidates, "bin": [-2.0, -1.0],
             "horizon": [2, 8], "strategy": [f"pow-d, d = {d}" for d in candidates],
         },
     )  # fmt: skip
     figure = worst_federation.phase_diagram(data)
-    rows = len(candidates) * len(worst_federation.COUNTED)
+    rows = len(candidates) * len(study.COUNTED)
     assert figure.get_size_inches() == pytest.approx([2 + 1.8 * 3, 1 + 1.8 * rows])
     panels = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
     assert len(panels) == 3 * rows

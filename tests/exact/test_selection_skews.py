@@ -225,6 +225,9 @@ def test_a_matrix_game_is_solved_by_the_same_mixtures_whatever_the_size_and_sign
     rows, columns = _matrix_game(scale * (payoffs + shift))
     np.testing.assert_allclose(rows, [0.5, 0.25, 0.25], atol=1e-8)
     np.testing.assert_allclose(columns, rows, atol=1e-8)
+    # Nobody gains by leaving the first row and column, where the sign is right.
+    rows, columns = _matrix_game(scale * (np.array([[1.0, 2.0], [0.0, 3.0]]) + shift))
+    np.testing.assert_allclose([rows, columns], [[1.0, 0.0]] * 2, atol=1e-8)
 
 
 def test_ignoring_unequal_minima_would_give_a_lower_bound_that_is_false():
