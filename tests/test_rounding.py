@@ -190,3 +190,10 @@ def test_a_quotient_of_a_subnormal_number_is_within_its_error(divisor):
             number = multiple * 5e-324
             quotient = Rounded.of(number) / Rounded.of(divisor)
             assert encloses(quotient, Q(number) / Q(divisor))
+
+
+def test_a_number_without_an_error_gets_that_of_the_function_alone():
+    for function, value in ((np.sqrt, 2.0), (np.exp, -3.0), (np.log1p, 0.7), (np.expm1, 1e-9)):
+        found = Rounded(value, 0.0).through(function)
+        assert found.value == function(value)
+        assert 0 < found.error <= 8.000001 * 2.0**-53 * abs(found.value)

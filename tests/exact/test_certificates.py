@@ -10,6 +10,7 @@ from flint import arb, fmpq, fmpq_mat
 
 from fedtheory._semidefinite import is_semidefinite
 from fedtheory.exact._crossings import WIDENED, Place, Root, _sorted, places, roots
+from fedtheory.exact._forms import _ROUNDING, forms
 from fedtheory.exact._integer_forms import integer_forms, largest_proved
 from fedtheory.exact._one_dimension import _is_above
 from fedtheory.exact._problem import problem_of
@@ -278,3 +279,12 @@ def test_clients_of_equal_and_of_other_curvature_tie_in_one_model():
     ties = [place.values for place in places(integer_forms(fed)) if place.is_crossing]
     sizes = sorted(len(set(values)) for values in ties)
     assert sizes == [1, 2]
+
+
+def test_forms_allow_for_rounding_by_the_condition_number_and_the_sum_of_their_traces():
+    # Mean curvature diag(5/2, 1/2), of condition number 5, which becomes the identity; clients share their minimizer.
+    diagonals = np.array([[1.0, 0.5], [3.0, 0.5], [4.0, 0.5]])
+    shared = QuadraticFederation(diagonals, np.ones((3, 2)), [0.5, 0.0, 0.5])
+    traces = (diagonals / [2.5, 0.5]).sum(axis=1)
+    np.testing.assert_allclose(traces, [1.4, 2.2, 2.6])
+    assert forms(shared).rounding == pytest.approx(_ROUNDING * 5 * 6.2, rel=1e-12)
