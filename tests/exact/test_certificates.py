@@ -287,4 +287,4 @@ def test_forms_allow_for_rounding_by_the_condition_number_and_the_sum_of_their_t
     shared = QuadraticFederation(diagonals, np.ones((3, 2)), [0.5, 0.0, 0.5])
     traces = (diagonals / [2.5, 0.5]).sum(axis=1)
     np.testing.assert_allclose(traces, [1.4, 2.2, 2.6])
-    assert forms(shared).rounding == pytest.approx(_ROUNDING * 5 * 6.2, rel=1e-12)
+    assert forms(shared).rounding == pytest.approx(_ROUNDING * 5 * 6.2, rel=1e-12, abs=0)
