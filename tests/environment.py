@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,10 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".pytest_cache" / "d" / _KER
 os.environ.setdefault("MPLBACKEND", "Agg")
 for _library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM", "NUMEXPR"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+# Beside any relative tolerance pytest lets differences of 1e-12 pass, which of numbers as small is everything.
+_Approximate: Any = type(pytest.approx(1.0))
+_Approximate.DEFAULT_ABSOLUTE_TOLERANCE = 0.0
 
 
 PLAIN_PYTHON = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"

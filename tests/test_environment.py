@@ -25,6 +25,14 @@ def test_kernels_with_checked_bounds_live_apart(checked: str, folder: str) -> No
     assert shown.strip() == str(ROOT / ".pytest_cache" / "d" / folder)
 
 
+def test_a_relative_tolerance_has_no_absolute_room_beside_it() -> None:
+    assert pytest.approx(1e-13, rel=1e-9) != 3e-13
+    assert pytest.approx(0.0) != 1e-13
+    assert pytest.approx([1.0, 2e-20]) != [1.0, 3e-20]
+    assert pytest.approx(1e-13, rel=1e-9) == 1e-13 * (1 + 1e-10)
+    assert pytest.approx(0.0, abs=1e-12) == 1e-13
+
+
 def test_figures_need_no_display() -> None:
     import matplotlib as mpl
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation import constants
-from fedtheory.federation.constants import Ball, Box, Hull, gradient_bound
+from fedtheory.federation.constants import Ball, Box, Hull, _central_point, gradient_bound
 from fedtheory.federation.quadratic import QuadraticFederation
 
 KINDS = ["isotropic", "diagonal", "full"]
@@ -296,3 +296,14 @@ def test_bad_numbers_are_refused_by_name(arguments, error, message):
 def test_another_family_is_refused():
     with pytest.raises(TypeError, match="QuadraticFederation"):
         gradient_bound(object(), [0.0], 0.1)
+
+
+@pytest.mark.parametrize("dim", [2, 3, 5])
+def test_the_central_point_of_round_clients_is_that_of_the_smallest_ball_around_them(dim):
+    # Of 0, 4 and 1 + i in the plane the first two are farthest apart: the middle 2, from which the third is nearer.
+    points = np.zeros((3, dim))
+    points[1, 0], points[2, :2] = 4.0, 1.0
+    found = _central_point(np.tile(np.eye(dim), (2, 1, 1)), points[1:], points[0])
+    # The soft maximum of three is within log(3)/1000 of 4, the square of the radius, in units of what it was at first.
+    assert np.sum((points - found) ** 2, axis=1).max() == pytest.approx(4, rel=3e-3)
+    np.testing.assert_allclose(found, [2.0, *[0.0] * (dim - 1)], atol=0.1)

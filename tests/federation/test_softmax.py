@@ -553,3 +553,13 @@ def test_probabilities_of_logits_of_any_size_are_those_of_their_differences():
     np.testing.assert_allclose(q, expected, rtol=1e-15, atol=1e-300)
     labels = np.array([2, 0, 1])
     np.testing.assert_allclose(residuals(logits, labels), expected - np.eye(3)[labels], rtol=1e-15, atol=1e-300)
+
+
+def test_a_loss_is_off_by_as_many_roundings_as_its_largest_logits_take():
+    # Two samples of weights 1/4 and 3/4, features (1, -2) and (3, 0), models (2, 1), (0, -4) and (1, 0): with absolute
+    # values the logits are 4, 8, 1 and 6, 0, 3, so that the largest are 8 and 6, 13/2 on average.
+    models = np.array([[2.0, 1.0], [0.0, -4.0], [1.0, 0.0]])
+    objective = CrossEntropy(np.array([[1.0, -2.0], [3.0, 0.0]]), np.array([0, 2]), np.array([0.25, 0.75]), 3, 0.0)
+    w = models.ravel()
+    roundings = (2 + 2 + 3 + 8) * 2.0**-52
+    assert _newton._rounding(objective, w) == pytest.approx(roundings * (1 + 13 + objective.loss(w)), rel=1e-14)
