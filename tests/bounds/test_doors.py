@@ -197,7 +197,8 @@ def test_rationals_stay_rationals_with_whole_numbers_among_them(bound, number):
         return
     assert isinstance(value, Q)
     doubles = {name: [1 / 3] * 7 if isinstance(number, list) else float(number) for name, number in exact.items()}
-    assert bound(**{**world, **doubles}, strict=False)[0] == pytest.approx(float(value), rel=1e-12)
+    # Where nothing is gone, as above, a drift is the square of what rounding leaves of it.
+    assert bound(**{**world, **doubles}, strict=False)[0] == pytest.approx(float(value), rel=1e-12, abs=1e-30)
 
 
 def test_whole_numbers_alone_are_floats_without_a_point():
