@@ -5,6 +5,7 @@ import re
 import threading
 import time
 import unittest
+from statistics import NormalDist
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from fedtheory.conformance import Conformance, Failure, _declared, _generated, _selection_laws, generators, joint_law
 from fedtheory.conformance._manners import cases
-from fedtheory.conformance._patience import Watch
+from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._selecting import Case, played
 from fedtheory.conformance.checks import FALSE_ALARMS
 from fedtheory.engine import play_round
@@ -146,6 +147,18 @@ def test_centers_are_measured_in_units_of_their_spread_and_of_the_noise_of_a_mea
     made: Any = SimpleNamespace(clients=lambda *_: clients, num_clients=1)
     generators._centers(made, np.random.SeedSequence(0), 1e-6)
     np.testing.assert_allclose(seen, [[5 / np.sqrt(2 + (1 + 2**-1.2) / 2)]], rtol=1e-14)
+
+
+def test_a_number_that_is_far_out_belongs_to_the_last_cell() -> None:
+    normal = NormalDist()
+    usual = [normal.inv_cdf((i + 0.5) / 200) for i in np.random.default_rng(0).permutation(199)]
+    looked_at = []
+    for far_out in (9.0, -9.0, 1e300):
+        generators._compare(np.array([*usual, far_out]), 1e-6, "numbers must be normal")
+        looked_at.append(far_out)
+    assert len(looked_at) == 3
+    with pytest.raises(Broken, match=r"numbers must be normal, got 1\.9"):
+        generators._compare(2 * np.array(usual), 1e-6, "numbers must be normal")
 
 
 def test_updates_grow_with_the_size_of_losses_of_any_sign_and_stay_finite() -> None:

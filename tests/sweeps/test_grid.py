@@ -36,6 +36,26 @@ def test_what_differs_has_another_form():
     assert len({canonical(value) for value in values}) == len(values)
 
 
+@pytest.mark.parametrize(
+    ("value", "form"),
+    [
+        (Fraction(-1, 3), '{"fraction":"-1/3"}'),
+        (Fraction(2), '{"fraction":"2"}'),
+        (-0.0, "-0.0"),
+        (0.1 + 0.2, "0.30000000000000004"),
+        (np.float64(1e300), "1e+300"),
+        (np.int64(-7), "-7"),
+        (np.bool_(True), "true"),
+        (None, "null"),
+        ('a "b"', '"a \\"b\\""'),
+        ((1, (2.5, ())), "[1,[2.5,[]]]"),
+        ({2: {"b": 1, "a": [None]}}, '{"2":{"a":[null],"b":1}}'),
+    ],
+)
+def test_every_kind_of_value_has_its_form_word_by_word(value, form):
+    assert canonical(value) == form
+
+
 def test_a_record_is_known_by_its_class_and_its_fields_word_by_word():
     fields = '{"loss":"exact","num_candidates":9,"num_selected":3,"transform":null}'
     name = "fedtheory.selection.power_of_choice.PowerOfChoice"
