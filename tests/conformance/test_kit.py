@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.conformance import Conformance, Failure, _declared, _generated, _selection_laws, generators, joint_law
+from fedtheory.conformance import (
+    Conformance,
+    Failure,
+    _declared,
+    _generated,
+    _selecting,
+    _selection_laws,
+    generators,
+    joint_law,
+)
 from fedtheory.conformance._manners import cases
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._selecting import Case, played
@@ -165,6 +174,24 @@ def test_updates_grow_with_the_size_of_losses_of_any_sign_and_stay_finite() -> N
     case = Case(np.full(4, 0.25), np.array([-4.0, 9.0, 0.25, -1e300]))
     updates = played(Full(), Watch(10.0), case)(np.random.default_rng(0)).updates
     assert updates[:, 0].tolist() == [2.0, 3.0, 0.5, 1e9]
+
+
+def test_the_weights_of_those_who_are_there_sum_to_one_and_the_absent_have_minus_one() -> None:
+    case = Case(np.array([0.5, 0.25, 0.125, 0.125]), np.arange(4.0))
+
+    def weights_without(*absent: int) -> list[float]:
+        def attend(round_index, table, memory, rng, mask):
+            mask[list(absent)] = False
+
+        rules: Any = SimpleNamespace(attend=attend, attend_table=np.zeros(1), attend_memory=np.zeros(1))
+        there = _selecting._attend(rules, case, np.random.default_rng(0))
+        assert np.flatnonzero(~there.mask).tolist() == list(absent)
+        return there.weights.tolist()
+
+    assert weights_without() == [0.5, 0.25, 0.125, 0.125]
+    assert weights_without(0) == [-1.0, 0.5, 0.25, 0.25]
+    assert weights_without(0, 2, 3) == [-1.0, 1.0, -1.0, -1.0]
+    assert weights_without(0, 1, 2, 3) == [-1.0] * 4
 
 
 def test_one_value_among_numbers_that_is_none_is_seen() -> None:
