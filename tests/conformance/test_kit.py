@@ -161,11 +161,8 @@ def test_centers_are_measured_in_units_of_their_spread_and_of_the_noise_of_a_mea
 def test_a_number_that_is_far_out_belongs_to_the_last_cell() -> None:
     normal = NormalDist()
     usual = [normal.inv_cdf((i + 0.5) / 200) for i in np.random.default_rng(0).permutation(199)]
-    looked_at = []
     for far_out in (9.0, -9.0, 1e300):
         generators._compare(np.array([*usual, far_out]), 1e-6, "numbers must be normal")
-        looked_at.append(far_out)
-    assert len(looked_at) == 3
     with pytest.raises(Broken, match=r"numbers must be normal, got 1\.9"):
         generators._compare(2 * np.array(usual), 1e-6, "numbers must be normal")
 
