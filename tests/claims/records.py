@@ -1,7 +1,8 @@
 """What the instances of every claim were when they were last looked at: their numbers, and both sides.
 
 ``python -m tests.claims.records [KEY ...]`` writes ``records.json``. Seeds and stored tapes stand for instances only as
-long as claims draw what they drew: a line that changes asks whether that was meant, and for a new worst tape. Short
+long as claims draw what they drew: a line that changes asks whether that was meant, and for a new worst tape. Recorded
+is every comparison that a check makes: of those that are not the worst of their instance a verdict says nothing. Short
 exact numbers are told by a checksum; long ones, which may come from a solver, and floats by sums, with room for another
 machine.
 """
@@ -10,7 +11,8 @@ import json
 import math
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,23 @@ def trials_of(claim: Claim) -> Trials:
     """Try the instances of the quick budget, and the stored one."""
     tape = None if claim.is_single else known_tapes().get(claim.key)
     return tried(claim, SEED, range(claim.num_instances("quick")), tape)
+
+
+@contextmanager
+def comparisons() -> Iterator[list[Finding]]:
+    """Collect all findings that are made, also those that a check keeps to itself."""
+    made: list[Finding] = []
+    checked = Finding.__post_init__
+
+    def noted(finding: Finding) -> None:
+        checked(finding)
+        made.append(finding)
+
+    Finding.__post_init__ = noted  # type: ignore[method-assign]
+    try:
+        yield made
+    finally:
+        Finding.__post_init__ = checked  # type: ignore[method-assign]
 
 
 def record(findings: Iterable[Finding], *, solved: bool = False) -> list[Any]:
@@ -79,9 +98,11 @@ def recorded() -> dict[str, list[Any]]:
 def main(keys: list[str]) -> None:
     """Write the records of some claims, or of all."""
     claims = known_claims()
-    found = {
-        key: record(trials_of(claims[key]).findings.values(), solved=key.endswith(SOLVED)) for key in keys or claims
-    }
+    found = {}
+    for key in keys or claims:
+        with comparisons() as made:
+            trials_of(claims[key])
+        found[key] = record(made, solved=key.endswith(SOLVED))
     all_of_them = (recorded() if keys else {}) | found
     lines = (f"{json.dumps(key)}: {json.dumps(all_of_them[key])}" for key in sorted(all_of_them) if key in claims)
     FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
