@@ -19,7 +19,7 @@ from fedtheory.verification.hunts import hunt
 from fedtheory.verification.tapes import replay
 from fedtheory.verification.trials import Trials
 from fedtheory.verification.verdicts import examine
-from tests.claims.records import SEED, SOLVED, comparisons, record, recorded, trials_of
+from tests.claims.records import SEED, SOLVED, record, recorded, trials_of
 
 CLAIMS = known_claims()
 TRUE = [key for key, claim in CLAIMS.items() if claim.expected == "holds" and not claim.is_single]
@@ -50,8 +50,7 @@ def varies(word: str, claim: Claim, trials: Trials) -> bool:
 @LIST
 def test_the_verdict_is_the_expected_one_on_the_instances_on_record(key: str) -> None:
     """Where claims draw other instances, and are meant to: ``python -m tests.claims.records KEY``."""
-    with comparisons() as made:
-        trials = trials_of(CLAIMS[key])
+    trials, made = trials_of(CLAIMS[key])
     verdict = concluded(CLAIMS[key], SEED, trials)
     assert verdict.as_expected, (verdict.worst, verdict.worst_index)
     assert verdict.num_applicable == verdict.num_instances or key in PARTLY_APPLICABLE
