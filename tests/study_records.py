@@ -1,8 +1,8 @@
 """What the quick studies showed when they were last looked at: words of tables and figures, and the size of numbers.
 
 ``python -m tests.study_records [NAME ...]`` writes ``study_records.json``. Checks say whether an answer is right; what
-else a study shows is told here, with digits left out of words. Numbers are told by a mean of their signed logarithms.
-Clocks are not told.
+they compare and what else a study shows is told here, with digits left out of words. Numbers are told by a mean of
+their signed logarithms. Clocks are not told.
 """
 
 import json
@@ -30,6 +30,7 @@ ROUNDING = 1e-2  # a mean of logarithms moves by 1 if its numbers double, by 0.0
 # processor moved these by up to 0.17, and the others by 0.0015.
 MOVED, TIED = 0.3, "power_of_choice_synthetic"
 CLOCKS = ("seconds", "ms per round")
+NUMBER = re.compile(r"[-−]?\d[\d.,]*(?:e[-+]?\d+)?")
 NOTHING = 1e-9  # a difference that is 0 but for rounding and a solver's tolerance is told as 0
 
 
@@ -37,6 +38,7 @@ def words(read: study.Result, figures: dict[str, Any]) -> list[str]:
     """Return what stands in the table and in the figures, without digits and places."""
     found = [f"data {name} {variable.dims} {variable.shape}" for name, variable in read.data.variables.items()]
     told = [f"table {read.table.title} {read.table.caption}", f"titles {list(read.table.rows[0])}"]
+    told += [f"check {name}: {check.holds}, {check.detail}" for name, check in read.checks.items()]
     cells = [cell for row in read.table.rows for cell in row.values() if isinstance(cell, str)]
     for name, figure in figures.items():
         told += [f"figure {name}", "size of it {:.4g} x {:.4g}".format(*figure.get_size_inches())]
@@ -57,7 +59,11 @@ def _bare(text: str) -> str:
 
 
 def _without_digits(text: str) -> str:
-    return re.sub(r"[-−]?\d[\d.,]*(e[-+]?\d+)?", "0", text)
+    return NUMBER.sub("0", text)
+
+
+def _numbers_in(text: str) -> list[float]:
+    return [float(number.replace("−", "-").replace(",", "").rstrip(".")) for number in NUMBER.findall(text)]
 
 
 def sizes(read: study.Result, figures: dict[str, Any]) -> dict[str, float]:
@@ -67,6 +73,7 @@ def sizes(read: study.Result, figures: dict[str, Any]) -> dict[str, float]:
         for title, cell in row.items():
             if isinstance(cell, int | float):
                 columns.setdefault(f"table {title}", []).append(cell)
+    columns |= {f"check {name}": _numbers_in(check.detail) for name, check in read.checks.items()}
     for name, figure in figures.items():
         columns[f"figure {name}"] = [number for axes in figure.axes for number in shown_numbers(axes)]
     numbers = {name: np.asarray(values) for name, values in columns.items()}
