@@ -8,6 +8,7 @@ import pytest
 
 from fedtheory import _validate as v
 
+ROOM = 1e-12  # by which weights may miss the sum 1
 HUGE = np.array([1, 2**63 + 5], dtype=np.uint64)
 
 
@@ -113,3 +114,12 @@ def test_an_array_is_a_fresh_one_and_a_generator_the_same() -> None:
     rng = np.random.default_rng(3)
     assert v.generator(rng) is rng
     assert v.generator(3).random() == rng.random()
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_weights_may_miss_the_sum_one_by_a_trillionth_and_no_more(side):
+    near, far = ([0.25, 0.75 + side * share * ROOM] for share in (0.9, 1.1))
+    assert v.probability_vector("weights", near).tolist() == near
+    with pytest.raises(ValueError, match="weights must sum to 1"):
+        v.probability_vector("weights", far)
+    assert v.probability_vector("weights", far, normalize=True).sum() == pytest.approx(1, rel=1e-15)

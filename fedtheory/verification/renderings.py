@@ -61,8 +61,8 @@ def console_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
 def _seconds(seconds: float) -> str:
     """Write a time as a person would.
 
-    >>> _seconds(0.0012), _seconds(2.345), _seconds(123.4)
-    ('< 0.1', '2.3', '123')
+    >>> _seconds(0.0012), _seconds(0.13), _seconds(2.345), _seconds(9.7), _seconds(10.4), _seconds(123.4)
+    ('< 0.1', '0.1', '2.3', '9.7', '10', '123')
     """
     return "< 0.1" if seconds < 0.1 else f"{seconds:.1f}" if seconds < 10 else f"{seconds:.0f}"
 

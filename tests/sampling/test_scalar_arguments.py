@@ -33,6 +33,7 @@ CALLS: dict[Any, tuple[dict[str, Any], tuple[str, ...]]] = {
         {"alpha": 0.5, "num_clients": 3, "expected_size": 2},
         ("num_clients", "expected_size"),
     ),
+    sampling.certificate: ({**BUDGET, "probabilities": [1.0, 1 / 3, 2 / 3]}, ("expected_size",)),
     sampling.rational_probabilities: (BUDGET, ("expected_size",)),
     sampling.successive_inclusion: ({"weights": WEIGHTS, "num_candidates": 2}, ("num_candidates",)),
     sampling.candidate_law: ({"weights": WEIGHTS, "num_candidates": 2}, ("num_candidates",)),

@@ -189,6 +189,11 @@ def test_groups_of_ones_own():
     np.testing.assert_array_equal(rows[3:], rows[:3])
 
 
+def test_of_an_odd_number_of_clients_one_more_belongs_to_the_first_group():
+    rows = presences(AlternatingGroups(dropout=0.0), 5, 2)
+    np.testing.assert_array_equal(rows, [[1, 1, 1, 0, 0], [0, 0, 0, 1, 1]])
+
+
 def test_coins_have_their_probabilities_and_no_memory():
     p = np.array([0.0, 0.2, 0.9, 1.0])
     rows = presences(BernoulliAvailability(p), 4, 20_000).astype(float)

@@ -249,7 +249,7 @@ def recursion_gap(
 
 def _lengths(num_steps, gamma):
     # sum over i < T of 1 - 1/(i + gamma)
-    if hasattr(gamma, "free_symbols") or hasattr(num_steps, "free_symbols"):
+    if hasattr(num_steps, "free_symbols"):
         from sympy import Sum, Symbol
 
         i = Symbol("i", integer=True)

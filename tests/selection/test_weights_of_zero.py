@@ -1,0 +1,88 @@
+"""A client of weight zero is there, and may be chosen by rules that do not draw by weight; who is absent has less."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory.selection import (
+    ActiveFederated,
+    ActiveFederatedByReports,
+    Available,
+    BernoulliAvailability,
+    Full,
+    Independent,
+    LossMatching,
+    PowerOfChoice,
+    Proportional,
+    Uniform,
+)
+from fedtheory.selection.participation import Everyone, UniformFraction
+from tests.selection.still import cohorts
+
+WEIGHTS, LOSSES = np.array([0.5, 0.0, 0.3, 0.0, 0.2]), np.array([1.0, 5.0, 2.0, 4.0, 3.0])
+PRIORITY, SHARES = [True, True, True, False, False], [0.7, 0.0, 0.3, 0.0, 0.4]
+COUNT = 4000
+
+
+def frequencies(strategy: Any, weights: Any = WEIGHTS) -> Any:
+    """Share of the rounds in which each client was chosen, where all have their losses and updates forever."""
+    chosen, _ = cohorts(strategy.rules(weights, COUNT), COUNT, weights, losses=LOSSES)
+    return np.array([(chosen == k).any(axis=1).mean() for k in range(weights.size)])
+
+
+@pytest.mark.parametrize(
+    ("strategy", "share"),
+    [
+        (Full(), 1.0),
+        (Uniform(2), 0.4),
+        (Uniform(3, "weighted"), 0.6),
+        (Independent(2, "uniform"), 0.4),
+        (Independent(2, num_candidates=4), 0.8),
+        (ActiveFederated(5, sample_counts=[5, 1, 3, 2, 2]), 1.0),
+        (ActiveFederatedByReports(5), 1.0),
+    ],
+    ids=repr,
+)
+def test_nobody_is_passed_over_for_a_weight_of_zero(strategy, share):
+    # five standard deviations of a mean of coins
+    assert frequencies(strategy) == pytest.approx(
+        np.full(5, share), abs=5 * np.sqrt(share * (1 - share) / COUNT) + 1e-9
+    )
+
+
+@pytest.mark.parametrize("participation", [Everyone(), UniformFraction(0.5)], ids=repr)
+def test_priority_clients_without_data_take_part_like_the_others(participation):
+    strategy = LossMatching(PRIORITY, SHARES, np.inf, participation=participation)
+    shared = 1.0 if isinstance(participation, Everyone) else 2 / 3  # a half of three clients is two
+    found = frequencies(strategy, np.array([0.7, 0.0, 0.3, 0.0, 0.0]))
+    assert found[:3] == pytest.approx(np.full(3, shared), abs=5 * np.sqrt(shared * (1 - shared) / COUNT) + 1e-9)
+    assert (found[3:] > 0.4).all()
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        Proportional(3),
+        PowerOfChoice(1, 2),
+        PowerOfChoice(2, 3),  # all that have a weight are candidates
+        PowerOfChoice(3, 3),
+        PowerOfChoice(2, 3, loss="last"),
+    ],
+    ids=repr,
+)
+def test_who_is_drawn_by_weight_has_one(strategy):
+    found = frequencies(strategy)
+    assert (found[[1, 3]] == 0).all()
+    assert (found[[0, 2, 4]] > 0).any()
+
+
+def test_clients_of_weight_zero_count_among_those_present():
+    """Two of three clients are there, one with all the weight of those present: its coefficient is ``1 * 2 / 1``."""
+    weights = np.array([0.0, 0.6, 0.4])
+    fed = ft.QuadraticFederation(np.ones(3), np.zeros((3, 1)), weights)
+    strategy = Available(Uniform(1, "weighted"), BernoulliAvailability([1.0, 1.0, 0.0]), "allow")
+    run = ft.fedavg(fed, strategy, num_rounds=40, step_size=1e-30, initial=[0.0], record=("selected", "coefficients"))
+    seen = dict(zip(run.recorded("selected")[0].ravel(), run.recorded("coefficients")[0].ravel(), strict=True))
+    assert {int(client): value for client, value in seen.items() if client >= 0} == {0: 0.0, 1: 2.0}
