@@ -1,0 +1,41 @@
+"""What clients with wells report of their local steps, against the losses and gradients of the federation."""
+
+import numpy as np
+import pytest
+
+from fedtheory.engine._kernels_nonconvex import nonconvex_family
+from fedtheory.engine.contract import LocalWork
+from fedtheory.federation import NonconvexFederation
+
+FED = NonconvexFederation(
+    amplitudes=[[2.0, 0.5], [1.5, 3.0], [0.7, 1.1]],
+    centers=[[1.0, -2.0], [0.5, 1.0], [-1.0, 0.25]],
+    tilts=[[0.3, -0.1], [-0.2, 0.4], [-0.3, 0.05]],
+    weights=[0.2, 0.3, 0.5],
+)
+
+
+def test_a_report_is_the_mean_of_the_losses_where_the_steps_begin_and_0_if_nobody_asks() -> None:
+    chosen, start, steps = np.array([2, 1]), np.array([0.5, -1.5]), np.array([0.25, 0.5, 0.125])
+    for asked in (True, False):
+        work = LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=asked)
+        updates, reports, scratch = np.empty((2, 2)), np.empty(2), (np.zeros(2), np.zeros(2))
+        family = nonconvex_family(FED, work)
+        family.train(family.arrays, chosen, start, steps, work, np.random.default_rng(0), *scratch, updates, reports)
+        for k, update, report in zip(chosen, updates, reports, strict=True):
+            model, losses = start.copy(), []
+            for step in steps:
+                losses.append(FED.losses(model)[k])
+                model -= step * FED.gradients(model)[k]
+            np.testing.assert_allclose(update, model - start, rtol=1e-14)
+            assert report == (pytest.approx(np.mean(losses), rel=1e-14) if asked else 0.0)
+
+
+@pytest.mark.parametrize("far", [1e99, 1e101, -1e120])
+def test_far_from_its_center_a_well_is_as_high_as_its_amplitude(far: float) -> None:
+    """Beside such squares nothing is left of the one in ``1 / (1 + t^2)``."""
+    work = LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)
+    flat = NonconvexFederation([[2.0, 0.5]] * 2, [[1.0, -2.0]] * 2, np.zeros((2, 2)), [0.5, 0.5])
+    family, losses = nonconvex_family(flat, work), np.empty(1)
+    family.losses(family.arrays, np.array([far, 3.0]), np.array([1]), 0, np.random.default_rng(0), losses)
+    assert losses[0] == pytest.approx(2.0 + 0.5 * 25 / 26, rel=1e-15)
