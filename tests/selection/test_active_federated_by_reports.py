@@ -39,6 +39,21 @@ def test_two_of_three_are_drawn_by_report_and_one_is_explored():
     np.testing.assert_array_equal(left, [3.0, -np.inf, 2.0, -np.inf, 2.5])
 
 
+@pytest.mark.parametrize(
+    ("explored", "m", "by_report"), [(0.0, 4, 4), (1.0, 4, 0), (0.1, 3, 2), (0.2, 5, 4), (0.9, 10, 1), (0.7, 10, 3)]
+)
+def test_a_whole_number_by_report_stays_one_although_its_fraction_is_not_binary(explored, m, by_report):
+    # 1 - 0.9 and 1 - 0.7 are below a tenth and three tenths
+    rules = ActiveFederatedByReports(m, explored=explored).rules(np.full(12, 1 / 12), 1)
+    assert rules.table[1] == by_report
+
+
+@pytest.mark.parametrize(("dropped", "kept"), [(0.0, 5), (1 - 0.8, 4), (0.6, 2), (0.59, 3), (0.61, 2), (1.0, 0)])
+def test_so_does_a_whole_number_of_dropped_clients(dropped, kept):
+    _, left = cohorts(ActiveFederatedByReports(1, dropped=dropped), REPORTS, count=1)
+    assert np.isfinite(left).sum() == kept
+
+
 def test_reports_count_by_their_exponential():
     # Goetz's rounding would explore nobody of two, this one draws one by report: sharpness log 2, shares 2^3 and 2^2.5
     drawn, _ = cohorts(ActiveFederatedByReports(2, dropped=0.6, sharpness=np.log(2)), REPORTS)
