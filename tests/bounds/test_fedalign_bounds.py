@@ -426,3 +426,11 @@ def test_priority_clients_have_at_most_all_the_weight():
             2, initial_distance2=5.0, priority_weights=weights, included_gaps=[0.0, 0.0], strict=False, **known
         )
         assert unmet == ([] if fine else ["priority_weights <= 1: got 1.001 > 1"])
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_weights_of_a_round_may_miss_the_sum_one_by_a_trillionth_and_no_more(side):
+    near, far = ([[0.25, 0.75], [0.5, 0.5 + side * miss]] for miss in (0.9e-12, 1.1e-12))
+    assert fa.priority_weights(near, [True, False]).tolist() == [0.25, 0.5]
+    with pytest.raises(ValueError, match="must sum to 1 over the clients of every round"):
+        fa.priority_weights(far, [True, False])

@@ -60,6 +60,8 @@ def test_steps_and_lemmas_rise_with_each_constant(bound, factor, data):
 def test_averaged_distance_is_the_mean_over_the_last_axis():
     assert poc.averaged_distance(np.array([[1.0, 3.0], [5.0, 7.0]])).tolist() == [2.0, 6.0]
     assert poc.averaged_distance(Q(3)) == 3
+    exact = poc.averaged_distance([Q(1, 3), 2])
+    assert (exact, type(exact)) == (Q(7, 6), Q)
     expression = poc.averaged_distance.symbolic()
     assert str(expression) == "Sum(distances2[k], (k, 1, num_selected))/num_selected"
     with pytest.raises(ValueError, match="distances2"):

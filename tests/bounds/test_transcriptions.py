@@ -99,6 +99,29 @@ def test_one_local_step_one_client_or_all_of_them_are_no_exception(name, form, b
             assert bound(**arguments) == transcribed(name, form, arguments)
 
 
+@pytest.mark.parametrize(
+    "bound",
+    [
+        power_of_choice.decaying_steps_gap,
+        power_of_choice.refined_decaying_steps_gap,
+        power_of_choice.weighted_average_gap,
+        power_of_choice.decaying_steps_distance,
+    ],
+    ids=lambda bound: bound.__name__,
+)
+def test_of_a_maximum_each_side_is_the_larger_one_somewhere(bound):
+    """The start counts where it is far away and curvatures differ, and elsewhere the noise does."""
+    name, sides = f"power_of_choice.{bound.__name__}", set()
+    far, noisy = {"L": 10**4, "gamma": 10**4, "initial_distance2": 10**6, "G2": 10**6}, {"sigma2": 10**6, "G2": 10**6}
+    for arguments in instances(name, bound, 40):
+        for changed in (far, noisy):
+            world = {key: value * changed.get(key, 1) for key, value in arguments.items()}
+            assert bound(**world) == transcribed(name, bound.statement.form, world)
+            nearer = world | {"initial_distance2": world["initial_distance2"] * Q(999, 1000)}
+            sides.add(bound(**nearer) < bound(**world))
+    assert sides == {True, False}
+
+
 @pytest.mark.parametrize(("name", "form", "bound"), forms())
 def test_the_symbolic_form_has_the_transcriptions_value(name, form, bound):
     expression = bound.symbolic()

@@ -143,6 +143,18 @@ def test_what_a_theorem_does_not_speak_about_is_refused(bound, strategy, wrong):
         bound.for_run(EIGHT, strategy, num_rounds=10, **given)
 
 
+def test_equal_weights_are_equal_although_rounding_may_have_made_them_differ_by_a_unit():
+    tenth = np.full(10, 0.1) + np.where(np.arange(10) == 3, np.spacing(0.1), 0.0)
+    for weights in (np.full(10, 0.1), tenth):
+        fed = ft.QuadraticFederation(np.ones(10), np.arange(10.0)[:, None], weights)
+        arguments = fedavg.without_replacement_gap.for_run(fed, Uniform(2), num_rounds=10)
+        assert arguments["num_clients"] == 10
+    apart = np.full(10, 0.1) + np.where(np.arange(10) == 3, 9e-12, -1e-12)
+    fed = ft.QuadraticFederation(np.ones(10), np.arange(10.0)[:, None], apart)
+    with pytest.raises(AssumptionViolated, match="all p_k are equal"):
+        fedavg.without_replacement_gap.for_run(fed, Uniform(2), num_rounds=10)
+
+
 def test_memoryless_availability_is_covered_with_the_skews_among_those_who_are_there():
     strategy = Available(Uniform(2), BernoulliAvailability(0.5))
     arguments = poc.decaying_steps_gap.for_run(EIGHT, strategy, num_rounds=10, rho_diagonal=0.75, rho_tilde=1.5)
