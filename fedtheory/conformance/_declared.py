@@ -63,12 +63,18 @@ def _inclusion(subject: Subject, some: list[Case], num_draws: int, seeds: np.ran
         if expected is None:
             continue
         p = _numbers("inclusion_probabilities", expected, case)
-        most = max(1.0, float(p.sum().round())) if subject.copies else 1.0
 
         def copies(play: Played, size: int = case.num_clients) -> Array:
             return np.bincount(play.chosen, minlength=size).astype(np.float64)
 
-        found = _sampled(_Rounds(subject, case, copies), p, np.full(p.size, most), num_draws, seeds, level / len(some))
+        found = _sampled(
+            _Rounds(subject, case, copies),
+            p,
+            np.full(p.size, subject.most_copies(p)),
+            num_draws,
+            seeds,
+            level / len(some),
+        )
         if found is not None:
             k, mean, count = found
             sentence = f"declares that client {k} is taken {p[k]:.4g} times a round, and takes it {mean:.4g} times"
@@ -111,10 +117,10 @@ def _statistics(num_clients: int, size: int, play: Played) -> Array:
 
 def _largest(seen: Array, num_clients: int) -> Array:
     """Twice the largest coefficient, four times the largest product and square."""
-    upper = np.empty(seen.shape[1])
-    upper[:num_clients] = 2 * seen[:, :num_clients].max()
-    upper[num_clients:-1] = 4 * seen[:, num_clients:-1].max(initial=0.0)
-    upper[-1] = (4 if upper.size > num_clients else 2) * seen[:, -1].max()
+    upper = np.full(seen.shape[1], 2 * seen[:, :num_clients].max())
+    if upper.size > num_clients:
+        upper[num_clients:-1] = 4 * seen[:, num_clients:-1].max()
+        upper[-1] = 4 * seen[:, -1].max()
     return upper
 
 
@@ -176,9 +182,8 @@ def _sampled(
         seen = np.concatenate([seen, rounds.drawn(rng, size)])
         beyond = np.flatnonzero((seen.max(axis=0) > upper) | (expected > upper * (1 + 1e-9)))
         columns = zip(np.minimum(seen, upper).T, np.minimum(expected, upper), upper, strict=True)
-        evidence = [against_mean(x, mean, 0.0, limit) for x, mean, limit in columns if limit > 0]
-        if beyond.size or (evidence and rejects(mixed(evidence), level)):
-            gaps = np.abs(seen.mean(axis=0) - expected) / np.maximum(upper, 1e-300)
-            worst = int(beyond[0] if beyond.size else gaps.argmax())
+        evidence = np.array([against_mean(x, mean, 0.0, limit) for x, mean, limit in columns])
+        if beyond.size or rejects(mixed(list(evidence)), level):
+            worst = int(beyond[0] if beyond.size else evidence.max(axis=1).argmax())
             return worst, float(seen[:, worst].mean()), len(seen)
     return None

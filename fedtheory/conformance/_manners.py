@@ -47,6 +47,10 @@ class Subject:
     function: Any
     copies: bool
 
+    def most_copies(self, expected: Array) -> float:
+        """How often a client can be taken in a round: as often as clients are, if copies are meant."""
+        return max(1.0, float(expected.sum().round())) if self.copies else 1.0
+
 
 def cases(num_clients: int, weights: Array | None = None) -> Cases:
     """Weights and losses in general position, equal, tied, extreme, and with a client of weight zero."""

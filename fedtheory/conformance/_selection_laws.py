@@ -125,7 +125,7 @@ def _many(subject: Subject, like: Any, most: int, seeds: np.random.SeedSequence,
         expected = np.asarray(like.inclusion_probabilities(case.weights, case.losses), dtype=np.float64)
     except ValueError:  # the strategy is for another number of clients
         return
-    upper = max(1.0, float(expected.sum().round())) if subject.copies else 1.0
+    upper = subject.most_copies(expected)
     draw, rng = subject.prepare(case), np.random.default_rng(seeds.spawn(1)[0])
     copies = np.empty((0, _MANY))
     for size in grown(most):

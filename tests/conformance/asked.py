@@ -4,15 +4,23 @@
 which cases the kit puts before code, how often, and from which states of generators, decides what it can catch at all.
 """
 
+import dataclasses
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
+from fedtheory.conformance import _declared
+from fedtheory.selection.full import Full
+from fedtheory.selection.uniform import Uniform
 from fedtheory.testing import checks_of
+from fedtheory.verification import check_strategy
 from tests import draws
+from tests.conformance.defects.strategies import Pair
 from tests.conformance.right import RIGHT, Right
 
 FILE = Path(__file__).with_suffix(".json")
@@ -57,6 +65,43 @@ def asked(right: Right) -> dict[str, list[Any]]:
     return found
 
 
+def asked_of_rules() -> dict[str, list[Any]]:
+    """Return by check what a strategy's rule is called with; a run of the engine would compile it."""
+    found: dict[str, list[Any]] = {}
+    calls: list[Any] = []
+    right = Pair()
+
+    def recorded(*arguments: Any) -> Any:
+        calls.append([told(argument) for argument in arguments])
+        return right.select(*arguments)
+
+    def rules(weights: Any, num_rounds: int) -> Any:
+        calls.append([weights, num_rounds])
+        return dataclasses.replace(right.rules(weights, num_rounds), select=recorded)
+
+    subject = SimpleNamespace(rules=rules, law=right.law, inclusion_probabilities=right.inclusion_probabilities)
+    for check in checks_of(subject, by=check_strategy, like=Uniform(2), num_draws=150):
+        if check.name != "contract":
+            calls.clear()
+            check.failure()
+            found[check.name] = [len(calls), *draws.record(calls)]
+    return found
+
+
+def contract_runs() -> list[tuple[Any, Any]]:
+    """Return what the engine is handed to try a strategy: in order and by name, of each of its runs."""
+    runs: list[tuple[Any, Any]] = []
+
+    def fedavg(*arguments: Any, **named: Any) -> Any:
+        runs.append((arguments, named))
+        return SimpleNamespace(models=np.zeros(1))
+
+    with mock.patch.object(_declared, "fedavg", fedavg):
+        contract, *_ = checks_of(Full(), by=check_strategy)
+        contract()
+    return runs
+
+
 def in_few_digits(sentence: str) -> str:
     """Write the numbers of a sentence with four digits, which no rounding moves."""
     return NUMBER.sub(lambda number: f"{float(number[0]):.4g}", sentence)
@@ -73,11 +118,19 @@ def recorded() -> dict[str, Any]:
     return known
 
 
+def told_of_strategies() -> dict[str, Any]:
+    """Return what strategies are asked, and how the engine runs them."""
+    return {
+        "asked of rules": asked_of_rules(),
+        "runs of the engine": [draws.record([named]) for _, named in contract_runs()],
+    }
+
+
 def main() -> None:
     """Write everything down."""
     from tests.conformance.test_defects import DEFECTS, failure_of, name_of, same_always
 
-    told = {f"asked of {title(right)}": asked(right) for right in RIGHT}
+    told = {f"asked of {title(right)}": asked(right) for right in RIGHT} | told_of_strategies()
     told |= {f"found in {name_of(defect)}": objection(failure_of(defect)) for defect in DEFECTS if same_always(defect)}
     lines = (f"{json.dumps(name)}: {json.dumps(part)}" for name, part in told.items())
     FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

@@ -21,7 +21,16 @@ RECORDS = asked.recorded()
 @pytest.mark.parametrize("right", RIGHT, ids=asked.title)
 def test_what_is_asked_is_what_is_written_down(right: Right) -> None:
     """Where it is not, and is meant to change: ``python -m tests.conformance.asked``."""
-    found, known = asked.asked(right), RECORDS[f"asked of {asked.title(right)}"]
+    same(asked.asked(right), RECORDS[f"asked of {asked.title(right)}"])
+
+
+def test_what_is_asked_of_strategies_is_what_is_written_down() -> None:
+    found = asked.told_of_strategies()
+    same(found["asked of rules"], RECORDS["asked of rules"])
+    assert found["runs of the engine"] == RECORDS["runs of the engine"]
+
+
+def same(found: dict[str, Any], known: dict[str, Any]) -> None:
     assert list(found) == list(known)
     for check, (*counts, total, sizes) in found.items():
         assert (check, *counts) == (check, *known[check][:-2])
@@ -53,6 +62,9 @@ PAIR = (np.ones((2, 3)), np.array([0, 1]))
         (check_shapley, None, "must return numbers, got None"),
         (check_shapley, [1.0, "x"], "must return numbers, got [1.0, 'x']"),
         (check_shapley, [1.0], "must return 2 values, got 1"),
+        (check_shapley, lambda u, n: [u([0, 0])] * n, "coalitions must be different players of 0..1, asked for [0, 0]"),
+        (check_shapley, lambda u, n: [u([1, -1])] * n, "different players of 0..1, asked for [-1, 1]"),
+        (check_shapley, lambda u, n: [u([n])] * n, "different players of 0..1, asked for [2]"),
         (check_generator, None, "must return pairs of features and labels, got <class 'NoneType'>"),
         (check_generator, [1.0], "must return pairs of features and labels, got <class 'list'>"),
         (check_generator, [PAIR], "must return 3 clients, got 1"),

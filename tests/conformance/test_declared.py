@@ -1,17 +1,41 @@
 """What a strategy declares is asked of it once, and held against its rounds; what it refuses to say is left alone."""
 
+import time
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fedtheory.conformance import _declared
+from fedtheory.conformance import _declared, strategy_checks
+from fedtheory.conformance._manners import cases
 from fedtheory.selection.candidate_schedules import HalfTimeCandidates
 from fedtheory.selection.full import Full
-from fedtheory.selection.laws import Scheduled
+from fedtheory.selection.independent import Independent
+from fedtheory.selection.laws import Fixed, Scheduled
 from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.rules import Rules
+from fedtheory.selection.uniform import Uniform
 from fedtheory.verification import check_strategy
+from tests.conformance import asked
+
+
+def named(subject: Any, name: str, **options: Any) -> Any:
+    """Return one of the checks."""
+    [check] = [check for check in strategy_checks(subject, **options) if check.name == name]
+    return check
+
+
+def rounds(*seen: list[float]) -> Any:
+    """Return what is measured of rounds: these numbers, again and again."""
+    return SimpleNamespace(drawn=lambda rng, size: np.resize(seen, (size, len(seen[0]))))
+
+
+def sampled(some: Any, expected: Any, upper: Any, num_draws: int = 400) -> Any:
+    """Compare means with what is expected."""
+    limits = np.array(upper, dtype=np.float64)
+    return _declared._sampled(some, np.array(expected), limits, num_draws, np.random.SeedSequence(0), 1e-6)
 
 
 def test_a_run_that_depends_on_the_number_of_threads_is_refused(monkeypatch) -> None:
@@ -23,13 +47,18 @@ def test_a_run_that_depends_on_the_number_of_threads_is_refused(monkeypatch) -> 
 def test_a_law_that_changes_from_round_to_round_is_held_against_the_first_round() -> None:
     strategy = PowerOfChoice(1, HalfTimeCandidates())
 
-    def failed(law: Any) -> list[str]:
+    def is_refused(law: Any) -> bool:
         declared = SimpleNamespace(rules=strategy.rules, law=law)
-        return [failure.check for failure in check_strategy(declared, num_draws=150).failures]
+        return named(declared, "declared moments", num_draws=150).failure() is not None
 
     by_weight: Any = PowerOfChoice(1, 1).law
-    assert failed(strategy.law) == []
-    assert failed(lambda weights: Scheduled(lambda _: [by_weight(weights)])) == ["declared moments"]
+
+    def by_weight_if_there_is_a_second(weights: Any) -> Any:
+        return Scheduled(lambda n: strategy.law(weights).over(1) if n == 1 else [by_weight(weights)] * n)
+
+    assert not is_refused(strategy.law)
+    assert not is_refused(by_weight_if_there_is_a_second)
+    assert is_refused(lambda weights: Scheduled(lambda _: [by_weight(weights)]))
 
 
 def test_a_declaration_that_is_refused_is_not_asked_for_and_one_that_breaks_is_told() -> None:
@@ -52,8 +81,8 @@ def test_a_probability_above_one_by_rounding_is_forgiven_and_one_further_above_i
             SimpleNamespace(rules=Full().rules, inclusion_probabilities=lambda *_: declared), num_draws=8
         ).holds
 
-    assert holds(5e-10)
-    assert not holds(5e-9)
+    assert holds(0.9e-9)
+    assert not holds(1.1e-9)
 
 
 @pytest.mark.parametrize("wrong", [np.nan, -0.5])
@@ -62,3 +91,75 @@ def test_one_declared_number_that_is_none_is_told(wrong: float) -> None:
     subject = SimpleNamespace(rules=Full().rules, inclusion_probabilities=lambda *_: declared)
     [told] = check_strategy(subject, num_draws=8).failures
     assert told.sentence.startswith("inclusion_probabilities must be 6 finite numbers, at least 0, got [1.0, ")
+
+
+def test_the_last_client_may_be_taken_as_rarely_as_any_other() -> None:
+    # One round of a thousand takes it, none of the 125 that show how large coefficients get.
+    rare = {"weights": [0.3, 0.3, 0.2, 0.1, 0.099, 0.001], "num_draws": 150}
+    assert named(PowerOfChoice(1, 2), "declared moments", **rare)() is None
+
+
+def test_limits_are_twice_the_largest_coefficient_and_four_times_the_largest_product_and_square() -> None:
+    # Coefficients (3, 1) and (0.5, 5), their products with themselves and each other, and the squares of 4 and 5.5.
+    seen = np.array([[3.0, 1.0, 9.0, 3.0, 1.0, 16.0], [0.5, 5.0, 0.25, 2.5, 25.0, 30.25]])
+    assert _declared._largest(seen, 2).tolist() == [10.0, 10.0, 100.0, 100.0, 100.0, 121.0]
+    assert _declared._largest(seen[:, :2], 2).tolist() == [10.0, 10.0]
+    assert _declared._largest(0.25 * seen[:, :3], 3).tolist() == [4.5, 4.5, 4.5]
+
+
+def test_what_differs_most_clearly_is_told_in_its_own_units() -> None:
+    # A gap of 10 where 1000 is possible, and one of 0.25 where 1 is; the first is as expected.
+    seen = rounds([0.5, 510.0, 0.75], [0.0, 490.0, 0.0], [1.0, 530.0, 0.5], [0.5, 510.0, 0.75])
+    assert sampled(seen, [0.5, 500.0, 0.25], [1.0, 1000.0, 1.0])[:2] == (2, pytest.approx(0.5, abs=1e-2))
+    assert sampled(seen, [0.5, 510.0, 0.5], [1.0, 1000.0, 1.0]) is None
+
+
+def test_one_round_beyond_its_limit_is_enough_and_the_first_one_is_told() -> None:
+    seen = rounds(*[[0.5, 0.5, 0.5]] * 39, [0.5, 1.25, 2.0])
+    assert sampled(seen, [0.5, 0.5, 0.5], [1.0, 1.0, 1.0], 40) == (1, pytest.approx(0.5 + 0.75 / 40), 40)
+    assert sampled(seen, [0.5, 0.5, 0.5], [2.0, 2.0, 2.0], 40) is None
+
+
+def test_who_never_takes_anybody_is_held_against_what_is_declared() -> None:
+    def nobody(*_: Any) -> int:
+        return 0
+
+    def declaring(mean: Any) -> Any:
+        return SimpleNamespace(rules=lambda *_: Rules(select=nobody, max_selected=1), law=lambda _: Fixed(mean))
+
+    assert named(declaring(np.zeros(6)), "declared moments", num_draws=150)() is None
+    with pytest.raises(
+        AssertionError, match=r"declares a mean coefficient of client 4 of 0\.25, and 125 rounds have 0"
+    ):
+        named(declaring(0.25 * np.eye(6)[4]), "declared moments", num_draws=150)()
+
+
+@pytest.mark.parametrize(
+    ("strategy", "copies"),
+    [(Proportional(1), 1), (Proportional(3), 3), (Uniform(3), 1), (Independent(0.25, "uniform"), 1)],
+)
+def test_nobody_is_taken_more_often_than_clients_are_drawn(strategy: Any, copies: int, monkeypatch) -> None:
+    limits: list[Any] = []
+    monkeypatch.setattr(_declared, "_sampled", lambda _, __, upper, *___: limits.append(upper.tolist()))
+    named(strategy, "declared inclusion", num_draws=8)()
+    assert limits == [[copies] * 6] * 3
+
+
+def test_the_engine_runs_the_case_that_is_told() -> None:
+    [(fed, strategy), first], [_, second] = asked.contract_runs()
+    case = cases(6)["plain"]
+    np.testing.assert_allclose(fed.losses(np.zeros(1)), case.losses, rtol=1e-14)
+    assert fed.weights.tolist() == case.weights.tolist()
+    assert strategy == Full()
+    assert [first.pop("num_threads"), second.pop("num_threads")] == [1, 2]
+    assert first == second
+
+
+def test_a_run_has_ten_times_the_patience_of_a_call_since_it_may_have_to_be_compiled(monkeypatch) -> None:
+    def hangs(*_: Any, **__: Any) -> None:
+        while True:
+            time.sleep(0.001)
+
+    monkeypatch.setattr(_declared, "fedavg", hangs)
+    with pytest.raises(AssertionError, match=r"^contract: did not return within 0.2 s"):
+        named(Full(), "contract", patience=0.02)()
