@@ -13,7 +13,7 @@ from fedtheory.sampling.selections import Selection
 from fedtheory.selection.active_federated import ActiveFederated
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent
-from fedtheory.selection.laws import Ranked
+from fedtheory.selection.laws import Fixed, Ranked
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.size_weighted import SizeWeighted
@@ -75,7 +75,7 @@ def _proportional(strategy: Proportional, weights: Array, losses: Array) -> Law[
 
 @joint_law.register
 def _power_of_choice(strategy: PowerOfChoice, weights: Array, losses: Array) -> Law[Selection]:
-    if not isinstance(strategy.law(weights), Ranked):
+    if not isinstance(strategy.law(weights), Fixed | Ranked):
         return joint_law.dispatch(object)(strategy, weights, losses)
     (candidates,) = strategy.candidate_counts(weights.size, 1)
     return selections.power_of_choice(weights.tolist(), losses.tolist(), strategy.num_selected, int(candidates))
