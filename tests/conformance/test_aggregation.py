@@ -1,0 +1,114 @@
+"""How long estimates may be, what of them is rounding, and which variances can be claimed."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedtheory.conformance import aggregation as kit
+from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance.aggregation import Updates
+from fedtheory.conformance.checks import FALSE_ALARMS
+from fedtheory.verification import check_aggregation
+
+# Of lengths 5 and 10: sum w |v| = 5/4 + 30/4 = 8.75.
+UPDATES = Updates(np.array([[3.0, 4.0], [-6.0, 8.0]]), np.array([0.25, 0.75]))
+
+
+def sampled(function: Any, largest: float = 2.0) -> Any:
+    return kit._Sampled(Watch(60.0), function, largest, 8)
+
+
+def everybody_counts(rng, vectors, weights):
+    return weights @ vectors
+
+
+def test_an_estimate_may_be_a_billionth_longer_than_the_longest() -> None:
+    def lengths(*units: float) -> Any:
+        left = iter(units)
+        # In the direction of (-0.6, 0.8), in units of the limit, twice 8.75.
+        return sampled(lambda *_: np.array([-0.6, 0.8]) * 17.5 * next(left))
+
+    rng = np.random.default_rng(0)
+    assert lengths(0.5, 1 + 0.9e-9, 0.0).samples(UPDATES, rng, 3).shape == (3, 2)
+    with pytest.raises(Broken, match=re.escape("must not be longer than 2 sum w |v| = 17.5, got 17.5; give a larger")):
+        lengths(0.5, 1 + 1.1e-9, 0.0).samples(UPDATES, rng, 3)
+
+
+@pytest.mark.parametrize("unit", [0.01, 1.0, 3e6])
+def test_what_is_less_than_a_trillionth_of_a_unit_is_rounding(unit: float) -> None:
+    values = unit * np.array([[0.9e-12, -0.9e-12], [1.1e-12, -1.1e-12]])
+    assert kit._rounded(values, unit).tolist() == [[0.0, 0.0], values[1].tolist()]
+
+
+@pytest.mark.parametrize("claim", [-1.0, np.nan])
+def test_a_claimed_variance_that_none_can_be_is_told(claim: float) -> None:
+    options: dict[str, Any] = {"variance": lambda *_: claim, "num_draws": 60}
+    [told] = check_aggregation(everybody_counts, **options).failures
+    assert re.fullmatch(rf"a variance must be in \[0, \S+\], got the claim {claim:g}", told.sentence)
+
+
+def test_a_claimed_variance_may_be_below_zero_by_rounding_where_there_is_none() -> None:
+    def judged(units: float) -> Any:
+        # In units of the squared length of the vectors.
+        return check_aggregation(
+            everybody_counts, num_draws=8, variance=lambda v, w: units * (w @ np.linalg.norm(v, axis=1)) ** 2
+        )
+
+    assert judged(-0.9e-12).holds
+    assert [failure.check for failure in judged(-1.1e-12).failures] == ["variance"]
+
+
+def test_the_random_checks_of_a_call_and_their_cases_share_its_rate_of_false_alarms(monkeypatch) -> None:
+    spent: list[float] = []
+    monkeypatch.setattr(kit, "rejects", lambda _, level: spent.append(level))
+    assert check_aggregation(everybody_counts, variance=lambda *_: 0.0, num_draws=2).holds
+    assert len(spent) == 2 + 5 + 5  # one client, unbiased, variance
+    assert sum(spent) == pytest.approx(FALSE_ALARMS)
+
+
+@pytest.mark.parametrize("name", ["same generator", "other randomness"])
+def test_the_case_that_is_told_is_that_of_the_call(name: str) -> None:
+    calls: list[Any] = []
+
+    def never_the_same(rng, vectors, weights):
+        calls.append((vectors, weights))
+        return np.full(vectors.shape[1], len(calls))
+
+    [check] = [check for check in kit.aggregation_checks(never_the_same) if check.name == name]
+    failure: Any = check.failure()
+    for vectors, weights in calls:
+        assert failure.case["vectors"].tolist() == vectors.tolist()
+        assert failure.case["weights"].tolist() == weights.tolist()
+
+
+def test_no_error_is_longer_than_the_longest_estimate_and_the_mean_together() -> None:
+    # (2 * 8.75 + 8.75)^2 = 689.0625, and a claim up to there is compared with what is drawn.
+    def told(claim: float) -> str:
+        asked = [sampled(everybody_counts), [UPDATES], lambda *_: claim, np.random.SeedSequence(0), 1e-6]
+        with pytest.raises(Broken) as caught:
+            kit._variance(*asked)
+        return caught.value.sentence
+
+    assert told(689.0625) == "the variance is claimed to be 689.062, got 0 over 8 draws"
+    assert told(689.0626) == "a variance must be in [0, 689.1], got the claim 689.063"
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_errors_of_either_sign_and_coordinate_add_to_the_variance(side: float) -> None:
+    # The estimate is off by (3, 0) or by (0, -4), with equal probability: a variance of (9 + 16)/2.
+    def off(rng, vectors, weights):
+        return weights @ vectors + side * (np.array([3.0, 0.0]) if rng.random() < 0.5 else np.array([0.0, -4.0]))
+
+    def is_accepted(claim: float) -> bool:
+        asked: Any = [kit._Sampled(Watch(60.0), off, 2.0, 4000), [UPDATES], lambda *_: claim]
+        try:
+            kit._variance(*asked, np.random.SeedSequence(0), 1e-6)
+        except Broken:
+            return False
+        return True
+
+    assert is_accepted(12.5)
+    assert not is_accepted(9.0 / 2)
+    assert not is_accepted(25.0)
