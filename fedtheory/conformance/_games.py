@@ -31,7 +31,7 @@ class Game(NamedTuple):
     @property
     def unit(self) -> float:
         """The largest utility, for rounding."""
-        return float(max(map(abs, self.table))) or 1.0
+        return float(max(map(abs, self.table)))
 
     def utility(self, coalition: Iterable[int]) -> float:
         """Return what a coalition is worth; ``Broken`` if it is none."""

@@ -124,6 +124,7 @@ def shapley_checks(
     """
     watch, seeds = Watch(_validate.positive("patience", patience)), _validate.seed_sequence(rng)
     valuer = _Valuer(watch, function, _validate.boolean("exact", exact))
+    limits = _validate.positive("largest", largest), _validate.count("num_draws", num_draws, 2)
     games = drawn_games(np.random.default_rng(seeds_of(seeds, "games")))
     alone = [Game("one player", (2, 5)), Game("one player who loses", (1, -3))]
     demands: dict[str, tuple[Demand, list[Game]]] = {"runs": (_runs, games[:1]), "shape": (_shaped, games)}
@@ -131,13 +132,13 @@ def shapley_checks(
         demands |= {"one player": (_values, alone), "efficiency": (_efficient, games), "symmetry": (_symmetric, games)}
         demands |= {"null player": (_null, games), "linearity": (_linear, games), "values": (_values, games)}
         return [Check(name, partial(_each, *demand, valuer), watch) for name, demand in demands.items()]
-    small, first = games[:6], games[0]
-    unbiased = partial(_unbiased, valuer, small, _validate.positive("largest", largest), num_draws)
+    small, losing = games[:6], games[3]
+    unbiased, losses = partial(_unbiased, valuer, small, *limits), partial(valuer.estimate, losing)
     demands |= {"one player": (_shaped, alone), "offset": (_offset, small), "negation": (_negated, small)}
     works: dict[str, Callable[[], None]] = {name: partial(_each, *one, valuer) for name, one in demands.items()}
     works["unbiased"] = lambda: unbiased(seeds_of(seeds, "unbiased"), FALSE_ALARMS)
-    works["same generator"] = lambda: same_generator(partial(valuer.estimate, games[3]), seeds, first.given)
-    works["other randomness"] = lambda: other_randomness(partial(valuer.estimate, games[3]), seeds, first.given)
+    works["same generator"] = lambda: same_generator(losses, seeds, losing.given)
+    works["other randomness"] = lambda: other_randomness(losses, seeds, losing.given)
     return [Check(name, work, watch) for name, work in works.items()]
 
 
@@ -184,9 +185,14 @@ def _shaped(valuer: _Valuer, game: Game) -> None:
     valuer.values(game)
 
 
+def _differ(one: Any, other: Any, unit: float) -> bool:
+    """Whether numbers are farther apart than rounding puts them; there need not be any."""
+    return bool(np.max(np.abs(np.subtract(one, other)), initial=0.0) > _ROUNDING * unit)
+
+
 def _efficient(valuer: _Valuer, game: Game) -> None:
     values, earned = valuer.values(game), float(game.table[-1] - game.table[0])
-    if abs(values.sum() - earned) > _ROUNDING * game.unit * 10:
+    if _differ(values.sum(), earned, 10 * game.unit):
         sentence = f"values must add up to U(everybody) - U(nobody) = {earned:g}, got {values.sum():.9g}"
         raise Broken(sentence, **game.given)
 
@@ -194,14 +200,14 @@ def _efficient(valuer: _Valuer, game: Game) -> None:
 def _symmetric(valuer: _Valuer, game: Game) -> None:
     values = valuer.values(game)
     differences = axioms.symmetry([float(value) for value in game.table], values)
-    if np.abs(differences).max(initial=0.0) > _ROUNDING * game.unit:
+    if _differ(differences, 0.0, game.unit):
         raise Broken(f"players who add the same must get the same, got {values.tolist()}", **game.given)
 
 
 def _null(valuer: _Valuer, game: Game) -> None:
     values = valuer.values(game)
     idle = axioms.null_player([float(value) for value in game.table], values)
-    if np.abs(idle).max(initial=0.0) > _ROUNDING * game.unit:
+    if _differ(idle, 0.0, game.unit):
         raise Broken(f"who adds nothing must get nothing, got {values.tolist()}", **game.given)
 
 
@@ -211,26 +217,26 @@ def _linear(valuer: _Valuer, game: Game) -> None:
         f"2 ({game.name}) - 3 (squared)", tuple(2 * a - 3 * b for a, b in zip(game.table, other.table, strict=True))
     )
     values, expected = valuer.values(both), 2 * valuer.values(game) - 3 * valuer.values(other)
-    if np.abs(values - expected).max() > _ROUNDING * both.unit * 10:
+    if _differ(values, expected, 10 * both.unit):
         raise Broken(f"values must be linear in the game, {expected.tolist()}, got {values.tolist()}", **both.given)
 
 
 def _values(valuer: _Valuer, game: Game) -> None:
     values, expected = valuer.values(game), shapley(list(game.table), game.num_players).astype(np.float64)
-    if np.abs(values - expected).max() > _ROUNDING * game.unit:
+    if _differ(values, expected, game.unit):
         raise Broken(f"values must be {expected.tolist()}, got {values.tolist()}", **game.given)
 
 
 def _offset(valuer: _Valuer, game: Game) -> None:
     values, moved = valuer.values(game), valuer.values(game.mapped("plus 100", lambda value: value + 100))
-    if np.abs(values - moved).max() > _ROUNDING * (game.unit + 100):
+    if _differ(values, moved, game.unit + 100):
         sentence = f"what all coalitions are worth more must not matter, got {values.tolist()} and {moved.tolist()}"
         raise Broken(sentence, **game.given)
 
 
 def _negated(valuer: _Valuer, game: Game) -> None:
     values, turned = valuer.values(game), valuer.values(game.mapped("times -1", lambda value: -value))
-    if np.abs(values + turned).max() > _ROUNDING * game.unit:
+    if _differ(values, -turned, game.unit):
         sentence = f"a game times -1 must have the values times -1, got {values.tolist()} and {turned.tolist()}"
         raise Broken(sentence, **game.given)
 

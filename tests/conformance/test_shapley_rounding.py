@@ -1,5 +1,6 @@
 """How far values may be off for rounding: in proportion to what the game is about, and no farther."""
 
+import itertools
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -34,15 +35,59 @@ def asked(errors: Any) -> Any:
     return SimpleNamespace(values=values)
 
 
-@pytest.mark.parametrize("unit", [0.01, 1.0, 3e6])
+@pytest.mark.parametrize("unit", [0.01, -1.0, 3e6])
 @pytest.mark.parametrize("demand", ALLOWED, ids=lambda demand: demand.__name__)
 def test_values_may_be_off_by_a_billionth_of_the_largest_utility(demand: Any, unit: float) -> None:
     # Players 0 and 1 add the same, 2 adds nothing.
     game = Game("two of three", tuple(unit * value for value in (0.0, 0.25, 0.25, 1.0) * 2))
     who, billionths = ALLOWED[demand]
     # What the game becomes where it is mapped: 2 U - 3 U^2, and U + 100.
-    largest = {"_linear": max(abs(2 * u - 3 * u * u) for u in (unit, unit / 4)), "_offset": unit + 100}
-    error = 1e-9 * billionths * largest.get(demand.__name__, unit) * np.array(who)
-    demand(asked(0.9 * error), game)
+    largest = {"_linear": max(abs(2 * u - 3 * u * u) for u in (unit, unit / 4)), "_offset": abs(unit) + 100}
+    error = 1e-9 * billionths * largest.get(demand.__name__, abs(unit)) * np.sign(unit) * np.array(who)
+    demand(asked(0.999 * error), game)
     with pytest.raises(Broken):
-        demand(asked(1.1 * error), game)
+        demand(asked(1.001 * error), game)
+
+
+@pytest.mark.parametrize("name", ["same generator", "other randomness"])
+def test_the_game_that_is_told_is_that_of_the_call(name: str) -> None:
+    asked_about: list[float] = []
+
+    def never_the_same(utility, n, rng):
+        asked_about.append(utility(range(n)))
+        return [len(asked_about)] * n
+
+    [check] = [check for check in kit.shapley_checks(never_the_same, exact=False) if check.name == name]
+    failure: Any = check.failure()
+    assert {failure.case["utilities"][-1]} == set(asked_about)
+
+
+# Player 0 adds 3, player 1 takes 1; the largest and the smallest utility are 4 apart.
+TWO = (0.0, 3.0, -1.0, 2.0)
+
+
+def is_accepted(estimates: Any, unit: float, largest: float) -> bool:
+    """Whether estimates that come one after the other, in such units, are within the limit and right on average."""
+    left = itertools.cycle(np.array(estimates) * unit)
+    valuer: Any = SimpleNamespace(estimate=lambda *_: next(left))
+    game = Game("two players", tuple(unit * value for value in TWO))
+    try:
+        kit._unbiased(valuer, [game], largest, 500, np.random.SeedSequence(0), 1e-6)
+    except Broken:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("unit", [0.01, -1.0, 3e6])
+def test_estimates_may_be_as_far_from_zero_as_utilities_are_apart_and_no_farther(unit: float) -> None:
+    assert is_accepted([[4.0, -4.0], [2.0, 2.0]], unit, largest=1.0)
+    assert not is_accepted([[4.0001, -1.0], [1.9999, -1.0]], unit, largest=1.0)
+    assert not is_accepted([[3.0, -4.0001], [3.0, 2.0001]], unit, largest=1.0)
+    assert is_accepted([[4.0001, -4.0001], [1.9999, 2.0001]], unit, largest=1.0001)
+
+
+@pytest.mark.parametrize("unit", [0.01, -1.0, 3e6])
+def test_a_mean_at_the_limit_may_be_missed_by_a_billionth_of_the_largest_utility(unit: float) -> None:
+    # Three quarters of 4 are what player 0 adds: estimates there cannot be off on average unless all are.
+    assert is_accepted([[3.0 - 3 * 0.9e-9, -1.0]], unit, largest=0.75)
+    assert not is_accepted([[3.0 - 3 * 1.1e-9, -1.0]], unit, largest=0.75)
