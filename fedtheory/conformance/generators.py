@@ -164,12 +164,8 @@ def _shaped(made: Generator, seeds: np.random.SeedSequence) -> None:
 
 
 def _again(made: Generator, seeds: np.random.SeedSequence) -> None:
-    one, two = (made.clients(seeds, _BETA, 3) for _ in range(2))
-    if any(
-        a.tobytes() != b.tobytes()
-        for first, second in zip(one, two, strict=True)
-        for a, b in zip(first, second, strict=True)
-    ):
+    one, two = ([part.tobytes() for client in made.clients(seeds, _BETA, 3) for part in client] for _ in range(2))
+    if one != two:
         raise Broken("generators in the same state must give the same clients, got others", num_clients=3)
 
 
@@ -186,15 +182,16 @@ def _scales(clients: list[Client]) -> Array:
 
 def _noise(made: Generator, seeds: np.random.SeedSequence, level: float) -> None:
     clients = made.clients(seeds, _BETA, made.num_clients)
-    pairs = [x[0 : len(x) - 1 : 2] - x[1::2] for x, _ in clients]
-    each = max(1, _MOST // (clients[0].features.shape[1] * len(clients)))
-    normal = np.concatenate([pair[:each] for pair in pairs]) / (np.sqrt(2) * _scales(clients))
+    pairs, scales = [x[:-1:2] - x[1::2] for x, _ in clients], _scales(clients)
+    each = max(1, _MOST // (scales.size * len(clients)))
+    normal = np.concatenate([pair[:each] for pair in pairs]) / (np.sqrt(2) * scales)
     _compare(normal.ravel(), level, "noise of feature j must be N(0, j^-1.2)")
 
 
 def _centers(made: Generator, seeds: np.random.SeedSequence, level: float) -> None:
     clients = made.clients(seeds, _BETA, made.num_clients)
-    noise2, even = _scales(clients) ** 2, clients[0].features.shape[1] // 2 * 2
+    noise2 = _scales(clients) ** 2
+    even = noise2.size // 2 * 2
     normal = []
     for x, _ in clients:
         spread2 = 1 + noise2[:even] / len(x)
@@ -262,11 +259,11 @@ def _linear(made: Generator, seeds: np.random.SeedSequence, level: float) -> Non
     common = np.argsort(np.bincount(y))[::-1][:2]
     kept = np.flatnonzero(np.isin(y, common))[:400]
     signs = np.where(y[kept] == common[0], 1.0, -1.0)[:, None]
-    # Largest margin t with signs (x w + b) >= t and |w|, |b| <= 1; 0 unless the labels can be separated.
-    sides = -signs * np.column_stack([x[kept], np.ones(kept.size)])
+    # Largest margin t with signs (x w + b) <= -t and |w|, |b| <= 1; 0 unless the labels can be separated.
+    sides = signs * np.column_stack([x[kept], np.ones(kept.size)])
     size = sides.shape[1]
     constraints = np.column_stack([sides, np.ones(kept.size)])
-    bounds = [*[(-1.0, 1.0)] * size, (0.0, 1.0)]
+    bounds = [*[(-1.0, 1.0)] * size, (0.0, None)]
     margin = -linprog([*[0.0] * size, -1.0], A_ub=constraints, b_ub=np.zeros(kept.size), bounds=bounds).fun
     if margin < 1e-6:
         sentence = f"labels must be the largest of linear functions: no plane parts labels {common.tolist()}"
