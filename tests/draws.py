@@ -20,6 +20,7 @@ import numpy as np
 
 from fedtheory import datasets
 from fedtheory.conformance import _games, aggregation, probabilities
+from fedtheory.conformance._manners import Cases, cases
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.rational import alignment_draws, draws, norm_draws, round_draws, run_draws
 from fedtheory.testing import constants, federations
@@ -116,9 +117,16 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "updates of the kit": partial(often, aggregation._cases),
     "games of the kit": partial(often, _games.drawn_games),
     "norms of the kit": partial(often, probabilities._usual),
+    "weights and losses of the kit": lambda: [in_digits(cases(num_clients)) for num_clients in (2, 5, 6, 300)],
+    "losses of the kit for weights of one's own": lambda: in_digits(cases(4, np.array([0.4, 0.3, 0.2, 0.1]))),
     **recorded_hunts.examples(),
     **recorded_rationals.examples(),
 }
+
+
+def in_digits(known: Cases) -> dict[str, list[str]]:
+    """Return cases by name in words, since no sum tells 1e-300 beside 1e300."""
+    return {name: [f"{x:.12g}" for x in (*case.weights, *case.losses)] for name, case in known.items()}
 
 
 def data() -> FederatedData:

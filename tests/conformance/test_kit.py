@@ -1,48 +1,31 @@
 """What the kit says and when it stops: readable, escaped, one sentence each, exceptions with reasons, no hang."""
 
 import random
-import re
 import threading
 import time
 import unittest
-from statistics import NormalDist
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fedtheory.conformance import (
-    Conformance,
-    Failure,
-    _declared,
-    _generated,
-    _selecting,
-    _selection_laws,
-    generators,
-    joint_law,
-)
-from fedtheory.conformance._manners import cases
+from fedtheory.conformance import Conformance, Failure, _declared, _selecting, _selection_laws, strategy_checks
+from fedtheory.conformance._manners import Subject
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._selecting import Case, played
 from fedtheory.conformance.checks import FALSE_ALARMS
-from fedtheory.engine import play_round
-from fedtheory.evidence import against_law, rejects
-from fedtheory.sampling.selections import frequencies
-from fedtheory.selection.active_federated import ActiveFederated
 from fedtheory.selection.full import Full
 from fedtheory.selection.greedy_shapley import GreedyShapley
 from fedtheory.selection.independent import Independent
 from fedtheory.selection.power_of_choice import PowerOfChoice
-from fedtheory.selection.proportional import Proportional
-from fedtheory.selection.size_weighted import SizeWeighted
 from fedtheory.selection.uniform import Uniform
 from fedtheory.testing import checks_of
 from fedtheory.valuation import shapley
 from fedtheory.verification import check_aggregation, check_bound, check_probabilities, check_shapley, check_strategy
 
 HOSTILE = "<script>alert('&')</script>"
-CASE = cases(6)["plain"]
 
 
 def everybody(rng, weights, losses):
@@ -113,6 +96,12 @@ def test_what_hangs_is_stopped_and_nothing_is_asked_after_it() -> None:
     assert threading.active_count() == before
 
 
+def test_patience_is_for_each_call_and_not_for_all_of_them() -> None:
+    watch = Watch(1.0)
+    assert watch.over(lambda: [watch.call(time.sleep, 0.3, case={}) for _ in range(4)]) == [None] * 4
+    assert not watch.hung
+
+
 def test_to_wait_takes_no_processor_from_what_is_waited_for() -> None:
     before = time.thread_time()
     Watch(10.0).over(lambda: time.sleep(0.4))
@@ -148,25 +137,6 @@ def test_the_checks_of_a_call_and_their_cases_share_its_rate_of_false_alarms(mon
     assert sum(spent) == pytest.approx(FALSE_ALARMS * 5 / 6)
 
 
-def test_centers_are_measured_in_units_of_their_spread_and_of_the_noise_of_a_mean(monkeypatch) -> None:
-    seen: list[Any] = []
-    monkeypatch.setattr(generators, "_compare", lambda normal, *_: seen.append(normal))
-    # Means 6 and 1 of two samples; features j have variance 1 between clients and j^-1.2 within.
-    clients = [_generated.Client(np.array([[5.0, 1.0], [7.0, 1.0]]), np.zeros(2))]
-    made: Any = SimpleNamespace(clients=lambda *_: clients, num_clients=1)
-    generators._centers(made, np.random.SeedSequence(0), 1e-6)
-    np.testing.assert_allclose(seen, [[5 / np.sqrt(2 + (1 + 2**-1.2) / 2)]], rtol=1e-14)
-
-
-def test_a_number_that_is_far_out_belongs_to_the_last_cell() -> None:
-    normal = NormalDist()
-    usual = [normal.inv_cdf((i + 0.5) / 200) for i in np.random.default_rng(0).permutation(199)]
-    for far_out in (9.0, -9.0, 1e300):
-        generators._compare(np.array([*usual, far_out]), 1e-6, "numbers must be normal")
-    with pytest.raises(Broken, match=r"numbers must be normal, got 1\.9"):
-        generators._compare(2 * np.array(usual), 1e-6, "numbers must be normal")
-
-
 def test_updates_grow_with_the_size_of_losses_of_any_sign_and_stay_finite() -> None:
     case = Case(np.full(4, 0.25), np.array([-4.0, 9.0, 0.25, -1e300]))
     updates = played(Full(), Watch(10.0), case)(np.random.default_rng(0)).updates
@@ -178,6 +148,7 @@ def test_the_weights_of_those_who_are_there_sum_to_one_and_the_absent_have_minus
 
     def weights_without(*absent: int) -> list[float]:
         def attend(round_index, table, memory, rng, mask):
+            assert round_index == 0
             mask[list(absent)] = False
 
         rules: Any = SimpleNamespace(attend=attend, attend_table=np.zeros(1), attend_memory=np.zeros(1))
@@ -216,14 +187,58 @@ def test_a_coalition_that_is_a_number_is_told_as_none() -> None:
     assert first.sentence == "must ask for coalitions of players, asked for 0"
 
 
-@pytest.mark.parametrize("claim", [-1.0, np.nan])
-def test_a_claimed_variance_that_none_can_be_is_told(claim: float) -> None:
-    def everybody_counts(rng, vectors, weights):
-        return weights @ vectors
+def test_batches_double_until_everything_is_drawn(monkeypatch) -> None:
+    assert list(_selection_laws.grown(2)) == [2]
+    assert list(_selection_laws.grown(300)) == [125, 125, 50]
+    assert list(_selection_laws.grown(1000)) == [125, 125, 250, 500]
+    # Begun at 70 s, there is time at 70, at 71 and at 74.9 s, and none at 75.1 s.
+    monkeypatch.setattr(time, "monotonic", iter([70.0, 70.0, 71.0, 74.9, 75.1]).__next__)
+    assert list(_selection_laws.grown(10**6)) == [125, 125, 250]
 
-    options: dict[str, Any] = {"variance": lambda *_: claim, "num_draws": 60}
-    [told] = check_aggregation(everybody_counts, **options).failures
-    assert re.fullmatch(rf"a variance must be in \[0, \S+\], got the claim {claim:g}", told.sentence)
+
+def test_an_odd_number_of_clients_is_renumbered_backward_or_with_the_second_half_first(monkeypatch) -> None:
+    orders: list[Any] = []
+    monkeypatch.setattr(_selection_laws, "_equal_under", lambda _, __, order, *___: orders.append(order.tolist()))
+    checks = {check.name: check for check in strategy_checks(everybody, num_clients=5)}
+    checks["relabeling"]()
+    assert orders == [[4, 3, 2, 1, 0], [3, 4, 0, 1, 2]]
+    check = {check.name: check for check in strategy_checks(everybody, num_clients=3, num_draws=8)}["fair ties"]
+    check()
+
+
+def test_of_weights_of_ones_own_nothing_is_asked_that_needs_others() -> None:
+    def largest(rng, weights, losses):
+        return np.lexsort((rng.random(4), losses))[-2:]
+
+    options: dict[str, Any] = {"like": PowerOfChoice(2, "all"), "num_clients": 4, "num_draws": 150}
+    own = strategy_checks(largest, weights=[0.4, 0.3, 0.2, 0.1], **options)
+    others = {"zero weights", "relabeling", "fair ties", "many clients"}
+    assert {check.name for check in strategy_checks(largest, **options)} - {check.name for check in own} == others
+    assert [check.failure() for check in own] == [None] * len(own)
+
+
+@pytest.mark.parametrize(
+    ("copies", "expected", "most"),
+    [(True, [0.25, 0.0, 0.125], 1.0), (True, [1.5, 0.25, 1.4999], 3.0), (False, [1.0, 1.0, 1.0], 1.0)],
+)
+def test_nobody_is_taken_more_often_than_clients_are_drawn(copies: bool, expected: list[float], most: float) -> None:
+    nothing: Any = None
+    assert Subject("f", nothing, nothing, nothing, nothing, copies).most_copies(np.array(expected)) == most
+
+
+@pytest.mark.parametrize("share", [1.0, 0.8])
+def test_copies_of_many_clients_are_counted(share: float) -> None:
+    # Each of 300 clients is drawn half a time a round; who is drawn twice or more counts twice or more.
+    like = SimpleNamespace(inclusion_probabilities=lambda weights, _: 150 * share * weights)
+    prepare: Any = lambda case: lambda rng: rng.choice(case.num_clients, 150, p=case.weights).tolist()  # noqa: E731
+    nothing: Any = None
+    subject = Subject("f", nothing, prepare, nothing, nothing, copies=True)
+    many = partial(_selection_laws._many, subject, like, 1000, np.random.SeedSequence(0), 1e-6)
+    if share == 1:
+        many()
+    else:
+        with pytest.raises(Broken, match=r"must select client \d+ of 300 \S+ times a round, and did \d+ times in \d+"):
+            many()
 
 
 def test_a_law_of_another_number_of_clients_is_not_asked_about_many() -> None:
@@ -253,45 +268,6 @@ def test_who_waits_can_be_interrupted_and_leaves_nothing_running(monkeypatch) ->
 
 
 @pytest.mark.parametrize(
-    "strategy",
-    [Full(), Uniform(3), Proportional(2), PowerOfChoice(2, 4), PowerOfChoice(1, "all"), Independent(2.5, "uniform")],
-)
-def test_joint_laws_have_the_inclusion_probabilities_of_their_strategies(strategy: Any) -> None:
-    for case in cases(6).values():
-        try:
-            expected = strategy.inclusion_probabilities(case.weights, case.losses)
-        except ValueError:
-            continue
-        found = [float(p) for p in frequencies(joint_law(strategy, case.weights, case.losses), 6)]
-        np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-def test_joint_laws_look_through_what_only_weighs_and_know_that_without_valuations_all_are_alike() -> None:
-    law = joint_law(Uniform(3), CASE.weights, CASE.losses)
-    for strategy in (SizeWeighted(Uniform(3)), ActiveFederated(3, (1, 4, 9, 1, 4, 9), dropped=1.0)):
-        assert dict(joint_law(strategy, CASE.weights, CASE.losses).items()) == dict(law.items())
-
-
-@pytest.mark.parametrize("explored", [0.0, 0.5])
-def test_the_joint_law_of_active_federated_learning_is_that_of_its_compiled_draws(explored: float) -> None:
-    strategy = ActiveFederated(3, (1, 4, 9, 1, 4, 9), dropped=0.5, sharpness=0.2, explored=explored)
-    losses = np.array([2.0, 1.0, 1.0, 2.0, 3.0, 0.5])  # with a tie between clients that are kept and dropped
-    law, rules, rng = (
-        joint_law(strategy, CASE.weights, losses),
-        strategy.rules(CASE.weights, 1),
-        np.random.default_rng(1),
-    )
-    memory, nothing = np.sqrt([1, 4, 9, 1, 4, 9]) * losses, np.zeros((6, 1))
-    drawn = []
-    for _ in range(1500):
-        played = play_round(rules, memory.copy(), CASE.weights, 0, rng, losses.__getitem__, nothing.__getitem__)
-        drawn.append(tuple(sorted(played.chosen.tolist())))
-    assert not rejects(against_law(drawn, law), 1e-6)
-    other = joint_law(ActiveFederated(3, (1,) * 6, dropped=0.5, sharpness=0.2, explored=explored), CASE.weights, losses)
-    assert rejects(against_law(drawn, other), 1e-6)
-
-
-@pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (lambda: check_strategy(3), TypeError, r"strategy must be a strategy or a function .*, got 3"),
@@ -311,6 +287,10 @@ def test_the_joint_law_of_active_federated_learning_is_that_of_its_compiled_draw
         (lambda: check_strategy(everybody, exceptions={"ties": " "}), ValueError, "exceptions must give reasons"),
         (lambda: check_strategy(everybody, patience=0), ValueError, "patience must be finite and positive"),
         (lambda: check_probabilities(everybody, rtol=-1), ValueError, "rtol must be finite and positive"),
+        (lambda: check_strategy(everybody, num_draws=1), ValueError, "num_draws must be at least 2, got 1"),
+        (lambda: check_aggregation(everybody, num_draws=1), ValueError, "num_draws must be at least 2, got 1"),
+        (lambda: check_shapley(everybody, num_draws=1), ValueError, "num_draws must be at least 2, got 1"),
+        (lambda: check_shapley(everybody, largest=0), ValueError, "largest must be finite and positive"),
         (lambda: check_shapley(everybody, exact=1), TypeError, "exact must be True or False"),
         (lambda: check_bound(everybody, "power-of-choice:displacement"), ValueError, "claim must compare with a bound"),
         (lambda: check_bound(everybody, "power-of-choice:bias-attained"), ValueError, "claim must ask for its bound"),
