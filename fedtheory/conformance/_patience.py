@@ -19,6 +19,9 @@ from fedtheory._wording import short
 
 __all__ = ["Broken", "Watch", "in_words"]
 
+_BETWEEN_LOOKS = 0.1
+"""Seconds after which somebody looks again whether the present call takes too long."""
+
 _GRACE = 1.0
 """Seconds that work which is told to stop may take to do so."""
 
@@ -31,7 +34,6 @@ class Broken(Exception):
     """What it breaks, where that is another check than the one that came upon it."""
 
     def __init__(self, sentence: str, **case: Any) -> None:
-        super().__init__(sentence)
         self.sentence, self.case = sentence, case
 
     def of(self, check: str) -> "Broken":
@@ -111,7 +113,7 @@ class Watch:
     def _wait(self, thread: threading.Thread) -> None:
         try:
             while thread.is_alive():
-                thread.join(timeout=min(0.25, self.patience / 2))
+                thread.join(timeout=_BETWEEN_LOOKS)
                 since = self._since
                 if since is not None and time.monotonic() - since > self._limit:
                     break

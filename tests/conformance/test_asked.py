@@ -74,6 +74,7 @@ PAIR = (np.ones((2, 3)), np.array([0, 1]))
         (check_generator, [(np.ones((0, 3)), np.ones(0, int)), PAIR, PAIR], "n > 0 and one f, got (0, 3) and (0,)"),
         (check_generator, [PAIR, PAIR, (PAIR[0], [0.0, 1.0])], "labels whole numbers from 0 on, got array([0., 1.])"),
         (check_generator, [PAIR, PAIR, (PAIR[0], [0, -1])], "labels whole numbers from 0 on, got array([ 0, -1])"),
+        (check_generator, [PAIR, PAIR, (np.ones((5, 3)), np.arange(5.0))], "from 0 on, got array([0., 1., 2., 3.])"),
         (check_generator, [PAIR, PAIR, (np.diag([1.0, 2.0, np.inf]), [0, 1, 1])], "got features that are not finite"),
     ],
 )

@@ -4,26 +4,34 @@ import random
 import threading
 import time
 import unittest
-from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fedtheory.conformance import Conformance, Failure, _declared, _selecting, _selection_laws, strategy_checks
-from fedtheory.conformance._manners import Subject
+from fedtheory.conformance import (
+    Conformance,
+    Failure,
+    aggregation_checks,
+    generator_checks,
+    shapley_checks,
+    strategy_checks,
+)
 from fedtheory.conformance._patience import Broken, Watch
-from fedtheory.conformance._selecting import Case, played
-from fedtheory.conformance.checks import FALSE_ALARMS
-from fedtheory.selection.full import Full
 from fedtheory.selection.greedy_shapley import GreedyShapley
 from fedtheory.selection.independent import Independent
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.uniform import Uniform
 from fedtheory.testing import checks_of
 from fedtheory.valuation import shapley
-from fedtheory.verification import check_aggregation, check_bound, check_probabilities, check_shapley, check_strategy
+from fedtheory.verification import (
+    check_aggregation,
+    check_bound,
+    check_generator,
+    check_probabilities,
+    check_shapley,
+    check_strategy,
+)
 
 HOSTILE = "<script>alert('&')</script>"
 
@@ -54,6 +62,13 @@ def test_a_long_name_and_a_long_case_are_cut() -> None:
     assert lines[0].endswith("...: fails 1 of 2 checks")
     assert len(lines) < 12
     assert "not asked, history: it remembers on purpose" in repr(found)
+
+
+def test_a_case_is_told_in_400_characters() -> None:
+    # A list of 132 ones and a number of two digits: 132 times "1, ", the number, and two brackets.
+    whole, longer = (Failure("f", "", {"x": np.array([1] * 132 + [last])}).given for last in (10, 100))
+    assert whole == "x=[" + "1, " * 132 + "10]"
+    assert longer == "x=[" + "1, " * 132 + "100..."
 
 
 def test_code_that_does_not_run_is_told_once() -> None:
@@ -102,6 +117,40 @@ def test_patience_is_for_each_call_and_not_for_all_of_them() -> None:
     assert not watch.hung
 
 
+def test_what_is_stopped_has_cleaned_up_when_the_verdict_is_there() -> None:
+    done: list[str] = []
+
+    def hangs_and_cleans_up() -> None:
+        try:
+            while True:
+                time.sleep(0.001)
+        finally:
+            time.sleep(0.02)
+            done.append("cleaned up")
+
+    watch = Watch(0.05)
+    with pytest.raises(Broken, match=r"did not return within 0\.05 s"):
+        watch.over(lambda: watch.call(hangs_and_cleans_up, case={}))
+    assert done == ["cleaned up"]
+
+
+def test_what_cannot_be_stopped_does_not_keep_the_program_from_ending() -> None:
+    assert Watch(1.0).over(lambda: threading.current_thread().daemon)
+
+
+def test_nothing_is_asked_after_what_hangs_where_other_checks_were_passed() -> None:
+    def hangs_on_ties(rng, weights, losses):
+        while np.ptp(losses) == 0:
+            time.sleep(0.001)
+        return []
+
+    found = check_strategy(hangs_on_ties, patience=0.2)
+    assert [(failure.check, failure.sentence) for failure in found.failures] == [
+        ("ties", "did not return within 0.2 s")
+    ]
+    assert found.checks[-1] == "ties"
+
+
 def test_to_wait_takes_no_processor_from_what_is_waited_for() -> None:
     before = time.thread_time()
     Watch(10.0).over(lambda: time.sleep(0.4))
@@ -124,42 +173,6 @@ def test_the_same_seed_gives_the_same_verdict_and_the_same_case() -> None:
     one, two = (check_strategy(biased, like=Uniform(1), rng=3) for _ in range(2))
     assert repr(one) == repr(two)
     assert not one.holds
-
-
-def test_the_checks_of_a_call_and_their_cases_share_its_rate_of_false_alarms(monkeypatch) -> None:
-    spent: list[float] = []
-    for module, name in ((_declared, "_sampled"), (_selection_laws, "_equal_under"), (_selection_laws, "_has_law")):
-        monkeypatch.setattr(module, name, lambda *arguments: spent.append(arguments[-1]))
-    strategy = PowerOfChoice(2, 4)
-    assert check_strategy(strategy, like=strategy, num_draws=8).holds
-    # Of six random checks all but the one of many clients have several cases: 2, 2, 5, 3 and 3.
-    assert len(spent) == 15
-    assert sum(spent) == pytest.approx(FALSE_ALARMS * 5 / 6)
-
-
-def test_updates_grow_with_the_size_of_losses_of_any_sign_and_stay_finite() -> None:
-    case = Case(np.full(4, 0.25), np.array([-4.0, 9.0, 0.25, -1e300]))
-    updates = played(Full(), Watch(10.0), case)(np.random.default_rng(0)).updates
-    assert updates[:, 0].tolist() == [2.0, 3.0, 0.5, 1e9]
-
-
-def test_the_weights_of_those_who_are_there_sum_to_one_and_the_absent_have_minus_one() -> None:
-    case = Case(np.array([0.5, 0.25, 0.125, 0.125]), np.arange(4.0))
-
-    def weights_without(*absent: int) -> list[float]:
-        def attend(round_index, table, memory, rng, mask):
-            assert round_index == 0
-            mask[list(absent)] = False
-
-        rules: Any = SimpleNamespace(attend=attend, attend_table=np.zeros(1), attend_memory=np.zeros(1))
-        there = _selecting._attend(rules, case, np.random.default_rng(0))
-        assert np.flatnonzero(~there.mask).tolist() == list(absent)
-        return there.weights.tolist()
-
-    assert weights_without() == [0.5, 0.25, 0.125, 0.125]
-    assert weights_without(0) == [-1.0, 0.5, 0.25, 0.25]
-    assert weights_without(0, 2, 3) == [-1.0, 1.0, -1.0, -1.0]
-    assert weights_without(0, 1, 2, 3) == [-1.0] * 4
 
 
 def test_one_value_among_numbers_that_is_none_is_seen() -> None:
@@ -187,67 +200,12 @@ def test_a_coalition_that_is_a_number_is_told_as_none() -> None:
     assert first.sentence == "must ask for coalitions of players, asked for 0"
 
 
-def test_batches_double_until_everything_is_drawn(monkeypatch) -> None:
-    assert list(_selection_laws.grown(2)) == [2]
-    assert list(_selection_laws.grown(300)) == [125, 125, 50]
-    assert list(_selection_laws.grown(1000)) == [125, 125, 250, 500]
-    # Begun at 70 s, there is time at 70, at 71 and at 74.9 s, and none at 75.1 s.
-    monkeypatch.setattr(time, "monotonic", iter([70.0, 70.0, 71.0, 74.9, 75.1]).__next__)
-    assert list(_selection_laws.grown(10**6)) == [125, 125, 250]
-
-
-def test_an_odd_number_of_clients_is_renumbered_backward_or_with_the_second_half_first(monkeypatch) -> None:
-    orders: list[Any] = []
-    monkeypatch.setattr(_selection_laws, "_equal_under", lambda _, __, order, *___: orders.append(order.tolist()))
-    checks = {check.name: check for check in strategy_checks(everybody, num_clients=5)}
-    checks["relabeling"]()
-    assert orders == [[4, 3, 2, 1, 0], [3, 4, 0, 1, 2]]
-    check = {check.name: check for check in strategy_checks(everybody, num_clients=3, num_draws=8)}["fair ties"]
-    check()
-
-
-def test_of_weights_of_ones_own_nothing_is_asked_that_needs_others() -> None:
-    def largest(rng, weights, losses):
-        return np.lexsort((rng.random(4), losses))[-2:]
-
-    options: dict[str, Any] = {"like": PowerOfChoice(2, "all"), "num_clients": 4, "num_draws": 150}
-    own = strategy_checks(largest, weights=[0.4, 0.3, 0.2, 0.1], **options)
-    others = {"zero weights", "relabeling", "fair ties", "many clients"}
-    assert {check.name for check in strategy_checks(largest, **options)} - {check.name for check in own} == others
-    assert [check.failure() for check in own] == [None] * len(own)
-
-
-@pytest.mark.parametrize(
-    ("copies", "expected", "most"),
-    [(True, [0.25, 0.0, 0.125], 1.0), (True, [1.5, 0.25, 1.4999], 3.0), (False, [1.0, 1.0, 1.0], 1.0)],
-)
-def test_nobody_is_taken_more_often_than_clients_are_drawn(copies: bool, expected: list[float], most: float) -> None:
-    nothing: Any = None
-    assert Subject("f", nothing, nothing, nothing, nothing, copies).most_copies(np.array(expected)) == most
-
-
-@pytest.mark.parametrize("share", [1.0, 0.8])
-def test_copies_of_many_clients_are_counted(share: float) -> None:
-    # Each of 300 clients is drawn half a time a round; who is drawn twice or more counts twice or more.
-    like = SimpleNamespace(inclusion_probabilities=lambda weights, _: 150 * share * weights)
-    prepare: Any = lambda case: lambda rng: rng.choice(case.num_clients, 150, p=case.weights).tolist()  # noqa: E731
-    nothing: Any = None
-    subject = Subject("f", nothing, prepare, nothing, nothing, copies=True)
-    many = partial(_selection_laws._many, subject, like, 1000, np.random.SeedSequence(0), 1e-6)
-    if share == 1:
-        many()
-    else:
-        with pytest.raises(Broken, match=r"must select client \d+ of 300 \S+ times a round, and did \d+ times in \d+"):
-            many()
-
-
-def test_a_law_of_another_number_of_clients_is_not_asked_about_many() -> None:
-    def of_six(weights, losses):
-        raise ValueError
-
-    like = SimpleNamespace(inclusion_probabilities=of_six)
-    subject: Any = SimpleNamespace()  # it has nothing that could be asked
-    assert _selection_laws._many(subject, like, 8, np.random.SeedSequence(0), 1e-6) is None  # type: ignore[func-returns-value]
+def test_two_clients_and_two_draws_are_enough() -> None:
+    least: dict[str, Any] = {"num_clients": 2, "num_draws": 2}
+    assert len(strategy_checks(everybody, **least)) == len(strategy_checks(everybody))
+    assert len(aggregation_checks(everybody, num_draws=2)) == len(aggregation_checks(everybody))
+    assert len(shapley_checks(everybody, num_draws=2)) == len(shapley_checks(everybody))
+    assert len(generator_checks(everybody, num_clients=50)) == len(generator_checks(everybody))
 
 
 def test_who_waits_can_be_interrupted_and_leaves_nothing_running(monkeypatch) -> None:
@@ -287,6 +245,8 @@ def test_who_waits_can_be_interrupted_and_leaves_nothing_running(monkeypatch) ->
         (lambda: check_strategy(everybody, exceptions={"ties": " "}), ValueError, "exceptions must give reasons"),
         (lambda: check_strategy(everybody, patience=0), ValueError, "patience must be finite and positive"),
         (lambda: check_probabilities(everybody, rtol=-1), ValueError, "rtol must be finite and positive"),
+        (lambda: check_strategy(everybody, num_clients=1), ValueError, "num_clients must be at least 2, got 1"),
+        (lambda: check_generator(everybody, num_clients=49), ValueError, "num_clients must be at least 50, got 49"),
         (lambda: check_strategy(everybody, num_draws=1), ValueError, "num_draws must be at least 2, got 1"),
         (lambda: check_aggregation(everybody, num_draws=1), ValueError, "num_draws must be at least 2, got 1"),
         (lambda: check_shapley(everybody, num_draws=1), ValueError, "num_draws must be at least 2, got 1"),

@@ -33,6 +33,12 @@ def copies_the_global_generator(rng, weights, losses):
     return copy.sample(range(len(weights)), 2)
 
 
+def copies_the_legacy_generator(rng, weights, losses):
+    copy = np.random.RandomState()
+    copy.set_state(np.random.get_state())  # noqa: NPY002 (the defect)
+    return copy.choice(len(weights), 2, replace=False)
+
+
 def fresh_generator(rng, weights, losses):
     return np.random.default_rng().choice(len(weights), 2, replace=False)
 
@@ -157,6 +163,7 @@ CAUGHT = [
     (seeds_the_legacy_generator, check_strategy, LIKE, "other randomness"),
     (standard_library, check_strategy, LIKE, "other randomness"),
     (copies_the_global_generator, check_strategy, LIKE, "other randomness"),
+    (copies_the_legacy_generator, check_strategy, LIKE, "other randomness"),
     (fresh_generator, check_strategy, LIKE, "same generator"),
     (same_seed_every_time, check_strategy, LIKE, "joint law"),
     (round_robin, check_strategy, LIKE, "same generator"),

@@ -1,0 +1,129 @@
+"""Laws of selections: how often they are drawn, under which numbers, against what, and what a first round is."""
+
+import time
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedtheory.conformance import _declared, _selecting, _selection_laws, strategy_checks
+from fedtheory.conformance._manners import Subject
+from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance._selecting import Case, played
+from fedtheory.conformance.checks import FALSE_ALARMS
+from fedtheory.selection.full import Full
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.selection.proportional import Proportional
+from fedtheory.selection.uniform import Uniform
+from fedtheory.verification import check_strategy
+from tests.conformance.right import everybody
+
+
+def test_the_checks_of_a_call_and_their_cases_share_its_rate_of_false_alarms(monkeypatch) -> None:
+    spent: list[float] = []
+    for module, name in ((_declared, "_sampled"), (_selection_laws, "_equal_under"), (_selection_laws, "_has_law")):
+        monkeypatch.setattr(module, name, lambda *arguments: spent.append(arguments[-1]))
+    strategy = PowerOfChoice(2, 4)
+    assert check_strategy(strategy, like=strategy, num_draws=8).holds
+    # Of six random checks all but the one of many clients have several cases: 2, 2, 5, 3 and 3.
+    assert len(spent) == 15
+    assert sum(spent) == pytest.approx(FALSE_ALARMS * 5 / 6)
+    spent.clear()
+    # Of weights of one's own there are three cases, and one random check of a function.
+    assert check_strategy(everybody, like=Full(), weights=[0.5, 0.25, 0.25], num_clients=3, num_draws=8).holds
+    assert spent == pytest.approx([FALSE_ALARMS / 3] * 3)
+
+
+def test_updates_grow_with_the_size_of_losses_of_any_sign_and_stay_finite() -> None:
+    case = Case(np.full(4, 0.25), np.array([-4.0, 9.0, 0.25, -1e300]))
+    updates = played(Full(), Watch(10.0), case)(np.random.default_rng(0)).updates
+    assert updates[:, 0].tolist() == [2.0, 3.0, 0.5, 1e9]
+
+
+def test_the_weights_of_those_who_are_there_sum_to_one_and_the_absent_have_minus_one() -> None:
+    case = Case(np.array([0.5, 0.25, 0.125, 0.125]), np.arange(4.0))
+
+    def weights_without(*absent: int) -> list[float]:
+        def attend(round_index, table, memory, rng, mask):
+            assert round_index == 0
+            mask[list(absent)] = False
+
+        rules: Any = SimpleNamespace(attend=attend, attend_table=np.zeros(1), attend_memory=np.zeros(1))
+        there = _selecting._attend(rules, case, np.random.default_rng(0))
+        assert np.flatnonzero(~there.mask).tolist() == list(absent)
+        return there.weights.tolist()
+
+    assert weights_without() == [0.5, 0.25, 0.125, 0.125]
+    assert weights_without(0) == [-1.0, 0.5, 0.25, 0.25]
+    assert weights_without(0, 2, 3) == [-1.0, 1.0, -1.0, -1.0]
+    assert weights_without(0, 1, 2, 3) == [-1.0] * 4
+
+
+def test_batches_double_until_everything_is_drawn(monkeypatch) -> None:
+    assert list(_selection_laws.grown(2)) == [2]
+    assert list(_selection_laws.grown(300)) == [125, 125, 50]
+    assert list(_selection_laws.grown(1000)) == [125, 125, 250, 500]
+    # Begun at 70 s, there is time at 70, at 71 and at 74.9 s, and none at 75.1 s.
+    monkeypatch.setattr(time, "monotonic", iter([70.0, 70.0, 71.0, 74.9, 75.1]).__next__)
+    assert list(_selection_laws.grown(10**6)) == [125, 125, 250]
+
+
+def test_an_odd_number_of_clients_is_renumbered_backward_or_with_the_second_half_first(monkeypatch) -> None:
+    orders: list[Any] = []
+    monkeypatch.setattr(_selection_laws, "_equal_under", lambda _, __, order, *___: orders.append(order.tolist()))
+    checks = {check.name: check for check in strategy_checks(everybody, num_clients=5)}
+    checks["relabeling"]()
+    assert orders == [[4, 3, 2, 1, 0], [3, 4, 0, 1, 2]]
+    check = {check.name: check for check in strategy_checks(everybody, num_clients=3, num_draws=8)}["fair ties"]
+    check()
+
+
+def test_of_weights_of_ones_own_nothing_is_asked_that_needs_others() -> None:
+    def largest(rng, weights, losses):
+        return np.lexsort((rng.random(4), losses))[-2:]
+
+    options: dict[str, Any] = {"like": PowerOfChoice(2, "all"), "num_clients": 4, "num_draws": 150}
+    own = strategy_checks(largest, weights=[0.4, 0.3, 0.2, 0.1], **options)
+    others = {"zero weights", "relabeling", "fair ties", "many clients"}
+    assert {check.name for check in strategy_checks(largest, **options)} - {check.name for check in own} == others
+    assert [check.failure() for check in own] == [None] * len(own)
+
+
+def test_the_scheme_says_whether_copies_are_meant() -> None:
+    assert "duplicates" in {check.name for check in strategy_checks(Uniform(2))}
+    assert "duplicates" not in {check.name for check in strategy_checks(Proportional(2))}
+
+
+@pytest.mark.parametrize(
+    ("copies", "expected", "most"),
+    [(True, [0.25, 0.0, 0.125], 1.0), (True, [1.5, 0.25, 1.4999], 3.0), (False, [1.0, 1.0, 1.0], 1.0)],
+)
+def test_nobody_is_taken_more_often_than_clients_are_drawn(copies: bool, expected: list[float], most: float) -> None:
+    nothing: Any = None
+    assert Subject("f", nothing, nothing, nothing, nothing, copies).most_copies(np.array(expected)) == most
+
+
+@pytest.mark.parametrize("share", [1.0, 0.8])
+def test_copies_of_many_clients_are_counted(share: float) -> None:
+    # Each of 300 clients is drawn half a time a round; who is drawn twice or more counts twice or more.
+    like = SimpleNamespace(inclusion_probabilities=lambda weights, _: 150 * share * weights)
+    prepare: Any = lambda case: lambda rng: rng.choice(case.num_clients, 150, p=case.weights).tolist()  # noqa: E731
+    nothing: Any = None
+    subject = Subject("f", nothing, prepare, nothing, nothing, copies=True)
+    many = partial(_selection_laws._many, subject, like, 1000, np.random.SeedSequence(0), 1e-6)
+    if share == 1:
+        many()
+    else:
+        with pytest.raises(Broken, match=r"must select client \d+ of 300 \S+ times a round, and did \d+ times in \d+"):
+            many()
+
+
+def test_a_law_of_another_number_of_clients_is_not_asked_about_many() -> None:
+    def of_six(weights, losses):
+        raise ValueError
+
+    like = SimpleNamespace(inclusion_probabilities=of_six)
+    subject: Any = SimpleNamespace()  # it has nothing that could be asked
+    assert _selection_laws._many(subject, like, 8, np.random.SeedSequence(0), 1e-6) is None  # type: ignore[func-returns-value]
