@@ -1,6 +1,6 @@
 """Exact laws of the whole selection, for the strategies that choose by weights and losses: what others compare with."""
 
-from functools import singledispatch
+from functools import partial, singledispatch
 from itertools import combinations
 from typing import Any
 
@@ -101,10 +101,17 @@ def _active(strategy: ActiveFederated, weights: Array, losses: Array) -> Law[Sel
     num_kept = num_clients - int(np.floor(strategy.dropped * num_clients + 1e-9))
     first = min(max(1, int(np.floor((1 - strategy.explored) * m + 0.5))), num_kept, m)
 
+    def one_more(kept: Selection, drawn: Selection) -> Law[Selection]:
+        left = [k for k in kept if k not in drawn]
+        # Relative to the largest valuation that is left they do not all vanish.
+        shares = np.exp(strategy.sharpness * (values[left] - values[left].max())).tolist()
+        return Law.proportional({tuple(sorted((*drawn, k))): share for k, share in zip(left, shares, strict=True)})
+
     def by_valuation(kept: Selection) -> Law[Selection]:
-        shares = np.zeros(num_clients)
-        shares[list(kept)] = np.exp(strategy.sharpness * (values[list(kept)] - values[list(kept)].max()))
-        return selections.successive(shares.tolist(), first)
+        drawn: Law[Selection] = Law.certain(())
+        for _ in range(first):
+            drawn = drawn.then(partial(one_more, kept))
+        return drawn
 
     def filled_up(drawn: Selection) -> Law[Selection]:
         others = [k for k in range(num_clients) if k not in drawn]

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fedtheory.selection.active_federated import ActiveFederated
 from fedtheory.selection.full import Full
 from fedtheory.selection.independent import Independent
 from fedtheory.selection.power_of_choice import PowerOfChoice
@@ -18,7 +19,7 @@ from fedtheory.verification import (
     check_shapley,
     check_strategy,
 )
-from tests.conformance.defects import aggregation, probabilities, shapley, synthetic
+from tests.conformance.defects import active_federated, aggregation, probabilities, shapley, synthetic
 
 
 class Right(NamedTuple):
@@ -45,6 +46,11 @@ def by_weight(rng, weights, losses):
 
 def coins(rng, weights, losses):
     return np.flatnonzero(rng.random(len(weights)) < 2 / len(weights))
+
+
+def by_valuation(rng, weights, losses):
+    left = np.lexsort((rng.random(len(losses)), losses))[-3:].tolist()
+    return [left.pop(rng.choice(len(left), p=active_federated.softmax(losses[left]))) for _ in range(2)]
 
 
 def everybody(rng, weights, losses):
@@ -79,6 +85,10 @@ RIGHT = [
     Right(uniform, check_strategy, {"like": Uniform(3)}, {"num_draws": 500}),
     Right(by_weight, check_strategy, {"like": Proportional(2)}, {"num_draws": 500}),
     Right(coins, check_strategy, {"like": Independent(2, "uniform")}, {"num_draws": 500}),
+    Right(
+        by_valuation, check_strategy, {"like": ActiveFederated(2, (1,) * 6, dropped=0.5, sharpness=0.5, explored=0.0)},
+        {"num_draws": 500},
+    ),
     Right(everybody, check_strategy, {"like": Full()}, {"num_draws": 500}),
     Right(probabilities.right, check_probabilities, {}, {}),
     Right(

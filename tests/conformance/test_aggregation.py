@@ -49,15 +49,17 @@ def test_a_claimed_variance_that_none_can_be_is_told(claim: float) -> None:
     assert re.fullmatch(rf"a variance must be in \[0, \S+\], got the claim {claim:g}", told.sentence)
 
 
-def test_a_claimed_variance_may_be_below_zero_by_rounding_where_there_is_none() -> None:
-    def judged(units: float) -> Any:
-        # In units of the squared length of the vectors.
-        return check_aggregation(
-            everybody_counts, num_draws=8, variance=lambda v, w: units * (w @ np.linalg.norm(v, axis=1)) ** 2
-        )
+@pytest.mark.parametrize("unit", [0.01, 1.0, 300.0])
+def test_a_claimed_variance_may_be_below_zero_by_rounding_where_there_is_none(unit: float) -> None:
+    updates = Updates(unit * UPDATES.vectors, UPDATES.weights)
 
-    assert judged(-0.9e-12).holds
-    assert [failure.check for failure in judged(-1.1e-12).failures] == ["variance"]
+    def judge(claim: float) -> None:
+        kit._variance(sampled(everybody_counts), [updates], lambda *_: claim, np.random.SeedSequence(0), 1e-6)
+
+    least = -1e-12 * (8.75 * unit) ** 2
+    judge(0.9 * least)
+    with pytest.raises(Broken, match=r"a variance must be in \[0, "):
+        judge(1.1 * least)
 
 
 def test_the_random_checks_of_a_call_and_their_cases_share_its_rate_of_false_alarms(monkeypatch) -> None:

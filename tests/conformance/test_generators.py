@@ -51,23 +51,27 @@ def test_noise_is_the_difference_of_two_samples_in_units_of_its_spread(compared)
     assert level == LEVEL
 
 
-def test_of_many_features_each_client_gives_one_pair_at_least(compared) -> None:
-    num_features = 15_000
-    clients = [Client(np.full((4, num_features), k + np.arange(4.0)[:, None]), np.zeros(4)) for k in range(2)]
+@pytest.mark.parametrize(("num_clients", "num_features", "num_pairs"), [(2, 15_000, 1), (100, 2, 100)])
+def test_all_clients_give_as_many_pairs_and_one_at_least(
+    num_clients: int, num_features: int, num_pairs: int, compared
+) -> None:
+    """About 20,000 numbers are compared; of 300 samples a client could give 150 pairs."""
+    clients = [Client(np.full((300, num_features), float(k)), np.zeros(300)) for k in range(num_clients)]
     generators._noise(made_of(*clients), SEEDS, LEVEL)
-    assert len(compared[0][0]) == 2 * num_features
+    assert len(compared[0][0]) == num_clients * num_features * num_pairs
 
 
 def test_centers_are_measured_in_units_of_their_spread_and_of_the_noise_of_a_mean(compared) -> None:
-    # Means 6 and 1 of two samples, and one with 2 and 3; features j have variance 1 between clients and j^-1.2 within.
+    # Two samples and one; features j have variance 1 between clients and j^-1.2 within. The fifth has no partner.
     clients = [
-        Client(np.array([[5.0, 1.0, 80.0], [7.0, 1.0, 90.0]]), np.zeros(2)),  # the third feature has no partner
-        Client(np.array([[2.0, 3.0, 1.0]]), np.ones(1)),
+        Client(np.array([[5.0, 1.0, 3.0, 0.0, 80.0], [7.0, 1.0, 4.0, 6.0, 90.0]]), np.zeros(2)),
+        Client(np.array([[2.0, 3.0, 0.0, -8.0, 1.0]]), np.ones(1)),
     ]
     generators._centers(made_of(*clients), SEEDS, LEVEL)
-    noise2 = 1 + 2**-1.2
+    noise2 = np.array([1 + 2**-1.2, 3**-1.2 + 4**-1.2])
     [(normal, level)] = compared
-    np.testing.assert_allclose(normal, [5 / np.sqrt(2 + noise2 / 2), -1 / np.sqrt(2 + noise2)], rtol=1e-14)
+    expected = [*([5.0, 0.5] / np.sqrt(2 + noise2 / 2)), *([-1.0, 8.0] / np.sqrt(2 + noise2))]
+    np.testing.assert_allclose(normal, expected, rtol=1e-14)
     assert level == LEVEL
 
 
@@ -160,6 +164,19 @@ def test_labels_are_parted_by_a_margin_of_a_millionth(side: float) -> None:
     generators._linear(made_of(line(1.1e-6, side, 40)), SEEDS, level)
     with pytest.raises(Broken, match=r"no plane parts labels \[0, 1\] of a client with 41 samples"):
         generators._linear(made_of(line(0.9e-6, side, 40)), SEEDS, level)
+
+
+def test_of_many_samples_the_first_400_are_parted() -> None:
+    x, y = line(0.25, 1.0, 400)
+    for place, is_seen in ((399, True), (400, False)):
+        labels = np.append(y[:400], [0, 1])
+        labels[place] = 1 - labels[place]
+        client = Client(np.append(x[:400], [[0.25], [0.75]], axis=0), labels)
+        if is_seen:
+            with pytest.raises(Broken, match="of a client with 402 samples"):
+                generators._linear(made_of(client), SEEDS, LEVEL)
+        else:
+            generators._linear(made_of(client), SEEDS, LEVEL)
 
 
 def test_the_client_with_the_most_samples_is_looked_at() -> None:

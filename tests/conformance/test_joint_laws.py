@@ -89,3 +89,6 @@ def test_valuations_count_by_their_differences_however_large_they_are() -> None:
     }
     assert near == pytest.approx(expected, rel=1e-12)
     assert far == pytest.approx(expected, rel=1e-12)
+    # Of valuations that are 2,500 apart the largest has all.
+    apart = joint_law(strategy, np.full(4, 0.25), np.array([0.0, 5000.0, 3.0, 2500.0]))
+    assert dict(apart.items()) == {(1, 3): 1.0}

@@ -62,6 +62,14 @@ def test_what_rounding_puts_beyond_the_box_is_certified_as_if_it_were_not() -> N
     kit._optimal(1e-8, answering(*[[third, third, third, 1 + 0.8e-9]] * 3), kit._of([1, 1, 1, 10], 2))
 
 
+def test_what_rounding_puts_beyond_the_box_does_not_hide_a_gap() -> None:
+    # Moved by d, two of the thirds add 2 * 27 d^2 to an objective of 3 * 3 + 100: 4.5e-10 of it. What the large one has
+    # beyond 1 would lower it by 0.8e-9 of its 100.
+    third, d = (1 - 0.8e-9) / 3, 3e-5
+    with pytest.raises(Broken, match=r"up to (5|4\.\d+|5\.\d+)e-10 above"):
+        kit._optimal(1e-10, answering(*[[third + d, third - d, third, 1 + 0.8e-9]] * 3), kit._of([1, 1, 1, 10], 2))
+
+
 def test_an_objective_may_be_as_far_from_its_minimum_as_is_allowed() -> None:
     # Norms 1 and 3 and a budget of 1: (1 + 3)^2 = 16 is the minimum, halves have 2 (1 + 9) = 20, a fifth of which is 4.
     some, halves = kit._of([1, 3], 1), [[0.5, 0.5]] * 3
