@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from fedtheory import _validate
@@ -45,7 +45,7 @@ def pinned(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
 
-@lru_cache(maxsize=1)
+@cache
 def _pin() -> Any:
     # SciPy brings a library of its own, which is to be there by now.
     import scipy.linalg  # noqa: F401

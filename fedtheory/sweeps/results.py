@@ -106,10 +106,7 @@ class Sweep:
         values, points = found.values.reshape(len(found), -1), there.reshape(len(found), -1)
         rows = [_interval(values[points[:, i], i], confidence) for i in range(values.shape[1])]
         shape, dims = found.shape[1:], found.dims[1:]
-        columns = {
-            name: (dims, np.reshape(column, shape))
-            for name, column in zip(_SIDES, zip(*rows, strict=True), strict=True)
-        }
+        columns = {name: (dims, np.reshape([row[i] for row in rows], shape)) for i, name in enumerate(_SIDES)}
         return xarray.Dataset(columns, coords={dim: found[dim] for dim in dims})
 
     def table(self, variable: str | None = None, confidence: float = 0.95) -> Table:

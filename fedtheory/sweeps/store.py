@@ -232,7 +232,6 @@ def _unlike(what: str, before: str, now: str) -> str:
 
 
 def _empty(folder: Path) -> None:
-    """Delete what a sweep wrote, in a folder that has the header of one."""
+    """Delete what a sweep found; its header stays until there is another, so that no part is taken for the other's."""
     for part in (folder / _PARTS).glob("*.npz"):
         part.unlink()
-    (folder / HEADER).unlink()

@@ -303,6 +303,16 @@ def test_a_cluster_has_as_many_workers_as_threads_and_is_left_at_the_end(monkeyp
         workers.executor.submit(max, 3, 5)
 
 
+def test_nobody_waits_for_what_a_cluster_is_at_when_it_is_left(monkeypatch):
+    with_cluster(monkeypatch, Fake(1))
+    free = threading.Event()
+    with _backends.crew("dask", 1, "tcp://there:1") as workers:
+        at = workers.executor.submit(free.wait, 5)
+    left = at.done()
+    free.set()
+    assert (left, at.result()) == (False, True)
+
+
 def test_a_cluster_of_this_machine_has_one_thread_per_worker_and_does_not_hear_control_c(monkeypatch):
     fake, heard = Fake(1, 1, 1), signal.getsignal(signal.SIGINT)
     with_cluster(monkeypatch, fake)
