@@ -16,8 +16,13 @@ from fedtheory.verification import check_aggregation
 UPDATES = Updates(np.array([[3.0, 4.0], [-6.0, 8.0]]), np.array([0.25, 0.75]))
 
 
-def sampled(function: Any, largest: float = 2.0) -> Any:
-    return kit._Sampled(Watch(60.0), function, largest, 8)
+def sampled(function: Any, num_draws: int = 8) -> kit._Sampled:
+    return kit._Sampled(Watch(60.0), function, 2.0, num_draws)
+
+
+def compare(some: kit._Sampled, claim: float, updates: Updates = UPDATES) -> None:
+    """Compare what is drawn with a claimed variance."""
+    kit._variance(some, [updates], lambda *_: claim, np.random.SeedSequence(0), 1e-6)
 
 
 def everybody_counts(rng, vectors, weights):
@@ -53,13 +58,10 @@ def test_a_claimed_variance_that_none_can_be_is_told(claim: float) -> None:
 def test_a_claimed_variance_may_be_below_zero_by_rounding_where_there_is_none(unit: float) -> None:
     updates = Updates(unit * UPDATES.vectors, UPDATES.weights)
 
-    def judge(claim: float) -> None:
-        kit._variance(sampled(everybody_counts), [updates], lambda *_: claim, np.random.SeedSequence(0), 1e-6)
-
     least = -1e-12 * (8.75 * unit) ** 2
-    judge(0.9 * least)
+    compare(sampled(everybody_counts), 0.9 * least, updates)
     with pytest.raises(Broken, match=r"a variance must be in \[0, "):
-        judge(1.1 * least)
+        compare(sampled(everybody_counts), 1.1 * least, updates)
 
 
 def test_the_random_checks_of_a_call_and_their_cases_share_its_rate_of_false_alarms(monkeypatch) -> None:
@@ -88,9 +90,8 @@ def test_the_case_that_is_told_is_that_of_the_call(name: str) -> None:
 def test_no_error_is_longer_than_the_longest_estimate_and_the_mean_together() -> None:
     # (2 * 8.75 + 8.75)^2 = 689.0625, and a claim up to there is compared with what is drawn.
     def told(claim: float) -> str:
-        asked = [sampled(everybody_counts), [UPDATES], lambda *_: claim, np.random.SeedSequence(0), 1e-6]
         with pytest.raises(Broken) as caught:
-            kit._variance(*asked)
+            compare(sampled(everybody_counts), claim)
         return caught.value.sentence
 
     assert told(689.0625) == "the variance is claimed to be 689.062, got 0 over 8 draws"
@@ -104,9 +105,8 @@ def test_errors_of_either_sign_and_coordinate_add_to_the_variance(side: float) -
         return weights @ vectors + side * (np.array([3.0, 0.0]) if rng.random() < 0.5 else np.array([0.0, -4.0]))
 
     def is_accepted(claim: float) -> bool:
-        asked: Any = [kit._Sampled(Watch(60.0), off, 2.0, 4000), [UPDATES], lambda *_: claim]
         try:
-            kit._variance(*asked, np.random.SeedSequence(0), 1e-6)
+            compare(sampled(off, num_draws=4000), claim)
         except Broken:
             return False
         return True

@@ -45,7 +45,7 @@ def test_a_run_that_depends_on_the_number_of_threads_is_refused(monkeypatch) -> 
 
 
 def test_a_law_that_changes_from_round_to_round_is_held_against_the_first_round() -> None:
-    strategy = PowerOfChoice(1, HalfTimeCandidates())
+    strategy: Any = PowerOfChoice(1, HalfTimeCandidates())
 
     def is_refused(law: Any) -> bool:
         declared = SimpleNamespace(rules=strategy.rules, law=law)
