@@ -51,7 +51,7 @@ def assembled(grid: Grid, outcomes: Mapping[str, Outcome]) -> "Dataset":
     import xarray
 
     here = [(one, outcomes.get(one.name, Outcome(error="missing"))) for one in grid]
-    found = [(one, _renamed(outcome.variables, {*grid.dims, FAILED})) for one, outcome in here if not outcome.failed]
+    found = [(one, _renamed(outcome.variables, {*grid.dims, FAILED})) for one, outcome in here]
     labels = _labels([variables for _, variables in found])
     names = dict.fromkeys(name for _, variables in found for name in variables if name not in labels)
     failed = np.array([outcome.failed for _, outcome in here]).reshape(grid.shape)

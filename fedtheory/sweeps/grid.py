@@ -124,15 +124,18 @@ class Grid:
     def __iter__(self) -> Iterator[Configuration]:
         for place in itertools.product(*map(range, self.shape)):
             point = {name: values[i] for (name, values), i in zip(self.axes.items(), place, strict=False)}
-            yield Configuration(point, place, self._seed(point, place[-1] if place else 0))
+            yield Configuration(point, place, self._seed(point, place))
 
     def __len__(self) -> int:
         return math.prod(self.shape)
 
-    def _seed(self, point: Mapping[str, Any], number: int) -> int | None:
-        if self.seeds is None or self.rng is None:
-            return None if self.seeds is None else self.seeds[number]
-        text = canonical({"rng": self.rng, "number": self.seeds[number], "point": point})
+    def _seed(self, point: Mapping[str, Any], place: tuple[int, ...]) -> int | None:
+        if self.seeds is None:
+            return None
+        number = self.seeds[place[-1]]
+        if self.rng is None:
+            return number
+        text = canonical({"rng": self.rng, "number": number, "point": point})
         # 63 bits, so that an array of signed integers holds it
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 

@@ -179,9 +179,8 @@ def from_bytes(content: bytes) -> tuple[str, Outcome]:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             about = json.loads(str(archive["about"]))
-            arrays = [archive[f"v{i}"] for i in range(len(about["variables"]))]
-        named = zip(about.pop("variables"), arrays, strict=True)
-        variables = {name: Variable(tuple(dims), values) for (name, dims), values in named}
+            named = enumerate(about.pop("variables"))
+            variables = {name: Variable(tuple(dims), archive[f"v{i}"]) for i, (name, dims) in named}
         form = about.pop("form")
         outcome = Outcome(variables, **about)
     except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:

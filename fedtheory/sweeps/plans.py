@@ -84,7 +84,7 @@ def plan(
     Raises
     ------
     ValueError, TypeError
-        What `sweep` would raise.
+        What `sweep` would raise; or if there are no samples, or patience is negative.
 
     Examples
     --------
@@ -93,11 +93,13 @@ def plan(
     (2, 0, 2, True)
     """
     size = number_of_workers(workers, _validate.choice("backend", backend, BACKENDS))
+    samples, patience = _validate.count("samples", samples), _validate.nonnegative("patience", patience)
     work, wanted = work_of(function_or_study, quick=quick), gridded(grid, seeds, rng)
     work.refuse(wanted)
     store = None if out is None else inspected(Path(out), work, wanted)
     missing = [one for one in wanted if not _is_complete(store, one)]
-    spread = [missing[i * len(missing) // samples] for i in range(samples)] if len(missing) > samples else missing
+    enough = min(samples, len(missing))
+    spread = [missing[i * len(missing) // enough] for i in range(enough)]
     ran: list[Outcome] = []
     for one in spread[:1] + spread:
         if sum(outcome.seconds for outcome in ran) <= patience:

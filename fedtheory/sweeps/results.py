@@ -103,7 +103,7 @@ class Sweep:
             return xarray.Dataset({"mean": found, "lower": found, "upper": found, "seeds": alone})
         found = found.transpose("seed", ...)
         there = ~self.data[FAILED].transpose("seed", ...).values
-        values, points = found.values.reshape(len(found), -1), there.reshape(len(found), -1)
+        values, points = (part.reshape(len(found), -1) for part in (found.values, there))
         rows = [_interval(values[points[:, i], i], confidence) for i in range(values.shape[1])]
         shape, dims = found.shape[1:], found.dims[1:]
         columns = {name: (dims, np.reshape([row[i] for row in rows], shape)) for i, name in enumerate(_SIDES)}

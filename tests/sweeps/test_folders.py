@@ -1,11 +1,16 @@
 """What a sweep finds in folders: its own beginnings, other people's files, and modules beside a study."""
 
+import io
+import json
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import fedtheory as ft
 from fedtheory.sweeps.grid import gridded
+from fedtheory.sweeps.outcomes import from_bytes
 from fedtheory.sweeps.plans import plan
 from fedtheory.sweeps.store import header_of, opened
 from fedtheory.sweeps.work import read_study, work_of
@@ -40,6 +45,27 @@ def test_what_is_forced_takes_no_part_of_what_was_there(tmp_path):
     assert not plan(toy.dies, GRID | {"again": [0]}, out=tmp_path).missing
     with pytest.raises(ValueError, match=r"of tests\.sweeps\.toy:dies, not tests\.sweeps\.toy:slow"):
         plan(toy.slow, GRID, out=tmp_path)
+
+
+def test_a_plan_refuses_what_the_sweep_would_refuse_and_samples_that_are_none():
+    with pytest.raises(TypeError, match="the function must take e by name"):
+        plan(toy.slow, {"e": [1]}, backend="serial")
+    with pytest.raises(ValueError, match="samples must be at least 1, got 0"):
+        plan(toy.slow, GRID, backend="serial", samples=0)
+    with pytest.raises(ValueError, match=r"patience must be finite and at least 0, got -0\.5"):
+        plan(toy.slow, GRID, backend="serial", patience=-0.5)
+
+
+def test_a_part_with_objects_in_it_is_not_unpacked():
+    about = {"form": "{}", "variables": [["value", []]], "error": "", "traceback": "", "seconds": 1.0, "made_by": ""}
+    for value, is_whole in ((np.array(2.0), True), (np.array(Path("any object")), False)):
+        stream = io.BytesIO()
+        np.savez(stream, about=np.array(json.dumps(about)), v0=value)
+        if is_whole:
+            assert from_bytes(stream.getvalue())[1].variables["value"].values == 2.0
+        else:
+            with pytest.raises(ValueError, match=r"a part must be a whole archive, got one that cannot be read"):
+                from_bytes(stream.getvalue())
 
 
 def test_a_plan_without_patience_runs_one_configuration():
