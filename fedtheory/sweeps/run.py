@@ -132,7 +132,7 @@ def _kept_of(store: Store | None, grid: Grid) -> dict[str, Outcome]:
         if outcome is not None and not outcome.failed:
             found[one.name] = outcome
     if damaged:
-        others = f", and so are {len(damaged) - 1} others" if len(damaged) > 1 else ""
+        others = f" (and {len(damaged) - 1} more)" if len(damaged) > 1 else ""
         warnings.warn(f"{damaged[0]}{others}", SweepWarning, stacklevel=3)
     others = ", ".join(sorted({outcome.made_by for outcome in found.values()} - {made_by()}))
     if others:

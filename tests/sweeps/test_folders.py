@@ -10,8 +10,9 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.sweeps.grid import gridded
-from fedtheory.sweeps.outcomes import from_bytes
+from fedtheory.sweeps.outcomes import Outcome, from_bytes, variables_of
 from fedtheory.sweeps.plans import plan
+from fedtheory.sweeps.results import Sweep, published
 from fedtheory.sweeps.store import header_of, opened
 from fedtheory.sweeps.work import read_study, work_of
 from tests.sweeps import toy
@@ -66,6 +67,13 @@ def test_a_part_with_objects_in_it_is_not_unpacked():
         else:
             with pytest.raises(ValueError, match=r"a part must be a whole archive, got one that cannot be read"):
                 from_bytes(stream.getvalue())
+
+
+def test_what_is_published_tells_seconds_in_thousandths(tmp_path):
+    grid = gridded({"d": [1, 2]})
+    outcomes = {one.name: Outcome(variables_of(1.0), seconds=1.0617) for one in grid}
+    published(Sweep.of(grid, outcomes), tmp_path)
+    assert json.loads((tmp_path / "summary.json").read_text())["seconds"] == 2.123
 
 
 def test_a_plan_without_patience_runs_one_configuration():
