@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Future
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -69,13 +70,63 @@ def worked_through(
 
 
 @pytest.mark.parametrize("death", [BrokenExecutor, KilledWorker])
-def test_who_kills_workers_twice_is_the_only_one_that_is_given_up(death: type[Exception]) -> None:
+@pytest.mark.parametrize("killer", [0, 3])  # of the four that are under way together, the first and the last
+def test_who_kills_workers_twice_is_the_only_one_that_is_given_up(death: type[Exception], killer: int) -> None:
     def answer(d: int) -> float:
-        if d == 3:
+        if d == killer:
             raise death
         return d * 1.5
 
-    assert worked_through(answer, GRID) == {d: "its worker died, twice" if d == 3 else d * 1.5 for d in range(8)}
+    assert worked_through(answer, GRID) == {d: "its worker died, twice" if d == killer else d * 1.5 for d in range(8)}
+
+
+def test_what_others_finished_before_a_worker_died_is_kept() -> None:
+    def submit(_: Any, __: Any, point: dict[str, int], *___: Any) -> "Future[Outcome]":
+        future: Future[Outcome] = Future()
+        if point["d"] == 1:
+            future.set_exception(BrokenExecutor())
+        elif point["d"] != 2:
+            future.set_result(Outcome(seconds=point["d"] * 1.5))
+        return future
+
+    kept: list[int] = []
+    workers: Any = SimpleNamespace(executor=SimpleNamespace(submit=submit), size=2)
+    queue = deque(GRID)
+    lost = run._until_broken(
+        queue, work_of(toy.slow), workers, lambda one, _: kept.append(one.point["d"]), at_once=None
+    )
+    assert (kept, [one.point["d"] for one in lost]) == ([0, 3], [1, 2])
+    assert [one.point["d"] for one in queue] == [4, 5, 6, 7]
+
+
+def test_all_workers_work_at_once() -> None:
+    meeting = threading.Barrier(3, timeout=5)
+
+    def meets_others(d: int) -> int:
+        return meeting.wait()
+
+    kept: list[Outcome] = []
+    hire = partial(_backends.crew, "threads", 3, None)
+    run._work_through(GRID[:3], work_of(meets_others), hire, lambda _, outcome: kept.append(outcome))
+    assert sorted(int(outcome.variables["value"].values) for outcome in kept) == [0, 1, 2]
+
+
+def test_what_is_finished_is_kept_while_what_began_before_it_goes_on() -> None:
+    second_is_kept = threading.Event()
+
+    def first_waits(d: int) -> bool:
+        return d > 0 or second_is_kept.wait(5)
+
+    found: dict[int, Any] = {}
+
+    def keep(one: Configuration, outcome: Outcome) -> None:
+        found[one.point["d"]] = bool(outcome.variables["value"].values)
+        if one.point["d"] == 1:
+            second_is_kept.set()
+
+    with _backends.crew("threads", 2, None) as workers:
+        run._until_broken(deque(GRID[:2]), work_of(first_waits), workers, keep, at_once=None)
+    assert found == {1: True, 0: True}
 
 
 def test_who_dies_once_is_run_again_alone() -> None:
