@@ -21,16 +21,16 @@ RECORDS = asked.recorded()
 @pytest.mark.parametrize("right", RIGHT, ids=asked.title)
 def test_what_is_asked_is_what_is_written_down(right: Right) -> None:
     """Where it is not, and is meant to change: ``python -m tests.conformance.asked``."""
-    same(asked.asked(right), RECORDS[f"asked of {asked.title(right)}"])
+    assert_same(asked.asked(right), RECORDS[f"asked of {asked.title(right)}"])
 
 
 def test_what_is_asked_of_strategies_is_what_is_written_down() -> None:
     found = asked.told_of_strategies()
-    same(found["asked of rules"], RECORDS["asked of rules"])
+    assert_same(found["asked of rules"], RECORDS["asked of rules"])
     assert found["runs of the engine"] == RECORDS["runs of the engine"]
 
 
-def same(found: dict[str, Any], known: dict[str, Any]) -> None:
+def assert_same(found: dict[str, Any], known: dict[str, Any]) -> None:
     assert list(found) == list(known)
     for check, (*counts, total, sizes) in found.items():
         assert (check, *counts) == (check, *known[check][:-2])

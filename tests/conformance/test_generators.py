@@ -168,15 +168,15 @@ def test_labels_are_parted_by_a_margin_of_a_millionth(side: float) -> None:
 
 def test_of_many_samples_the_first_400_are_parted() -> None:
     x, y = line(0.25, 1.0, 400)
-    for place, is_seen in ((399, True), (400, False)):
+
+    def with_one_mislabeled(place: int) -> Any:
         labels = np.append(y[:400], [0, 1])
         labels[place] = 1 - labels[place]
-        client = Client(np.append(x[:400], [[0.25], [0.75]], axis=0), labels)
-        if is_seen:
-            with pytest.raises(Broken, match="of a client with 402 samples"):
-                generators._linear(made_of(client), SEEDS, LEVEL)
-        else:
-            generators._linear(made_of(client), SEEDS, LEVEL)
+        return made_of(Client(np.append(x[:400], [[0.25], [0.75]], axis=0), labels))
+
+    generators._linear(with_one_mislabeled(400), SEEDS, LEVEL)
+    with pytest.raises(Broken, match="of a client with 402 samples"):
+        generators._linear(with_one_mislabeled(399), SEEDS, LEVEL)
 
 
 def test_the_client_with_the_most_samples_is_looked_at() -> None:

@@ -1,5 +1,6 @@
 """How far probabilities may be off for rounding, on each side, and which instances they are asked for."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,8 @@ def test_probabilities_may_leave_a_millionth_unused_of_what_clients_with_norms_c
 def test_what_rounding_puts_beyond_the_box_is_certified_as_if_it_were_not() -> None:
     # The three that are small share what the large one leaves.
     third = (1 - 0.8e-9) / 3
-    kit._optimal(1e-8, answering(*[[third, third, third, 1 + 0.8e-9]] * 3), kit._of([1, 1, 1, 10], 2))
+    optimal = partial(kit._optimal, 1e-8)
+    assert passes(optimal, kit._of([1, 1, 1, 10], 2), *[[third, third, third, 1 + 0.8e-9]] * 3)
 
 
 def test_what_rounding_puts_beyond_the_box_does_not_hide_a_gap() -> None:
