@@ -34,8 +34,10 @@ DEFECTS = [defect for kind in KINDS for defect in kind.CAUGHT]  # type: ignore[a
 RECORDS = asked.recorded()
 
 # They remember earlier calls or draw from generators of their own: what they get wrong is another thing each time.
+# NumPy partitions in another order where there are no vector instructions.
 DIFFER = {
-    "fresh_generator", "own_generator", "remembers_the_largest", "round_robin", "the_first_has_less_every_other_time"
+    "fresh_generator", "last_of_argpartition", "own_generator", "remembers_the_largest", "round_robin",
+    "the_first_has_less_every_other_time",
 }  # fmt: skip
 
 
