@@ -76,7 +76,7 @@ def mean_field_gap(
     by_round = _by_round(strategy, fed.weights, num_rounds)
     clients = parabolas(fed)
     with np.errstate(over="ignore", invalid="ignore"):
-        for t, work in enumerate(works(spectra(fed), etas)):
+        for t, work in enumerate(works(spectra(fed), etas, 0.0)):
             w = models[t]
             frequencies = _frequencies(by_round[t], clients, w)
             models[t + 1] = w + scale * frequencies @ applied(work.pull, fed.centers - w)

@@ -67,14 +67,13 @@ def places(exact: IntegerForms) -> Iterator[Place]:
         for root in roots(*_difference(exact, i, j)):
             pairs.setdefault(root, []).append((i, j))
     crossings, power = _sorted(list(pairs))
-    whole = [root.times(power) for root in crossings]
-    for crossing, left, right in zip([*crossings, None], [None, *whole], [*whole, None], strict=True):
+    meeting = {root.times(power): pairs[root] for root in crossings}
+    for left, right in pairwise([None, *meeting, None]):
         inside = _between(left, right, power)
         order = order_of(exact.losses(np.array([inside, 1 << power], dtype=object)))
         yield Place(order, *_widened(left, right), 1 << power, inside, is_crossing=False)
-        if crossing is not None and right is not None:
-            tied = _tied(order, pairs[crossing])
-            yield Place(tied, *_widened(right, right), 1 << power, right, is_crossing=True)
+        if right is not None:
+            yield Place(_tied(order, meeting[right]), *_widened(right, right), 1 << power, right, is_crossing=True)
 
 
 def _difference(exact: IntegerForms, i: int, j: int) -> tuple[int, int, int]:
@@ -102,7 +101,8 @@ def _sorted(different: list[Root]) -> tuple[list[Root], int]:
     while True:
         by_size = sorted(different, key=lambda root: root.times(power))
         whole = [root.times(power) for root in by_size]
-        if all(right - left > 2 * WIDENED for left, right in pairwise(whole)):
+        # Each is off by less than 2: numbers that are 4 apart are in order.
+        if all(right - left >= 4 for left, right in pairwise(whole)):
             return by_size, power + _SPARE_BITS
         power *= 2
 

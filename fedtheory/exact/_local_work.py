@@ -47,7 +47,7 @@ def spectra(fed: QuadraticFederation) -> Spectra:
     return Spectra(values, vectors)
 
 
-def local_work(spectra: Spectra, step_sizes: Array, relative_noise: float = 0.0) -> LocalWork:
+def local_work(spectra: Spectra, step_sizes: Array, relative_noise: float) -> LocalWork:
     """Run tau steps with the given step sizes, shape (tau,), and noise of variance ``sigma^2 + M |grad F_k|^2``.
 
     D is ``I - prod_s (I - eta_s H)``, accumulated as such so that small steps do not cancel. The noise of a step has
@@ -68,7 +68,7 @@ def local_work(spectra: Spectra, step_sizes: Array, relative_noise: float = 0.0)
     return LocalWork(pull if spectra.vectors is None else rotated(pull, spectra.vectors), variance, response)
 
 
-def works(spectra: Spectra, step_sizes: Array, relative_noise: float = 0.0) -> Iterator[LocalWork]:
+def works(spectra: Spectra, step_sizes: Array, relative_noise: float) -> Iterator[LocalWork]:
     """Yield the local work of each round, the same value as long as the step sizes, shape (T, tau), stay the same."""
     changes = np.ones(len(step_sizes), dtype=np.bool_)
     changes[1:] = (step_sizes[1:] != step_sizes[:-1]).any(axis=1)

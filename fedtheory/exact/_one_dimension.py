@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory._semidefinite import is_semidefinite
 from fedtheory._validate import Array
-from fedtheory.exact._crossings import WIDENED, Place, places, roots
+from fedtheory.exact._crossings import Place, places, roots
 from fedtheory.exact._extremes import infimum
 from fedtheory.exact._integer_forms import Integers, Quotient, largest_proved
 from fedtheory.exact._problem import Problem
@@ -76,10 +76,10 @@ def _least_on_diagonal(pieces: list[_Piece]) -> tuple[float, float]:
 def _lowest(piece: _Piece) -> Fraction | None:
     """Least skew on the diagonal at the candidates; None if it is 0/0 at all of them."""
     place, unit = piece.place, piece.place.denominator
-    points = [place.inside] if place.is_crossing else [*_stationary(piece), *_inner_ends(place)]
+    points = [place.inside] if place.is_crossing else [*_stationary(piece), *_ends(place)]
     at = [np.array([point, unit], dtype=object) for point in points]
     if None in (place.left, place.right):
-        at.append(np.array([1, 0], dtype=object))
+        at.append(np.array([unit, 0], dtype=object))
     return min((value for value in map(piece.skew.at, at) if value is not None), default=None)
 
 
@@ -92,9 +92,8 @@ def _stationary(piece: _Piece) -> list[int]:
     return [point for point in (root.times(power) for root in found) if _is_inside(point, piece.place)]
 
 
-def _inner_ends(place: Place) -> list[int]:
-    inward = [] if place.left is None else [place.left + 2 * WIDENED]
-    return inward if place.right is None else [*inward, place.right - 2 * WIDENED]
+def _ends(place: Place) -> list[int]:
+    return [end for end in (place.left, place.right) if end is not None]
 
 
 def _is_inside(point: int | Fraction, place: Place) -> bool:
@@ -105,8 +104,7 @@ def _is_above(form: Integers, place: Place) -> bool:
     """Whether a quadratic form in (y, 1) is nonnegative at the place."""
     if is_semidefinite(form):
         return True
-    (a, b), (_, c), unit = *form, place.denominator
-    ends = [end for end in (place.left, place.right) if end is not None]
+    (a, b), (_, c), unit, ends = *form, place.denominator, _ends(place)
     if any(a * end**2 + 2 * b * end * unit + c * unit**2 < 0 for end in ends):
         return False
     if a <= 0:

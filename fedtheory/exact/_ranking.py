@@ -35,7 +35,7 @@ def remembering(law: Ranked) -> Ranked:
     known: dict[bytes, Array] = {}
 
     def frequencies(losses: Array) -> Array:
-        order = (-losses).argsort(kind="stable")
+        order = losses.argsort(kind="stable")
         ranked = losses[order]
         key = order.tobytes() + (ranked[1:] == ranked[:-1]).tobytes()
         if key not in known:

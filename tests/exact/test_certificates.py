@@ -9,7 +9,7 @@ import pytest
 from flint import arb, fmpq, fmpq_mat
 
 from fedtheory._semidefinite import is_semidefinite
-from fedtheory.exact._crossings import WIDENED, Place, Root, _sorted, places, roots
+from fedtheory.exact._crossings import Place
 from fedtheory.exact._forms import _ROUNDING, forms
 from fedtheory.exact._integer_forms import integer_forms, largest_proved
 from fedtheory.exact._one_dimension import _is_above
@@ -253,32 +253,6 @@ def test_what_is_asked_for_a_proof_goes_down_from_the_guess_by_steps_that_grow_f
 
     assert largest_proved(never, 0.75) == 0.0
     assert asked == [0.75, *(0.75 * (1 - 2.0**-k) for k in range(50, 0, -2))]
-
-
-def test_numbers_that_agree_in_many_digits_are_sorted_by_more() -> None:
-    near, far = Root(Fraction(1), 0, Fraction(0)), Root(1 + Fraction(1, 2**90), 0, Fraction(0))
-    (first, second), power = _sorted([far, near])
-    assert (first, second) == (near, far)
-    assert second.times(power) - first.times(power) > 2 * WIDENED
-
-
-def test_a_number_is_the_same_root_of_a_line_and_of_a_parabola():
-    one, two = (Root(Fraction(number), 0, Fraction(0)) for number in (1, -2))
-    assert roots(0, 3, -6) == {one}  # 6 y - 6
-    assert roots(5, 5, -20 + 5) == {Root(Fraction(1), 0, Fraction(0)), Root(Fraction(-3), 0, Fraction(0))}
-    assert roots(-4, -2, 8) == {one, two}  # -4 (y - 1) (y + 2)
-    assert roots(1, 0, -2) == {Root(Fraction(0), sign, Fraction(2)) for sign in (-1, 1)}
-    assert roots(3, 3, 3) == {Root(Fraction(-1), 0, Fraction(0))}
-    assert roots(1, 1, 2) == roots(0, 0, 5) == roots(0, 0, 0) == set()
-
-
-def test_clients_of_equal_and_of_other_curvature_tie_in_one_model():
-    # (w + 1)^2/2, (w - 1)^2/2 and (w - 1/2)^2 + 1/4 are all 1/2 at w = 0; the last meets the second again at w = 0 only
-    # and the first at w = 0 and w = 4.
-    fed = QuadraticFederation([1.0, 1.0, 2.0], [[-1.0], [1.0], [0.5]], np.full(3, 1 / 3), [0.0, 0.0, 0.25])
-    ties = [place.values for place in places(integer_forms(fed)) if place.is_crossing]
-    sizes = sorted(len(set(values)) for values in ties)
-    assert sizes == [1, 2]
 
 
 def test_forms_allow_for_rounding_by_the_condition_number_and_the_sum_of_their_traces():

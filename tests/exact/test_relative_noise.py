@@ -148,10 +148,10 @@ def test_curvatures_along_the_axes_have_the_gap_of_their_matrices(strategy, num_
     np.testing.assert_allclose(computed(fed, DIAGONAL, strategy, num_rounds, tau), truth, rtol=1e-13)
 
 
-def forgets_the_noise_in_the_gradients(eigen, steps, relative_noise=0.0):
+def forgets_the_noise_in_the_gradients(eigen, steps, relative_noise):
     """The defect: relative noise of the mean path only."""
     # To first order in M there is no noise in the gradients.
-    return WORK(eigen, steps)._replace(response=WORK(eigen, steps, 1e-9).response * (relative_noise / 1e-9))
+    return WORK(eigen, steps, 0.0)._replace(response=WORK(eigen, steps, 1e-9).response * (relative_noise / 1e-9))
 
 
 WORK = _local_work.local_work

@@ -1,0 +1,79 @@
+"""Where losses cross on a line: the numbers, their order, and who ranks where between them."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from fedtheory.exact._crossings import WIDENED, Place, Root, _sorted, places, roots
+from fedtheory.exact._integer_forms import integer_forms
+from fedtheory.federation.quadratic import QuadraticFederation
+
+
+def test_a_number_is_written_in_whole_units_up_to_two_whatever_its_sign():
+    # In units of 1/1024 a third is 341 and a part, the root of two 1448 and a part; 1/3 - 2^(1/2) is -1106 and a part.
+    third, two = Fraction(1, 3), Fraction(2)
+    assert [Root(third, sign, two).times(10) for sign in (-1, 0, 1)] == [341 - 1448, 341, 341 + 1448]
+    assert Root(-third, 1, Fraction(2, 9)).times(10) == -342 + 482  # the root of 2/9 is a third of that of two
+
+
+def test_numbers_that_agree_in_many_digits_are_sorted_by_more():
+    near, far = Root(Fraction(1), 0, Fraction(0)), Root(1 + Fraction(1, 2**90), 0, Fraction(0))
+    (first, second), power = _sorted([far, near])
+    assert (first, second) == (near, far)
+    # Ends that are moved by a few units stay within 2^-128 of the distance.
+    assert second.times(power) - first.times(power) > 2**128 * 2 * WIDENED
+
+
+def test_numbers_whose_whole_units_are_in_the_wrong_order_are_told_apart_by_more_digits():
+    # Rounding takes almost a unit from 1 - 2^-100 and a part of one from the root of two; the other number is one unit
+    # above what is left of their sum, and below the sum.
+    two_parts = Root(1 - Fraction(1, 2**100), 1, Fraction(2))
+    whole = Root(Fraction(two_parts.times(64) + 1, 2**64), 0, Fraction(0))
+    assert two_parts.times(64) < whole.times(64)
+    assert _sorted([two_parts, whole])[0] == [whole, two_parts]
+
+
+def test_a_number_is_the_same_root_of_a_line_and_of_a_parabola():
+    one, two = (Root(Fraction(number), 0, Fraction(0)) for number in (1, -2))
+    assert roots(0, 3, -6) == {one}  # 6 y - 6
+    assert roots(5, 5, -20 + 5) == {Root(Fraction(1), 0, Fraction(0)), Root(Fraction(-3), 0, Fraction(0))}
+    assert roots(-4, -2, 8) == {one, two}  # -4 (y - 1) (y + 2)
+    assert roots(1, 0, -2) == {Root(Fraction(0), sign, Fraction(2)) for sign in (-1, 1)}
+    assert roots(3, 3, 3) == {Root(Fraction(-1), 0, Fraction(0))}
+    assert roots(1, 1, 2) == roots(0, 0, 5) == roots(0, 0, 0) == set()
+
+
+# With x = w + 10 the losses are (x + 1)^2/2, (x - 1)^2/2 and (x - 1/2)^2 + 1/4: all are 1/2 at x = 0; the last meets
+# the second again at 0 only and the first at 0 and 4. At x = -1 they are 0, 2 and 5/2; at 2 they are 9/2, 1/2 and 5/2;
+# at 5 they are 18, 8 and 41/2.
+THREE = QuadraticFederation([1.0, 1.0, 2.0], [[-11.0], [-9.0], [-9.5]], np.full(3, 1 / 3), [0.0, 0.0, 0.25])
+
+
+def models(place: Place) -> tuple[Fraction | None, Fraction, Fraction | None]:
+    """Ends and inside of a place, in the unit in which the centers are whole, here a half."""
+    ends = (None if end is None else Fraction(end, 2 * place.denominator) for end in (place.left, place.right))
+    left, right = ends
+    return left, Fraction(place.inside, 2 * place.denominator), right
+
+
+def test_orders_change_from_left_to_right_and_losses_tie_where_they_meet():
+    found = list(places(integer_forms(THREE)))
+    assert [place.values.tolist() for place in found] == [[0, 1, 2], [0, 0, 0], [2, 0, 1], [1, 0, 1], [1, 0, 2]]
+    assert [place.is_crossing for place in found] == [False, True, False, True, False]
+    for place in found:
+        losses = THREE.losses([float(models(place)[1])])
+        assert place.is_crossing or np.array_equal(np.argsort(losses), np.argsort(place.values))
+
+
+def test_places_overlap_by_less_than_can_be_told_and_cover_the_line():
+    beyond, *inner, end = (models(place) for place in places(integer_forms(THREE)))
+    assert beyond[0] is end[2] is None
+    assert [place[1] for place in inner[::2]] == [-10, -6]  # two crossings, the interval in between
+    for before, after in pairwise([beyond, *inner, end]):
+        assert after[0] < before[2]
+        assert before[2] - after[0] < Fraction(4, 2**128)
+    for left, inside, right in inner:
+        assert left < inside < right
+    assert beyond[1] < beyond[2]
+    assert end[0] < end[1]
