@@ -31,7 +31,7 @@ def integers(values: npt.ArrayLike) -> tuple[Integers, int]:
     """
     floats = np.asarray(values, dtype=np.float64)
     ratios = [float(value).as_integer_ratio() for value in floats.flat]
-    unit = max((denominator for _, denominator in ratios), default=1)
+    unit = max(denominator for _, denominator in ratios)
     numerators = np.empty(floats.size, dtype=object)
     numerators[:] = [numerator * (unit // denominator) for numerator, denominator in ratios]
     return numerators.reshape(floats.shape), unit

@@ -10,7 +10,6 @@ from flint import arb, fmpq, fmpq_mat
 
 from fedtheory._semidefinite import is_semidefinite
 from fedtheory.exact._crossings import Place
-from fedtheory.exact._forms import _ROUNDING, forms
 from fedtheory.exact._integer_forms import integer_forms, largest_proved
 from fedtheory.exact._one_dimension import _is_above
 from fedtheory.exact._problem import problem_of
@@ -253,12 +252,3 @@ def test_what_is_asked_for_a_proof_goes_down_from_the_guess_by_steps_that_grow_f
 
     assert largest_proved(never, 0.75) == 0.0
     assert asked == [0.75, *(0.75 * (1 - 2.0**-k) for k in range(50, 0, -2))]
-
-
-def test_forms_allow_for_rounding_by_the_condition_number_and_the_sum_of_their_traces():
-    # Mean curvature diag(5/2, 1/2), of condition number 5, which becomes the identity; clients share their minimizer.
-    diagonals = np.array([[1.0, 0.5], [3.0, 0.5], [4.0, 0.5]])
-    shared = QuadraticFederation(diagonals, np.ones((3, 2)), [0.5, 0.0, 0.5])
-    traces = (diagonals / [2.5, 0.5]).sum(axis=1)
-    np.testing.assert_allclose(traces, [1.4, 2.2, 2.6])
-    assert forms(shared).rounding == pytest.approx(_ROUNDING * 5 * 6.2, rel=1e-12, abs=0)

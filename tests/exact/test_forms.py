@@ -1,0 +1,63 @@
+"""Quadratic forms in doubles and in integers: who shares a minimizer, models far away, what rounding may take."""
+
+# mypy: allow-untyped-calls
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from fedtheory.exact._forms import _ROUNDING, forms, is_homogeneous, model_along
+from fedtheory.exact._integer_forms import integer_forms
+from fedtheory.exact._problem import problem_of
+from fedtheory.federation.quadratic import QuadraticFederation
+from tests.exact.judge import Judge, rational
+
+EPS = 2.0**-52
+
+
+@pytest.mark.parametrize("scale", [2.0**-20, 1.0, 2.0**20])
+@pytest.mark.parametrize(("units", "is_shared"), [(511, True), (513, False)])
+def test_clients_share_their_minimizer_if_they_are_off_by_256_roundings_of_their_centers(scale, units, is_shared):
+    # Centers 1 and 1 + units eps: both are units/2 eps from w*, whatever the unit of length.
+    centers = scale * np.array([[1.0, 1.0], [1 + units * EPS, 1 + units * EPS]])
+    assert is_homogeneous(QuadraticFederation([1.0, 1.0], centers, [0.5, 0.5])) is is_shared
+
+
+def test_busy_clients_that_share_their_minimizer_are_given_that_of_the_first_and_idle_ones_keep_theirs():
+    centers = np.array([[3.0, 5.0], [1.0, 2.0], [1.0 + EPS, 2.0]])
+    problem = problem_of(QuadraticFederation([1.0, 2.0, 3.0], centers, [0.0, 0.25, 0.75]))
+    assert problem.objective_gap == 0
+    assert problem.fed.centers.tolist() == centers[[0, 1, 1]].tolist()
+
+
+def test_a_model_of_a_form_is_along_its_direction_and_a_billion_away_at_infinity():
+    center, offset = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    np.testing.assert_allclose(model_along(center, offset, 2.0), [2.5, 4.0], rtol=1e-15)
+    np.testing.assert_allclose(model_along(center, offset, -2.0), [-0.5, 0.0], rtol=1e-15)
+    for tau in (0.0, 1e-12, -1e-12):
+        np.testing.assert_allclose(model_along(center, offset, tau) / 1e9, [0.6, 0.8], rtol=1e-8)
+    assert model_along(center, 0 * offset, 0.0).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("constant", [Fraction(0), Fraction(3, 7), Fraction(-2, 5)])
+def test_the_form_of_an_inequality_is_its_difference_in_one_unit_at_all_models(constant):
+    rng = np.random.default_rng(3)
+    fed = QuadraticFederation(rng.uniform(1, 3, (3, 2)), rng.normal(size=(3, 2)), rng.dirichlet(np.ones(3)))
+    q, number, exact, judge = rng.dirichlet(np.ones(3)), 0.7, integer_forms(fed), Judge(fed, 1, 1)
+    form, units = exact.skew(q).above(number, constant), set()
+    for w in rng.normal(size=(4, 2)):
+        difference = (rational(q) - Fraction(number) * judge.p) @ judge.excess(rational(w)) + constant
+        z = exact.point(w)
+        units.add(Fraction(int(z @ form @ z), int(z[-1]) ** 2) / difference)
+    assert len(units) == 1
+    assert units.pop() > 0
+
+
+def test_forms_allow_for_rounding_by_the_condition_number_and_the_sum_of_their_traces():
+    # Mean curvature diag(5/2, 1/2), of condition number 5, which becomes the identity; clients share their minimizer.
+    diagonals = np.array([[1.0, 0.5], [3.0, 0.5], [4.0, 0.5]])
+    shared = QuadraticFederation(diagonals, np.ones((3, 2)), [0.5, 0.0, 0.5])
+    traces = (diagonals / [2.5, 0.5]).sum(axis=1)
+    np.testing.assert_allclose(traces, [1.4, 2.2, 2.6])
+    assert forms(shared).rounding == pytest.approx(_ROUNDING * 5 * 6.2, rel=1e-12, abs=0)
