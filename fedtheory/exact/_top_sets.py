@@ -113,25 +113,27 @@ def _excludes(exact: IntegerForms, is_top: Mask, multipliers: Array) -> bool:
     curvatures = exact.forms[:, 0, 0]
     if (curvatures == curvatures[0]).all():
         masses = _balanced(exact, sides, masses)
-    inside, outside = masses * is_top, masses * ~is_top
-    if (masses < 0).any() or not inside.any() or not outside.any():
+    if (masses < 0).any():
         return False
-    factors = outside * inside.sum() - inside * outside.sum()
+    factors = sides * masses
+    factors[is_top] *= masses[~is_top].sum()
+    factors[~is_top] *= masses[is_top].sum()
     form = np.tensordot(factors, exact.forms, 1)
     form[-1, -1] += factors @ exact.minima - 1
     return is_semidefinite(form)
 
 
 def _balanced(exact: IntegerForms, sides: Integers, masses: Integers) -> Integers:
-    """Change masses a little, so that the slope vanishes where no curvature can beat it; negative if it cannot be done.
+    """Change masses a little, so that the slope vanishes where no curvature can beat it, or leave them if it cannot.
 
     With C the rows (1, c_k) times the side, the masses ``x (1 - C y)``, ``(C' diag(x) C) y = C' x``, have ``C' x = 0``.
+    Some of them may be negative.
     """
     rows = sides[:, None] * np.column_stack([np.full(len(sides), 1, dtype=object), exact.centers])
     try:
         shift = solve(rows.T @ (masses[:, None] * rows), rows.T @ masses)
     except ZeroDivisionError:
-        return -masses - 1
+        return masses
     common = lcm(*(number.denominator for number in shift))
     whole = np.array([int(number * common) for number in shift], dtype=object)
     result: Integers = masses * (common - rows @ whole)
