@@ -19,7 +19,8 @@ from fedtheory.selection.laws import Ranked
 __all__ = ["DiagonalBound", "diagonal_bound", "proved_bound", "ranked_matrices"]
 
 
-_PATIENCE = 20
+_MOST_CUTS, _PATIENCE = 200, 20
+_TOLERANCE = 1e-9
 _FREQUENCIES = 4e-13
 
 
@@ -51,7 +52,7 @@ def proved_bound(problem: Problem, law: Ranked, bound: DiagonalBound) -> float:
     return problem.proved(bound.frequencies, bound.value, own - largest)
 
 
-def diagonal_bound(matrices: Array, law: Ranked, *, max_cuts: int = 200, tolerance: float = 1e-9) -> DiagonalBound:
+def diagonal_bound(matrices: Array, law: Ranked, max_cuts: int = _MOST_CUTS) -> DiagonalBound:
     """Maximize the smallest eigenvalue of ``sum_k q_k matrices_k`` over B.
 
     Each round solves the matrix game between the vertices of B and the points z found so far; its frequencies get
@@ -73,7 +74,7 @@ def diagonal_bound(matrices: Array, law: Ranked, *, max_cuts: int = 200, toleran
         ceiling = min(ceiling, float(answer @ target))
         if value > best:
             best, best_frequencies = value, frequencies
-        if ceiling - best <= tolerance * max(1.0, ceiling) or idle > _PATIENCE:
+        if ceiling - best <= _TOLERANCE * max(1.0, ceiling) or idle > _PATIENCE:
             break
         points.append(z)
         payoffs.append(_payoff(matrices, z))

@@ -110,7 +110,7 @@ def error_floor(
 
 def _minimizer(fed: QuadraticFederation, q: Array) -> Array:
     """Minimizer of ``sum_k q_k F_k``."""
-    return parabolas(fed).minimizer(q / q.sum())
+    return parabolas(fed).minimizer(q)
 
 
 def _best_frequencies(

@@ -1,0 +1,57 @@
+"""When the cutting planes stop, and that they neither see the unit of a skew nor a minimum that all share."""
+
+# mypy: allow-untyped-calls
+
+import numpy as np
+import pytest
+
+import fedtheory.exact._diagonal as module
+from fedtheory.exact._diagonal import diagonal_bound, ranked_matrices
+from fedtheory.exact._forms import forms
+from fedtheory.selection.laws import Ranked
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from tests.exact.test_selection_skews import federation, law_of
+
+
+def test_rounds_that_improve_nothing_are_counted_and_end_it(monkeypatch):
+    # Both clients have the skew 1 everywhere: the first round finds it, twenty more improve nothing and leave a point
+    # each, and the next one is one too many.
+    monkeypatch.setattr(module, "_TOLERANCE", -1.0)
+    fair = Ranked(lambda _: np.full(2, 0.5))
+    bound = diagonal_bound(np.ones((2, 1, 1)), fair)
+    assert (bound.value, bound.gap, len(bound.points)) == (1.0, 0.0, 1 + 1 + 20)
+    assert len(diagonal_bound(np.ones((2, 1, 1)), fair, 7).points) == 1 + 7
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_rounds_that_are_worse_than_the_best_improve_nothing(monkeypatch, seed):
+    fed = federation(seed, 5, 3)
+    law = law_of(fed, 1, 3)
+    enough = len(diagonal_bound(forms(fed).matrices, law).points)
+    monkeypatch.setattr(module, "_TOLERANCE", -1.0)
+    # Rounding may let a few of them seem better.
+    assert enough < len(diagonal_bound(forms(fed).matrices, law).points) < enough + 60
+
+
+def test_the_gap_that_is_small_enough_is_relative():
+    fed = federation(0, 5, 3)
+    law = law_of(fed, 1, 3)
+    one, other = (diagonal_bound(unit * forms(fed).matrices, law) for unit in (1.0, 2.0**20))
+    assert other.gap <= 1e-9 * other.value
+    assert len(other.points) == pytest.approx(len(one.points), abs=5)
+
+
+def test_masses_are_shares_of_their_sum_and_none_is_negative():
+    assert module._distribution(np.array([2.0, -1e-12, 0.0, 6.0])).tolist() == [0.25, 0, 0, 0.75]
+
+
+@pytest.mark.parametrize("common", [-(2.0**40), 2.0**40])
+def test_a_common_minimum_costs_the_corrected_forms_no_digits(common):
+    fed = federation(1, 4, 2)
+    law, minima = PowerOfChoice(1, 3).law(fed.weights), np.array([0.5, 3.0, 0.0, 1.25])
+    corrected = ranked_matrices(forms(fed), minima, law)
+    np.testing.assert_array_equal(ranked_matrices(forms(fed), minima + common, law), corrected)
+    # Ranked by their minima, clients 1 and 3 are the first two: what is taken off is what all would get by that.
+    largest = law.frequencies(minima) @ minima
+    difference = (corrected - forms(fed).matrices)[:, -1, -1]
+    np.testing.assert_allclose(difference, (minima - largest) / fed.objective_gap, rtol=1e-12)
