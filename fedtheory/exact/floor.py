@@ -21,6 +21,9 @@ from fedtheory.selection.laws import Fixed, KnowsItsLaw, Ranked
 
 __all__ = ["ErrorFloor", "error_floor"]
 
+# Relative to the objective gap. Nothing depends on them but how soon the outer loop may stop.
+_PRECISION, _MOST_STEPS = 1e-12, 200
+
 
 class ErrorFloor(NamedTuple):
     """The limit of small steps.
@@ -133,9 +136,7 @@ def _best_frequencies(
         if gap <= tolerance * fed.objective_gap:
             break
         corners = np.unique(vertices, axis=0)
-        w = _smallest_maximum(fed, corners, w, float(np.clip(1e-4 * tolerance, 1e-16, 1e-10)))
-        vertices.append(_vertex(law, fed.losses(w)))
-        q = _multipliers(fed, corners, w) @ corners
+        q = _multipliers(fed, corners, _smallest_maximum(fed, corners, w)) @ corners
     return best, best_gap
 
 
@@ -146,26 +147,25 @@ def _vertex(law: Ranked, losses: Array) -> Array:
     return law.frequencies(ranks)
 
 
-def _smallest_maximum(fed: QuadraticFederation, corners: Array, w: Array, precision: float) -> Array:
-    """Minimize ``max_i sum_k corners[i, k] F_k(w)``: a small convex program in (w, t).
-
-    The precision is relative to the objective gap. Nothing depends on it but how soon the outer loop may stop.
-    """
+def _smallest_maximum(fed: QuadraticFederation, corners: Array, w: Array) -> Array:
+    """Minimize ``max_i sum_k corners[i, k] F_k(w)``, from a model on: a small convex program in (w, t)."""
     from scipy.optimize import minimize
 
-    scale, clients = fed.objective_gap, parabolas(fed)
+    gap, clients = fed.objective_gap, parabolas(fed)
+    length = np.sqrt(gap / fed.smoothness)  # unit of w and of gap / gradient, so that the solver sees no units
     upward = np.append(np.zeros(fed.dim), 1.0)
     above_all = {
         "type": "ineq",
-        "fun": lambda x: x[-1] - corners @ (clients.losses(x[:-1]) - fed.minimum) / scale,
-        "jac": lambda x: np.column_stack([-corners @ clients.gradients(x[:-1]) / scale, np.ones(len(corners))]),
+        "fun": lambda x: x[-1] - corners @ (clients.losses(length * x[:-1]) - fed.minimum) / gap,
+        "jac": lambda x: np.column_stack(
+            [-corners @ clients.gradients(length * x[:-1]) * length / gap, np.ones(len(corners))]
+        ),
     }
-    start = np.append(w, (corners @ (fed.losses(w) - fed.minimum)).max() / scale)
     solved = minimize(
-        lambda x: x[-1], start, jac=lambda _: upward, constraints=[above_all], method="SLSQP",
-        options={"ftol": precision, "maxiter": 200},
+        lambda x: x[-1], np.append(w / length, 0.0), jac=lambda _: upward, constraints=[above_all], method="SLSQP",
+        options={"ftol": _PRECISION, "maxiter": _MOST_STEPS},
     )  # fmt: skip
-    result: Array = solved.x[:-1]
+    result: Array = length * solved.x[:-1]
     return result
 
 

@@ -65,6 +65,21 @@ def test_the_duality_gap_closes_for_any_curvature_and_no_other_model_is_lower(se
     assert all(mean_of_selected(fed, min(m, d), max(m, d), w) >= lowest - floor.gap for w in others)
 
 
+@pytest.mark.parametrize(("length", "curvature"), [(1e-20, 1.0), (1e-6, 1e-12), (1e8, 1e12)])
+@pytest.mark.parametrize("seed", [0, 3, 9])
+def test_the_duality_gap_closes_in_every_unit_of_length_and_of_curvature(seed, length, curvature):
+    fed, strategy = full_federation(seed), PowerOfChoice(1, 3)
+    other = QuadraticFederation(
+        curvature * fed.curvatures, length * fed.centers, fed.weights, curvature * length**2 * fed.minima
+    )
+    here, there = error_floor(fed, strategy), error_floor(other, strategy)
+    assert there.gap <= 1e-12 * other.objective_gap
+    # Both models are off by as much as their gaps leave open, 1e-6 of the distances between clients.
+    np.testing.assert_allclose(there.minimizer / length, here.minimizer, atol=1e-5)
+    assert there.value == pytest.approx(curvature * length**2 * here.value, rel=1e-5)
+    assert error_floor(other, strategy, tolerance=0.5).gap > 1e-3 * other.objective_gap
+
+
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-4, 1e-6])
 @pytest.mark.parametrize("seed", range(8))
 def test_a_loose_tolerance_is_reached_and_certified(seed, tolerance):
@@ -154,6 +169,13 @@ def test_homogeneous_clients_have_no_floor_and_idle_clients_do_not_matter():
 def test_highest_loss_is_power_of_choice_among_all():
     fed = full_federation(2)
     assert error_floor(fed, PowerOfChoice(2, "all")).value == error_floor(fed, PowerOfChoice(2, 7)).value
+
+
+def test_masses_of_corners_are_shares_where_no_mixture_of_gradients_vanishes():
+    # At w = 0 the losses are 1/2, 2 and 2: the last two are active, with slopes 1/2 and 1, of which the first is least.
+    fed = QuadraticFederation([1.0, 0.0625, 0.25], [[-1.0], [-8.0], [-4.0]], [0.5, 0.25, 0.25])
+    masses = module._multipliers(fed, np.eye(3), np.zeros(1))
+    np.testing.assert_allclose(masses, [0.0, 1.0, 0.0], atol=1e-12)
 
 
 def test_an_anti_ranking_mutant_has_no_certificate(monkeypatch):
