@@ -55,9 +55,10 @@ def data_of(assembled: Assembled) -> Data:
     rows, entries = assembled.rows.toarray(), assembled.num_entries
     loose = np.arange(len(rows) - 1) >= assembled.num_equalities
     # Values that no constraint tells apart from others move with them.
-    _, sizes, combinations = np.linalg.svd(rows[1:, entries:], full_matrices=False)
-    matter = sizes > _SINGULAR * sizes.max(initial=0.0)
-    combinations = np.eye(sizes.size) if matter.all() else combinations[matter].T
+    _, sizes, turns = np.linalg.svd(rows[1:, entries:], full_matrices=False)
+    combinations = turns[sizes > _SINGULAR * sizes.max(initial=0.0)].T
+    if len(combinations) == len(combinations.T):
+        combinations = np.eye(len(combinations))
     levels = rows[:, entries:] @ combinations
     return Data(assembled.sizes, rows[:, :entries], levels, combinations, assembled.bounds[1:], loose)
 

@@ -186,7 +186,7 @@ def _longest(data: Data, state: State, frame: Frame, step: _Step) -> tuple[float
         for length, matrix in zip(frame.lengths, matrices, strict=True):
             relative = matrix / np.sqrt(length[:, None] * length)
             shrinking = max(shrinking, -np.linalg.eigvalsh(relative).min(initial=0.0))
-        found.append(min(1.0, _CAUTION / max(shrinking, _CAUTION)))
+        found.append(_CAUTION / max(shrinking, _CAUTION))
     return found[0], found[1]
 
 

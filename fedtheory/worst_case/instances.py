@@ -107,11 +107,10 @@ def _on_simplex(vectors: Array, linear: Array) -> Array:
     inside = [int(np.argmin((vectors**2).sum(axis=1) / 2 + linear))]
     weights = np.zeros(linear.size)
     weights[inside] = 1.0
-    small = 1e-15 * (float((vectors**2).max()) + float(np.ptp(linear)))
     for _ in range(50 * linear.size):
         slope = vectors @ (weights @ vectors) + linear
         best = int(np.argmin(slope))
-        if best in inside or slope[best] >= slope @ weights - small:
+        if best in inside or slope[best] >= slope @ weights:
             break
         inside.append(best)
         inside = _settled(weights, inside, vectors, linear)
@@ -136,16 +135,16 @@ def _way_down(here: Array, vectors: Array, linear: Array) -> tuple[Array, bool]:
 
     Along the second the objective is linear: it ends where a weight does.
     """
-    size = here.size
-    hull = np.column_stack([vectors / (np.abs(vectors).max() or 1.0), np.ones(size)])
-    _, lengths, rows = np.linalg.svd(hull.T)
-    idle = rows[np.count_nonzero(lengths > 1e-12 * lengths[0]) :]
+    edges, rise = vectors[1:] - vectors[0], linear[1:] - linear[0]
+    turns, lengths, _ = np.linalg.svd(edges)
+    idle = turns[:, np.count_nonzero(lengths > 1e-12 * np.linalg.norm(edges)) :]
     if idle.size:
-        down = -idle.T @ (idle @ linear)
-        return (down if np.abs(down).max() > 1e-15 * np.abs(linear).max() else idle[0]), False
-    square = np.ones((size + 1, size + 1))
-    square[:size, :size], square[size, size] = vectors @ vectors.T, 0.0
-    return np.linalg.lstsq(square, np.append(-linear, 1.0), rcond=None)[0][:size] - here, True
+        down = -idle @ (idle.T @ rise)
+        change = down if down.any() else idle[:, 0]
+    else:
+        slope = edges @ (here @ vectors) + rise
+        change = -turns @ (turns.T @ slope / lengths**2)
+    return np.append(-change.sum(), change), not idle.size
 
 
 @final
