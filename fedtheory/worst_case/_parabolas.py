@@ -6,6 +6,7 @@ matrices) and eigenvalues ``h = mu + (L - mu)/(1 + t^2)``, for which ``((h - mu)
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,8 +94,8 @@ def _rational_curvature(values: Array, vectors: Array, mu: Fraction) -> Curvatur
 
 
 def _signs(size: int) -> Iterator[Array]:
-    for number in range(2 ** min(size, 8)):
-        yield np.array([-1.0 if number >> place & 1 else 1.0 for place in range(size)])
+    for signs in product((1.0, -1.0), repeat=min(size, 8)):
+        yield np.array([*signs, *[1.0] * (size - len(signs))])
 
 
 def _inverse(matrix: Exact) -> Exact:

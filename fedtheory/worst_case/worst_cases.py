@@ -2,7 +2,7 @@
 
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, final
 
@@ -118,8 +118,8 @@ class WorstCase:
     enclosure: tuple[Fraction, Fraction]
     multipliers: Lemma
     program: ProgramSize
-    _check: Callable[[], tuple[Fraction, Fraction]] = field(repr=False)
-    _attain: Callable[[], Instance] = field(repr=False)
+    _check: Callable[[], tuple[Fraction, Fraction]]
+    _attain: Callable[[], Instance]
 
     @property
     def value(self) -> float:

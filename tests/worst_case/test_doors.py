@@ -58,6 +58,11 @@ REFUSED: dict[str, tuple[Callable[[], WorstCase], type[Exception], str]] = {
         ValueError,
         r"orders of the losses must be at most 1000, got 4!\^3",
     ),
+    "orders of three rounds": (
+        lambda: power_of_choice(3, 1, 1, 1, 0.25, **CLASS, num_rounds=3, max_block=99),
+        ValueError,
+        r"at most 1000, got 3!\^12",
+    ),
     "skews": (
         lambda: skew_class(1, 0.25, **CLASS, rho_diagonal=2, rho_tilde=1),
         AssumptionViolated,
@@ -144,10 +149,25 @@ def test_every_outcome_of_the_comparison_has_a_federation_that_attains_it(cell: 
         assert worst.verify() == worst.enclosure
 
 
+@pytest.mark.parametrize(
+    ("cell", "threshold"), [("included", 3), ("above", 3), ("below", 3), ("above", 0), ("below", 0)]
+)
+def test_free_minima_put_the_third_client_where_the_outcome_wants_it_whatever_the_threshold(
+    cell: str, threshold: int
+) -> None:
+    worst = aligned(cells=[cell], minima="free", threshold=threshold)
+    found = worst.instance()
+    assert found.run() == pytest.approx(float(worst.enclosure[0]), rel=1e-6)
+    first, second, third = (client.loss(found.start) for client in found.clients)
+    assert {"included": 1, "above": 2, "below": 2}[cell] == 1 + (abs(third - (first + second) / 2) >= threshold)
+
+
 def test_whom_fedalign_leaves_out_does_not_matter() -> None:
     alone = fedavg(1, 0.25, **CLASS)
     assert aligned(cells=["above"]).value == pytest.approx(alone.value, rel=1e-5)
-    assert aligned().value == pytest.approx(aligned(cells=["included"]).value, rel=1e-5)
+    worst = aligned()
+    assert worst.value == pytest.approx(aligned(cells=["included"]).value, rel=1e-5)
+    assert worst.instance().run() == pytest.approx(float(worst.enclosure[0]), rel=1e-6)
     assert aligned(threshold=Q(1, 100)).enclosure[0] <= aligned(minima="free").enclosure[1]
 
 

@@ -3,13 +3,16 @@
 from dataclasses import replace
 from fractions import Fraction as Q
 
+import numpy as np
 import pytest
 
 from fedtheory.errors import OracleError
+from fedtheory.worst_case import enclosures
 from fedtheory.worst_case.certificates import FeasiblePoint, Multipliers, verify_lower, verify_upper
 from fedtheory.worst_case.enclosures import Enclosure, enclose
 from fedtheory.worst_case.function_classes import Point, interpolation
 from fedtheory.worst_case.gram import Draft, Form, Program, Value, Vector
+from fedtheory.worst_case.solver import Assembled, Solution
 
 
 def gradient_descent(num_steps: int, step_size: Q, mu: Q, L: Q, *, loss: bool = False) -> Program:
@@ -136,3 +139,49 @@ def test_parabolas_of_the_extreme_curvatures_fulfill_every_condition_with_equali
     # Between them there is room, outside there is none: (h - mu)(L - h) times a square.
     for curvature, sign in ((Q(1), -1), (Q(3), 1), (Q(1, 4), 1)):
         assert all(sign * value_on_parabola(form, points, curvature, at) > 0 for form in conditions)
+
+
+def twice() -> Program:
+    draft = Draft()
+    w = draft.vector()
+    draft.at_most(w.square, 3)
+    return draft.maximize(2 * w.square)
+
+
+@pytest.mark.parametrize("missing", [Q(1), Q(1, 10**30)])
+def test_multipliers_that_are_short_by_anything_prove_nothing(missing: Q) -> None:
+    assert verify_upper(twice(), Multipliers((Q(2),))) == 6
+    with pytest.raises(OracleError, match="positive semidefinite matrix, got another in block 0"):
+        verify_upper(twice(), Multipliers((2 - missing,)))
+
+
+def test_one_side_without_a_proof_leaves_no_enclosure() -> None:
+    def refuse(_: Solution) -> FeasiblePoint:
+        message = "no point"
+        raise OracleError(message)
+
+    with pytest.raises(OracleError, match="both sides, got none: the solver ended with a solution"):
+        enclose(twice(), refuse)
+
+
+def test_more_room_is_left_only_where_less_gave_no_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
+    rooms, known = list[float](), enclosures._quickly
+
+    def quickly(program: Program, assembled: Assembled, room: float) -> tuple[list[Solution], str]:
+        rooms.append(room)
+        return known(program, assembled, room) if room < 1e-3 else ([], "too much room")
+
+    monkeypatch.setattr(enclosures, "_quickly", quickly)
+    first = enclose(twice(), rooms=(1e-6, 1e-7))
+    assert rooms == [1e-6]
+    second = enclose(twice(), rooms=(1.0, 1e-7, 1e-8))
+    assert rooms == [1e-6, 1.0, 1e-7]
+    # What is left free is lost: about the room on each side.
+    assert 0 < second.upper - second.lower < (first.upper - first.lower) / 5
+
+
+def test_inequalities_that_count_for_a_billionth_of_the_largest_are_taken_out() -> None:
+    solution = Solution((), np.zeros(0), np.array([3.0, 2e-9, 5e-9, 0.5]), np.array([1e-12]))
+    trimmed = enclosures._trimmed(solution)
+    assert trimmed.multipliers.tolist() == [3.0, 0.0, 5e-9, 0.5]
+    assert trimmed.equality_multipliers.tolist() == [1e-12]
