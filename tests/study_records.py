@@ -26,9 +26,9 @@ UNTOLD = ("optimal_probabilities", "scaling", "worst_federation_picture")
 NAMES = [script.stem for script in SCRIPTS if script.stem != "performance"]  # has a row for each library installed
 ROUNDING = 1e-2  # a mean of logarithms moves by 1 if its numbers double, by 0.002 if another sample is misclassified
 # Where all clients begin with the same loss, rounding decides whom a strategy takes for the worst; areas have their
-# corners in an order that the last digit decides; a width is a difference of like numbers. Without AVX a
-# processor moved these by up to 0.17, and the others by 0.0015.
-MOVED, TIED = 0.3, "power_of_choice_synthetic"
+# corners in an order that the last digit decides; widths and points of accuracy are differences of like numbers.
+# Without AVX a processor moved these by up to 0.17, and the others by 0.0015.
+MOVED, TIED, DIFFERENCES = 0.3, "power_of_choice_synthetic", ("width", "points")
 CLOCKS = ("seconds", "ms per round")
 NUMBER = re.compile(r"[-−]?\d[\d.,]*(?:e[-+]?\d+)?")
 NOTHING = 1e-9  # a difference that is 0 but for rounding and a solver's tolerance is told as 0
@@ -101,7 +101,7 @@ def moved(name: str, told: dict[str, float], known: dict[str, float]) -> list[st
     """Return the names of sizes that are farther from those on record than another machine's, or on one side only."""
     found = set(told) ^ set(known)
     for key in set(told) & set(known):
-        loose = name == TIED or key.startswith("figure") or "width" in key
+        loose = name == TIED or key.startswith("figure") or any(word in key for word in DIFFERENCES)
         found |= {key} if abs(told[key] - known[key]) > (MOVED if loose else ROUNDING) else set()
     return sorted(found)
 

@@ -50,7 +50,7 @@ def _comparisons() -> Iterator[list[Finding]]:
         checked(finding)
         made.append(finding)
 
-    Finding.__post_init__ = noted  # type: ignore[method-assign]
+    Finding.__post_init__ = noted  # type: ignore[assignment, method-assign]
     try:
         yield made
     finally:

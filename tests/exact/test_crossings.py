@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import pairwise
+from math import inf
 
 import numpy as np
 
@@ -50,11 +51,12 @@ def test_a_number_is_the_same_root_of_a_line_and_of_a_parabola():
 THREE = QuadraticFederation([1.0, 1.0, 2.0], [[-11.0], [-9.0], [-9.5]], np.full(3, 1 / 3), [0.0, 0.0, 0.25])
 
 
-def models(place: Place) -> tuple[Fraction | None, Fraction, Fraction | None]:
+def models(place: Place) -> tuple[Fraction | float, Fraction, Fraction | float]:
     """Ends and inside of a place, in the unit in which the centers are whole, here a half."""
-    ends = (None if end is None else Fraction(end, 2 * place.denominator) for end in (place.left, place.right))
-    left, right = ends
-    return left, Fraction(place.inside, 2 * place.denominator), right
+    unit = 2 * place.denominator
+    left = -inf if place.left is None else Fraction(place.left, unit)
+    right = inf if place.right is None else Fraction(place.right, unit)
+    return left, Fraction(place.inside, unit), right
 
 
 def test_orders_change_from_left_to_right_and_losses_tie_where_they_meet():
@@ -68,7 +70,7 @@ def test_orders_change_from_left_to_right_and_losses_tie_where_they_meet():
 
 def test_places_overlap_by_less_than_can_be_told_and_cover_the_line():
     beyond, *inner, end = (models(place) for place in places(integer_forms(THREE)))
-    assert beyond[0] is end[2] is None
+    assert (beyond[0], end[2]) == (-inf, inf)
     assert [place[1] for place in inner[::2]] == [-10, -6]  # two crossings, the interval in between
     for before, after in pairwise([beyond, *inner, end]):
         assert after[0] < before[2]

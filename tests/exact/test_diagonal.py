@@ -9,7 +9,6 @@ import fedtheory.exact._diagonal as module
 from fedtheory.exact._diagonal import diagonal_bound, ranked_matrices
 from fedtheory.exact._forms import forms
 from fedtheory.selection.laws import Ranked
-from fedtheory.selection.power_of_choice import PowerOfChoice
 from tests.exact.test_selection_skews import federation, law_of
 
 
@@ -48,7 +47,7 @@ def test_masses_are_shares_of_their_sum_and_none_is_negative():
 @pytest.mark.parametrize("common", [-(2.0**40), 2.0**40])
 def test_a_common_minimum_costs_the_corrected_forms_no_digits(common):
     fed = federation(1, 4, 2)
-    law, minima = PowerOfChoice(1, 3).law(fed.weights), np.array([0.5, 3.0, 0.0, 1.25])
+    law, minima = law_of(fed, 1, 3), np.array([0.5, 3.0, 0.0, 1.25])
     corrected = ranked_matrices(forms(fed), minima, law)
     np.testing.assert_array_equal(ranked_matrices(forms(fed), minima + common, law), corrected)
     # Ranked by their minima, clients 1 and 3 are the first two: what is taken off is what all would get by that.

@@ -194,7 +194,7 @@ def test_a_direction_aims_at_what_going_straight_to_zero_would_leave(seed: int, 
     straight = _interior._towards(data, state, frame, 0.0, zeros, np.zeros(NUM_ROWS))
     primal, dual = _interior._longest(data, state, frame, straight)
     grams, slacks, leftovers, multipliers = world.after(straight, primal, dual)
-    share = ((inner(grams, leftovers) + slacks @ multipliers) / (9 * frame.mean)) ** 2
+    share = float(((inner(grams, leftovers) + slacks @ multipliers) / (9 * frame.mean)) ** 2)
     target = min(max(share, least), 1.0) * frame.mean
     step = _interior._direction(data, state, frame, least)
     second = straight.slacks * straight.multipliers
