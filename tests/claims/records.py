@@ -65,7 +65,8 @@ def record(findings: Iterable[Finding], *, solved: bool = False) -> list[Any]:
     told, logarithms, sums = [], 0.0, [0.0, 0.0]
     for finding in findings:
         exact = finding.side == "exact"
-        told.append(f"{finding.relation} {finding.applicable} {exact} {finding.reason}")
+        reason, _, _ = finding.reason.partition(", got ")
+        told.append(f"{finding.relation} {finding.applicable} {exact} {reason}")
         told += [f"{name} {_told(value, exact)}" for name, value in finding.instance.items()]
         for place, side in enumerate((finding.measured, finding.predicted)):
             if exact and _is_short(side) and not solved:

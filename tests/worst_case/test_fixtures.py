@@ -1,5 +1,6 @@
 """Worst cases that were computed another way before lie in their enclosures; federations attain them."""
 
+import math
 from collections.abc import Callable
 from fractions import Fraction as Q
 from functools import reduce
@@ -153,9 +154,9 @@ def test_a_horizon_of_one_round_is_that_round_rounded_outwards(monkeypatch: pyte
     monkeypatch.setattr(skewed_selection, "_COMPOSED_ROOMS", (ROOM,))  # by default composed rounds are narrower
     one = skew_class(2, Q(1, 8), **PRINTED)
     horizon = skew_class_horizon(2, 2, Q(1, 8), **PRINTED)
-    # The certified end has more binary digits than the 64 that are kept.
-    assert one.enclosure[0] * (1 - Q(1, 2**60)) < horizon.enclosure[0] < one.enclosure[0]
-    assert one.enclosure[1] < horizon.enclosure[1] < one.enclosure[1] * (1 + Q(1, 2**60))
+    # Both are between 8 and 16, so that 64 or 65 binary digits are whole numbers of these units; most ends have more.
+    for end, known, whole in zip(horizon.enclosure, one.enclosure, (math.floor, math.ceil), strict=True):
+        assert end in [Q(whole(unit * known), unit) for unit in (2**60, 2**61)]
 
 
 def test_the_printed_example_with_noise_is_far_below_its_promise() -> None:
