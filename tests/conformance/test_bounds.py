@@ -1,5 +1,6 @@
 """Somebody's own bound can stand in for that of every claim that compares with one as a whole."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -57,3 +58,12 @@ def test_a_bound_may_return_a_number_of_numpy() -> None:
     for bound in (in_an_array, lambda excess, L: in_an_array(excess, L)[()]):
         found = check_bound(bound, "power-of-choice:lemma-b1", num_instances=3, exceptions=UNHUNTED)
         assert found.holds, found
+
+
+def test_a_bound_may_be_infinite_on_some_instances_and_not_on_all() -> None:
+    def of_some(excess: Any, L: Any) -> Any:
+        return (
+            gradient_norm(excess, L=L) if excess > 20 else math.inf
+        )  # the first instance has 19.5, the next ones more
+
+    assert check_bound(of_some, "power-of-choice:lemma-b1", num_instances=6, exceptions=UNHUNTED).holds

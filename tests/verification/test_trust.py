@@ -1,6 +1,7 @@
 """What a verdict may be trusted for: nothing broken is said to hold, jobs change nothing, false alarms are counted."""
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -268,3 +269,30 @@ def test_limits_of_a_fixed_size_raise_more_alarms_when_sampling_stops_at_will() 
     at_will = stopped(student_mean, lambda rng, size: rng.normal(1.0, 2.0, size), 1.0, batch=10)
     alarms, stated = decisions(at_will, 500)
     assert alarms > 2 * stated
+
+
+DOORS: dict[str, Callable[[Claim, np.random.SeedSequence], Verdict]] = {
+    "examine": lambda claim, seeds: examine(claim, 5, seeds),
+    "verdicts_of": lambda claim, seeds: next(verdicts_of([claim], rng=seeds)),
+}
+
+
+@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+def test_a_seed_without_a_single_integer_is_refused_before_anything_is_checked(
+    door: Callable[[Claim, np.random.SeedSequence], Verdict],
+) -> None:
+    checked = list[float]()
+
+    def check(rng: np.random.Generator) -> Finding:
+        checked.append(rng.random())
+        return at_most(checked[-1], 1.0)
+
+    with pytest.raises(ValueError, match="rng must come from a single integer of entropy"):
+        door(claim(check), np.random.SeedSequence([1, 2]))
+    assert not checked
+
+
+def test_a_check_that_raises_has_taken_time_too() -> None:
+    for check in (raising, holding):
+        started = time.perf_counter()
+        assert 0 < examine(claim(check)).seconds <= time.perf_counter() - started

@@ -295,8 +295,3 @@ def test_a_verdict_holds_its_claim() -> None:
     verdict = examine(mine)
     assert verdict.claim is mine
     assert (verdict.key, verdict.expected) == (mine.key, "fails")
-
-
-def test_a_seed_without_a_single_integer_is_refused_before_anything_is_checked() -> None:
-    with pytest.raises(ValueError, match="rng must come from a single integer of entropy"):
-        examine(claim(broken), 5, np.random.SeedSequence([1, 2]))
