@@ -19,6 +19,7 @@ from fedtheory import study
 from tests.environment import ROOT
 from tests.plotting.artists import look, shown_numbers
 from tests.quick_studies import SCRIPTS, loaded
+from tests.study_spoils import failing
 
 FILE = Path(__file__).with_suffix(".json")
 # Most of their numbers are seconds; and a solver chooses which of the images of a worst federation it finds.
@@ -106,9 +107,13 @@ def moved(name: str, told: dict[str, float], known: dict[str, float]) -> list[st
     return sorted(found)
 
 
-def told(name: str, read: study.Result, figures: dict[str, Any]) -> dict[str, Any]:
+def told(found: study.Study, read: study.Result, figures: dict[str, Any]) -> dict[str, Any]:
     """Return the record of a study."""
-    return {"words": words(read, figures), "sizes": {} if name in UNTOLD else sizes(read, figures)}
+    return {
+        "words": words(read, figures),
+        "sizes": {} if found.name in UNTOLD else sizes(read, figures),
+        "spoils": failing(found, read),
+    }
 
 
 def main(names: list[str]) -> None:
@@ -122,7 +127,7 @@ def main(names: list[str]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             study.produce(found, found.quick, Path(folder) / "made")
             read = study.load(Path(folder) / "made")
-        known[name] = told(name, read, {figure: draw(read.data) for figure, draw in found.figures.items()})
+        known[name] = told(found, read, {figure: draw(read.data) for figure, draw in found.figures.items()})
         plt.close("all")
         FILE.write_text(json.dumps(known, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
 

@@ -59,7 +59,7 @@ def test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_i
     assert read.table == found.table(read.data)
     assert read.checks == found.checks(read.data)
     drawn = {figure: draw(read.data) for figure, draw in found.figures.items()}
-    told = study_records.told(name, read, drawn)  # before saving: that gives areas the colors of their numbers
+    told = study_records.told(found, read, drawn)  # before saving: that gives areas the colors of their numbers
     for figure, shown in drawn.items():
         picture = folder / f"{figure}.png"
         assert has_colors(picture, 20)
@@ -70,6 +70,8 @@ def test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_i
     if name in study_records.NAMES:  # where it differs, and is meant to: python -m tests.study_records NAME
         assert told["words"] == RECORDS[name]["words"]
         assert study_records.moved(name, told["sizes"], RECORDS[name]["sizes"]) == []
+        assert told["spoils"] == RECORDS[name]["spoils"]
+        assert [claim for claim, fails in told["spoils"].items() if not fails] == []
 
 
 @by_name
