@@ -11,7 +11,16 @@ import numba
 import pytest
 
 import fedtheory
-from fedtheory._compile import _imports, _load_directly, _readable, compiled, compiled_with_reordering, inlined
+from fedtheory._compile import (
+    _imports,
+    _load_directly,
+    _readable,
+    compiled,
+    compiled_with_reordering,
+    inlined,
+    with_checked_bounds,
+)
+from fedtheory._exponential import power
 from tests.environment import PLAIN_PYTHON, ROOT
 
 INNER = """
@@ -208,3 +217,14 @@ def test_kernels_leave_the_interpreter_to_other_threads_and_only_some_go_into_th
     ):
         made: Any = make(kernel)
         assert made.targetoptions == {"nopython": True, "boundscheck": None, "nogil": True, **more}
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
+def test_bounds_are_checked_of_functions_of_others_that_did_not_choose() -> None:
+    def first(values: Any) -> Any:
+        return values[0]
+
+    chosen, open_to_us = numba.njit(boundscheck=False)(first), numba.njit(first)
+    assert with_checked_bounds(power) is power
+    assert with_checked_bounds(chosen) is chosen
+    assert with_checked_bounds(open_to_us).targetoptions["boundscheck"] is True

@@ -122,6 +122,8 @@ def test_a_mixture_is_the_mean(logs) -> None:
     [
         (lambda: against_mean([2.0], 0.5, 0.0, 1.0), r"samples must be in \[0.0, 1.0\], got numbers in \[2.0, 2.0\]"),
         (lambda: against_mean([0.5], 1.5, 0.0, 1.0), r"mean must be in \[0.0, 1.0\], got numbers in \[1.5, 1.5\]"),
+        (lambda: against_mean([0.5, 2.0], 0.5, 0.0, 1.0), r"samples must be in .*, got numbers in \[0.5, 2.0\]"),
+        (lambda: against_mean([0.5, -1.0], 0.5, 0.0, 1.0), r"samples must be in .*, got numbers in \[-1.0, 0.5\]"),
         (lambda: against_equality([1], []), "samples must be drawn in pairs, got 1 and 0 outcomes"),
     ],
 )

@@ -149,6 +149,14 @@ def test_logarithms_sums_and_means_keep_the_bound():
     assert float(log.error) >= math.log(2) - math.log(1.75) > math.log(2.25) - math.log(2)
 
 
+def test_the_error_of_a_sum_is_not_below_the_sum_of_errors_that_drown_one_by_one():
+    # Beside 1 each of the others is half a unit of the last place, which the nearest even number is without.
+    errors = np.array([1.0, *[2.0**-53] * 6])
+    exact = sum(map(Q, errors.tolist()), start=Q(0))
+    found = total(Rounded(np.zeros(7), errors)).error
+    assert np.sum(errors) < exact <= Q(float(found)) <= exact * (1 + Q(1, 2**48))
+
+
 def test_what_has_lost_its_digits_goes_to_the_honest_side():
     lost = Rounded(1.0, 0.5)
     assert (lost.outward("upper"), lost.outward("lower")) == (math.nextafter(1.5, 2), math.nextafter(0.5, 0))

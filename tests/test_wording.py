@@ -30,3 +30,8 @@ def test_a_long_value_is_cut_after_fifty_letters():
 def test_rationals_beyond_the_largest_double_are_told_apart_as_they_are():
     huge = Fraction(10**400, 10**6 + 3)
     assert told_apart(huge, 0.25) == ("about 10^394", "0.25")
+
+
+def test_rationals_with_denominators_below_a_thousand_are_told_apart_as_they_are():
+    for denominator, said in ((999, "1000/999"), (1000, "1.001"), (1001, "1.001")):
+        assert told_apart(Fraction(denominator + 1, denominator), 2) == (said, "2")

@@ -143,7 +143,7 @@ def _content(file: Path, stream: BinaryIO, num_bytes: int, max_bytes: int, *, pa
     if header.content > max_bytes:
         raise _broken(file, f"declare at most max_bytes={max_bytes} bytes, got shape {header.shape} of {header.dtype}")
     available = num_bytes * _DEFLATE_RATIO if packed else num_bytes
-    if header.size + header.content > available:
+    if header.content > available:
         raise _broken(file, f"hold the {header.content} bytes that its header declares, got {num_bytes} bytes in all")
     # One byte more than declared is asked for: a bomb behind an honest header is not unpacked.
     content = bytearray()

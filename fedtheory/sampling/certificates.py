@@ -112,7 +112,7 @@ def certificate(norms: Numbers, probabilities: Numbers, expected_size: Any) -> C
     unused = max(usable - p.sum(), 0 * m)
     x = _threshold(t, p)
     if x == 0:
-        return Certificate(x, box, over, unused, max(abs(p - 1)), _gap(t / t.max(), p, 0 * m, m))
+        return Certificate(x, box, over, unused, max(p - 1), _gap(t / t.max(), p, 0 * m, m))
     with np.errstate(over="ignore", under="ignore"):
         y = t / x
     return Certificate(x, box, over, unused, max(abs(p - np.minimum(1, y))), _gap(y, p, 1 + 0 * m, m))

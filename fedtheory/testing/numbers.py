@@ -145,8 +145,8 @@ def laws(outcomes: int = 6, largest: int = 9) -> Any:
     Law({0: 1/2, 1: 1/2})
     """
     st = strategies()
-    shares = st.dictionaries(st.integers(0, outcomes - 1), st.integers(0, largest), min_size=1)
-    return shares.filter(lambda found: any(found.values())).map(Law.proportional)
+    shares = st.dictionaries(st.integers(0, outcomes - 1), st.integers(1, largest), min_size=1)
+    return shares.map(Law.proportional)
 
 
 def games(max_players: int = 5, largest: int = 9) -> Any:

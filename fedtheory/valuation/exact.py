@@ -54,7 +54,7 @@ def shapley(utility: Utility | npt.ArrayLike | Sequence[Any], num_players: int) 
     sizes = np.array([number.bit_count() for number in numbers.tolist()])
     exact = table.dtype == object
     shares = [Fraction(1, num_players * comb(num_players - 1, size)) for size in range(num_players)]
-    weights = np.array([*shares, 0], dtype=object if exact else np.float64)
+    weights = np.array(shares, dtype=object if exact else np.float64)
     values = []
     for k in range(num_players):
         without = numbers[numbers >> k & 1 == 0]

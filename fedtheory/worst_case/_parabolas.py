@@ -79,7 +79,7 @@ def _curvature(points: Sequence[Point], spaces: Sequence[Array], mu: Fraction) -
 def _rational_curvature(values: Array, vectors: Array, mu: Fraction) -> Curvature:
     size = len(values)
     # Among the signs of the eigenvectors those count whose matrix is farthest from having the eigenvalue -1.
-    signs = max(_signs(size), key=lambda s: abs(float(np.linalg.det(np.eye(size) + vectors * s))))
+    signs = max(_signs(size), key=lambda s: float(np.linalg.det(np.eye(size) + vectors * s)))
     turn = vectors * signs
     skew = (np.eye(size) - turn) @ np.linalg.inv(np.eye(size) + turn)
     half = [[rounded((skew[i, j] - skew[j, i]) / 2, _BITS) for j in range(size)] for i in range(size)]

@@ -101,6 +101,7 @@ GOOD = json.dumps(shard(anna=ANNA))
             "whole labels in 0..1000000 for user 'anna', got inf in row 1",
         ),
         (GOOD.replace("[2]", "[3]"), "one label per row for user 'anna', got 2 rows, 2 labels, num_samples 3"),
+        (GOOD.replace('["anna"]', '["anna", 7]').replace("[2]", "[2, 1]"), "must hold a list of names in 'users'"),
         (GOOD.replace("[2]", "[2, 2]"), "must hold one number per user in 'num_samples'"),
         (GOOD.replace('["anna"]', '["anna", "bert"]').replace("[2]", "[2, 1]"), "got 'bert' in one of them only"),
         (GOOD.replace('["anna"]', '["anna", "anna"]').replace("[2]", "[2, 2]"), "got 'anna' again"),

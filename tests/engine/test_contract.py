@@ -44,6 +44,9 @@ def test_the_tables_of_the_documentation_say_what_the_loop_is_compiled_by() -> N
             one for one, kind in zip(slot.arguments, signature.args, strict=True) if getattr(kind, "mutable", 0)
         }
         assert set(re.findall(r"\w+", writes)) == readable & set(slot.writes) == set(slot.writes)
+    for table in tables().values():
+        head, ruler, *_ = table.splitlines()
+        assert ruler == "|" + " --- |" * (head.count("|") - 1)
     assert [row[0] for row in rows(tables()["records"])] == [f"`{name}`" for name in RECORDS]
     assert [row[0] for row in rows(tables()["arguments"])] == [f"`{name}`" for name in ARGUMENTS]
 

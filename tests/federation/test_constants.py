@@ -307,3 +307,15 @@ def test_the_central_point_of_round_clients_is_that_of_the_smallest_ball_around_
     # The soft maximum of three is within log(3)/1000 of 4, the square of the radius, in units of what it was at first.
     assert np.sum((points - found) ** 2, axis=1).max() == pytest.approx(4, rel=3e-3)
     np.testing.assert_allclose(found, [2.0, *[0.0] * (dim - 1)], atol=0.1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_ball_reaches_as_far_as_the_start_and_the_clients_pull(seed):
+    rng = np.random.default_rng(seed)
+    fed = federation("full", rng)
+    start = 3 * rng.normal(size=fed.dim)
+    region = gradient_bound(fed, start, 0.01).region
+    # A step towards c_k leaves no ball that holds H_k (c_k - w) / lambda_k around w.
+    pulls = [H @ (c - region.center) / np.linalg.eigvalsh(H)[0] for H, c in zip(fed.matrices, fed.centers, strict=True)]
+    reached = [np.linalg.norm(pull) for pull in (start - region.center, *pulls)]
+    assert region.radius == pytest.approx(max(reached), rel=1e-12)

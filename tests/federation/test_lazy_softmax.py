@@ -137,6 +137,11 @@ def test_a_run_on_many_clients_takes_the_room_of_a_few():
     assert len(repr(fed)) < 200
 
 
+def test_somebody_must_be_audited():
+    with pytest.raises(ValueError, match="num_audited must be at least 1, got 0"):
+        LazySoftmaxFederation(lazy_synthetic(1, 1, 10, 2, **FEW), num_audited=0)
+
+
 def test_what_needs_all_samples_is_refused():
     fed = lazy(10)
     with pytest.raises(AssumptionViolated, match="a minimum needs the samples of all clients"):

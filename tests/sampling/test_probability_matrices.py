@@ -122,5 +122,7 @@ def test_shapes_and_improper_samplings_are_refused() -> None:
         estimator_variance(np.eye(2) / 2, [[1.0]])
     with pytest.raises(ValueError, match="matrix must have a positive diagonal, got 0"):
         estimator_variance(ExactlyOne([0.0, 1.0]).matrix, [[1.0], [1.0]])
+    with pytest.raises(ValueError, match="matrix diagonal must be finite and positive"):
+        smallest_uniform_v(ExactlyOne([0.0, 1.0]).matrix)
     with pytest.raises(ValueError, match="v must have shape"):
         admissibility_margin(np.eye(2) / 2, [1.0])

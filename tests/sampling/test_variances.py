@@ -111,6 +111,7 @@ def test_the_shorthand_is_a_lower_bound_attained_when_nobody_is_cut() -> None:
             assert shorthand == pytest.approx(alpha, rel=1e-12)
     assert attained > 20
     assert improvement_factor_lower_bound([1.0, 4.0], 2) == improvement_factor_lower_bound([0.0, 0.0], 1) == 0
+    assert improvement_factor_lower_bound([0.0, 1.0, 2.0], 1) == pytest.approx((9 - 5) / (2 * 5), rel=1e-15)
     assert improvement_factor_lower_bound([1.0, 1.0, 4.0], 2) == 0 < improvement_factor([1.0, 1.0, 4.0], 2)
 
 
@@ -154,6 +155,7 @@ def test_a_zero_norm_adds_nothing_and_a_norm_never_sampled_is_infinitely_bad() -
         (lambda: variance([Fraction(-1)], [Fraction(1)]), "norms must be at least 0, got -1"),
         (lambda: improvement_factor([1.0], 2), "expected_size must be at most the number of clients"),
         (lambda: relative_improvement_factor(-0.1, 3, 1), "alpha must be finite and at least 0"),
+        (lambda: expected_improvement_factor([[1.0, -2.0]], 1), "norms must be finite and at least 0"),
         (lambda: expected_improvement_factor([1.0, 2.0], 1), "norms must have 2 dimensions"),
         (
             lambda: expected_improvement_factor(np.empty((0, 2)), 1),

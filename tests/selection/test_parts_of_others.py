@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory.selection.candidate_schedules import scheduled
 
 FED = ft.QuadraticFederation([1.0, 2.0, 3.0, 4.0], np.arange(4.0)[:, None], np.full(4, 0.25))
 PRIORITY = ft.federation.prioritize(FED, [True, True, False, False])
@@ -52,6 +53,8 @@ def test_what_is_no_schedule_is_refused():
     for schedule in ([3, 3, -5], None):
         with pytest.raises(TypeError, match=re.escape(f"or a schedule with a method counts, got {schedule}")):
             strategy(2, schedule)
+        with pytest.raises(TypeError, match=re.escape(f"or a schedule with a method counts, got {schedule}")):
+            scheduled(schedule, num_rounds=3, num_selected=2, num_clients=4)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """How high an instance is, how small, and where climbs begin."""
 
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -12,7 +13,7 @@ from fedtheory.verification._climbs import Step, height
 from fedtheory.verification._jobs import Shipped, shipped
 from fedtheory.verification.catalogue import one_claim
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import at_most, equal_to
+from fedtheory.verification.findings import Finding, at_most, equal_to
 from fedtheory.verification.tapes import Read
 
 
@@ -52,3 +53,13 @@ def test_another_process_gets_the_key_of_a_claim_of_the_package_and_any_other_cl
     assert shipped(known, 1) is known
     assert shipped(known, 2) == Shipped(known.key)
     assert shipped(own, 2) is own
+
+
+def test_making_small_ends_where_four_hundred_changes_in_a_row_made_nothing_smaller() -> None:
+    def check(rng: np.random.Generator) -> Finding:
+        rng.random()
+        return at_most(2, 1)
+
+    claim = replace(one_claim("power-of-choice:lemma-b1"), check=check)
+    found = Step(at_most(2, 1), (Read(0.0, 0),), 1)
+    assert len(list(islice(_shrinking._simpler(claim, found, np.random.default_rng(0)), 1000))) == 400
