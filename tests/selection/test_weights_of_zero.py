@@ -16,6 +16,7 @@ from fedtheory.selection import (
     LossMatching,
     PowerOfChoice,
     Proportional,
+    SizeWeighted,
     Uniform,
 )
 from fedtheory.selection.participation import Everyone, UniformFraction
@@ -86,3 +87,11 @@ def test_clients_of_weight_zero_count_among_those_present():
     run = ft.fedavg(fed, strategy, num_rounds=40, step_size=1e-30, initial=[0.0], record=("selected", "coefficients"))
     seen = dict(zip(run.recorded("selected")[0].ravel(), run.recorded("coefficients")[0].ravel(), strict=True))
     assert {int(client): value for client, value in seen.items() if client >= 0} == {0: 0.0, 1: 2.0}
+
+
+def test_clients_that_all_have_weight_zero_are_averaged_plainly():
+    found = cohorts(SizeWeighted(Uniform(2)).rules(WEIGHTS, 200), 200, WEIGHTS)
+    given = WEIGHTS[found.chosen]
+    total = given.sum(axis=1, keepdims=True)
+    assert 0 < np.count_nonzero(total == 0) < 200
+    np.testing.assert_allclose(found.coefficients, np.where(total == 0, 0.5, given / np.where(total, total, 1.0)))
