@@ -104,6 +104,10 @@ GOOD = json.dumps(shard(anna=ANNA))
         (GOOD.replace('["anna"]', '["anna", 7]').replace("[2]", "[2, 1]"), "must hold a list of names in 'users'"),
         (GOOD.replace("[2]", "[2, 2]"), "must hold one number per user in 'num_samples'"),
         (GOOD.replace('["anna"]', '["anna", "bert"]').replace("[2]", "[2, 1]"), "got 'bert' in one of them only"),
+        (
+            GOOD.replace('["anna"]', '["anna", "carl", "bert"]').replace("[2]", "[2, 1, 1]"),
+            "got 'bert' in one of them only",
+        ),
         (GOOD.replace('["anna"]', '["anna", "anna"]').replace("[2]", "[2, 2]"), "got 'anna' again"),
         (GOOD.replace('{"anna":', '{"anna": 1, "anna":'), "must name each entry once, got 'anna' again"),
         (json.dumps(shard(anna=([], []))), "must hold a sample of each user, got none for 'anna'"),

@@ -27,6 +27,13 @@ def federation(kind, rng, num_clients=3, dim=4):
     }[kind]()
 
 
+def test_wells_are_common_if_every_entry_is():
+    common = NonconvexFederation([[2.0, 1.0]] * 2, [[0.0, 1.0]] * 2, [[1.0, 0.0], [-1.0, 0.0]], [0.5, 0.5])
+    assert common.has_common_wells
+    for a, c in (([[2.0, 1.0], [2.0, 3.0]], [[0.0, 1.0]] * 2), ([[2.0, 1.0]] * 2, [[0.0, 1.0], [0.0, 4.0]])):
+        assert not NonconvexFederation(a, c, [[1.0, 0.0], [-1.0, 0.0]], [0.5, 0.5]).has_common_wells
+
+
 def test_losses_by_hand():
     # wells 2 phi(1 - 0) + phi(3 - 1) = 2/2 + 4/5; tilts (1, 0) and (-1, 0) at x = (1, 3)
     fed = NonconvexFederation([[2.0, 1.0]] * 2, [[0.0, 1.0]] * 2, [[1.0, 0.0], [-1.0, 0.0]], [0.5, 0.5])

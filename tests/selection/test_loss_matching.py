@@ -314,6 +314,12 @@ def test_a_federation_without_priorities_is_refused():
         ft.fedavg(fed, LossMatching([True, False], [1.0, 1.0]), num_rounds=1, step_size=0.1)
 
 
+def test_a_federation_with_two_other_shares_among_three_is_refused():
+    fed = ft.QuadraticFederation([1.0, 1.0, 1.0], [[0.0], [1.0], [2.0]], [0.5, 0.25, 0.25])
+    with pytest.raises(ValueError, match="weights of the federation"):
+        ft.fedavg(fed, LossMatching([True, True, True], [0.5, 0.2, 0.3]), num_rounds=1, step_size=0.1)
+
+
 def test_a_strategy_names_the_law_that_bounds_assume():
     made = {
         participation: LossMatching([True], [1.0], participation=participation).scheme

@@ -162,3 +162,9 @@ def test_marginals_of_an_order_add_up_to_what_everybody_earns(table: list[Q], se
     game = Game(lambda players: table[sum(1 << k for k in players)])
     order = np.random.default_rng(seed).permutation(n).tolist()
     assert marginals(game, order).sum() == pytest.approx(float(table[-1] - table[0]), abs=1e-12)
+
+
+def test_a_table_is_exact_if_all_its_utilities_are():
+    exact, mixed = (utility_table(lambda players, worth=worth: worth[len(players)], 1) for worth in ([0, 3], [0, 0.5]))
+    assert (exact.dtype, exact.tolist()) == (object, [0, 3])
+    assert (mixed.dtype, mixed.tolist()) == (float, [0.0, 0.5])

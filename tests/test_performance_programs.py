@@ -1,0 +1,68 @@
+"""The programs with which the study of speed compares do the work of the library, where nothing is drawn."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import _performance_perceptron as perceptron
+import _performance_quadratic as quadratic
+import _performance_softmax as softmax
+import numpy as np
+import pytest
+
+import fedtheory as ft
+
+
+def test_quadratics_with_all_clients_as_candidates_have_the_gaps_of_the_library() -> None:
+    rng = np.random.default_rng(3)
+    h, c, p = rng.uniform(0.5, 2, 5), rng.normal(size=(5, 3)), rng.dirichlet(np.ones(5))
+    fed = ft.QuadraticFederation(h, c, p)
+    gap = ft.fedavg(fed, ft.selection.PowerOfChoice(2, 5), num_rounds=6, local_steps=3, step_size=0.2).gap
+    work = quadratic.Workload(h, c, p, fed.minimizer, 2, 5, 3, 0.2)
+    np.testing.assert_allclose(quadratic.numpy_loop(work, 6, rng), gap[0], rtol=1e-12)
+    np.testing.assert_allclose(quadratic.numpy_batched(work, 6, 2, rng), np.repeat(gap, 2, axis=0), rtol=1e-12)
+
+
+def test_softmax_models_on_all_samples_of_all_clients_have_the_losses_of_the_library() -> None:
+    rng = np.random.default_rng(4)
+    each = [(rng.normal(size=(8, 2)), rng.integers(3, size=8)) for _ in range(5)]
+    data = ft.federation.FederatedData.from_clients(each, num_classes=3)
+    fed = ft.SoftmaxFederation(data, weights=rng.dirichlet(np.ones(5)))
+    run = ft.fedavg(fed, ft.selection.PowerOfChoice(5, 5), num_rounds=4, local_steps=3, step_size=0.5, record=("loss",))
+    work = softmax.Workload(fed.inputs, data.labels, data.offsets, fed.weights, 3, 5, 5, 3, 8, 0.5)
+    for program in (softmax.numpy_loop, softmax.numpy_batched):
+        np.testing.assert_allclose(program(work, 4, rng), run.loss[0], rtol=1e-12)
+
+
+def test_candidates_are_drawn_and_the_worst_of_them_chosen() -> None:
+    work: Any = SimpleNamespace(p=np.array([0.5, 0.0, 0.2, 0.3]), num_candidates=3, num_selected=2)
+    rng = np.random.default_rng(0)
+    assert set(softmax._cohort(work, np.array([3.0, 9.0, 1.0, 2.0]), rng).tolist()) == {0, 3}
+    rows = softmax._batches(SimpleNamespace(offsets=[0, 4, 9], batch_size=3, local_steps=50), 1, rng)  # type: ignore[arg-type]
+    assert rows.shape == (50, 3)
+    assert all(len(set(batch)) == 3 for batch in rows.tolist())
+    assert set(rows.ravel().tolist()) == {4, 5, 6, 7, 8}
+
+
+def test_perceptrons_on_batches_of_all_samples_take_the_steps_of_the_library() -> None:
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(9, 4)), rng.integers(10, size=9)
+    fed = ft.PerceptronFederation(ft.federation.FederatedData.from_clients([(x, y)], num_classes=10), hidden=(5,))
+    start = perceptron._matrices(fed.initial(0), fed.shapes)
+    run = ft.fedavg(
+        fed, ft.selection.Full(), num_rounds=1, local_steps=4, step_size=0.01, initial=fed.initial(0),
+        record=("models",),
+    )  # fmt: skip
+    found = perceptron._flat(perceptron.numpy_steps(start, x, y, 9, 4))
+    np.testing.assert_allclose(found, run.models[0, 1], rtol=1e-11, atol=1e-14)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_distances_are_in_standard_errors_on_both_sides(sign: int) -> None:
+    # Means 1, 2, 3 and 6 are 3 in the mean with the variance 14/3; another one 4 away has 1 + 1/4 of that.
+    means = np.array([1.0, 2.0, 3.0, 6.0])
+    found = softmax._distance(means, np.exp([2 + sign * 4.0, 4 + sign * 4.0]))
+    assert found == pytest.approx(4 / np.sqrt(14 / 3 * (1 + 1 / 4)), rel=1e-12)
+    # Two others add half the variance; of the library's run a later round counts, not the last.
+    run = SimpleNamespace(gap=np.column_stack([np.full(4, 99.0), means, np.full(4, 99.0)]))
+    other = np.array([[0.0, 3.0 + sign * 3.0], [0.0, 3.0 + sign * 5.0]])
+    assert quadratic._distance(run, other) == pytest.approx(4 / np.sqrt(14 / 3 * (1 / 4 + 1 / 2)), rel=1e-12)
