@@ -184,3 +184,11 @@ def test_a_slow_solver_is_timed_three_times_or_for_a_second_and_not_where_it_tak
     script._timed({"Clarabel": "solver", "closed form": "fast"}, clients, np.random.default_rng(0), config)
     assert timed.count(("solver", 1)) == calls
     assert timed.count(("fast", 100_000 // clients)) == 5
+
+
+@pytest.mark.parametrize("budget", [1, 2.5, 6, 8])
+def test_the_closed_form_by_sorting_is_that_of_the_library(budget):
+    loaded("optimal_probabilities")
+    by_sorting = sys.modules["studies.optimal_probabilities"].sort_probabilities
+    for norms in np.random.default_rng(7).lognormal(0, 2, size=(20, 9)):
+        np.testing.assert_allclose(by_sorting(norms, budget), optimal_probabilities(norms, budget), rtol=1e-13)
