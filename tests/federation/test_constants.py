@@ -315,6 +315,7 @@ def test_the_ball_reaches_as_far_as_the_start_and_the_clients_pull(seed):
     fed = federation("full", rng)
     start = 3 * rng.normal(size=fed.dim)
     region = gradient_bound(fed, start, 0.01).region
+    assert isinstance(region, Ball)
     # A step towards c_k leaves no ball that holds H_k (c_k - w) / lambda_k around w.
     pulls = [H @ (c - region.center) / np.linalg.eigvalsh(H)[0] for H, c in zip(fed.matrices, fed.centers, strict=True)]
     reached = [np.linalg.norm(pull) for pull in (start - region.center, *pulls)]

@@ -166,5 +166,7 @@ def test_marginals_of_an_order_add_up_to_what_everybody_earns(table: list[Q], se
 
 def test_a_table_is_exact_if_all_its_utilities_are():
     exact, mixed = (utility_table(lambda players, worth=worth: worth[len(players)], 1) for worth in ([0, 3], [0, 0.5]))
-    assert (exact.dtype, exact.tolist()) == (object, [0, 3])
-    assert (mixed.dtype, mixed.tolist()) == (float, [0.0, 0.5])
+    assert exact.dtype == object
+    assert exact.tolist() == [0, 3]
+    assert mixed.dtype == np.float64
+    assert mixed.tolist() == [0.0, 0.5]
