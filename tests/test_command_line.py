@@ -546,6 +546,7 @@ def test_suggestions_do_not_name_what_is_not_close(capsys: pytest.CaptureFixture
         ),
         (["bound", "power_of_choice.gradient_norm", "--excess", "nan", "--L", "2"], "excess must be finite, got nan"),
         (["bound", "power_of_choice.gradient_norm", "--excess"], "parameters must come in pairs"),
+        (["bound", "power_of_choice.gradient_norm", "--excess=1=2", "--L=3"], "--excess must be a number such as"),
         ([*GAP, "--rho-diagonal", "1", "--local-steps", "1.5"], "--local-steps must be a whole number, got '1.5'"),
         (["verify", "--budget", "slow"], "--budget: must be quick, thorough or seconds above 0, got 'slow'"),
         (["verify", "--budget", "nan"], "--budget: must be quick, thorough or seconds above 0, got 'nan'"),

@@ -142,3 +142,12 @@ def test_evidence_that_just_reaches_the_inverse_of_the_level_rejects() -> None:
     # Ville: a test martingale reaches 1/level, and not only exceeds it, with probability at most the level.
     assert rejects([0.0, -math.log(LEVEL)], LEVEL)
     assert not rejects([0.0, np.nextafter(-math.log(LEVEL), 0.0)], LEVEL)
+
+
+def test_the_capital_against_a_mean_is_the_mean_over_twenty_stakes() -> None:
+    # A stake of s multiplies by 1 + s (x - m)/m, a stake of -s by 1 - s (x - m)/(1 - m): m = 1/4, x = 1/2, then 0.
+    shares = [2.0**-power for power in range(1, 11)]
+    ups = [(1 + s) * (1 - s) for s in shares]
+    downs = [(1 - s / 3) * (1 + s / 3) for s in shares]
+    found = against_mean(np.array([0.5, 0.0]), 0.25, 0.0, 1.0)[-1]
+    assert found == pytest.approx(math.log(sum(ups + downs) / 20), rel=1e-12)

@@ -331,3 +331,13 @@ def test_a_tiny_skew_makes_the_weighted_bound_of_one_client_finite():
     assert math.isfinite(value)
     with pytest.raises(AssumptionViolated, match=r"num_selected .*: got 0\.0 <= 0$"):
         poc.weighted_average_gap(1, rho_diagonal=0.0, **world)
+
+
+def test_skews_in_an_array_count_as_one_at_least_in_what_constants_imply():
+    known = {"mu": 1.0, "L": 4.0, "local_steps": 2, "num_selected": 3, "sigma2": 1.0, "rho_tilde": 2.0}
+    start = {"objective_gap": 0.5, "initial_distance2": 25.0}
+    # Gradients at the start: 2 mu max(rho, 1) (mu distance2/2 + Gamma) is 26 max(rho, 1).
+    found = poc.decaying_steps_gap(9, rho_diagonal=np.array([0.8, 1.0]), G2=27.0, **known, **start)
+    assert found[0] > found[1]
+    with pytest.raises(AssumptionViolated, match="G2"):
+        poc.decaying_steps_gap(9, rho_diagonal=np.array([1.0, 1.2]), G2=27.0, **known, **start)

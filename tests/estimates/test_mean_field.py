@@ -72,3 +72,9 @@ def test_an_unknown_law_is_refused():
         mean_field_gap(fed, object(), 1, 1, 0.1, np.zeros(2))
     with pytest.raises(TypeError, match="fed must be a QuadraticFederation, got str"):
         mean_field_gap("fed", Full(), 1, 1, 0.1, np.zeros(2))
+
+
+def test_of_models_beyond_all_doubles_those_before_have_their_gap():
+    fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
+    far = mean_field_gap(fed, PowerOfChoice(1, 1), num_rounds=2, local_steps=1, step_size=1e250, initial=[1e100])
+    assert far.tolist() == [pytest.approx(5e199, rel=1e-12), np.inf, np.inf]
