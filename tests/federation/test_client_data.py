@@ -120,3 +120,9 @@ def test_clients_of_unequal_widths_and_no_clients_are_refused():
         FederatedData.from_clients(PAIRS).take([0.5])  # type: ignore[list-item]
     with pytest.raises(ValueError, match=r"clients must be in 0..1, got 2"):
         FederatedData.from_clients(PAIRS).take([2])
+
+
+def test_pooled_samples_may_have_fewer_classes_than_are_said():
+    x, y = np.zeros((3, 1)), [0, 2, 1]
+    assert FederatedData.from_partition(x, y, [[0, 1], [2]]).num_classes == 3
+    assert FederatedData.from_partition(x, y, [[0, 1], [2]], num_classes=5).num_classes == 5

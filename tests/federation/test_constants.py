@@ -314,9 +314,14 @@ def test_the_ball_reaches_as_far_as_the_start_and_the_clients_pull(seed):
     rng = np.random.default_rng(seed)
     fed = federation("full", rng)
     start = 3 * rng.normal(size=fed.dim)
-    region = gradient_bound(fed, start, 0.01).region
+    bound = gradient_bound(fed, start, 0.01)
+    region = bound.region
     assert isinstance(region, Ball)
     # A step towards c_k leaves no ball that holds H_k (c_k - w) / lambda_k around w.
     pulls = [H @ (c - region.center) / np.linalg.eigvalsh(H)[0] for H, c in zip(fed.matrices, fed.centers, strict=True)]
     reached = [np.linalg.norm(pull) for pull in (start - region.center, *pulls)]
     assert region.radius == pytest.approx(max(reached), rel=1e-12)
+    values, vectors = np.linalg.eigh(fed.matrices)
+    offsets = [V.T @ (region.center - c) for V, c in zip(vectors, fed.centers, strict=True)]
+    steepest = [constants._largest_in_ball(h**2, d, region.radius) for h, d in zip(values, offsets, strict=True)]
+    assert pytest.approx(max(steepest), rel=1e-12) == bound.G2

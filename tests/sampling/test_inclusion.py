@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import gamma
 
 import fedtheory.sampling._inclusion_kernels as kernels
 import fedtheory.sampling.inclusion as module
@@ -249,3 +250,17 @@ def test_successive_inclusion_sums_the_candidate_law():
     law = candidate_law(weights, 3)
     exact = [sum(probability for drawn, probability in law.items() if k in drawn) for k in range(5)]
     assert max(worst_errors(successive_inclusion(weights, 3), exact)) <= TOLERANCE
+
+
+@pytest.mark.parametrize("log_time", [-47.5, -24.5, -3.0, -1.6])
+def test_a_time_is_reached_where_z_less_its_exponential_is_its_logarithm(log_time):
+    z = module._solve_for_z(log_time)
+    assert z - np.exp(-z) == pytest.approx(log_time, rel=1e-13)
+
+
+@pytest.mark.parametrize("d", [1, 3, 40, 900])
+def test_times_go_to_where_less_than_a_rounding_of_the_slowest_arrivals_is_left(d):
+    # Of rates 1, 2, 3, ... the d + 1 largest are left out: the others arrive as slowly as any can.
+    p = np.arange(1.0, 1 + d + 5) / np.arange(1.0, 1 + d + 5).sum()
+    times, _ = module._arrival_nodes(p[::-1].copy(), d)
+    assert gamma(d + 1).sf(p[:5].sum() * times[-1]) < 1e-17
