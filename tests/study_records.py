@@ -26,10 +26,10 @@ FILE = Path(__file__).with_suffix(".json")
 UNTOLD = ("optimal_probabilities", "scaling", "worst_federation_picture")
 NAMES = [script.stem for script in SCRIPTS if script.stem != "performance"]  # has a row for each library installed
 ROUNDING = 1e-2  # a mean of logarithms moves by 1 if its numbers double, by 0.002 if another sample is misclassified
-# Where all clients begin with the same loss, rounding decides whom a strategy takes for the worst; areas have their
-# corners in an order that the last digit decides; widths and points of accuracy are differences of like numbers.
-# Without AVX a processor moved these by up to 0.17, and the others by 0.0015.
-MOVED, TIED, DIFFERENCES = 0.3, "power_of_choice_synthetic", ("width", "points")
+# Where all clients begin with the same loss, rounding decides whom a strategy takes for the worst, and these studies
+# show small differences of what follows; so are widths. Without AVX a processor moved them by up to 0.17, and all others
+# by 0.0015.
+MOVED, TIED = 0.3, ("power_of_choice_synthetic", "client_availability")
 CLOCKS = ("seconds", "ms per round")
 NUMBER = re.compile(r"[-−]?\d[\d.,]*(?:e[-+]?\d+)?")
 NOTHING = 1e-9  # a difference that is 0 but for rounding and a solver's tolerance is told as 0
@@ -76,7 +76,8 @@ def sizes(read: study.Result, figures: dict[str, Any]) -> dict[str, float]:
                 columns.setdefault(f"table {title}", []).append(cell)
     columns |= {f"check {name}": _numbers_in(check.detail) for name, check in read.checks.items()}
     for name, figure in figures.items():
-        columns[f"figure {name}"] = [number for axes in figure.axes for number in shown_numbers(axes)]
+        # The corners of an area have an order that the last digit decides.
+        columns[f"figure {name}"] = sorted(number for axes in figure.axes for number in shown_numbers(axes))
     numbers = {name: np.asarray(values) for name, values in columns.items()}
     return {
         name: _size(values)
@@ -102,7 +103,7 @@ def moved(name: str, told: dict[str, float], known: dict[str, float]) -> list[st
     """Return the names of sizes that are farther from those on record than another machine's, or on one side only."""
     found = set(told) ^ set(known)
     for key in set(told) & set(known):
-        loose = name == TIED or key.startswith("figure") or any(word in key for word in DIFFERENCES)
+        loose = name in TIED or "width" in key
         found |= {key} if abs(told[key] - known[key]) > (MOVED if loose else ROUNDING) else set()
     return sorted(found)
 

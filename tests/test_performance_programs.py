@@ -6,6 +6,7 @@ from typing import Any
 import _performance_perceptron as perceptron
 import _performance_quadratic as quadratic
 import _performance_softmax as softmax
+import _timing as timing
 import numpy as np
 import pytest
 
@@ -66,3 +67,15 @@ def test_distances_are_in_standard_errors_on_both_sides(sign: int) -> None:
     run = SimpleNamespace(gap=np.column_stack([np.full(4, 99.0), means, np.full(4, 99.0)]))
     other = np.array([[0.0, 3.0 + sign * 3.0], [0.0, 3.0 + sign * 5.0]])
     assert quadratic._distance(run, other) == pytest.approx(4 / np.sqrt(14 / 3 * (1 / 4 + 1 / 2)), rel=1e-12)
+
+
+def test_a_row_has_the_middle_time_of_ours_and_the_middle_and_extreme_ratios() -> None:
+    found = timing._record("work", "peer", [3e-6, 1e-6, 2e-6], np.array([4.0, 9.0, 5.0]))
+    assert found == {
+        "workload": "work",
+        "peer": "peer",
+        "ours_us": pytest.approx(2),
+        "ratio": 5,
+        "lowest": 4,
+        "highest": 9,
+    }

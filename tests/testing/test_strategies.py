@@ -15,6 +15,7 @@ import fedtheory.testing
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.federation.prioritized import Prioritized
 from fedtheory.paper import Paper, states
+from fedtheory.sampling import JointLaw
 from fedtheory.testing import (
     constants,
     constants_of,
@@ -153,6 +154,14 @@ def test_a_strategy_reaches_both_ends_and_nothing_beyond(name: str) -> None:
         assert low <= measure(value) <= high
 
     stays()
+
+
+def test_random_sets_of_any_law_may_hold_a_client_sometimes() -> None:
+    def has_some(drawn: Any) -> bool:
+        return isinstance(drawn, JointLaw) and any(0 < drawn.matrix[k, k] < 1 for k in range(len(drawn.matrix)))
+
+    found = find(samplings(), has_some, settings=settings(phases=(Phase.generate,), database=None))
+    assert has_some(found)
 
 
 def test_hypothesis_is_loaded_when_used_and_missed_in_one_sentence() -> None:

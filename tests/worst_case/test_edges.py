@@ -29,6 +29,7 @@ from fedtheory.worst_case.instances import Interpolant, Parabola, _on_simplex
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
 from fedtheory.worst_case.promises import _charges, compared
 from fedtheory.worst_case.solver import Empty, _check, assemble
+from fedtheory.worst_case.worst_cases import Lemma
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
 FLOOR: dict[str, Any] = {"mu": 0.1, "L": 1, "objective_gap": 1}
@@ -121,6 +122,14 @@ def test_numbers_of_a_horizon_are_rounded_to_their_own_side_and_keep_their_digit
         assert (above == below) is (number.denominator == 1 and number < 10)
         assert max(below.numerator, below.denominator).bit_length() <= skewed_selection._DIGITS + 110
     assert {skewed_selection._rounded(Q(0), up=up) for up in (False, True)} == {Q(0)}
+
+
+def test_inequalities_of_rounds_are_inserted_into_one_another() -> None:
+    first = Lemma("distance", {"distance2": Q(1, 2), "objective_gap": Q(3)})
+    second = Lemma("distance", {"distance2": Q(1, 4), "objective_gap": Q(1), "gradient_noise": Q(2)})
+    # (1/2 D + 3 Gamma)/4 + Gamma + 2 sigma^2.
+    composed = {"distance2": Q(1, 8), "objective_gap": Q(7, 4), "gradient_noise": Q(2)}
+    assert dict(skewed_selection._composed([first, second])) == composed
 
 
 def clients() -> list[Interpolant | Parabola]:
