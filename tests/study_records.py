@@ -27,7 +27,7 @@ UNTOLD = ("optimal_probabilities", "scaling", "worst_federation_picture")
 NAMES = [script.stem for script in SCRIPTS if script.stem != "performance"]  # has a row for each library installed
 ROUNDING = 1e-2  # a mean of logarithms moves by 1 if its numbers double, by 0.002 if another sample is misclassified
 # Where all clients begin with the same loss, rounding decides whom a strategy takes for the worst, and these studies
-# show small differences of what follows; so are widths. Without AVX a processor moved them by up to 0.17, and all others
+# show small differences of what follows; so are widths. Without AVX a processor moved them by up to 0.17, all others
 # by 0.0015.
 MOVED, TIED = 0.3, ("power_of_choice_synthetic", "client_availability")
 CLOCKS = ("seconds", "ms per round")
