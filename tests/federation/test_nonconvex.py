@@ -140,6 +140,17 @@ def test_a_narrow_descent_would_miss_the_lowest_well():
     assert value < float(phi(-9.05 - centers) @ amplitudes)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_steps_from_the_lowest_of_some_points_go_down_and_say_where_they_are(seed):
+    rng = np.random.default_rng(seed)
+    amplitudes, centers = rng.uniform(0.1, 1, 3), rng.normal(size=3)
+    points = centers + rng.normal(scale=0.2, size=3)
+    x, value = _wells._best(amplitudes, centers, points)
+    assert value == phi(x - centers) @ amplitudes
+    assert value < min(phi(point - centers) @ amplitudes for point in points)
+    assert abs(slope(x - centers) @ amplitudes) < 1e-6
+
+
 def test_the_lowest_point_between_two_wells_is_found_though_a_lone_well_is_lower_than_either_center():
     # Near 0 the pair of half-distance 1/2 costs 2/5 besides the lone well's 1.55, at its centers 1/2, and at the lone
     # well both cost 1: in cells of 156 only the bounds tell that something lower may be left.
