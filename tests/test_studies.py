@@ -75,6 +75,12 @@ def test_the_quick_study_keeps_its_checks_and_draws_the_same_figures_from_what_i
 
 
 @by_name
+def test_the_script_runs_the_study(name) -> None:
+    text = (ROOT / "studies" / f"{name}.py").read_text(encoding="utf-8")
+    assert text.endswith('\n\nif __name__ == "__main__":\n    study.main(STUDY)\n')
+
+
+@by_name
 def test_the_study_says_its_question_in_a_page_with_a_title(name) -> None:
     found = loaded(name)
     title, rule = (inspect.getdoc(inspect.getmodule(found.run)) or "").strip().splitlines()[:2]
