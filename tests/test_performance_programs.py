@@ -80,3 +80,13 @@ def test_a_row_has_the_middle_time_of_ours_and_the_middle_and_extreme_ratios() -
         "lowest": 4,
         "highest": 9,
     }
+
+
+def test_times_are_those_of_a_unit_of_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing, "timed", lambda program: (program, None))
+    peers: Any = {"twice as fast a unit": (6.0, 12), "half": (8.0, 4)}
+    found = timing.interleaved("work", 3.0, 3, peers, range(3))  # type: ignore[arg-type]
+    assert [(row["peer"], row["ours_us"], row["ratio"]) for row in found] == [
+        ("twice as fast a unit", 1e6, 0.5),
+        ("half", 1e6, 2.0),
+    ]

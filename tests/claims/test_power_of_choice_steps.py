@@ -10,11 +10,12 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fedtheory.claims.power_of_choice as folder
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims.power_of_choice import appendix_b_rounds, appendix_e, availability
+from fedtheory.claims.power_of_choice import appendix_b_rounds, appendix_e, availability, steps
 from fedtheory.claims.power_of_choice._means import on_steps, on_weighted_steps
 from fedtheory.claims.power_of_choice._recursion import Recursion
 from fedtheory.claims.power_of_choice._standings import Standing
@@ -275,3 +276,13 @@ def test_the_drift_of_equation_73_is_the_mean_squared_distance_of_the_copies_fro
     at = SimpleNamespace(average=vector(2), local=(vector(0), vector(3), vector(6)))
     means: Any = SimpleNamespace(mean=lambda function: function(at))
     assert appendix_e.plain_drift(means) == Q(2**2 + 1**2 + 4**2, 3)
+
+
+def test_the_step_that_breaks_equation_80_is_one_that_the_printed_recursion_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = list[Fraction]()
+    printed = SimpleNamespace(printed=lambda *_, step_size, **__: asked.append(step_size))
+    monkeypatch.setattr(steps.poc, "weighted_one_step", printed)
+    assert steps.step_80_printed.check(np.random.default_rng(0)).holds is False
+    assert asked == [Fraction(9, 40)]

@@ -145,3 +145,9 @@ def test_explored_part_by_exact_fractions():
     law = [Fraction(5, 8), Fraction(1, 4), Fraction(1, 4), Fraction(1, 4), Fraction(5, 8)]
     drawn = cohorts(ActiveFederated(2, COUNTS, 0.6, 0.3, 0.5).rules(WEIGHTS, 1), valuations, 20_000)
     assert agree(drawn, np.array(law, dtype=float))
+
+
+@pytest.mark.parametrize("option", ["dropped", "explored"])
+def test_shares_of_clients_are_shares(option):
+    with pytest.raises(ValueError, match=f"{option} must be"):
+        ActiveFederated(2, COUNTS, **{option: 1.5})

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.selection.candidate_schedules import scheduled
+from fedtheory.selection.candidate_schedules import DecayingCandidates, scheduled
 
 FED = ft.QuadraticFederation([1.0, 2.0, 3.0, 4.0], np.arange(4.0)[:, None], np.full(4, 0.25))
 PRIORITY = ft.federation.prioritize(FED, [True, True, False, False])
@@ -104,3 +104,8 @@ def test_probabilities_of_a_participation_are_probabilities():
     fine = ft.selection.LossMatching(PRIORITY.priority, PRIORITY.shares, participation=Attending((1, 5, 2)))
     run = ft.fedavg(PRIORITY.federation, fine, num_rounds=3, step_size=0.1)
     assert run.counts[0, :2].sum() == 15
+
+
+def test_the_share_of_candidates_that_are_left_is_exact_although_factors_are_not_binary():
+    # 0.56 of 25 is 14; the nearest doubles multiply to a little more.
+    assert DecayingCandidates(0.56).counts(num_rounds=3, num_selected=2, num_clients=25).tolist() == [25, 14, 8]

@@ -52,11 +52,11 @@ def equation_44_printed(_: np.random.Generator) -> Finding:
     remark="a^2 = 1/eta and z_1 = w_k - w are meant",
 )
 def equation_43_printed(_: np.random.Generator) -> Finding:
-    # One client w^2/2 with w = w_k = 1, w* = 0 and eta = 1/4: both squares are 1, but their factors are exchanged.
-    eta, away, gradient = Fraction(1, 4), Fraction(1), Fraction(1)
+    # One client w^2/2 with w = w_k = 2, w* = 0 and eta = 1/4: both squares are 4, but their factors are exchanged.
+    eta, away, gradient = Fraction(1, 4), Fraction(2), Fraction(2)
     spread = Fraction(0)
     printed = eta * away**2 + gradient**2 / eta
-    return equal_to(printed, spread / eta + eta * gradient**2, instance={"F": "w^2/2", "w = w_k": "1", "eta": "1/4"})
+    return equal_to(printed, spread / eta + eta * gradient**2, instance={"F": "w^2/2", "w = w_k": "2", "eta": "1/4"})
 
 
 @claim(
