@@ -283,6 +283,6 @@ def test_the_step_that_breaks_equation_80_is_one_that_the_printed_recursion_take
 ) -> None:
     asked = list[Fraction]()
     printed = SimpleNamespace(printed=lambda *_, step_size, **__: asked.append(step_size))
-    monkeypatch.setattr(steps.poc, "weighted_one_step", printed)
+    monkeypatch.setattr(poc, "weighted_one_step", printed)
     assert steps.step_80_printed.check(np.random.default_rng(0)).holds is False
     assert asked == [Fraction(9, 40)]
