@@ -103,7 +103,7 @@ def test_every_new_inequality_of_the_proof_has_a_mutant_above() -> None:
         ("li-et-al", Q(3, 8), Q(3, 4)),
         # Two steps of 1/4 along a mean gradient of 2/3, against (1/16) (2/3) (1 + 1).
         ("equation-44-printed", Q(1, 9), Q(1, 12)),
-        ("equation-43-printed", Q(17, 4), Q(1, 4)),
+        ("equation-43-printed", Q(17), Q(1)),
         # 2 (1 - 2/8).
         ("equations-46-51-printed", Q(3, 2), 1),
         # D_t = 2 (1/2) (1/2) (1/2) on average, times the step 2/9.
