@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -42,13 +43,17 @@ def trials_of(claim: Claim) -> tuple[Trials, list[Finding]]:
 
 @contextmanager
 def _comparisons() -> Iterator[list[Finding]]:
-    """Collect all findings that are made, also those that a check keeps to itself."""
+    """Collect all findings that are made in this thread, also those that a check keeps to itself.
+
+    Work of another test, which was told to stop and has not yet, makes findings in threads of its own.
+    """
     made: list[Finding] = []
-    checked = Finding.__post_init__
+    checked, here = Finding.__post_init__, get_ident()
 
     def noted(finding: Finding) -> None:
         checked(finding)
-        made.append(finding)
+        if get_ident() == here:
+            made.append(finding)
 
     Finding.__post_init__ = noted  # type: ignore[assignment, method-assign]
     try:
