@@ -8,8 +8,10 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import fields
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -140,6 +142,25 @@ def test_what_takes_longer_than_a_glance_is_waited_for_in_a_thread_with_a_deep_s
     assert list(background.in_background(slowly())) == [3, 5]
     assert seen == [True, True]
     assert threading.stack_size() == before
+
+
+def test_what_runs_in_the_background_stops_at_the_next_item_where_nobody_waits_any_more() -> None:
+    before, seen = set(threading.enumerate()), list[int]()
+
+    def endless() -> Iterator[int]:
+        for number in count():
+            time.sleep(0.001)
+            seen.append(number)
+            yield number
+
+    listening = background.in_background(endless())
+    assert next(listening) == 0
+    [thread] = set(threading.enumerate()) - before
+    listening.close()
+    last = len(seen)
+    thread.join(timeout=10)
+    assert not thread.is_alive()
+    assert len(seen) <= last + 1
 
 
 def test_fractions_beyond_all_doubles_are_infinite_in_a_document() -> None:

@@ -45,7 +45,7 @@ def trials_of(claim: Claim) -> tuple[Trials, list[Finding]]:
 def _comparisons() -> Iterator[list[Finding]]:
     """Collect all findings that are made in this thread, also those that a check keeps to itself.
 
-    Work of another test, which was told to stop and has not yet, makes findings in threads of its own.
+    A hunt that somebody has interrupted may still be trying its last instance in a thread of its own.
     """
     made: list[Finding] = []
     checked, here = Finding.__post_init__, get_ident()

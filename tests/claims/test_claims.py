@@ -1,6 +1,8 @@
 """Every claim reaches its expected verdict; the counterexamples are the ones that can be derived by hand."""
 
+from dataclasses import replace
 from fractions import Fraction
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from fedtheory.rational.run_draws import draw_run
 from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.conclusions import concluded
-from fedtheory.verification.findings import at_most
+from fedtheory.verification.findings import Finding, at_most
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.tapes import replay
 from fedtheory.verification.trials import Trials
@@ -84,6 +86,18 @@ def test_a_record_changes_with_whatever_changes_of_an_instance() -> None:
         at_most(Fraction(1, 3**31), Fraction(1, 2), instance={"clients": 3, "law": "uniform"}),
     ]
     assert len({tuple(record([one])) for one in [finding, *others]}) == 1 + len(others)
+
+
+def test_what_another_thread_makes_meanwhile_is_no_comparison_of_the_claim() -> None:
+    claim = replace(CLAIMS["power-of-choice:lemma-b1"], check=lambda _: at_most(1, 2), instances=(1, 1))
+
+    def check(rng: np.random.Generator) -> Finding:
+        other = Thread(target=at_most, args=(3, 4))
+        other.start()
+        other.join()
+        return claim.check(rng)
+
+    assert trials_of(replace(claim, check=check))[1] == trials_of(claim)[1] == [at_most(1, 2)]
 
 
 def test_at_least_half_of_the_inequalities_are_strained_and_of_the_others_each_says_why_not() -> None:
