@@ -57,8 +57,9 @@ def data_of(assembled: Assembled) -> Data:
     # Values that no constraint tells apart from others move with them.
     _, sizes, turns = np.linalg.svd(rows[1:, entries:], full_matrices=False)
     combinations = turns[sizes > _SINGULAR * sizes.max(initial=0.0)].T
-    if len(combinations) == len(combinations.T):
-        combinations = np.eye(len(combinations))
+    num_values, num_seen = combinations.shape
+    if num_values == num_seen:
+        combinations = np.eye(num_values)
     levels = rows[:, entries:] @ combinations
     return Data(assembled.sizes, rows[:, :entries], levels, combinations, assembled.bounds[1:], loose)
 

@@ -6,6 +6,7 @@ import pytest
 from fedtheory.engine._kernels_nonconvex import nonconvex_family
 from fedtheory.engine.contract import LocalWork
 from fedtheory.federation import NonconvexFederation
+from tests.engine.local_training import by_hand, by_kernel
 
 FED = NonconvexFederation(
     amplitudes=[[2.0, 0.5], [1.5, 3.0], [0.7, 1.1]],
@@ -19,16 +20,11 @@ def test_a_report_is_the_mean_of_the_losses_where_the_steps_begin_and_0_if_nobod
     chosen, start, steps = np.array([2, 1]), np.array([0.5, -1.5]), np.array([0.25, 0.5, 0.125])
     for asked in (True, False):
         work = LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=asked)
-        updates, reports, scratch = np.empty((2, 2)), np.empty(2), (np.zeros(2), np.zeros(2))
-        family = nonconvex_family(FED, work)
-        family.train(family.arrays, chosen, start, steps, work, np.random.default_rng(0), *scratch, updates, reports)
-        for k, update, report in zip(chosen, updates, reports, strict=True):
-            model, losses = start.copy(), []
-            for step in steps:
-                losses.append(FED.losses(model)[k])
-                model -= step * FED.gradients(model)[k]
-            np.testing.assert_allclose(update, model - start, rtol=1e-14)
-            assert report == (pytest.approx(np.mean(losses), rel=1e-14) if asked else 0.0)
+        updates, reports = by_kernel(nonconvex_family(FED, work), work, chosen, start, steps)
+        for k, update, report in zip(chosen.tolist(), updates, reports, strict=True):
+            expected, loss = by_hand(lambda w, k=k: FED.losses(w)[k], lambda w, k=k: FED.gradients(w)[k], start, steps)
+            np.testing.assert_allclose(update, expected, rtol=1e-14)
+            assert report == (pytest.approx(loss, rel=1e-14) if asked else 0.0)
 
 
 @pytest.mark.parametrize("far", [1e99, 1e101, -1e120])

@@ -1,11 +1,14 @@
 """What quadratic clients report of their local steps, in every layout of the same federation."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import fedtheory as ft
 from fedtheory.engine._kernels_quadratic import quadratic_family
 from fedtheory.engine.contract import LocalWork
+from tests.engine.local_training import by_hand, by_kernel
 
 CURVATURES, MINIMA = np.array([2.0, 3.0, 5.0]), np.array([-7.0, 11.0, 13.0])
 CENTERS = np.array([[1.0, -2.0], [3.0, 5.0], [-1.0, 0.5]])
@@ -16,6 +19,14 @@ LAYOUTS = {
 }
 
 
+def parabola(curvature, center, minimum, w):
+    return curvature / 2 * np.sum((w - center) ** 2) + minimum
+
+
+def slope(curvature, center, w):
+    return curvature * (w - center)
+
+
 @pytest.mark.parametrize("copies", [1, 5000], ids=["near", "far"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_report_is_the_mean_of_the_losses_where_the_steps_begin(layout, copies):
@@ -23,16 +34,10 @@ def test_a_report_is_the_mean_of_the_losses_where_the_steps_begin(layout, copies
     fed = ft.QuadraticFederation(curvatures, centers, np.full(3 * copies, 1.0), minima, normalize=True)
     work = LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=True)
     chosen, start, steps = np.array([2, 1]), np.array([0.5, -1.5]), np.array([0.25, 0.5, 0.125])
-    updates, reports, scratch = np.empty((2, 2)), np.empty(2), (np.zeros(2), np.zeros(2))
-
-    family = quadratic_family(fed, work)
-    family.train(family.arrays, chosen, start, steps, work, np.random.default_rng(0), *scratch, updates, reports)
-
+    updates, reports = by_kernel(quadratic_family(fed, work), work, chosen, start, steps)
     for k, update, report in zip(chosen, updates, reports, strict=True):
-        model, losses = start.copy(), []
-        for step in steps:
-            losses.append(CURVATURES[k] / 2 * np.sum((model - CENTERS[k]) ** 2) + MINIMA[k])
-            model -= step * CURVATURES[k] * (model - CENTERS[k])
+        h, c, least = CURVATURES[k], CENTERS[k], MINIMA[k]
+        expected, loss = by_hand(partial(parabola, h, c, least), partial(slope, h, c), start, steps)
         # one step of 5 * 0.5 overshoots: a dozen roundings of numbers below a hundred
-        np.testing.assert_allclose(update, model - start, rtol=0, atol=1e-13)
-        assert report == pytest.approx(np.mean(losses), rel=1e-14)
+        np.testing.assert_allclose(update, expected, rtol=0, atol=1e-13)
+        assert report == pytest.approx(loss, rel=1e-14)

@@ -1,4 +1,4 @@
-"""How high an instance is, how small, and where climbs begin."""
+"""How high an instance is, how small, where climbs begin, and what other processes climb on."""
 
 from dataclasses import replace
 from itertools import islice
