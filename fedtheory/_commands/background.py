@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any, TypeVar
 
 __all__ = ["in_background"]
@@ -39,15 +39,19 @@ def in_background(items: Iterable[T]) -> Generator[T, None, None]:
     finally:
         threading.stack_size(previous)
     try:
-        while True:
-            try:
-                kind, value = results.get(timeout=0.1)
-            except queue.Empty:
-                continue
-            if kind == "error":
-                raise value
-            if kind == "end":
-                return
-            yield value
+        yield from _arriving(results)
     finally:
         left.set()
+
+
+def _arriving(results: "queue.SimpleQueue[tuple[str, Any]]") -> Iterator[Any]:
+    while True:
+        try:
+            kind, value = results.get(timeout=0.1)
+        except queue.Empty:
+            continue
+        if kind == "error":
+            raise value
+        if kind == "end":
+            return
+        yield value
