@@ -1,5 +1,6 @@
 """The same work on many items, one after the other or in several processes; the results are the same, in order."""
 
+import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from functools import cache
@@ -29,7 +30,7 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -
     from joblib.externals.loky import get_reusable_executor
 
     # Not the generator of joblib: closed early, it ends processes that have work left, and the thread of loky stumbles.
-    executor, waiting = get_reusable_executor(max_workers=jobs), deque[Any]()
+    executor, waiting = get_reusable_executor(max_workers=jobs, initializer=_deaf), deque[Any]()
     try:
         for item in items:
             waiting.append(executor.submit(_on_one_thread, work, item))
@@ -40,6 +41,11 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -
     finally:
         for future in waiting:
             future.cancel()
+
+
+def _deaf() -> None:
+    # Ctrl-C on a terminal goes to every process of the program: the one that was begun decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _on_one_thread(work: Callable[[Item], Result], item: Item) -> Result:

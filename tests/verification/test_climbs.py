@@ -1,5 +1,6 @@
 """How high an instance is, how small, where climbs begin, and what other processes climb on."""
 
+import signal
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from fedtheory.paper import Paper, Statement
 from fedtheory.verification import _shrinking, hunts
 from fedtheory.verification._climbs import Step, height
-from fedtheory.verification._jobs import Shipped, shipped
+from fedtheory.verification._jobs import Shipped, in_order, shipped
 from fedtheory.verification.catalogue import one_claim
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
@@ -63,3 +64,8 @@ def test_making_small_ends_where_four_hundred_changes_in_a_row_made_nothing_smal
     claim = replace(one_claim("power-of-choice:lemma-b1"), check=check)
     found = Step(at_most(2, 1), (Read(0.0, 0),), 1)
     assert len(list(islice(_shrinking._simpler(claim, found, np.random.default_rng(0)), 1000))) == 400
+
+
+def test_control_c_is_left_to_the_process_that_was_begun() -> None:
+    assert list(in_order(signal.getsignal, [signal.SIGINT] * 2, 2)) == [signal.SIG_IGN] * 2
+    assert list(in_order(signal.getsignal, [signal.SIGINT], 1)) == [signal.getsignal(signal.SIGINT)]
