@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any
 
-__all__ = ["is_semidefinite"]
+__all__ = ["is_semidefinite", "root"]
 
 
 def is_semidefinite(matrix: Iterable[Iterable[Any]]) -> bool:
@@ -32,3 +33,31 @@ def is_semidefinite(matrix: Iterable[Iterable[Any]]) -> bool:
         left = [[(pivot * left[i][j] - left[i][place] * pivot_row[j]) // previous for j in others] for i in others]
         previous = pivot
     return True
+
+
+def root(matrix: Iterable[Iterable[Any]]) -> list[list[float]]:
+    """Return the rows v_i of a matrix with ``v_i v_j`` the entry (i, j) of a positive semidefinite matrix of rationals.
+
+    Elimination is exact, so that also a row that is tiny beside others has all digits of doubles.
+
+    >>> from fractions import Fraction
+    >>> root([[Fraction(4), Fraction(2)], [Fraction(2), Fraction(10)]])
+    [[0.6324555320336759, 1.8973665961010275], [3.1622776601683795, 0.0]]
+    """
+    left = [[Fraction(entry) for entry in row] for row in matrix]
+    rows: list[list[float]] = [[] for _ in left]
+    places = list(range(len(left)))
+    while places:
+        pivot = max(places, key=lambda i: left[i][i])
+        height = left[pivot][pivot]
+        column = {i: left[i][pivot] for i in places}
+        length = math.sqrt(height) if height else 1.0
+        for i in range(len(rows)):
+            rows[i].append(float(column[i] / height) * length if i in column and height else 0.0)
+        places.remove(pivot)
+        for i in places:
+            if column[i] and height:
+                share = column[i] / height
+                for j in places:
+                    left[i][j] -= share * column[j]
+    return rows

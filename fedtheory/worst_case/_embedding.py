@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from fedtheory._semidefinite import root
 from fedtheory._validate import Array
 from fedtheory.worst_case._settings import Setting
-from fedtheory.worst_case.certificates import FeasiblePoint
+from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.function_classes import Point
-from fedtheory.worst_case.gram import Program, Vector
+from fedtheory.worst_case.gram import Vector
 from fedtheory.worst_case.instances import Interpolant, Parabola
 
 __all__ = ["Embedding", "Places", "completed", "vertices"]
@@ -40,11 +41,14 @@ class Embedding:
     deviations, 1 for means.
     """
 
-    def __init__(self, program: Program, point: FeasiblePoint, given: Setting) -> None:
-        factors = [np.array([[float(c) for c in row] for row in rows]) for rows in point.factors]
+    def __init__(self, proof: Proof, given: Setting) -> None:
+        if proof.point is None:
+            message = "a worst case must have a point to have an instance, got none"
+            raise ValueError(message)
+        factors = [np.array(root(gram)).reshape(len(gram), -1).T for gram in proof.point.grams]
         longest = max(float(np.linalg.norm(factor, 2)) for factor in factors if factor.size)
         self._factors = [_compressed(factor, _NEGLIGIBLE * longest) for factor in factors]
-        self._values = dict(zip(program.values, map(float, point.values), strict=True))
+        self._values = dict(zip(proof.program.values, map(float, proof.point.values), strict=True))
         self._given = given
 
     def place(self, vector: Vector, places: Places, curvature: int = 0) -> Array:

@@ -1,206 +1,437 @@
-"""An interior-point method that keeps the digits that small values need: slower than the solver, and closer.
+"""An interior-point method for semidefinite programs, in doubles or in pairs of them: what it finds is a hint.
 
-It follows the central path of a program and of its dual by the directions of Nesterov and Todd and the steps of
-Mehrotra. What keeps the digits: Gram matrices live in factors, and steps are computed in coordinates in which a Gram
-matrix and what multipliers leave of its block are one diagonal matrix, so that tiny eigenvalues do not drown in large
-ones; slacks are computed anew from the point; and what rounding leaves of a step's equations is mended in the step
-itself, since to the multipliers behind it that correction would be less than their last digit.
+It follows the central path of the homogeneous self-dual embedding (Ye, Todd and Mizuno 1994) by the directions of
+Helmberg, Rendl, Vanderbei and Wolkowicz (1996), Kojima, Shindoh and Hara (1997) and Monteiro (1997), with Mehrotra's
+corrector. The embedding has a solution whatever the program is: where ``tau`` stays positive it is one of the program
+and of its dual, where ``kappa`` does the multipliers show that nothing fulfills the constraints, or the Gram matrices
+that the value is infinite. Once a solution is ahead, ``tau`` is held at 1, and steps aim at points and multipliers that
+break no constraint.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from operator import add
+from typing import NamedTuple, final
 
 import numpy as np
 
 from fedtheory._validate import Array
-from fedtheory.worst_case._frames import Data, Frame, State, data_of, frame_of, normal_solve
-from fedtheory.worst_case._packing import packed, unpacked
-from fedtheory.worst_case.solver import Assembled, Solution
+from fedtheory.worst_case._double_double import (
+    DoubleDouble,
+    Numbers,
+    cholesky,
+    root_of,
+    rounded,
+    solve_lower,
+    solve_upper,
+    squares,
+    triangle_of,
+    widened,
+)
 
-__all__ = ["path"]
+__all__ = ["Data", "Progress", "State", "beginning", "path", "power_of_two"]
 
-_MOST_STEPS = 80
-# Between shares of the longest step that stays inside.
+_MOST_STEPS = 200
+# A share of the longest step that stays inside.
 _CAUTION = 0.95
-# Products are not aimed at less than this share of themselves, and less boldly until slacks are true.
-_LEAST, _OUTSIDE = 1e-3, 0.2
-# A step's equations are solved, and what rounding leaves of them is mended twice.
-_NUM_SOLVES = 3
-# So many steps without progress are enough.
-_PATIENCE = 5
+# Products whose sum is less than this share of the value.
+_CLOSE = 1e-8
+# Steps that are longer than this share of what was aimed at are good, and those that are shorter poor.
+_FAR, _NEAR = 0.5, 0.1
+# Products of a positive number and its multiplier are aimed at this share of their mean at least.
+_LEAST_CENTERING = 1e-3
+# Where tau is so much larger than kappa, and both objectives agree to this share, a solution is ahead; or where it is
+# even larger, for a value of 0.
+_AGREED, _DOMINANT, _VERY_DOMINANT = 1e-2, 1e3, 1e6
+# What is broken by no more than this share of the objective may be rounding.
+_ROUGHLY = 1e-4
+# Where tau is no more than this share of kappa, it is 0.
+_GONE = 1e-12
+# What is missing is little where it is less than this share of what is positive.
+_LITTLE = 0.1
+# So many steps that together bring neither the mean product nor what is missed down by a tenth are no progress.
+_STALLED = 12
 
 
-class _Step(NamedTuple):
-    """A change of the state; of Gram matrices and leftovers in the coordinates in which they are the same."""
+class Data(NamedTuple):
+    """A program to be maximized, as arrays of one arithmetic; row 0 is the objective.
 
-    grams: list[Array]
-    values: Array
-    slacks: Array
-    multipliers: Array
-    leftovers: list[Array]
+    Attributes
+    ----------
+    grams
+        Of each block the symmetric matrices of all rows, shapes (1 + m, n, n).
+    values
+        Coefficients of function values in linearly independent columns, shape (1 + m, k).
+    bounds
+        Right-hand sides, shape (m,).
+    loose
+        1 for an inequality, 0 for an equality, shape (m,).
+    """
+
+    grams: tuple[Numbers, ...]
+    values: Numbers
+    bounds: Numbers
+    loose: Array
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of rows of the blocks."""
+        return tuple(gram.shape[-1] for gram in self.grams)
+
+    def forms(self, grams: Sequence[Numbers]) -> Numbers:
+        """Return all rows at Gram matrices, function values left out, shape (1 + m,)."""
+        return _sum(
+            own.reshape(len(self.loose) + 1, -1) @ G.reshape(-1) for own, G in zip(self.grams, grams, strict=True)
+        )
+
+    def combined(self, multipliers: Numbers) -> list[Numbers]:
+        """Return the sum of multiplier times matrix over the constraints, block by block."""
+        row = multipliers.reshape(1, -1)
+        return [(row @ own[1:].reshape(row.shape[1], -1)).reshape(*own.shape[1:]) for own in self.grams]
 
 
-def path(assembled: Assembled, accuracy: float, start: Solution | None = None) -> Iterator[tuple[Solution, bool]]:
-    """Yield the way to a program's solution, and whether point and multipliers are strictly inside.
+class State(NamedTuple):
+    """A point and multipliers, both times tau, and what they leave; what must be positive is.
+
+    Attributes
+    ----------
+    grams, values, slacks
+        The point, and what it leaves of the inequalities; slacks of equalities are 0.
+    multipliers, leftovers
+        Of the constraints, and what they leave of the blocks.
+    tau, kappa
+        Of the embedding; 1 and 0 once a solution is ahead.
+    """
+
+    grams: tuple[Numbers, ...]
+    values: Numbers
+    slacks: Numbers
+    multipliers: Numbers
+    leftovers: tuple[Numbers, ...]
+    tau: Numbers
+    kappa: Numbers
+
+    @property
+    def settled(self) -> bool:
+        """Whether a solution is ahead."""
+        return not rounded(self.kappa).any()
+
+    def moved(self, step: State, primal: float, dual: float) -> State:
+        """Go shares of a step on either side."""
+        return State(
+            tuple(_symmetric(G + dG * primal) for G, dG in zip(self.grams, step.grams, strict=True)),
+            self.values + step.values * primal,
+            self.slacks + step.slacks * primal,
+            self.multipliers + step.multipliers * dual,
+            tuple(_symmetric(Z + dZ * dual) for Z, dZ in zip(self.leftovers, step.leftovers, strict=True)),
+            self.tau + step.tau * primal,
+            self.kappa + step.kappa * primal,
+        )
+
+    def in_pairs(self) -> State:
+        """Return the same state in pairs of doubles."""
+        wide: list[Numbers] = [tuple(map(widened, part)) if isinstance(part, tuple) else widened(part) for part in self]
+        return State(*wide)
+
+
+def beginning(data: Data) -> State:
+    """Return where a path begins: unit matrices and ones, in doubles.
 
     Parameters
     ----------
-    assembled
+    data
         The program.
-    accuracy
-        It ends where what the multipliers promise exceeds what the point reaches by less than this times that, or where
-        rounding ends the progress.
-    start
-        Where to begin; by default far from all bounds.
+
+    Returns
+    -------
+    State
+        In doubles.
+    """
+    units = tuple(np.eye(size) for size in data.sizes)
+    one = np.ones(())
+    return State(units, np.zeros(data.values.shape[1]), data.loose, data.loose, units, one, one)
+
+
+class Progress(NamedTuple):
+    """A state and how far it has come.
+
+    Attributes
+    ----------
+    state
+        The state.
+    reached, promised
+        The objective at its point, and what its multipliers promise.
+    inside
+        Whether point and multipliers break no constraint.
+    empty, infinite
+        Whether its multipliers may show that nothing fulfills the constraints, or its point that the value is infinite.
+    """
+
+    state: State
+    reached: float
+    promised: float
+    inside: bool
+    empty: bool
+    infinite: bool
+
+    def promising(self, narrow: float) -> bool:
+        """Whether point and multipliers should be proofs of two sides that are so narrow, as a share of the value."""
+        apart = self.promised - self.reached
+        return self.state.settled and self.inside and apart <= narrow * max(abs(self.reached), abs(self.promised))
+
+
+def path(data: Data, state: State) -> Iterator[Progress]:
+    """Yield the way to a solution, or to what shows that there is none.
+
+    It ends where rounding ends the progress; the caller may have seen enough before.
+
+    Parameters
+    ----------
+    data
+        The program.
+    state
+        Where to begin, in the same arithmetic.
 
     Yields
     ------
-    Solution
-        Each closer than the one before.
-    bool
-        Whether it breaks no constraint.
+    Progress
+        Each further on the path than the one before.
     """
-    data = data_of(assembled)
-    state, best, stale = _begun(data, start) if start else _start(data), np.inf, 0
+    best, since = np.full(2, np.inf), 0
     for _ in range(_MOST_STEPS):
-        state, inside = _renewed(data, state)
-        frame = frame_of(data, state)
-        if frame is None:
+        try:
+            equations = _Equations(data, _settled(data, state))
+            yield equations.progress()
+            state = equations.next_state()
+        except np.linalg.LinAlgError:
             return
-        yield _solution(data, state), inside
-        left = frame.mean * data.degree
-        stale, best = (stale + 1 if left > 0.8 * best else 0), min(left, best)
-        if stale > _PATIENCE or (inside and left < accuracy * abs(_objective(data, state))):
+        now = np.array([equations.mean, equations.missing()])
+        since = 0 if (now < 0.9 * best).any() else since + 1
+        best = np.minimum(best, now)
+        if since > _STALLED or float(rounded(state.tau)) < _GONE * float(rounded(state.kappa)):
             return
-        state = _moved(data, state, frame, _direction(data, state, frame, _LEAST if inside else _OUTSIDE))
 
 
-def _solution(data: Data, state: State) -> Solution:
-    roots = tuple(V.T for V in state.factors)
-    return Solution(
-        roots, data.combinations @ state.values, state.multipliers[data.loose], state.multipliers[~data.loose]
-    )
-
-
-def _start(data: Data) -> State:
-    """Begin with products of 1: the unit matrices, and slacks as large as they are there, but at least 1."""
-    units, values = [np.eye(size) for size in data.sizes], np.zeros(data.levels.shape[1])
-    slacks = np.maximum(data.slacks(units, values), 1.0)
-    return State(units, values, slacks * data.loose, data.loose / slacks, units)
-
-
-def _begun(data: Data, start: Solution) -> State:
-    """Begin with a solution, in which slacks and leftovers that rounding has made negative are small instead."""
-    factors, values = [root.T for root in start.roots], np.linalg.pinv(data.combinations) @ start.values
-    slacks = data.slacks(factors, values)
-    multipliers = np.zeros_like(slacks)
-    multipliers[data.loose], multipliers[~data.loose] = start.multipliers, start.equality_multipliers
-    products = (slacks * multipliers)[data.loose]
-    small = np.median(products[products > 0])
-    slacks = np.divide(small, multipliers, out=slacks * data.loose, where=data.loose & (slacks <= 0))
-    leftovers = data.leftovers(multipliers)
-    lacking = [max(0.0, small - np.linalg.eigvalsh(S).min(initial=small)) for S in leftovers]
-    leftovers = [S + lack * np.eye(len(S)) for S, lack in zip(leftovers, lacking, strict=True)]
-    return State(factors, values, slacks, multipliers, leftovers)
-
-
-def _objective(data: Data, state: State) -> float:
-    return float(data.grams[0] @ packed([V @ V.T for V in state.factors]) + data.levels[0] @ state.values)
-
-
-def _renewed(data: Data, state: State) -> tuple[State, bool]:
-    """Take true slacks and leftovers where they are positive enough, and say whether all are."""
-    slacks, leftovers = data.slacks(state.factors, state.values), data.leftovers(state.multipliers)
-    primal = bool((slacks > 0.1 * state.slacks)[data.loose].all())
-    dual = all(
-        np.linalg.eigvalsh(true - 0.1 * kept).min(initial=1.0) > 0
-        for true, kept in zip(leftovers, state.leftovers, strict=True)
-    )
-    state = state._replace(slacks=slacks * data.loose) if primal else state
-    return (state._replace(leftovers=leftovers) if dual else state), primal and dual
-
-
-def _direction(data: Data, state: State, frame: Frame, least: float) -> _Step:
-    """Aim at 0 for all products, see how far that gets, and aim again at what that says can be reached."""
-    zero = [np.zeros((size, size)) for size in data.sizes]
-    first = _towards(data, state, frame, 0.0, zero, np.zeros_like(state.slacks))
-    primal, dual = _longest(data, state, frame, first)
-    left = float((state.slacks + primal * first.slacks) @ (state.multipliers + dual * first.multipliers))
-    for length, gram, leftover in zip(frame.lengths, first.grams, first.leftovers, strict=True):
-        left += np.vdot(np.diag(length) + primal * gram, np.diag(length) + dual * leftover).item()
-    share: float = np.clip((left / (frame.mean * data.degree)) ** 2, least, 1.0).item()
-    products = [(X @ Z + Z @ X) / 2 for X, Z in zip(first.grams, first.leftovers, strict=True)]
-    return _towards(data, state, frame, share * frame.mean, products, first.slacks * first.multipliers)
-
-
-def _towards(
-    data: Data, state: State, frame: Frame, target: float, products: Sequence[Array], scalar_products: Array
-) -> _Step:
-    """Return the step after which all products are a target to first order, some second-order products given."""
-    untrue = _untrue_leftovers(data, state, frame)
-    sums = [
-        2 * (np.diag(target - length**2) - product) / (length[:, None] + length)
-        for length, product in zip(frame.lengths, products, strict=True)
+def _settled(data: Data, state: State) -> State:
+    """Divide by tau and hold it once it is much larger than kappa, and both objectives nearly agree."""
+    reached = float(rounded(data.forms(state.grams)[0]) + rounded(data.values[0]) @ rounded(state.values))
+    promised = float(rounded(data.bounds) @ rounded(state.multipliers))
+    tau, kappa = float(rounded(state.tau)), float(rounded(state.kappa))
+    agreed = abs(reached - promised) <= _AGREED * abs(promised) or tau > _VERY_DOMINANT * kappa
+    if state.settled or tau < _DOMINANT * kappa or not agreed:
+        return state
+    shares = [
+        tuple(part / state.tau for part in parts) if isinstance(parts, tuple) else parts / state.tau for parts in state
     ]
-    wanted = target - state.slacks * state.multipliers - scalar_products
-    slacks = np.divide(wanted, state.multipliers, out=np.zeros_like(wanted), where=data.loose)
-    grams = [both - part for both, part in zip(sums, untrue, strict=True)]
-    rest = _Step(grams, np.zeros_like(state.values), slacks, np.zeros_like(slacks), untrue)
-    missing = data.slacks(state.factors, state.values) - state.slacks
-    unbalanced = data.levels[0] - data.levels[1:].T @ state.multipliers
-    for _ in range(_NUM_SOLVES):
-        rest = _mended(data, frame, rest, missing, unbalanced)
-    return rest
+    return State(*shares)._replace(kappa=state.kappa * 0.0)
 
 
-def _untrue_leftovers(data: Data, state: State, frame: Frame) -> list[Array]:
-    true = data.leftovers(state.multipliers)
-    return [R.T @ (a - b) @ R for R, a, b in zip(frame.turns, true, state.leftovers, strict=True)]
+@final
+class _Equations:
+    """A state's equations, linearized and eliminated: what a step must do to all of them.
+
+    With Gram matrices G, function values f, slacks s, multipliers y and leftovers Z: ``A(G) + a f + s = b tau``,
+    ``sum y A = Z + C tau``, ``a' y = c tau``, ``C(G) + c f = b y + kappa``, and every product of a positive number, or
+    matrix, and its multiplier is the same target.
+    """
+
+    def __init__(self, data: Data, state: State) -> None:
+        self.data, self.state = data, state
+        loose, G, y = data.loose, state.grams, state.multipliers
+        self.a, self.b, self.c = data.values[1:], data.bounds, data.values[0]
+        taken = data.forms(G) + data.values @ state.values
+        self.reached, self.promised, self.taken = taken[0], _inner(self.b, y), taken[1:]
+        # What the equations miss.
+        self.primal = self.b * state.tau - self.taken - state.slacks
+        self.dual = [
+            S - Z - own[0] * state.tau for S, Z, own in zip(data.combined(y), state.leftovers, data.grams, strict=True)
+        ]
+        self.level = self.c * state.tau - y @ self.a
+        self.gap = self.reached - self.promised - state.kappa
+        # The mean product, which is the target of a step that changes nothing else.
+        products = _sum(_inner(left, right) for left, right in zip(G, state.leftovers, strict=True)) + _inner(
+            state.slacks, y
+        )
+        degree = sum(data.sizes) + loose.sum() + (not state.settled)
+        self.mean = float(rounded(products + state.tau * state.kappa)) / degree
+        self.degree = degree
+        # Triangles of all matrices.
+        self.triangles = [cholesky(X) for X in G]
+        self.left_triangles = [cholesky(Z) for Z in state.leftovers]
+        identity = [_like(Z, np.eye(n)) for Z, n in zip(state.leftovers, data.sizes, strict=True)]
+        roots = [solve_lower(L, one) for L, one in zip(self.left_triangles, identity, strict=True)]
+        self.inverses = [root.T @ root for root in roots]
+        # Elimination: with G = U U' and Z = V V' rows of entries of U' A_i V'^-1, whose inner products are
+        # <A_i, G A_j Z^-1>; to that of an inequality with itself its slack over its multiplier is added.
+        factors = zip(data.grams, self.triangles, roots, strict=True)
+        blocks = [((own @ U).swapaxes(1, 2) @ root.T).reshape(own.shape[0], -1) for own, U, root in factors]
+        self.products = _sum(squares(rows) for rows in blocks)
+        self.ratios = state.slacks / self._positive(y)
+        self.scales = power_of_two((rounded(self.products).diagonal()[1:] + rounded(self.ratios)) ** -0.5)
+        wide = [rows[1:] * self.scales[:, None] for rows in blocks]
+        self.triangle = triangle_of([*wide, _diagonal(root_of(self.ratios) * self.scales)])
+        self.levels = solve_lower(self.triangle, self.a * self.scales[:, None])
+        self.level_triangle = triangle_of([self.levels.T])
+        # What a step owes to what the equations miss, and how it answers to a change of tau.
+        missed = [_symmetric(X @ R @ inverse) for X, R, inverse in zip(G, self.dual, self.inverses, strict=True)]
+        self.missed = data.forms(missed)
+        self.per_tau = self.solve(self.products[1:, 0] - self.b, self.c)
+
+    def _positive(self, numbers: Numbers) -> Numbers:
+        """Put 1 in the place of what belongs to an equality."""
+        return numbers * self.data.loose + (1.0 - self.data.loose)
+
+    def solve(self, right: Numbers, level: Numbers) -> tuple[Numbers, Numbers]:
+        """Return dy and df with ``M dy - a df = right`` and ``a' dy = level``."""
+        u = solve_lower(self.triangle, right * self.scales)
+        df = solve_upper(self.level_triangle, solve_lower(self.level_triangle, level - self.levels.T @ u))
+        return solve_upper(self.triangle, u + self.levels @ df) * self.scales, df
+
+    def direction(self, centering: float, aim: float, second: State | None = None) -> State:
+        """Return the step to products of a share of their mean.
+
+        ``aim`` is the share of what the equations miss that is mended, ``second`` a step whose products of changes are
+        taken into account.
+        """
+        data, state, target = self.data, self.state, centering * self.mean
+        wanted = [inverse * target - X for X, inverse in zip(state.grams, self.inverses, strict=True)]
+        scalar, kappa = data.loose * target, target
+        if second:
+            changes = zip(second.grams, second.leftovers, self.inverses, strict=True)
+            wanted = [W - _symmetric(dX @ dZ @ inverse) for W, (dX, dZ, inverse) in zip(wanted, changes, strict=True)]
+            scalar, kappa = scalar - second.slacks * second.multipliers, kappa - second.tau * second.kappa
+        by_form = data.forms(wanted) - self.missed * aim
+        slacks = scalar / self._positive(state.multipliers) - state.slacks
+        dy, df = self.solve(by_form[1:] + slacks - self.primal * aim, self.level * aim)
+        d_tau = d_kappa = state.kappa * 0.0
+        if not state.settled:
+            of_kappa = kappa / state.tau - state.kappa
+            both = self.products[1:, 0] + self.b
+            y_tau, f_tau = self.per_tau
+            owed = of_kappa - self.gap * aim - by_form[0] + _inner(both, dy) - _inner(self.c, df)
+            d_tau = owed / (self.products[0, 0] + state.kappa / state.tau - _inner(both, y_tau) + _inner(self.c, f_tau))
+            dy, df = dy + y_tau * d_tau, df + f_tau * d_tau
+            d_kappa = of_kappa - state.kappa / state.tau * d_tau
+        leftovers = tuple(
+            S - own[0] * d_tau + R * aim for S, own, R in zip(data.combined(dy), data.grams, self.dual, strict=True)
+        )
+        grams = tuple(
+            W - _symmetric(X @ dZ @ inverse)
+            for W, X, dZ, inverse in zip(wanted, state.grams, leftovers, self.inverses, strict=True)
+        )
+        return State(grams, df, slacks - self.ratios * dy, dy, leftovers, d_tau, d_kappa)
+
+    def longest(self, step: State) -> tuple[float, float]:
+        """Return how often the point, and the multipliers, may take a step and stay inside."""
+        state, loose = self.state, self.data.loose > 0
+        numbers = [(state.slacks[loose], step.slacks[loose])]
+        if not state.settled:
+            numbers += [(one.reshape(1), change.reshape(1)) for one, change in zip(state[-2:], step[-2:], strict=True)]
+        primal = _shrinking(self.triangles, step.grams, numbers)
+        dual = _shrinking(self.left_triangles, step.leftovers, [(state.multipliers[loose], step.multipliers[loose])])
+        if not state.settled:
+            primal = dual = max(primal, dual)
+        return 1.0 / max(primal, 1e-300), 1.0 / max(dual, 1e-300)
+
+    def next_state(self) -> State:
+        """Aim at products of 0, see how far that gets, and aim again at what that says can be reached."""
+        state = self.state
+        if state.settled and not self.inside():
+            # Products stay, and what is missed is mended. Taken whole, such a step leaves nothing missed; near the
+            # solution a part of it is welcome, too, and so are larger products.
+            near = self.mean * self.degree < _CLOSE * abs(float(rounded(self.promised)))
+            for centering in (1.0, 10.0, 100.0) if near else (1.0,):
+                step = self.direction(centering, aim=1.0)
+                shares = [1.0 if longest > 1.0 else _CAUTION * longest for longest in self.longest(step)]
+                if min(shares) > (_FAR if near else _CAUTION):
+                    return state.moved(step, *shares)
+        straight = self.direction(0.0, aim=1.0)
+        primal, dual = (min(1.0, longest) for longest in self.longest(straight))
+        length = min(primal, dual)
+        if state.settled:
+            left = self._products_after(straight, primal, dual) / (self.mean * self.degree)
+            # What is missed has to vanish faster than the products.
+            centering = max(min(left**2, 1.0), _LEAST_CENTERING if self.inside() and length > _NEAR else 0.3)
+            step = self.direction(centering, aim=1.0, second=straight)
+        else:
+            centering = max((1.0 - length) ** (1 if length < _NEAR else 3), _LEAST_CENTERING)
+            step = self.direction(centering, aim=1.0 - centering, second=straight)
+            if min(self.longest(step)) < _NEAR / 2:
+                centering = max(centering, 0.5)
+                step = self.direction(centering, aim=1.0 - centering)
+        return state.moved(step, *(min(1.0, _CAUTION * longest) for longest in self.longest(step)))
+
+    def progress(self) -> Progress:
+        """Return the state and how far it has come."""
+        tau, reached, promised = (float(rounded(x)) for x in (self.state.tau, self.reached, self.promised))
+        empty = infinite = False
+        if float(rounded(self.state.kappa)) > tau:
+            # To be looked at more closely, and exactly, if it is so but for rounding.
+            least = min(
+                float(np.linalg.eigvalsh(rounded(S)).min(initial=0.0))
+                for S in self.data.combined(self.state.multipliers)
+            )
+            empty = promised < 0 and least > _ROUGHLY * promised
+            taken = rounded(self.taken)[self.data.loose > 0]
+            infinite = reached > 0 and float(taken.max(initial=0.0)) < _ROUGHLY * reached
+        return Progress(self.state, reached / tau, promised / tau, self.inside(), empty, infinite)
+
+    def inside(self) -> bool:
+        """Whether what the equations miss is little beside what is positive: no constraint is broken."""
+        loose = self.data.loose > 0
+        missing = np.abs(rounded(self.primal))
+        if (missing[loose] > _LITTLE * rounded(self.state.slacks)[loose]).any():
+            return False
+        return all(_shrinking(self.left_triangles, dual, []) < _LITTLE for dual in (self.dual, [-R for R in self.dual]))
+
+    def missing(self) -> float:
+        """Return the largest entry of what the equations miss."""
+        return max(float(np.abs(rounded(part)).max(initial=0.0)) for part in (self.primal, *self.dual, self.level))
+
+    def _products_after(self, step: State, primal: float, dual: float) -> float:
+        """Return the sum of all products after shares of a step, in doubles."""
+        there = self.state.moved(step, primal, dual)
+        pairs = zip((*there.grams, there.slacks), (*there.leftovers, there.multipliers), strict=True)
+        return sum(float(np.vdot(rounded(left), rounded(right))) for left, right in pairs)
 
 
-def _mended(data: Data, frame: Frame, step: _Step, missing: Array, unbalanced: Array) -> _Step:
-    """Solve for what is left of a step's linear equations, and add it to the step."""
-    levels = data.levels[1:]
-    left = missing - frame.rows @ packed(step.grams) - levels @ step.values - step.slacks
-    change = -frame.solve(left)
-    values = normal_solve(frame.level_triangle, unbalanced - levels.T @ (step.multipliers + change))
-    change = change + frame.solve(levels @ values)
-    moves = unpacked(data.sizes, change @ frame.rows)
-    return _Step(
-        grams=[a - b for a, b in zip(step.grams, moves, strict=True)],
-        values=step.values + values,
-        slacks=step.slacks - frame.weights * change,
-        multipliers=step.multipliers + change,
-        leftovers=[a + b for a, b in zip(step.leftovers, moves, strict=True)],
-    )
+def _shrinking(
+    triangles: Sequence[Numbers], changes: Sequence[Numbers], numbers: Iterable[tuple[Numbers, Numbers]]
+) -> float:
+    """Return the largest share of itself that something positive loses in a step."""
+    fastest = 0.0
+    for L, change in zip(triangles, changes, strict=True):
+        relative = rounded(solve_lower(L, solve_lower(L, change).T))
+        fastest = max(fastest, -float(np.linalg.eigvalsh((relative + relative.T) / 2).min(initial=0.0)))
+    for number, change in numbers:
+        fastest = max(fastest, float((-rounded(change) / rounded(number)).max(initial=0.0)))
+    return fastest
 
 
-def _longest(data: Data, state: State, frame: Frame, step: _Step) -> tuple[float, float]:
-    """Return how far a point, and multipliers, may go along a step and stay inside."""
-    found = []
-    for matrices, numbers, changes in (
-        (step.grams, state.slacks, step.slacks),
-        (step.leftovers, state.multipliers, step.multipliers),
-    ):
-        shrinking = (-changes[data.loose] / numbers[data.loose]).max(initial=0.0)
-        for length, matrix in zip(frame.lengths, matrices, strict=True):
-            relative = matrix / np.sqrt(length[:, None] * length)
-            shrinking = max(shrinking, -np.linalg.eigvalsh(relative).min(initial=0.0))
-        found.append(_CAUTION / max(shrinking, _CAUTION))
-    return found[0], found[1]
+def _symmetric(matrix: Numbers) -> Numbers:
+    return (matrix + matrix.T) * 0.5
 
 
-def _moved(data: Data, state: State, frame: Frame, step: _Step) -> State:
-    primal, dual = _longest(data, state, frame, step)
-    factors = [
-        R @ np.linalg.cholesky(np.diag(length) + primal * gram)
-        for R, length, gram in zip(frame.turns, frame.lengths, step.grams, strict=True)
-    ]
-    multipliers = state.multipliers + dual * step.multipliers
-    before, after = data.leftovers(state.multipliers), data.leftovers(multipliers)
-    # What is untrue of leftovers gets less, as does what is untrue of slacks.
-    leftovers = [
-        kept + (new - old) + dual * (old - kept) for kept, old, new in zip(state.leftovers, before, after, strict=True)
-    ]
-    slacks = state.slacks + primal * step.slacks
-    return State(factors, state.values + primal * step.values, slacks, multipliers, leftovers)
+def _inner(left: Numbers, right: Numbers) -> Numbers:
+    return (left.reshape(1, -1) @ right.reshape(-1, 1))[0, 0]
+
+
+def _sum(parts: Iterable[Numbers]) -> Numbers:
+    return reduce(add, parts)
+
+
+def _like(numbers: Numbers, doubles: Array) -> Numbers:
+    return DoubleDouble(doubles) if isinstance(numbers, DoubleDouble) else doubles
+
+
+def _diagonal(numbers: Numbers) -> Numbers:
+    if isinstance(numbers, DoubleDouble):
+        return DoubleDouble(np.diag(numbers.high), np.diag(numbers.low))
+    return np.diag(numbers)
+
+
+def power_of_two(numbers: Array) -> Array:
+    """Round to powers of two, by which anything is multiplied exactly."""
+    return np.exp2(np.round(np.log2(numbers)))

@@ -56,14 +56,15 @@ def _selected(
     """Return a selected client at its minimizer and at w*, its local steps, and the model after them."""
     gap = given["objective_gap"]
     minimum = home = Point(origin(), origin(), draft.zero())
-    if gap:
+    excess = rho_tilde * gap
+    if excess:
         minimum = Point(draft.vector(MEAN), origin(), draft.zero())
         home = Point(origin(), draft.vector(MEAN), Value())
         draft.at_most(home.value - minimum.value, gap, "objective_gap", rho_tilde)
     path, y = local_steps(draft, w, given.steps, (MEAN,), given.constants.get("gradient_noise", Fraction(0)))
     above = rho * given.mu / 2 * w.square - (path[0].value - minimum.value)
     draft.at_most(above, gap, "objective_gap" if gap else "", -rho)
-    return [minimum, home] if gap else [home], path, y
+    return [minimum, home] if excess else [home], path, y
 
 
 def _interpolate(draft: Draft, known: Sequence[Point], path: Sequence[Point], given: Setting) -> None:

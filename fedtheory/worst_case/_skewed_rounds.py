@@ -10,16 +10,14 @@ import numpy as np
 from fedtheory import _validate
 from fedtheory._comparison import unmet
 from fedtheory._validate import Array
-from fedtheory.assumptions import BoundedGradients, StronglyConvex
-from fedtheory.consequences import consequences
 from fedtheory.errors import AssumptionViolated
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._exchangeable import Scene
 from fedtheory.worst_case._nested_noises import Noises
 from fedtheory.worst_case._settings import Setting, rational
-from fedtheory.worst_case.enclosures import Enclosure
+from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.instances import ClientFunction, History, Instance, Interpolant, Outcome, Parabola
-from fedtheory.worst_case.worst_cases import Lemma, Proof, lemma_of
+from fedtheory.worst_case.worst_cases import Lemma, lemma_of
 
 __all__ = ["Round", "Skews", "attained", "skews"]
 
@@ -39,12 +37,6 @@ def skews(given: Setting, rho_diagonal: Any, rho_tilde: Any, num_selected: int) 
         unmet("rho_tilde >= rho_diagonal", tilde, ">=", rho),
         unmet("rho_diagonal <= L/mu", rho, "<=", 1 / given.mu),
     ]
-    if "G2" in given.constants:
-        names = ("mu", "G2", "objective_gap", "initial_distance2", "rho_diagonal")
-        bounds = {name: given[name] * given.unit(name) for name in ("G2", "objective_gap", "distance2")}
-        values = (given.mu * given.L, *bounds.values(), rho)
-        implied = consequences((StronglyConvex(), BoundedGradients()), names)
-        broken += [inequality.violation(dict(zip(names, values, strict=True))) for inequality in implied]
     for sentence in filter(None, broken):
         message = f"no federation has these constants: {sentence}"
         raise AssumptionViolated(message)
@@ -52,18 +44,13 @@ def skews(given: Setting, rho_diagonal: Any, rho_tilde: Any, num_selected: int) 
 
 
 class Round(NamedTuple):
-    """A round's class, its program, the enclosure, whether clients are quadratic, and how many are selected."""
+    """A round's class, its program, what is proved, whether clients are quadratic, and how many are selected."""
 
     given: Setting
     scene: Scene
-    enclosure: Enclosure
+    proof: Proof
     quadratic: bool = False
     num_selected: int = 1
-
-    @property
-    def proof(self) -> Proof:
-        """The program and its enclosure."""
-        return Proof(self.scene.program, self.enclosure)
 
     @property
     def lemma(self) -> Lemma:
@@ -76,7 +63,7 @@ def attained(rounds: Sequence[Round]) -> Instance:
     if rounds[0].given.constants.get("gradient_noise"):
         return _noisy_round(rounds)
     places = {0: np.ones(1), 1: np.zeros(0)}
-    spaces = [Embedding(one.scene.program, one.enclosure.point, one.given) for one in rounds]
+    spaces = [Embedding(one.proof, one.given) for one in rounds]
     starts = [space.place(one.scene.start, places) for space, one in zip(spaces, rounds, strict=True)]
     dim = 1 + max(start.size for start in starts)
     model = _padded(starts[0], dim)
@@ -103,7 +90,7 @@ def _noisy_round(rounds: Sequence[Round]) -> Instance:
         message = f"a worst case with gradient noise has an instance for one round only, got {len(rounds)}"
         raise ValueError(message)
     [one], places, tree = rounds, {0: np.ones(1)}, Noises(1, len(rounds[0].given.steps))
-    space = Embedding(one.scene.program, one.enclosure.point, one.given)
+    space = Embedding(one.proof, one.given)
     selected = tree.client(space, one.scene.points[0], places)
     start = space.place(one.scene.start, tree.along((), places))
     dim, m = start.size + 1, one.num_selected

@@ -1,6 +1,6 @@
 """FedALIGN, other clients that are included where their loss is close to the objective: its exact worst cases."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -15,9 +15,10 @@ from fedtheory.worst_case._aligned import CELLS, aligned_round
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._exchangeable import Scene
 from fedtheory.worst_case._settings import Setting, check_block, rational, setting
-from fedtheory.worst_case.enclosures import Enclosure, enclose
+from fedtheory.worst_case.enclosures import Proof, prove
+from fedtheory.worst_case.gram import Program
 from fedtheory.worst_case.instances import ClientFunction, History, Instance, Outcome
-from fedtheory.worst_case.worst_cases import Proof, WorstCase, worst_of
+from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["fedalign"]
 
@@ -26,11 +27,10 @@ _TIED = 1e-4
 
 
 class _Play(NamedTuple):
-    """What the other client's loss says, the program, and its enclosure."""
+    """What the other client's loss says, and the program."""
 
     cell: str
     scene: Scene
-    enclosure: Enclosure
 
 
 class _Rule(NamedTuple):
@@ -116,31 +116,23 @@ def fedalign(
         _validate.choice("cells", cell, CELLS)
     rule = _Rule(rational("share", share, _validate.positive), given["threshold"], minima == "equal")
     check_block(3 * len(given.steps) + 8, max_block)
-    found = _plays(given, rule, objective, cells)
-    best = max(found, key=lambda play: play.enclosure.lower)
-    attain = partial(_instance, best, given, rule, objective)
-    return worst_of([Proof(play.scene.program, play.enclosure) for play in found], given, objective, attain)
+    plays = {play.scene.program: play for play in _plays(given, rule, objective, cells)}
+    attain = partial(_instance, plays, given, rule, objective)
+    return worst_of([prove(program) for program in plays], given, objective, attain)
 
 
 def _plays(given: Setting, rule: _Rule, objective: str, cells: Sequence[str]) -> list[_Play]:
-    """Enclose each outcome's program, but for those that no federation has."""
-    found, reason = [], AssumptionViolated("cells must hold one or more, got none")
-    for cell in cells:
-        if cell == "included" and not rule.threshold:
-            reason = AssumptionViolated("threshold must be positive if the third client is included, got 0")
-            continue
-        scene = aligned_round(given, cell, rule.share, objective, ruled=rule.ruled)
-        try:
-            found.append(_Play(cell, scene, enclose(scene.program)))
-        except AssumptionViolated as error:
-            reason = error
-    if not found:
-        raise reason
-    return found
+    """Write down each outcome's program; no loss is strictly within a threshold of 0."""
+    possible = [cell for cell in cells if cell != "included" or rule.threshold]
+    if not possible:
+        included = "threshold must be positive if the third client is included, got 0"
+        reason = included if cells else "cells must hold one or more, got none"
+        raise AssumptionViolated(reason)
+    return [_Play(cell, aligned_round(given, cell, rule.share, objective, ruled=rule.ruled)) for cell in possible]
 
 
-def _instance(play: _Play, given: Setting, rule: _Rule, objective: str) -> Instance:
-    space, places = Embedding(play.scene.program, play.enclosure.point, given), {0: np.ones(1)}
+def _instance(plays: Mapping[Program, _Play], given: Setting, rule: _Rule, objective: str, proof: Proof) -> Instance:
+    play, space, places = plays[proof.program], Embedding(proof, given), {0: np.ones(1)}
     first, second, third = (space.client(points, places) for points in play.scene.points)
     start, threshold = space.place(play.scene.start, places), float(rule.threshold * given.unit("gap"))
     mean = (first.loss(start) + second.loss(start)) / 2

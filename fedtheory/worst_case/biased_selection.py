@@ -16,11 +16,11 @@ from fedtheory.worst_case._exchangeable import Scene
 from fedtheory.worst_case._halves import top_clients
 from fedtheory.worst_case._settings import Setting, check_block, setting
 from fedtheory.worst_case._trees import Ranking, largest_block, ranked_subsets, tree
-from fedtheory.worst_case.certificates import FeasiblePoint
-from fedtheory.worst_case.enclosures import enclose
+from fedtheory.worst_case.enclosures import Proof, prove
 from fedtheory.worst_case.function_classes import Point
+from fedtheory.worst_case.gram import Program
 from fedtheory.worst_case.instances import History, Instance, Outcome
-from fedtheory.worst_case.worst_cases import Proof, WorstCase, worst_of
+from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["power_of_choice"]
 
@@ -115,11 +115,9 @@ def power_of_choice(
     candidates = _validate.count("num_candidates", num_candidates, high=clients)
     choice = _Choice(clients, candidates, _validate.count("num_selected", num_selected, high=candidates))
     _validate.choice("minima", minima, ("equal", "free"))
-    plays = _plays(given, choice, num_rounds, minima, max_block)
-    found = [(play, enclose(play.scene.program)) for play in plays]
-    worst, enclosure = max(found, key=lambda pair: pair[1].lower)
-    attain = partial(_instance, worst, enclosure.point, given, choice, num_rounds)
-    return worst_of([Proof(play.scene.program, proof) for play, proof in found], given, "distance", attain)
+    plays = {play.scene.program: play for play in _plays(given, choice, num_rounds, minima, max_block)}
+    attain = partial(_instance, plays, given, choice, num_rounds)
+    return worst_of([prove(program) for program in plays], given, "distance", attain)
 
 
 def _plays(given: Setting, choice: _Choice, num_rounds: int, minima: str, max_block: int) -> Iterator[_Play]:
@@ -160,8 +158,10 @@ def _ranked_trees(given: Setting, choice: _Choice, num_rounds: int, minima: str,
         yield _Play(scene, rankings, shifts=not ranked)
 
 
-def _instance(play: _Play, point: FeasiblePoint, given: Setting, choice: _Choice, num_rounds: int) -> Instance:
-    space = Embedding(play.scene.program, point, given)
+def _instance(
+    plays: Mapping[Program, _Play], given: Setting, choice: _Choice, num_rounds: int, proof: Proof
+) -> Instance:
+    play, space = plays[proof.program], Embedding(proof, given)
     everywhere = {0: np.ones(1)}
     cast = _both_classes(play.scene, choice) if play.halves else [(points, everywhere) for points in play.scene.points]
     orders = dict(zip(_histories(num_rounds, choice.num_branches), play.rankings, strict=False))

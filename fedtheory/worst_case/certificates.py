@@ -1,23 +1,39 @@
-"""Proofs in rationals that a program's value is not larger, or not smaller, than a number.
+"""Proofs in rationals about a program: that its value is at most, or at least, a number; that it is empty or infinite.
 
-The upper side is elementary: multipliers ``lambda >= 0`` of the inequalities and ``nu`` of the equalities with
-``sum lambda_i form_i + sum nu_j form_j - objective = sum_b <S_b, G_b>`` and every S_b positive semidefinite show that
-the objective is at most ``sum lambda_i bound_i + sum nu_j bound_j``. The lower side is a point that fulfills all
-constraints.
+*At most*: multipliers ``lambda >= 0`` of the inequalities and ``nu`` of the equalities with ``sum lambda_i form_i +
+sum nu_j form_j - objective = sum_b <S_b, G_b>`` and every S_b positive semidefinite show that the objective is at most
+``sum lambda_i bound_i + sum nu_j bound_j``. *At least*: a point that fulfills all constraints. *Empty* (Farkas):
+multipliers that would prove a negative bound of an objective that is 0 everywhere. *Infinite*: a point, and a direction
+along which all constraints stay fulfilled and the objective grows.
+
+Nothing is trusted but the program: everything is computed again in whole numbers, without rounding.
 """
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fedtheory._semidefinite import is_semidefinite
 from fedtheory.errors import OracleError
-from fedtheory.worst_case._exact_tables import Table, coordinates, form_sums, over_common
+from fedtheory.worst_case._rational import over_common
 from fedtheory.worst_case.gram import Program
 
-__all__ = ["FeasiblePoint", "Multipliers", "value_balance", "verify_lower", "verify_upper"]
+__all__ = [
+    "FeasiblePoint",
+    "Multipliers",
+    "forms_at",
+    "value_balance",
+    "verify_direction",
+    "verify_empty",
+    "verify_lower",
+    "verify_upper",
+]
+
+Gram = tuple[tuple[Fraction, ...], ...]
 
 
 class Multipliers(NamedTuple):
@@ -28,14 +44,14 @@ class Multipliers(NamedTuple):
 
 
 class FeasiblePoint(NamedTuple):
-    """Exact factors ``V_b`` of the Gram matrices ``G_b = V_b' V_b``, row by row, and exact function values."""
+    """Exact Gram matrices, one for each block, row by row, and exact function values."""
 
-    factors: tuple[tuple[tuple[Fraction, ...], ...], ...]
+    grams: tuple[Gram, ...]
     values: tuple[Fraction, ...]
 
 
 def verify_upper(program: Program, multipliers: Multipliers) -> Fraction:
-    """Return the upper bound that multipliers prove, and trust nothing but the program.
+    """Return the upper bound that multipliers prove.
 
     Parameters
     ----------
@@ -67,20 +83,27 @@ def verify_upper(program: Program, multipliers: Multipliers) -> Fraction:
     >>> verify_upper(program, Multipliers((Fraction(2),)))
     Fraction(6, 1)
     """
+    return _promised(program, multipliers, Fraction(-1))
+
+
+def _promised(program: Program, multipliers: Multipliers, of_objective: Fraction) -> Fraction:
+    """Return what multipliers promise of the objective, or of 0."""
     constraints = (*program.equalities, *program.inequalities)
     factors = (*multipliers.equalities, *multipliers.inequalities)
     if len(factors) != len(constraints) or any(factor < 0 for factor in multipliers.inequalities):
         message = "multipliers must be one per constraint, and at least 0 for an inequality"
         raise OracleError(message)
-    weights = (Fraction(-1), *factors)
+    weights = (of_objective, *factors)
     if any(value_balance(program, weights)):
         message = "multipliers must make the function values cancel"
         raise OracleError(message)
-    middle = _middle(program, weights)
-    for block in range(len(program.sizes)):
-        sides = coordinates(program, block).wholes
-        if not is_semidefinite((sides.T @ (middle @ sides)).tolist()):
-            message = f"multipliers must leave a positive semidefinite matrix, got another in block {block}"
+    wholes, _ = over_common(weights)
+    for number, (block, size) in enumerate(zip(program.rows.blocks, program.sizes, strict=True)):
+        left = np.zeros((size, size), dtype=object)
+        # Twice the matrix: an entry off the diagonal is shared with its mirror image.
+        np.add.at(left, (block.rows, block.columns), wholes[block.forms] * block.wholes)
+        if not is_semidefinite((left + left.T).tolist()):
+            message = f"multipliers must leave a positive semidefinite matrix, got another in block {number}"
             raise OracleError(message)
     return sum((y * c.bound for y, c in zip(factors, constraints, strict=True)), start=Fraction(0))
 
@@ -117,26 +140,53 @@ def value_balance(program: Program, weights: Sequence[Fraction]) -> list[Fractio
     return total
 
 
-def _middle(program: Program, weights: Sequence[Fraction]) -> Any:
-    """Return the symmetric matrix of ``sum weight * form`` between the program's vectors, up to a positive factor."""
-    wholes = over_common(weights).wholes
-    middle = np.zeros((len(program.vectors), len(program.vectors)), dtype=object)
-    coefficients = over_common([c for _, _, c in program.products]).wholes
-    for (row, place, _), c in zip(program.products, coefficients, strict=True):
-        if wholes[row]:
-            middle[place] += wholes[row] * c
-    return middle + middle.T
+def verify_empty(program: Program, multipliers: Multipliers) -> Fraction:
+    """Return by how much multipliers make the constraints contradict each other: nothing fulfills all of them.
+
+    Parameters
+    ----------
+    program
+        Whose objective does not matter.
+    multipliers
+        One for each constraint, in rationals.
+
+    Returns
+    -------
+    Fraction
+        Positive: the constraints together say that minus this number is at least 0.
+
+    Raises
+    ------
+    OracleError
+        If they prove nothing.
+
+    Examples
+    --------
+    ``|x|^2 <= -1`` says that -1 is at least a square.
+
+    >>> from fedtheory.worst_case.gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(x.square, -1)
+    >>> verify_empty(draft.maximize(2 * x.square), Multipliers((Fraction(1),)))
+    Fraction(1, 1)
+    """
+    nothing = _promised(program, multipliers, Fraction(0))
+    if nothing >= 0:
+        message = f"multipliers of an empty class must prove a negative bound of 0, got {float(nothing)}"
+        raise OracleError(message)
+    return -nothing
 
 
 def verify_lower(program: Program, point: FeasiblePoint) -> Fraction:
-    """Return the objective at a point, and trust nothing but the program.
+    """Return the objective at a point.
 
     Parameters
     ----------
     program
         To be maximized.
     point
-        Gram factors and function values, in rationals.
+        Gram matrices and function values, in rationals.
 
     Returns
     -------
@@ -150,41 +200,106 @@ def verify_lower(program: Program, point: FeasiblePoint) -> Fraction:
 
     Examples
     --------
-    At ``|x| = 3/2`` the constraint ``|x|^2 <= 3`` holds, and ``2 |x|^2`` is 9/2.
+    At ``|x|^2 = 9/4`` the constraint ``|x|^2 <= 3`` holds, and ``2 |x|^2`` is 9/2.
 
     >>> from fedtheory.worst_case.gram import Draft
     >>> draft = Draft()
     >>> x = draft.vector()
     >>> draft.at_most(x.square, 3)
     >>> program = draft.maximize(2 * x.square)
-    >>> verify_lower(program, FeasiblePoint((((Fraction(3, 2),),),), ()))
+    >>> verify_lower(program, FeasiblePoint((((Fraction(9, 4),),),), ()))
     Fraction(9, 2)
     """
-    reached = _forms_at(program, point)
     constraints = (*program.equalities, *program.inequalities)
-    num_equalities = len(program.equalities)
+    return _reached(program, point, [constraint.bound for constraint in constraints])
+
+
+def _reached(program: Program, point: FeasiblePoint, bounds: Sequence[Fraction]) -> Fraction:
+    """Return the objective at a point whose forms keep within some bounds."""
+    for number, (gram, size) in enumerate(zip(point.grams, program.sizes, strict=True)):
+        square = len(gram) == size and all(len(row) == size for row in gram)
+        if not square or any(gram[i][j] != gram[j][i] for i in range(size) for j in range(i)):
+            message = f"a Gram matrix must be symmetric with {size} rows, got another in block {number}"
+            raise OracleError(message)
+        if not is_semidefinite(gram):
+            message = f"a Gram matrix must be positive semidefinite, got another in block {number}"
+            raise OracleError(message)
+    objective, *reached = forms_at(program, point)
+    exact = len(program.equalities)
     broken = [
         number
-        for number, (value, constraint) in enumerate(zip(reached[1:], constraints, strict=True))
-        if value > constraint.bound or (number < num_equalities and value != constraint.bound)
+        for number, (value, bound) in enumerate(zip(reached, bounds, strict=True))
+        if value > bound or (number < exact and value != bound)
     ]
     if broken:
         message = f"the point must fulfill all constraints, got {len(broken)} that it breaks"
         raise OracleError(message)
-    return reached[0]
+    return objective
 
 
-def _forms_at(program: Program, point: FeasiblePoint) -> list[Fraction]:
-    """Return all forms at a point; blocks are orthogonal to each other."""
-    grams = [Fraction(0)] * len(program.forms)
-    for block, rows in enumerate(point.factors):
-        if rows:
-            sides = coordinates(program, block)
-            entries = over_common([entry for row in rows for entry in row])
-            images = entries.wholes.reshape(len(rows), -1) @ sides.wholes.T
-            gram = Table(images.T @ images, (entries.denominator * sides.denominator) ** 2)
-            grams = [a + b for a, b in zip(grams, form_sums(program.products, gram, len(grams)), strict=True)]
-    if not program.values:
-        return grams
-    values = form_sums(program.levels, over_common(point.values), len(grams))
-    return [a + b for a, b in zip(grams, values, strict=True)]
+def verify_direction(program: Program, direction: FeasiblePoint) -> Fraction:
+    """Return by how much the objective grows along a direction in which no constraint is ever broken.
+
+    If anything fulfills the constraints, which is for a point to show, the value is infinite.
+
+    Parameters
+    ----------
+    program
+        To be maximized.
+    direction
+        What may be added to any point any number of times.
+
+    Returns
+    -------
+    Fraction
+        Positive.
+
+    Raises
+    ------
+    OracleError
+        If a form of a constraint grows, or the objective does not.
+
+    Examples
+    --------
+    Nothing bounds ``|x|^2`` from above.
+
+    >>> from fedtheory.worst_case.gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(-1 * x.square, 3)
+    >>> verify_direction(draft.maximize(2 * x.square), FeasiblePoint((((Fraction(1),),),), ()))
+    Fraction(2, 1)
+    """
+    growth = _reached(program, direction, [Fraction(0)] * (len(program.forms) - 1))
+    if growth <= 0:
+        message = f"the objective must grow along the direction, got {float(growth)}"
+        raise OracleError(message)
+    return growth
+
+
+def forms_at(program: Program, point: FeasiblePoint) -> list[Fraction]:
+    """Return all forms at a point, the objective first.
+
+    Parameters
+    ----------
+    program
+        Any.
+    point
+        Gram matrices and function values, which need not fulfill anything.
+
+    Returns
+    -------
+    list of Fraction
+        One for each of ``program.forms``.
+    """
+    found = [Fraction(0)] * len(program.forms)
+    for block, gram in zip(program.rows.blocks, point.grams, strict=True):
+        if block.forms.size:
+            wholes, denominator = over_common([entry for row in gram for entry in row])
+            products = block.wholes * wholes.reshape(len(gram), -1)[block.rows, block.columns]
+            first = np.flatnonzero(np.diff(block.forms, prepend=-1))
+            for number, total in zip(block.forms[first], np.add.reduceat(products, first), strict=True):
+                found[number] += Fraction(total, denominator * program.rows.denominator)
+    for row, place, c in program.levels:
+        found[row] += c * point.values[place]
+    return found

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from fedtheory.paper import Bound
 from fedtheory.worst_case._exchangeable import Scene
 from fedtheory.worst_case._settings import Setting
-from fedtheory.worst_case.enclosures import enclose
+from fedtheory.worst_case.enclosures import Proof, prove
 from fedtheory.worst_case.instances import Instance
-from fedtheory.worst_case.worst_cases import Proof, WorstCase, worst_of
+from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["Charge", "Confrontation", "Way", "worst_scene"]
 
@@ -98,10 +98,9 @@ def worst_scene(scene: Scene, given: Setting, error: str) -> WorstCase:
     >>> round(worst_scene(Scene(program, (), x), given, "distance").value, 6)
     6.0
     """
-    found = enclose(scene.program)
-    return worst_of([Proof(scene.program, found)], given, error, partial(_no_instance, error))
+    return worst_of([prove(scene.program)], given, error, partial(_no_instance, error))
 
 
-def _no_instance(error: str) -> Instance:
+def _no_instance(error: str, _: Proof) -> Instance:
     message = f"worst cases of a lemma's {error} are programs without a federation to train, and have no instance"
     raise ValueError(message)

@@ -1,296 +1,259 @@
-"""From the solver's hints to exact enclosures of a program's value."""
+"""From an interior-point method's hints to what is proved about a program's value."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import final
 
-import numpy as np
-
-from fedtheory._validate import Array
-from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.worst_case._interior import path
-from fedtheory.worst_case._rational import rounded, solve_exactly
-from fedtheory.worst_case._recast import original, original_point, recast
+from fedtheory.errors import OracleError
+from fedtheory.worst_case._coordinates import Coordinates, first_coordinates
+from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
 from fedtheory.worst_case.certificates import (
     FeasiblePoint,
     Multipliers,
-    value_balance,
+    verify_direction,
+    verify_empty,
     verify_lower,
     verify_upper,
 )
-from fedtheory.worst_case.gram import Program
-from fedtheory.worst_case.solver import Assembled, Empty, Solution, assemble, solve, tightened
+from fedtheory.worst_case.gram import Form, Program, Vector
 
-__all__ = ["ROOM", "Enclosure", "enclose", "prove_lower", "prove_upper"]
+__all__ = ["NARROW", "Proof", "prove"]
 
-ROOM = 2e-8
-"""How much room the solver leaves for rounding: a loss of this times a number of order 10."""
+NARROW = 1e-7
+"""How far the sides of an enclosure may be apart, as a share of the value, before the method stops."""
 
-# Multipliers, and coordinates, of the solver are rounded to multiples of these powers of 1/2, what leaves less room to
-# multiples of the last: of numbers near 1 nothing is lost.
-_MULTIPLIER_BITS, _COORDINATE_BITS, _ALL_BITS = 36, 44, 100
-# Relative widths: what is promised, and what the slower method aims at.
-_NARROW, _AIM = Fraction(1, 10**5), 2e-7
-# In whose coordinates the slower method begins anew: how many steps before the closest solution, which has too little
-# room to move on from it.
-_STEPS_BACK = (8, 3, 4, 1, 6)
-# Multipliers that are so small beside the largest may be meant to be 0.
-_NEGLIGIBLE = 1e-9
-
-Proved = TypeVar("Proved")
-Rounding = Callable[[Solution], FeasiblePoint]
-Roots = tuple[Array, ...]
+# Directions are rounded to multiples of these powers of 1/2, as shares of their largest entry.
+_GRIDS = (8, 12, 16, 24, 32)
+# How pairs of doubles begin, one after the other: where the path ended before, or at its beginning.
+_AFRESH = (False, True, True)
+# After so many states in a row that should round to proofs and do not, pairs of doubles take over.
+_MOST_FAILURES = 3
 
 
-class Enclosure(NamedTuple):
-    """``lower <= value <= upper``, and the proofs of both sides."""
+@final
+@dataclass(frozen=True)
+class Proof:
+    """What is proved about the value of a program; what is None has no proof.
 
-    lower: Fraction
-    upper: Fraction
-    point: FeasiblePoint
-    multipliers: Multipliers
+    Attributes
+    ----------
+    program
+        To be maximized.
+    lower, point
+        The value is at least ``lower``, by a point that fulfills all constraints.
+    upper, multipliers
+        The value is at most ``upper``.
+    contradiction
+        Multipliers that show that nothing fulfills the constraints.
+    direction
+        Along which the objective grows from ``point`` without end.
+    """
+
+    program: Program
+    lower: Fraction | None = None
+    point: FeasiblePoint | None = None
+    upper: Fraction | None = None
+    multipliers: Multipliers | None = None
+    contradiction: Multipliers | None = None
+    direction: FeasiblePoint | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing fulfills the constraints."""
+        return self.contradiction is not None
+
+    @property
+    def infinite(self) -> bool:
+        """Whether the value is infinite."""
+        return self.direction is not None
+
+    @property
+    def contradicting(self) -> set[str]:
+        """Names of the constants that contradict each other, where nothing fulfills the constraints."""
+        if self.contradiction is None:
+            return set()
+        constraints = (*self.program.equalities, *self.program.inequalities)
+        factors = (*self.contradiction.equalities, *self.contradiction.inequalities)
+        return {c.name for y, c in zip(factors, constraints, strict=True) if c.name and y}
+
+    def checked(self) -> Proof:
+        """Check everything again, from the program alone.
+
+        Returns
+        -------
+        Proof
+            The same, with the bounds that the certificates prove.
+
+        Raises
+        ------
+        OracleError
+            If a certificate does not hold.
+        """
+        if self.contradiction is not None:
+            verify_empty(self.program, self.contradiction)
+        if self.direction is not None:
+            verify_direction(self.program, self.direction)
+        lower = None if self.point is None else verify_lower(self.program, self.point)
+        upper = None if self.multipliers is None else verify_upper(self.program, self.multipliers)
+        return replace(self, lower=lower, upper=upper)
 
 
-def enclose(program: Program, rounding: Rounding | None = None, rooms: Sequence[float] = (ROOM,)) -> Enclosure:
-    """Enclose the value of a program between two rationals, each with a proof.
+def prove(program: Program, narrow: float = NARROW) -> Proof:
+    """Enclose the value of a program between two rationals, or show that it is empty or infinite.
 
-    The solver is given the program with every inequality tightened a little, so that its point is feasible in spite of
-    rounding, and with ``eps tr G`` added to the objective, so that what its multipliers leave is at least ``eps I``.
-    Where one side has no proof by this, or the sides are too far apart, a slower method comes closer. A program with
-    equalities needs a ``rounding`` of its own from a solution to a feasible point.
+    An interior-point method in doubles, and where these do not suffice in pairs of them, finds points and multipliers.
+    They are taken as the exact rationals that they are, and checked on the program as it is.
 
     Parameters
     ----------
     program
         To be maximized.
-    rounding
-        From the solver's solution to a feasible point; by default its entries as they are.
-    rooms
-        How much room the solver leaves for rounding, one after the other until both sides have a proof.
+    narrow
+        How far both sides may be apart, as a share of the value.
 
     Returns
     -------
-    Enclosure
-        Two rationals, with the point and the multipliers that prove them.
-
-    Raises
-    ------
-    AssumptionViolated
-        If nothing fulfills the constraints; the sentence names the constants that contradict each other.
-    OracleError
-        If no solution of either method can be rounded to proofs; the sentence has the solver's word.
+    Proof
+        All that could be proved; a side may be missing.
 
     Examples
     --------
-    The largest ``2 |x|^2`` where ``|x|^2 <= 3``.
+    The largest ``2 |x|^2`` where ``|x|^2 <= 3``, and where it is at most -1.
 
     >>> from fedtheory.worst_case.gram import Draft
-    >>> draft = Draft()
-    >>> x = draft.vector()
-    >>> draft.at_most(x.square, 3)
-    >>> program = draft.maximize(2 * x.square)
-    >>> found = enclose(program)
-    >>> found.lower <= 6 <= found.upper, found.upper - found.lower < 6e-5
+    >>> def largest(bound):
+    ...     draft = Draft()
+    ...     x = draft.vector()
+    ...     draft.at_most(x.square, bound, "distance2")
+    ...     return prove(draft.maximize(2 * x.square))
+    >>> found = largest(3)
+    >>> found.lower <= 6 <= found.upper, found.upper - found.lower < 1e-6
     (True, True)
+    >>> largest(-1).empty
+    True
     """
-    assembled = assemble(program)
-    upper, lower = partial(prove_upper, program), partial(prove_lower, program, rounding=rounding)
-    above: list[tuple[Fraction, Multipliers]] = []
-    below: list[tuple[Fraction, FeasiblePoint]] = []
-    for room in rooms:
-        hints, word = _quickly(program, assembled, room)
-        above, below = above or _proofs(upper, hints), below or _proofs(lower, hints)
-        if above and below:
-            break
-    closely = _closely(program, assembled)
-    while not _narrow(above, below) and (found := next(closely, None)):
-        closer, roots = found
-        above = above + _proofs(partial(upper, bits=_ALL_BITS), [*closer, *map(_trimmed, closer)])
-        below = below + _proofs(partial(prove_lower, program, rounding=_returning(roots, rounding)), closer)
-    if not (above and below):
-        message = f"a solution must round to proofs of both sides, got none: {word}"
-        raise OracleError(message)
-    (least, multipliers), (most, point) = min(above, key=_bound), max(below, key=_bound)
-    return Enclosure(most, least, point, multipliers)
-
-
-def _quickly(program: Program, assembled: Assembled, room: float) -> tuple[list[Solution], str]:
-    """Return what the solver says, if it does, and a word on how it ended."""
-    try:
-        found = solve(tightened(assembled, room), gram_weight=room, tolerance=1e-10)
-    except Empty as error:
-        raise _contradiction(program, error.multipliers) from error
-    except OracleError as error:
-        return [], str(error)
-    return [found], "the solver ended with a solution"
-
-
-def _closely(program: Program, assembled: Assembled) -> Iterator[tuple[list[Solution], Roots]]:
-    """Yield what the slower method finds: the closest first, and then what has more and more room for rounding.
-
-    At first it works in the program's own coordinates, and then in those of what it has found.
-    """
-    units = tuple(np.eye(size) for size in program.sizes)
-    roots, way = units, _way(assembled)
-    if way:
-        yield _inside(way), roots
-    for steps in _STEPS_BACK if way else ():
-        start, _ = way[min(steps, len(way) - 1)]
-        turned = tuple(root @ one.T for root, one in zip(roots, start.roots, strict=True))
-        again = _way(assemble(recast(program, turned)), start._replace(roots=units))
-        if again:
-            roots, way = turned, again
-            yield _inside(way), roots
-
-
-def _inside(way: Sequence[tuple[Solution, bool]]) -> list[Solution]:
-    return [found for found, inside in way if inside]
-
-
-def _way(assembled: Assembled, start: Solution | None = None) -> list[tuple[Solution, bool]]:
+    import numpy as np
     from threadpoolctl import threadpool_limits
 
     # Matrices are so small that several threads take ten times as long; and they would change the last bits.
-    with threadpool_limits(1):
-        return [*path(assembled, _AIM, start)][::-1]
+    with threadpool_limits(1), np.errstate(all="ignore"):
+        return _proved(first_coordinates(program), narrow)
 
 
-def _returning(roots: Roots, rounding: Rounding | None) -> Rounding:
-    """Return to the program's own coordinates, and round; exactly where no other rounding is wanted."""
-    if rounding:
-        return lambda solution: rounding(original(solution, roots))
-    return lambda solution: original_point(_entries(solution, _ALL_BITS), roots)
+def _proved(coordinates: Coordinates, narrow: float) -> Proof:
+    """Follow the path in doubles, then in pairs of them, in coordinates of what was found before."""
+    data = coordinates.data(pairs=False)
+    found, state = _along(data, beginning(data), Proof(coordinates.program), coordinates, narrow, _MOST_FAILURES)
+    for afresh in _AFRESH:
+        if _is_enough(found, narrow):
+            break
+        coordinates, state = coordinates.recast(state)
+        data = coordinates.data(pairs=True)
+        start = beginning(data) if afresh else state
+        found, state = _along(data, start.in_pairs(), found, coordinates, narrow)
+    return found
 
 
-def _narrow(above: Sequence[tuple[Fraction, object]], below: Sequence[tuple[Fraction, object]]) -> bool:
-    """Say whether both sides have proofs that are as close as is promised."""
-    if not (above and below):
-        return False
-    least = min(map(_bound, above))
-    return least - max(map(_bound, below)) <= _NARROW * least
+def _along(
+    data: Data, state: State, found: Proof, coordinates: Coordinates, narrow: float, patience: float = math.inf
+) -> tuple[Proof, State]:
+    """Return what is proved by the states of a path, and the last of them."""
+    failures = 0
+    for progress in path(data, state):
+        state = progress.state
+        if progress.promising(narrow):
+            found, failures = _with_both_sides(found, coordinates, state), failures + 1
+        elif progress.empty or progress.infinite:
+            found = _with_no_solution(found, coordinates, progress)
+        if _is_enough(found, narrow) or failures == patience:
+            return found, state
+    # No state was promising at the end, and one side may have a proof all the same.
+    return _with_both_sides(found, coordinates, state), state
 
 
-def _trimmed(solution: Solution) -> Solution:
-    """Take inequalities out that count for nothing: function values without a bound do not cancel beside them."""
-    kept = solution.multipliers > _NEGLIGIBLE * solution.multipliers.max()
-    return solution._replace(multipliers=solution.multipliers * kept)
+def _is_enough(found: Proof, narrow: float) -> bool:
+    """Whether nothing is left to be proved: what rounding costs may be as much as ten times what was aimed at."""
+    if found.lower is None or found.upper is None:
+        return found.empty or found.infinite
+    return found.upper - found.lower <= Fraction(10 * narrow) * max(abs(found.lower), abs(found.upper))
 
 
-def _bound(proof: tuple[Fraction, object]) -> Fraction:
-    return proof[0]
+def _with_both_sides(found: Proof, coordinates: Coordinates, state: State) -> Proof:
+    """Add what a state proves of either side, if that is better than what is known."""
+    program = coordinates.program
+    with suppress(OracleError, ArithmeticError):
+        point = coordinates.point(state)
+        lower = verify_lower(program, point)
+        if found.lower is None or lower > found.lower:
+            found = replace(found, lower=lower, point=point)
+    with suppress(OracleError, ArithmeticError):
+        multipliers = coordinates.multipliers(state, of_objective=True)
+        upper = verify_upper(program, multipliers)
+        if found.upper is None or upper < found.upper:
+            found = replace(found, upper=upper, multipliers=multipliers)
+    return found
 
 
-def _contradiction(program: Program, multipliers: Array) -> AssumptionViolated:
-    constraints = (*program.equalities, *program.inequalities)
-    used = np.abs(multipliers) > 1e-6 * np.abs(multipliers).max()
-    names = sorted({c.name for c, counts in zip(constraints, used, strict=True) if c.name and counts})
-    return AssumptionViolated(f"no federation has these constants: {' and '.join(names)} contradict each other")
+def _with_no_solution(found: Proof, coordinates: Coordinates, progress: Progress) -> Proof:
+    """Try a state's multipliers as a contradiction, or its point as a direction without end."""
+    program, state = coordinates.program, progress.state
+    with suppress(OracleError, ArithmeticError):
+        if progress.empty:
+            contradiction = coordinates.multipliers(state, of_objective=False)
+            verify_empty(program, contradiction)
+            return replace(found, contradiction=_shortened(program, contradiction))
+        if progress.infinite:
+            direction = _some_direction(program, coordinates.point(state, along=True))
+            point = _some_point(program)
+            return replace(found, lower=verify_lower(program, point), point=point, direction=direction)
+    return found
 
 
-def _proofs(prove: Callable[[Solution], Proved], hints: Iterable[Solution]) -> list[Proved]:
-    """Return the proof by the first hint that gives one."""
-    for hint in hints:
-        with suppress(OracleError, ArithmeticError):
-            return [prove(hint)]
-    return []
+def _some_direction(program: Program, near: FeasiblePoint) -> FeasiblePoint:
+    """Return a direction without end near another one, which may have to lie where some constraints are tight."""
+    largest = max((abs(row[i]) for gram in near.grams for i, row in enumerate(gram)), default=Fraction(0))
+    for bits in _GRIDS:
+        unit = largest / 2**bits
+
+        def coarse(number: Fraction, unit: Fraction = unit) -> Fraction:
+            return round(number / unit) * unit
+
+        grams = tuple(tuple(tuple(map(coarse, row)) for row in gram) for gram in near.grams)
+        found = FeasiblePoint(grams, tuple(map(coarse, near.values)))
+        with suppress(OracleError):
+            verify_direction(program, found)
+            return found
+    message = "a direction must break no constraint, got none that does"
+    raise OracleError(message)
 
 
-def prove_upper(program: Program, solution: Solution, *, bits: int = _MULTIPLIER_BITS) -> tuple[Fraction, Multipliers]:
-    """Round the solver's multipliers to a proof that the value is at most a number.
-
-    Parameters
-    ----------
-    program
-        To be maximized.
-    solution
-        Of the solver.
-    bits
-        Multipliers are rounded to multiples of this power of 1/2.
-
-    Returns
-    -------
-    tuple[Fraction, Multipliers]
-        The number, and the multipliers that prove it.
-
-    Examples
-    --------
-    The largest ``2 |x|^2`` where ``|x|^2 <= 3``.
-
-    >>> from fedtheory.worst_case.gram import Draft
-    >>> draft = Draft()
-    >>> x = draft.vector()
-    >>> draft.at_most(x.square, 3)
-    >>> program = draft.maximize(2 * x.square)
-    >>> upper, multipliers = prove_upper(program, solve(assemble(program)))
-    >>> 6 <= upper < 6 + 1e-5, multipliers.equalities
-    (True, ())
-    """
-    multipliers = _balanced(program, solution, bits)
-    return verify_upper(program, multipliers), multipliers
+def _shortened(program: Program, contradiction: Multipliers) -> Multipliers:
+    """Leave out the constants without which the others contradict each other as well."""
+    for name in sorted({constraint.name for constraint in program.inequalities} - {""}):
+        pairs = zip(program.inequalities, contradiction.inequalities, strict=True)
+        shorter = contradiction._replace(inequalities=tuple(Fraction(0) if c.name == name else y for c, y in pairs))
+        with suppress(OracleError):
+            verify_empty(program, shorter)
+            contradiction = shorter
+    return contradiction
 
 
-def prove_lower(
-    program: Program, solution: Solution, *, rounding: Rounding | None = None, bits: int = _COORDINATE_BITS
-) -> tuple[Fraction, FeasiblePoint]:
-    """Round the solver's point to one that fulfills all constraints.
-
-    Parameters
-    ----------
-    program
-        To be maximized.
-    solution
-        Of the solver.
-    rounding
-        From the solution to a feasible point.
-    bits
-        Coordinates are rounded to multiples of this power of 1/2.
-
-    Returns
-    -------
-    tuple[Fraction, FeasiblePoint]
-        The value at the point, and the point.
-
-    Examples
-    --------
-    The largest ``2 |x|^2`` where ``|x|^2 <= 3``, by a solution that keeps away from the limit.
-
-    >>> from fedtheory.worst_case.gram import Draft
-    >>> draft = Draft()
-    >>> x = draft.vector()
-    >>> draft.at_most(x.square, 3)
-    >>> program = draft.maximize(2 * x.square)
-    >>> lower, _ = prove_lower(program, solve(tightened(assemble(program), 1e-6)))
-    >>> 6 - 1e-5 < lower <= 6
-    True
-    """
-    point = rounding(solution) if rounding else _entries(solution, bits)
-    return verify_lower(program, point), point
-
-
-def _entries(solution: Solution, bits: int) -> FeasiblePoint:
-    roots = tuple(tuple(_rounded(row, bits) for row in root) for root in solution.roots)
-    return FeasiblePoint(roots, _rounded(solution.values, bits))
-
-
-def _rounded(numbers: Array, bits: int) -> tuple[Fraction, ...]:
-    return tuple(rounded(number, bits) for number in numbers)
-
-
-def _balanced(program: Program, solution: Solution, bits: int) -> Multipliers:
-    """Round multipliers, and correct the largest ones so that the function values cancel exactly."""
-    num_equalities = len(program.equalities)
-    found = np.concatenate([solution.equality_multipliers, solution.multipliers])
-    factors = list(_rounded(found, bits))
-    missing = {place: -c for place, c in enumerate(value_balance(program, (Fraction(-1), *factors))) if c}
-    order = sorted(range(len(factors)), key=lambda row: (row >= num_equalities, -factors[row]))
-    columns: list[dict[int, Fraction]] = [{} for _ in factors]
-    for row, place, c in program.levels:
-        if row:
-            columns[row - 1][place] = c
-    for place, change in solve_exactly([columns[row] for row in order], missing).items():
-        factors[order[place]] += change
-    return Multipliers(tuple(factors[num_equalities:]), tuple(factors[:num_equalities]))
+def _some_point(program: Program) -> FeasiblePoint:
+    """Return a point that fulfills all constraints, among which small ones are looked for."""
+    basis = [Vector({(block, place): Fraction(1)}) for block, size in enumerate(program.sizes) for place in range(size)]
+    coordinates = first_coordinates(replace(program, objective=Form({(e, e): Fraction(-1) for e in basis})))
+    for pairs in (False, True):
+        data = coordinates.data(pairs=pairs)
+        start = beginning(data)
+        for progress in path(data, start.in_pairs() if pairs else start):
+            if progress.inside and progress.state.settled:
+                with suppress(OracleError, ArithmeticError):
+                    point = coordinates.point(progress.state)
+                    verify_lower(program, point)
+                    return point
+    message = "a point that fulfills all constraints must be found, got none"
+    raise OracleError(message)

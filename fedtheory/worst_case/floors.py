@@ -11,10 +11,9 @@ from fedtheory.worst_case._exchangeable import Scene, fixed_round
 from fedtheory.worst_case._settings import Setting, check_block, setting
 from fedtheory.worst_case._skewed import skewed_floor
 from fedtheory.worst_case._skewed_rounds import Round, attained, skews
-from fedtheory.worst_case.certificates import FeasiblePoint
-from fedtheory.worst_case.enclosures import enclose
+from fedtheory.worst_case.enclosures import Proof, prove
 from fedtheory.worst_case.instances import Instance, Outcome
-from fedtheory.worst_case.worst_cases import Proof, WorstCase, worst_of
+from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["error_floor"]
 
@@ -76,19 +75,15 @@ def error_floor(
         raise ValueError(message)
     if rho_tilde is not None:
         scene = skewed_floor(given, *skews(given, rho_diagonal, rho_tilde, 1)[:2])
-        found = enclose(scene.program)
-        return worst_of(
-            [Proof(scene.program, found)], given, objective, partial(attained, [Round(given, scene, found)])
-        )
+        found = Round(given, scene, prove(scene.program))
+        return worst_of([found.proof], given, objective, lambda _: attained([found]))
     _validate.count("local_steps", local_steps, low=2)
     scene = fixed_round(given, objective)
-    found = enclose(scene.program)
-    attain = partial(_instance, scene, found.point, given, objective)
-    return worst_of([Proof(scene.program, found)], given, objective, attain)
+    return worst_of([prove(scene.program)], given, objective, partial(_instance, scene, given, objective))
 
 
-def _instance(scene: Scene, point: FeasiblePoint, given: Setting, objective: str) -> Instance:
-    space = Embedding(scene.program, point, given)
+def _instance(scene: Scene, given: Setting, objective: str, proof: Proof) -> Instance:
+    space = Embedding(proof, given)
     places = [{0: np.ones(1), 1: vertex} for vertex in vertices(2)]
     everyone = [Outcome(1.0, np.full(2, 0.5))]
     return Instance(

@@ -13,13 +13,11 @@ from fedtheory._validate import Array
 from fedtheory.worst_case._embedding import Embedding, Places, vertices
 from fedtheory.worst_case._exchangeable import FIRST_NOISE, Scene, averaged_rounds
 from fedtheory.worst_case._nested_noises import Noises
-from fedtheory.worst_case._parabolas import exact_parabolas
 from fedtheory.worst_case._settings import Setting, check_block, setting
 from fedtheory.worst_case._trees import Branch, independent_draws, largest_block, tree, uniform_subsets
-from fedtheory.worst_case.certificates import FeasiblePoint
-from fedtheory.worst_case.enclosures import enclose
+from fedtheory.worst_case.enclosures import Proof, prove
 from fedtheory.worst_case.instances import ClientFunction, Instance, Outcome
-from fedtheory.worst_case.worst_cases import Proof, WorstCase, worst_of
+from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["fedavg"]
 
@@ -138,12 +136,9 @@ def fedavg(
         scene = averaged_rounds(given, num_rounds, objective, functions, scheme.factors)
     else:
         scene = _sampled_tree(given, scheme, num_rounds, objective, functions, max_block)
-    found = enclose(scene.program, partial(exact_parabolas, scene, given) if functions == "quadratic" else None)
     quadratic = functions == "quadratic"
-    attain = partial(
-        _instance, scene, found.point, given, scheme, num_rounds, objective, alike=as_one, quadratic=quadratic
-    )
-    return worst_of([Proof(scene.program, found)], given, objective, attain)
+    attain = partial(_instance, scene, given, scheme, num_rounds, objective, alike=as_one, quadratic=quadratic)
+    return worst_of([prove(scene.program)], given, objective, attain)
 
 
 def _scheme(sampling: str, num_selected: int | None, num_clients: int | None, *, noisy: bool) -> _Scheme:
@@ -178,17 +173,17 @@ def _sampled_tree(
 
 def _instance(
     scene: Scene,
-    point: FeasiblePoint,
     given: Setting,
     scheme: _Scheme,
     num_rounds: int,
     objective: str,
+    proof: Proof,
     *,
     alike: bool,
     quadratic: bool,
 ) -> Instance:
     """Place the clients: those that cannot be told apart on the vertices of a simplex."""
-    space = Embedding(scene.program, point, given)
+    space = Embedding(proof, given)
     num_clients = scheme.num_clients or 2
     # Blocks that only say that clients are quadratic hold none of their vectors.
     empty = {block: np.zeros(0) for block in range(len(scene.program.sizes))}

@@ -7,13 +7,16 @@ dimension of the space is not restricted. All coefficients are exact rationals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeVar, final
+from typing import Any, NamedTuple, TypeVar, final
 
-__all__ = ["Constraint", "Draft", "Form", "Program", "Value", "Vector"]
+import numpy as np
+
+__all__ = ["Block", "Constraint", "Draft", "Form", "Program", "Rows", "Value", "Vector"]
 
 Key = TypeVar("Key")
 Basis = tuple[int, int]
@@ -114,6 +117,25 @@ class Form:
         )
 
 
+class Block(NamedTuple):
+    """What the forms hold of a block's Gram matrix: whole numbers times entries (row, column), ``row <= column``.
+
+    An entry off the diagonal stands for itself and its mirror image. Shapes (entries,); sorted by form.
+    """
+
+    forms: Any
+    rows: Any
+    columns: Any
+    wholes: Any
+
+
+class Rows(NamedTuple):
+    """Blocks of whole numbers, and the denominator of all of them."""
+
+    blocks: tuple[Block, ...]
+    denominator: int
+
+
 @final
 @dataclass(frozen=True)
 class Constraint:
@@ -154,24 +176,14 @@ class Program:
         return (self.objective, *(constraint.form for constraint in (*self.equalities, *self.inequalities)))
 
     @cached_property
-    def vectors(self) -> dict[Vector, int]:
-        """The vectors whose inner products occur, numbered in the order in which they do."""
-        return _numbered(vector for form in self.forms for pair in form.products for vector in pair)
-
-    @cached_property
     def values(self) -> dict[Value, int]:
         """The unknown function values that occur, numbered."""
         return _numbered(value for form in self.forms for value in form.values if value not in self.zeros)
 
     @cached_property
-    def products(self) -> list[tuple[int, tuple[int, int], Fraction]]:
-        """Number of the form, numbers of the vectors, and coefficient, of every inner product in a form."""
-        numbers = self.vectors
-        return [
-            (row, (numbers[u], numbers[v]), c)
-            for row, form in enumerate(self.forms)
-            for (u, v), c in form.products.items()
-        ]
+    def rows(self) -> Rows:
+        """All forms as whole numbers over one denominator, equalities before inequalities, the objective first."""
+        return _expanded(self.forms, len(self.sizes))
 
     @cached_property
     def levels(self) -> list[tuple[int, int, Fraction]]:
@@ -183,6 +195,39 @@ class Program:
             for f, c in form.values.items()
             if c and f not in self.zeros
         ]
+
+
+def _expanded(forms: Sequence[Form], num_blocks: int) -> Rows:
+    """Multiply out the products of vectors, in whole numbers, which are ten times as fast as fractions."""
+    vectors = dict.fromkeys(vector for form in forms for pair in form.products for vector in pair)
+    unit = math.lcm(*(c.denominator for vector in vectors for c in vector.coordinates.values()))
+    share = math.lcm(*(c.denominator for form in forms for c in form.products.values()))
+    whole = {vector: {place: int(c * unit) for place, c in vector.coordinates.items()} for vector in vectors}
+    found: list[list[tuple[int, int, int, int]]] = [[] for _ in range(num_blocks)]
+    for number, form in enumerate(forms):
+        beside: dict[Vector, dict[Basis, int]] = {}
+        for (u, v), c in form.products.items():
+            right, times = beside.setdefault(u, {}), int(c * share)
+            for place, entry in whole[v].items():
+                right[place] = right.get(place, 0) + times * entry
+        entries: dict[tuple[int, int, int], int] = {}
+        for u, right in beside.items():
+            for (block, i), left in whole[u].items():
+                for (other, j), entry in right.items():
+                    if other == block:
+                        key = (block, i, j) if i <= j else (block, j, i)
+                        entries[key] = entries.get(key, 0) + left * entry
+        for (block, i, j), entry in entries.items():
+            if entry:
+                found[block].append((number, i, j, entry))
+    return Rows(tuple(_block(entries) for entries in found), unit**2 * share)
+
+
+def _block(entries: Sequence[tuple[int, int, int, int]]) -> Block:
+    forms, rows, columns, wholes = zip(*entries, strict=True) if entries else ((), (), (), ())
+    numbers = np.empty(len(wholes), dtype=object)
+    numbers[:] = wholes
+    return Block(np.array(forms, dtype=int), np.array(rows, dtype=int), np.array(columns, dtype=int), numbers)
 
 
 def _numbered(keys: Iterable[Key]) -> dict[Key, int]:

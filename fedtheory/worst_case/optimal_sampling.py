@@ -15,10 +15,9 @@ from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._exchangeable import Scene
 from fedtheory.worst_case._sampled import sampled_step
 from fedtheory.worst_case._settings import Setting, check_block, rational, setting
-from fedtheory.worst_case.certificates import FeasiblePoint
-from fedtheory.worst_case.enclosures import enclose
+from fedtheory.worst_case.enclosures import Proof, prove
 from fedtheory.worst_case.instances import Instance, Outcome
-from fedtheory.worst_case.worst_cases import Proof, WorstCase, worst_of
+from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["optimal_client_sampling"]
 
@@ -92,15 +91,14 @@ def optimal_client_sampling(
     _validate.choice("probabilities", probabilities, ("optimal", "uniform"))
     check_block(3 * len(shares), max_block)
     scene = sampled_step(given, shares, size, probabilities)
-    found = enclose(scene.program)
-    attain = partial(_instance, scene, found.point, given, shares, size, probabilities)
-    return worst_of([Proof(scene.program, found)], given, "distance", attain)
+    attain = partial(_instance, scene, given, shares, size, probabilities)
+    return worst_of([prove(scene.program)], given, "distance", attain)
 
 
 def _instance(
-    scene: Scene, point: FeasiblePoint, given: Setting, weights: Sequence[Fraction], size: Fraction, probabilities: str
+    scene: Scene, given: Setting, weights: Sequence[Fraction], size: Fraction, probabilities: str, proof: Proof
 ) -> Instance:
-    space, places = Embedding(scene.program, point, given), {0: np.ones(1), **_nowhere(scene)}
+    space, places = Embedding(proof, given), {0: np.ones(1), **_nowhere(scene)}
     clients = tuple(space.client(points, places) for points in scene.points)
     start, shares = space.place(scene.start, places), np.array([float(weight) for weight in weights])
     chances = np.full(len(clients), float(size) / len(clients))

@@ -7,19 +7,18 @@ from typing import Any
 
 from fedtheory import _validate
 from fedtheory.errors import OracleError
-from fedtheory.worst_case._parabolas import exact_parabolas
 from fedtheory.worst_case._settings import Setting, check_block, rational, setting, step_sizes
 from fedtheory.worst_case._skewed import skewed_round
 from fedtheory.worst_case._skewed_rounds import Round, Skews, attained, skews
-from fedtheory.worst_case.enclosures import ROOM, enclose
-from fedtheory.worst_case.worst_cases import Lemma, WorstCase, worst_of
+from fedtheory.worst_case.enclosures import NARROW, Proof, prove
+from fedtheory.worst_case.worst_cases import Lemma, WorstCase, enclosed, size_of, worst_of
 
 __all__ = ["skew_class", "skew_class_horizon"]
 
 # Distances between rounds are rounded outwards to so many binary digits.
 _DIGITS = 64
-# The widths of composed rounds add up: each round has a tenth of the usual room, unless it needs more for its proofs.
-_COMPOSED_ROOMS = (ROOM / 10, ROOM)
+# The widths of composed rounds add up: each round has a tenth of the usual one.
+_COMPOSED = NARROW / 10
 
 
 def skew_class(
@@ -89,10 +88,10 @@ def skew_class(
     given = setting(_validate.count("local_steps", local_steps), step_size, mu=mu, L=L, **constants)
     check_block(len(given.steps) + 3, max_block)
     found = _round(given, skews(given, rho_diagonal, rho_tilde, num_selected), functions)
-    return worst_of([found.proof], given, "distance", partial(attained, [found]))
+    return worst_of([found.proof], given, "distance", lambda _: attained([found]))
 
 
-def _round(given: Setting, ratios: Skews, functions: str, rooms: Sequence[float] = (ROOM,)) -> Round:
+def _round(given: Setting, ratios: Skews, functions: str, narrow: float = NARROW) -> Round:
     """Enclose the worst case of a round."""
     _validate.choice("functions", functions, ("all", "quadratic"))
     quadratic = functions == "quadratic"
@@ -100,8 +99,7 @@ def _round(given: Setting, ratios: Skews, functions: str, rooms: Sequence[float]
         message = "gradient_noise must be 0 with functions='quadratic', whose noise is not in the programs"
         raise ValueError(message)
     scene = skewed_round(given, *ratios, functions)
-    rounding = partial(exact_parabolas, scene, given) if quadratic else None
-    return Round(given, scene, enclose(scene.program, rounding, rooms), quadratic, ratios.num_selected)
+    return Round(given, scene, prove(scene.program, narrow), quadratic, ratios.num_selected)
 
 
 def skew_class_horizon(
@@ -172,18 +170,20 @@ def skew_class_horizon(
     lower, upper, rounds = start, start, list[Round]()
     for first in range(0, steps, tau):
         given = setting(tau, sizes[first : first + tau], mu=mu, L=L, distance2=lower, **constants)
-        rounds.append(_round(given, skews(given, rho_diagonal, rho_tilde, num_selected), functions, _COMPOSED_ROOMS))
-        lower, upper = _next(rounds[-1], rounds[-1].enclosure.lower, rounds[-1].lemma, upper)
+        rounds.append(_round(given, skews(given, rho_diagonal, rho_tilde, num_selected), functions, _COMPOSED))
+        lower, upper = _next(rounds[-1], rounds[-1].proof, upper)
     lemma = _composed([one.lemma for one in rounds])
-    size = rounds[0].proof.size._replace(num_programs=len(rounds))
-    return WorstCase((lower, upper), lemma, size, partial(_checked, rounds, start), partial(attained, rounds))
+    proofs = tuple(one.proof for one in rounds)
+    size = size_of(proofs[0].program, len(proofs))
+    return WorstCase((lower, upper), lemma, size, proofs, partial(_checked, rounds, start), partial(attained, rounds))
 
 
-def _next(one: Round, found: Fraction, lemma: Lemma, upper: Fraction) -> tuple[Fraction, Fraction]:
+def _next(one: Round, proof: Proof, upper: Fraction) -> tuple[Fraction, Fraction]:
     """Return the enclosure after a round; the lemma found at the lower end holds at the upper one."""
-    others = {name: one.given[name] * one.given.unit(name) for name in lemma if name != "distance2"}
-    above = lemma(**{**others, **({"distance2": upper} if "distance2" in lemma else {})})
-    return _rounded(found * one.given.unit("distance"), up=False), _rounded(Fraction(above), up=True)
+    reached, _ = enclosed([proof])
+    others = {name: one.given[name] * one.given.unit(name) for name in one.lemma if name != "distance2"}
+    above = one.lemma(**{**others, **({"distance2": upper} if "distance2" in one.lemma else {})})
+    return _rounded(reached * one.given.unit("distance"), up=False), _rounded(Fraction(above), up=True)
 
 
 def _rounded(number: Fraction, *, up: bool) -> Fraction:
@@ -211,6 +211,5 @@ def _checked(rounds: Sequence[Round], start: Fraction) -> tuple[Fraction, Fracti
         if one.given["distance2"] * one.given.unit("distance2") != lower:
             message = "a round must start where the one before has ended"
             raise OracleError(message)
-        found, _ = one.proof.checked()
-        lower, upper = _next(one, found, one.lemma, upper)
+        lower, upper = _next(one, one.proof.checked(), upper)
     return lower, upper

@@ -4,15 +4,17 @@ import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple, final
 
+from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case._settings import Setting
-from fedtheory.worst_case.certificates import verify_lower, verify_upper
-from fedtheory.worst_case.enclosures import Enclosure
+from fedtheory.worst_case.certificates import Multipliers
+from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.gram import Program
 from fedtheory.worst_case.instances import Instance
 
-__all__ = ["Lemma", "ProgramSize", "Proof", "WorstCase", "lemma_of", "worst_of"]
+__all__ = ["Lemma", "ProgramSize", "WorstCase", "enclosed", "lemma_of", "size_of", "worst_of"]
 
 _SYMBOLS = {
     "distance": "E |w - w*|^2",
@@ -37,10 +39,14 @@ class Lemma(Mapping[str, Fraction]):
         What is bounded: ``distance`` or ``gap``, after the last round; of lemmas ``drift``, ``descent``, ``gradient``.
     coefficients
         By the name of a constant.
+    negative
+        Sums of coefficient times constant that must be negative: outcomes that no federation had are impossible there,
+        too, and elsewhere the lemma says nothing.
     """
 
     error: str
     coefficients: Mapping[str, Fraction]
+    negative: tuple[Mapping[str, Fraction], ...] = ()
 
     def __getitem__(self, name: str) -> Fraction:
         return self.coefficients[name]
@@ -54,8 +60,9 @@ class Lemma(Mapping[str, Fraction]):
     @property
     def text(self) -> str:
         """The inequality, with its coefficients rounded to six digits."""
-        summands = [f"{float(c):.6g} {name}" for name, c in self.coefficients.items() if c]
-        return f"{_SYMBOLS[self.error]} <= {' + '.join(summands) or '0'}".replace("+ -", "- ")
+        provided = [f"{_in_words(one)} < 0" for one in self.negative]
+        inequality = f"{_SYMBOLS[self.error]} <= {_in_words(self.coefficients)}"
+        return f"{inequality} where {' and '.join(provided)}" if provided else inequality
 
     def __call__(self, **constants: Fraction | float) -> Fraction | float:
         """Return the right-hand side.
@@ -64,14 +71,32 @@ class Lemma(Mapping[str, Fraction]):
         ------
         TypeError
             If the constants are not those of the lemma.
+        AssumptionViolated
+            If a sum that must be negative is not.
         """
         if set(constants) != set(self.coefficients):
             message = f"the lemma is about {', '.join(self.coefficients)}, got {', '.join(constants) or 'nothing'}"
             raise TypeError(message)
-        summands = [
-            float(c) * constants[n] if isinstance(constants[n], float) else c * constants[n] for n, c in self.items()
-        ]
-        return sum(summands, start=Fraction(0))
+        for one in self.negative:
+            if _weighted_sum(one, constants) >= 0:
+                message = f"the lemma holds where {_in_words(one)} < 0, got {float(_weighted_sum(one, constants)):.6g}"
+                raise AssumptionViolated(message)
+        return _weighted_sum(self.coefficients, constants)
+
+
+def _weighted_sum(coefficients: Mapping[str, Fraction], constants: Mapping[str, Fraction | float]) -> Fraction | float:
+    """Return the sum of coefficient times constant, exact where the constants are."""
+    summands = [
+        float(c) * constants[name] if isinstance(constants[name], float) else c * constants[name]
+        for name, c in coefficients.items()
+    ]
+    return sum(summands, start=Fraction(0))
+
+
+def _in_words(coefficients: Mapping[str, Fraction]) -> str:
+    """Write a sum with coefficients of six digits."""
+    summands = [f"{float(c):.6g} {name}" for name, c in coefficients.items() if c]
+    return (" + ".join(summands) or "0").replace("+ -", "- ")
 
 
 class ProgramSize(NamedTuple):
@@ -81,23 +106,6 @@ class ProgramSize(NamedTuple):
     num_inequalities: int
     num_equalities: int
     num_programs: int = 1
-
-
-class Proof(NamedTuple):
-    """A program in units, and the enclosure of its value."""
-
-    program: Program
-    enclosure: Enclosure
-
-    @property
-    def size(self) -> ProgramSize:
-        """The program's size."""
-        return ProgramSize(self.program.sizes, len(self.program.inequalities), len(self.program.equalities))
-
-    def checked(self) -> tuple[Fraction, Fraction]:
-        """Return the enclosure that the certificates prove, from the program alone."""
-        found = self.enclosure
-        return verify_lower(self.program, found.point), verify_upper(self.program, found.multipliers)
 
 
 @final
@@ -113,11 +121,15 @@ class WorstCase:
         The lemma that proves the upper side, valid for all values of its constants.
     program
         Size of what was solved.
+    proofs
+        Of every program, for example one for each outcome of a comparison; of an outcome that no federation has, the
+        proof of that.
     """
 
     enclosure: tuple[Fraction, Fraction]
     multipliers: Lemma
     program: ProgramSize
+    proofs: tuple[Proof, ...]
     _check: Callable[[], tuple[Fraction, Fraction]]
     _attain: Callable[[], Instance]
 
@@ -163,29 +175,31 @@ class WorstCase:
         return f"<table>{cells}</table>"
 
 
-def worst_of(proofs: Sequence[Proof], given: Setting, error: str, attain: Callable[[], Instance]) -> WorstCase:
+def worst_of(proofs: Sequence[Proof], given: Setting, error: str, attain: Callable[[Proof], Instance]) -> WorstCase:
     """Put the largest of some programs' values together, in the units that the user gave.
 
     Parameters
     ----------
     proofs
-        Of the programs, at least one.
+        Of the programs, at least one. One that is proved to be empty does not count.
     given
         The units of the user.
     error
         What is maximized.
     attain
-        Makes the instance when it is asked for.
+        Makes the instance of the program with the largest value when it is asked for.
 
     Returns
     -------
     WorstCase
-        The enclosure of the largest of their values.
+        The enclosure of the largest of their values, with all proofs.
 
     Raises
     ------
+    AssumptionViolated
+        If all programs are proved to be empty, or one of them to have an infinite value.
     OracleError
-        When its proofs are checked again and do not hold.
+        If the proofs do not enclose the value from both sides.
 
     Examples
     --------
@@ -193,27 +207,61 @@ def worst_of(proofs: Sequence[Proof], given: Setting, error: str, attain: Callab
 
     >>> from fractions import Fraction as Q
     >>> from fedtheory.worst_case._settings import Setting
-    >>> from fedtheory.worst_case.enclosures import enclose
+    >>> from fedtheory.worst_case.enclosures import prove
     >>> from fedtheory.worst_case.gram import Draft
     >>> draft = Draft()
     >>> x = draft.vector()
     >>> draft.at_most(x.square, 3, "distance2")
-    >>> program = draft.maximize(2 * x.square)
     >>> given = Setting(Q(1, 10), (Q(1),), {"distance2": Q(3)}, Q(1), Q(1))
-    >>> worst = worst_of([Proof(program, enclose(program))], given, "distance", lambda: None)
+    >>> worst = worst_of([prove(draft.maximize(2 * x.square))], given, "distance", lambda proof: None)
     >>> round(worst.value, 6)
     6.0
     """
     unit = given.unit(error)
-    lower = unit * max(found.lower for _, found in proofs)
-    upper = unit * max(found.upper for _, found in proofs)
+    lower, upper = enclosed(proofs)
+    # Where two programs reach the same, the first is as good.
+    best = max((proof for proof in proofs if proof.lower is not None), key=lambda proof: proof.lower or Fraction(0))
 
     def check() -> tuple[Fraction, Fraction]:
-        lowers, uppers = zip(*(proof.checked() for proof in proofs), strict=True)
-        return unit * max(lowers), unit * max(uppers)
+        lower, upper = enclosed([proof.checked() for proof in proofs])
+        return unit * lower, unit * upper
 
-    size = proofs[0].size._replace(num_programs=len(proofs))
-    return WorstCase((lower, upper), lemma_of(proofs, given, error), size, check, attain)
+    return WorstCase(
+        enclosure=(unit * lower, unit * upper),
+        multipliers=lemma_of(proofs, given, error),
+        program=size_of(best.program, len(proofs)),
+        proofs=tuple(proofs),
+        _check=check,
+        _attain=partial(attain, best),
+    )
+
+
+def enclosed(proofs: Sequence[Proof]) -> tuple[Fraction, Fraction]:
+    """Return what is proved of the largest value of some programs, or raise what is proved instead, as ``worst_of``."""
+    for proof in proofs:
+        if proof.infinite:
+            message = "the worst case must be finite, got a class in which errors grow without end"
+            raise AssumptionViolated(message)
+    possible = [proof for proof in proofs if not proof.empty]
+    if not possible:
+        names = " and ".join(sorted({name for proof in proofs for name in proof.contradicting})) or "its hypotheses"
+        message = f"no federation has these constants: {names} contradict each other"
+        raise AssumptionViolated(message)
+    lowers = [proof.lower for proof in possible if proof.lower is not None]
+    uppers = [proof.upper for proof in possible if proof.upper is not None]
+    if not lowers or len(uppers) < len(possible):
+        sides = [f"at least {float(max(lowers)):.6g}"] if lowers else []
+        sides += [f"at most {float(max(uppers)):.6g}"] if len(uppers) == len(possible) else []
+        message = (
+            f"a worst case must be proved from both sides, got {' and '.join(sides) or 'no proof'} (without units)"
+        )
+        raise OracleError(message)
+    return max(lowers), max(uppers)
+
+
+def size_of(program: Program, num_programs: int) -> ProgramSize:
+    """Return the size of one of some programs."""
+    return ProgramSize(program.sizes, len(program.inequalities), len(program.equalities), num_programs)
 
 
 def lemma_of(proofs: Sequence[Proof], given: Setting, error: str) -> Lemma:
@@ -239,24 +287,33 @@ def lemma_of(proofs: Sequence[Proof], given: Setting, error: str) -> Lemma:
 
     >>> from fractions import Fraction as Q
     >>> from fedtheory.worst_case._settings import Setting
-    >>> from fedtheory.worst_case.enclosures import enclose
+    >>> from fedtheory.worst_case.enclosures import prove
     >>> from fedtheory.worst_case.gram import Draft
     >>> draft = Draft()
     >>> x = draft.vector()
     >>> draft.at_most(x.square, 3, "distance2")
-    >>> program = draft.maximize(2 * x.square)
     >>> given = Setting(Q(1, 10), (Q(1),), {"distance2": Q(3)}, Q(1), Q(1))
-    >>> lemma = lemma_of([Proof(program, enclose(program))], given, "distance")
+    >>> lemma = lemma_of([prove(draft.maximize(2 * x.square))], given, "distance")
     >>> round(lemma["distance2"], 6)
     Fraction(2, 1)
     """
     # Constants are not negative, so that the largest coefficients serve all programs.
-    best: dict[str, Fraction] = {}
-    for program, found in proofs:
-        shares: dict[str, Fraction] = {}
-        for constraint, multiplier in zip(program.inequalities, found.multipliers.inequalities, strict=True):
-            if constraint.name:
-                share = multiplier * constraint.share
-                shares[constraint.name] = shares.get(constraint.name, Fraction(0)) + share
-        best = {name: max(c, best.get(name, c)) for name, c in shares.items()}
-    return Lemma(error, {name: c * given.unit(error) / given.unit(name) for name, c in best.items()})
+    possible = [_shares(proof, proof.multipliers) for proof in proofs if proof.multipliers is not None]
+    names = dict.fromkeys(name for shares in possible for name in shares)
+    best = {name: max(shares.get(name, Fraction(0)) for shares in possible) for name in names}
+    impossible = [_shares(proof, proof.contradiction) for proof in proofs if proof.contradiction is not None]
+    return Lemma(
+        error,
+        {name: c * given.unit(error) / given.unit(name) for name, c in best.items()},
+        tuple({name: c / given.unit(name) for name, c in shares.items()} for shares in impossible),
+    )
+
+
+def _shares(proof: Proof, multipliers: Multipliers) -> dict[str, Fraction]:
+    """Return the coefficient of each constant in what multipliers make of the bounds."""
+    shares: dict[str, Fraction] = {}
+    constraints = (*proof.program.inequalities, *proof.program.equalities)
+    for constraint, multiplier in zip(constraints, (*multipliers.inequalities, *multipliers.equalities), strict=True):
+        if constraint.name:
+            shares[constraint.name] = shares.get(constraint.name, Fraction(0)) + multiplier * constraint.share
+    return shares

@@ -12,10 +12,9 @@ import pytest
 
 from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.worst_case import _ways_of_fedalign, confrontations, enclosures, skewed_selection
+from fedtheory.errors import OracleError
+from fedtheory.worst_case import _ways_of_fedalign, confrontations, skewed_selection
 from fedtheory.worst_case._embedding import vertices
-from fedtheory.worst_case._exact_tables import coordinates
 from fedtheory.worst_case._exchangeable import Scene
 from fedtheory.worst_case._rational import solve_exactly
 from fedtheory.worst_case._settings import Setting
@@ -28,7 +27,6 @@ from fedtheory.worst_case.gram import Draft, Value
 from fedtheory.worst_case.instances import Interpolant, Parabola, _on_simplex
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
 from fedtheory.worst_case.promises import _charges, compared
-from fedtheory.worst_case.solver import Empty, _check, assemble
 from fedtheory.worst_case.worst_cases import Lemma
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
@@ -62,9 +60,6 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "a zero that divides": (lambda: compared(poc.gradient_norm, {"excess": Q(1), "L": 0}), ValueError, "L must be"),
     "a chain": (broken_chain, OracleError, "a round must start where the one before has ended"),
-    "no end": (lambda: _check("MaxIterations", np.zeros(1)), OracleError, "end with a solution, got MaxIterations"),
-    "unbounded": (lambda: _check("DualInfeasible", np.zeros(1)), AssumptionViolated, "must be finite"),
-    "almost unbounded": (lambda: _check("AlmostDualInfeasible", np.zeros(1)), AssumptionViolated, "must be finite"),
 }
 
 
@@ -73,21 +68,6 @@ def test_what_no_ordinary_call_reaches_is_refused_in_one_sentence(name: str) -> 
     call, kind, sentence = REFUSED[name]
     with pytest.raises(kind, match=sentence):
         call()
-
-
-@pytest.mark.parametrize("status", ["PrimalInfeasible", "AlmostPrimalInfeasible"])
-def test_an_empty_class_is_told_by_the_multipliers_that_contradict_each_other(status: str) -> None:
-    with pytest.raises(Empty) as told:
-        _check(status, np.array([3.0, 5.0]))
-    assert told.value.multipliers.tolist() == [3.0, 5.0]
-
-
-def test_a_solver_that_has_come_near_is_listened_to() -> None:
-    heard = []
-    for status in ("Solved", "AlmostSolved", "InsufficientProgress"):
-        _check(status, np.zeros(1))
-        heard.append(status)
-    assert len(heard) == 3
 
 
 @pytest.mark.parametrize("num", [1, 2, 3, 5])
@@ -103,15 +83,6 @@ def test_function_values_are_added_as_numbers_are() -> None:
     assert (f + g).values == {f: 1, g: 1}
     assert (f + f).values == {f: 2}
     assert (f - g).values == {f: 1, g: -1}
-
-
-def test_a_block_without_vectors_has_a_table_of_zeros() -> None:
-    draft = Draft()
-    x = draft.vector()
-    draft.block()
-    draft.at_most(x.square, 1)
-    found = coordinates(draft.maximize(x.square), 1)
-    assert (found.wholes.shape, found.wholes.any(), found.denominator) == ((1, 0), False, 1)
 
 
 def test_numbers_of_a_horizon_are_rounded_to_their_own_side_and_keep_their_digits() -> None:
@@ -231,12 +202,3 @@ def test_losses_that_differ_by_what_a_solver_leaves_keep_the_order_of_the_progra
         twos = _largest(_Choice(4, 4, 2), {(): order}, shifted, ())
         second = min((0, 1), key=order.index)
         assert [np.flatnonzero(two.coefficients).tolist() for two in twos] == [[second, 2]]
-
-
-def test_where_no_way_begins_the_slower_method_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enclosures, "_way", lambda *_: [])
-    draft = Draft()
-    x = draft.vector()
-    draft.at_most(x.square, 1)
-    program = draft.maximize(x.square)
-    assert list(enclosures._closely(program, assemble(program))) == []

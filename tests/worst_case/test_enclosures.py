@@ -2,17 +2,24 @@
 
 from dataclasses import replace
 from fractions import Fraction as Q
+from itertools import permutations
+from typing import NamedTuple
 
-import numpy as np
 import pytest
 
 from fedtheory.errors import OracleError
 from fedtheory.worst_case import enclosures
-from fedtheory.worst_case.certificates import FeasiblePoint, Multipliers, verify_lower, verify_upper
-from fedtheory.worst_case.enclosures import Enclosure, enclose
+from fedtheory.worst_case.certificates import (
+    FeasiblePoint,
+    Multipliers,
+    verify_direction,
+    verify_empty,
+    verify_lower,
+    verify_upper,
+)
 from fedtheory.worst_case.function_classes import Point, interpolation
-from fedtheory.worst_case.gram import Draft, Form, Program, Value, Vector
-from fedtheory.worst_case.solver import Assembled, Solution
+from fedtheory.worst_case.gram import Constraint, Draft, Form, Program, Value, Vector
+from fedtheory.worst_case.worst_cases import enclosed
 
 
 def gradient_descent(num_steps: int, step_size: Q, mu: Q, L: Q, *, loss: bool = False) -> Program:
@@ -31,25 +38,42 @@ def gradient_descent(num_steps: int, step_size: Q, mu: Q, L: Q, *, loss: bool = 
     return draft.maximize(last.value - best if loss else last.at.square)
 
 
-def width(found: Enclosure) -> float:
+class Proved(NamedTuple):
+    """Both sides, and what proves them."""
+
+    lower: Q
+    upper: Q
+    point: FeasiblePoint
+    multipliers: Multipliers
+
+
+def prove(program: Program) -> Proved:
+    found = enclosures.prove(program)
+    assert found.point is not None
+    assert found.multipliers is not None
+    assert (found.empty, found.infinite) == (False, False)
+    return Proved(*enclosed([found]), found.point, found.multipliers)
+
+
+def width(found: Proved) -> float:
     return float((found.upper - found.lower) / found.upper)
 
 
 @pytest.mark.parametrize("num_steps", [1, 3])
 def test_gradient_descent_contracts_by_one_minus_mu_over_l_and_no_faster(num_steps: int) -> None:
-    found = enclose(gradient_descent(num_steps, Q(1), Q(1, 10), Q(1)))
+    found = prove(gradient_descent(num_steps, Q(1), Q(1, 10), Q(1)))
     assert found.lower <= Q(9, 10) ** (2 * num_steps) <= found.upper
     assert width(found) < 1e-5
 
 
 def test_gradient_descent_on_a_convex_function_attains_one_over_four_steps_plus_two() -> None:
     # Drori and Teboulle (2014): L |x_0 - x*|^2 / (4 N + 2) for steps 1/L.
-    found = enclose(gradient_descent(5, Q(1), Q(0), Q(1), loss=True))
+    found = prove(gradient_descent(5, Q(1), Q(0), Q(1), loss=True))
     assert found.lower <= Q(1, 22) <= found.upper
     assert width(found) < 1e-5
 
 
-FOUND = enclose(gradient_descent(2, Q(1), Q(1, 10), Q(1)))
+FOUND = prove(gradient_descent(2, Q(1), Q(1, 10), Q(1)))
 PROGRAM = gradient_descent(2, Q(1), Q(1, 10), Q(1))
 
 
@@ -73,7 +97,7 @@ def test_a_negative_multiplier_proves_nothing() -> None:
 
 def test_a_point_outside_is_refused() -> None:
     assert verify_lower(PROGRAM, FOUND.point) == FOUND.lower
-    [rows] = FOUND.point.factors
+    [rows] = FOUND.point.grams
     grown = FeasiblePoint((tuple(tuple(Q(11, 10) * c for c in row) for row in rows),), FOUND.point.values)
     with pytest.raises(OracleError, match="the point must fulfill all constraints"):
         verify_lower(PROGRAM, grown)
@@ -91,7 +115,7 @@ def test_terms_of_one_product_are_added_up() -> None:
     draft = Draft()
     w = draft.vector()
     draft.at_most(w.square + w.square, 1)
-    found = enclose(draft.maximize(w.square))
+    found = prove(draft.maximize(w.square))
     assert found.lower <= Q(1, 2) <= found.upper
 
 
@@ -114,7 +138,7 @@ def test_an_equality_must_be_met_exactly() -> None:
     program = draft.maximize(w.square)
     assert verify_lower(program, FeasiblePoint((((Q(1),),),), ())) == 1
     with pytest.raises(OracleError, match="the point must fulfill all constraints"):
-        verify_lower(program, FeasiblePoint((((Q(1, 2),),),), ()))
+        verify_lower(program, FeasiblePoint((((Q(1, 4),),),), ()))
 
 
 def value_on_parabola(form: Form, points: list[Point], curvature: Q, at: list[tuple[Q, Q]]) -> Q:
@@ -155,33 +179,83 @@ def test_multipliers_that_are_short_by_anything_prove_nothing(missing: Q) -> Non
         verify_upper(twice(), Multipliers((2 - missing,)))
 
 
-def test_one_side_without_a_proof_leaves_no_enclosure() -> None:
-    def refuse(_: Solution) -> FeasiblePoint:
-        message = "no point"
-        raise OracleError(message)
-
-    with pytest.raises(OracleError, match="both sides, got none: the solver ended with a solution"):
-        enclose(twice(), refuse)
-
-
-def test_more_room_is_left_only_where_less_gave_no_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
-    rooms, known = list[float](), enclosures._quickly
-
-    def quickly(program: Program, assembled: Assembled, room: float) -> tuple[list[Solution], str]:
-        rooms.append(room)
-        return known(program, assembled, room) if room < 1e-3 else ([], "too much room")
-
-    monkeypatch.setattr(enclosures, "_quickly", quickly)
-    first = enclose(twice(), rooms=(1e-6, 1e-7))
-    assert rooms == [1e-6]
-    second = enclose(twice(), rooms=(1.0, 1e-7, 1e-8))
-    assert rooms == [1e-6, 1.0, 1e-7]
-    # What is left free is lost: about the room on each side.
-    assert 0 < second.upper - second.lower < (first.upper - first.lower) / 5
+def between(low: int, high: int) -> Program:
+    draft = Draft()
+    u, f = draft.vector(), Value()
+    draft.at_most(u.square, high, "high")
+    draft.at_most(f - u.square, -low, "low")
+    draft.at_most(-1 * f)
+    return draft.maximize(u.square + f)
 
 
-def test_inequalities_that_count_for_a_billionth_of_the_largest_are_taken_out() -> None:
-    solution = Solution((), np.zeros(0), np.array([3.0, 2e-9, 5e-9, 0.5]), np.array([1e-12]))
-    trimmed = enclosures._trimmed(solution)
-    assert trimmed.multipliers.tolist() == [3.0, 0.0, 5e-9, 0.5]
-    assert trimmed.equality_multipliers.tolist() == [1e-12]
+def test_constraints_that_contradict_each_other_are_a_proof_that_is_checked_and_named() -> None:
+    found = enclosures.prove(between(3, 1))
+    assert found.empty
+    assert found.contradicting == {"low", "high"}
+    assert found.checked() == found
+    assert verify_empty(between(3, 1), Multipliers((Q(1), Q(1), Q(1)))) == 2
+    # The same multipliers prove nothing of a class that is not empty, nor does a multiple of less than all.
+    with pytest.raises(OracleError, match="must prove a negative bound of 0, got 0"):
+        verify_empty(between(3, 3), Multipliers((Q(1), Q(1), Q(1))))
+    with pytest.raises(OracleError, match="positive semidefinite"):
+        verify_empty(between(3, 1), Multipliers((Q(1), Q(2), Q(2))))
+    with pytest.raises(OracleError, match="make the function values cancel"):
+        verify_empty(between(3, 1), Multipliers((Q(1), Q(1), Q(0))))
+    tampered = replace(found, program=between(3, 3))
+    with pytest.raises(OracleError):
+        tampered.checked()
+
+
+def test_a_class_that_just_has_a_member_is_not_empty() -> None:
+    found = enclosures.prove(between(3, 3))
+    assert not found.empty
+    assert found.upper is None or found.upper >= 3
+
+
+def test_values_without_end_are_proved_by_a_point_and_a_direction() -> None:
+    draft = Draft()
+    u, v = draft.vector(), draft.vector()
+    draft.at_most(u.square, 1)
+    draft.at_most(1 * (u @ v), -2)
+    program = draft.maximize(v.square)
+    found = enclosures.prove(program)
+    assert found.infinite
+    assert found.checked() == found
+    assert found.direction is not None
+    assert verify_direction(program, found.direction) > 0
+    bounded = replace(program, inequalities=(*program.inequalities, Constraint(v.square, Q(5))))
+    with pytest.raises(OracleError, match="must fulfill all constraints"):
+        verify_direction(bounded, found.direction)
+    backwards = FeasiblePoint((((Q(0), Q(0)), (Q(0), Q(0))),), ())
+    with pytest.raises(OracleError, match="must grow along the direction, got 0"):
+        verify_direction(program, backwards)
+
+
+def test_a_start_that_may_be_translated_leaves_the_value_finite() -> None:
+    # Five steps of length 1/L, down a smooth function that need not be convex, by 1 in all: one of the squared
+    # gradients is at most 4 L/(3 * 5) (Abbaszadehpeivasti, de Klerk, Zamani 2022). Only differences count.
+    draft, points = Draft(), list[Point]()
+    x = draft.vector()
+    for _ in range(6):
+        points.append(Point(x, draft.vector(), Value()))
+        x = x - points[-1].gradient
+    for i, j in permutations(points, 2):
+        # Smoothness on both sides is interpolation with mu = -L = -1.
+        away, turn = i.at - j.at, (i.gradient - j.gradient) + (i.at - j.at)
+        draft.at_most(j.value - i.value + j.gradient @ away + Q(1, 4) * turn.square - Q(1, 2) * away.square)
+    draft.at_most(points[0].value - points[-1].value, 1)
+    least = Value()
+    for point in points:
+        draft.at_most(least - point.gradient.square)
+    found = prove(draft.maximize(least))
+    assert found.lower <= Q(4, 15) <= found.upper
+    assert width(found) < 1e-5
+
+
+def test_a_gram_matrix_must_be_one() -> None:
+    for gram, sentence in (
+        (((Q(1), Q(2)),), "must be symmetric with 1 rows"),
+        (((Q(-1),),), "must be positive semidefinite"),
+    ):
+        with pytest.raises(OracleError, match=sentence):
+            verify_lower(twice(), FeasiblePoint((gram,), ()))

@@ -15,14 +15,14 @@ from fedtheory.worst_case._settings import setting
 from fedtheory.worst_case._skewed_averages import averaged_gap
 from fedtheory.worst_case.aligned_selection import fedalign
 from fedtheory.worst_case.biased_selection import power_of_choice
-from fedtheory.worst_case.enclosures import ROOM, enclose
+from fedtheory.worst_case.enclosures import NARROW, prove
 from fedtheory.worst_case.floors import error_floor
 from fedtheory.worst_case.full_or_uniform import fedavg
 from fedtheory.worst_case.function_classes import Point, interpolation
 from fedtheory.worst_case.gram import Draft, Program, Value, Vector
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
 from fedtheory.worst_case.skewed_selection import skew_class, skew_class_horizon
-from fedtheory.worst_case.worst_cases import WorstCase
+from fedtheory.worst_case.worst_cases import WorstCase, enclosed
 
 CURVATURE: dict[str, Any] = {"mu": Q(1, 10), "L": 1}
 CLASS: dict[str, Any] = {**CURVATURE, "distance2": 1, "objective_gap": Q(1, 2)}
@@ -123,7 +123,9 @@ def test_ordinary_training_of_the_instance_attains_the_worst_case(name: str) -> 
     found = worst.instance()
     # The instance is that of the lower side, but for directions in which it hardly extends.
     assert found.run() == pytest.approx(float(worst.enclosure[0]), rel=1e-7)
-    assert found.objective_gap() == pytest.approx(0.5, rel=1e-5)
+    # Where the gap does not count, a federation with less of it is as bad.
+    counts = worst.multipliers.get("objective_gap", Q(1)) > Q(1, 10**5)
+    assert found.objective_gap() == pytest.approx(0.5, rel=1e-5) if counts else found.objective_gap() < 0.5 + 1e-9
     if not name.startswith("floor"):
         assert found.start @ found.start == pytest.approx(float(DISTANCES2.get(name, Q(1))), rel=1e-6)
 
@@ -151,7 +153,7 @@ def test_rounds_of_the_skewed_class_compose(num_steps: int, local_steps: int, kn
 
 
 def test_a_horizon_of_one_round_is_that_round_rounded_outwards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(skewed_selection, "_COMPOSED_ROOMS", (ROOM,))  # by default composed rounds are narrower
+    monkeypatch.setattr(skewed_selection, "_COMPOSED", NARROW)  # by default composed rounds are narrower
     one = skew_class(2, Q(1, 8), **PRINTED)
     horizon = skew_class_horizon(2, 2, Q(1, 8), **PRINTED)
     # Both are between 8 and 16, so that 64 or 65 binary digits are whole numbers of these units; most ends have more.
@@ -171,8 +173,7 @@ def test_the_gap_after_some_rounds_is_one_program(num_rounds: int, known: float)
     given = setting(num_rounds + 1, sizes, mu=1, L=4, **constants)
     # The mean over the rounds' starts has all its weight on the last.
     scene = averaged_gap(given, Q(6, 5), Q(2), [Q(0)] * num_rounds + [Q(1)])
-    found = enclose(scene.program)
-    lower, upper = (float(end * given.unit("gap")) for end in found[:2])
+    lower, upper = (float(end * given.unit("gap")) for end in enclosed([prove(scene.program)]))
     assert lower - 5e-5 <= known <= upper + 5e-5
 
 
@@ -198,15 +199,15 @@ def two_weighted_clients(weights: tuple[Q, Q], laws: list[tuple[Q, tuple[Q, Q]]]
 
 def test_unequal_weights_are_no_worse_than_clients_that_cannot_be_told_apart() -> None:
     p, first, second = (Q(9, 10), Q(1, 10)), (Q(1), Q(0)), (Q(0), Q(1))
-    everybody = enclose(two_weighted_clients(p, [(Q(1), p)]))
-    assert everybody.lower - Q(1, 10**7) <= Q("0.9098183") <= everybody.upper + Q(1, 10**7)
-    assert everybody.lower <= FIXTURES["all, 2 steps"][0]().enclosure[1]
-    drawn = enclose(two_weighted_clients(p, [(p[0], first), (p[1], second)]))
-    assert drawn.lower <= FIXTURES["independent, 2 steps"][0]().enclosure[1]
+    lower, upper = enclosed([prove(two_weighted_clients(p, [(Q(1), p)]))])
+    assert lower - Q(1, 10**7) <= Q("0.9098183") <= upper + Q(1, 10**7)
+    assert lower <= FIXTURES["all, 2 steps"][0]().enclosure[1]
+    drawn, _ = enclosed([prove(two_weighted_clients(p, [(p[0], first), (p[1], second)]))])
+    assert drawn <= FIXTURES["independent, 2 steps"][0]().enclosure[1]
     # With equal weights nothing is lost.
     half = (Q(1, 2), Q(1, 2))
-    equal = enclose(two_weighted_clients(half, [(Q(1, 2), first), (Q(1, 2), second)]))
-    assert float(equal.lower) == pytest.approx(1.116474213, rel=1e-6)
+    equal, _ = enclosed([prove(two_weighted_clients(half, [(Q(1, 2), first), (Q(1, 2), second)]))])
+    assert float(equal) == pytest.approx(1.116474213, rel=1e-6)
 
 
 NOISY: dict[str, Call] = {

@@ -1,0 +1,399 @@
+"""A program as arrays that an interior-point method can work with, and the way back to exact rationals.
+
+At first a program is only scaled, by powers of two. Where doubles do not suffice it is written anew, exactly, in
+coordinates in which nothing is the small difference of large numbers: those in which a state's Gram matrices are unit
+matrices, with slacks of tight constraints in the place of function values. What no constraint tells apart is taken out:
+function values that only move together, and directions of a Gram matrix that no form sees, as where all models may be
+translated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from fedtheory._validate import Array
+from fedtheory.worst_case._double_double import DoubleDouble, Numbers, cholesky, rounded, widened
+from fedtheory.worst_case._interior import Data, State, power_of_two
+from fedtheory.worst_case._rational import Exact, independent, inverse, over_common, solve_exactly
+from fedtheory.worst_case.certificates import FeasiblePoint, Multipliers, forms_at, value_balance
+from fedtheory.worst_case.gram import Block, Program
+
+__all__ = ["Coordinates", "first_coordinates"]
+
+# What counts for less than this share of the largest is nothing but rounding.
+_NEGLIGIBLE = 1e-12
+
+
+class _Table(NamedTuple):
+    """All rows in some coordinates, exactly, the objective's first.
+
+    Coefficients of Gram matrices as in ``program.rows``, each block over a denominator of its own; those of the other
+    variables, shape (1 + m, k); and right-hand sides, shape (1 + m,).
+    """
+
+    blocks: list[tuple[Block, int]]
+    variables: Exact
+    bounds: Exact
+
+
+@final
+@dataclass(frozen=True)
+class Coordinates:
+    """An exact change of a program's variables: ``G = T G' T'``, and slacks in the place of function values.
+
+    Attributes
+    ----------
+    program
+        The program.
+    free
+        Numbers of the function values that are not held at 0.
+    turns
+        T of each block, shapes (n, n').
+    pivots
+        Numbers of as many constraints as there are free function values, whose slacks are the new variables; None in
+        the program's own coordinates, where function values stay and columns of T are multiples of basis vectors.
+    """
+
+    program: Program
+    free: tuple[int, ...]
+    turns: tuple[Exact, ...]
+    pivots: tuple[int, ...] | None = None
+
+    @cached_property
+    def _levels(self) -> Exact:
+        """Coefficients of the free function values in all forms, shape (1 + m, k)."""
+        found = np.full((len(self.program.forms), len(self.program.values)), Fraction(0), dtype=object)
+        for row, place, c in self.program.levels:
+            found[row, place] += c
+        return found[:, list(self.free)]
+
+    @cached_property
+    def _pivot_rows(self) -> list[int]:
+        return [1 + pivot for pivot in self.pivots or ()]
+
+    @cached_property
+    def _slack_rows(self) -> list[int]:
+        """Rows of the pivots that are inequalities: others leave no slack."""
+        return [row for row in self._pivot_rows if row > len(self.program.equalities)]
+
+    @cached_property
+    def _kept(self) -> Any:
+        """Numbers of the rows that are left: a pivot that is an equality is used up."""
+        used = {*self._pivot_rows} - {*self._slack_rows}
+        return np.array([row for row in range(len(self.program.forms)) if row not in used])
+
+    @cached_property
+    def _to_values(self) -> Exact:
+        """From what is left of the pivots' rows to the free function values, shape (k, k)."""
+        return inverse(self._levels[self._pivot_rows])
+
+    @cached_property
+    def _table(self) -> _Table:
+        """All rows; what the pivots' rows say is inserted into the others, so that they only say ``-slack <= 0``."""
+        constraints = (*self.program.equalities, *self.program.inequalities)
+        bounds = np.array([Fraction(0), *(one.bound for one in constraints)], dtype=object)
+        if self.pivots is None:
+            return _Table([_selected(self.program, *pair) for pair in enumerate(self.turns)], self._levels, bounds)
+        lost = _product(self._levels, self._to_values)
+        slacks = [self._pivot_rows.index(row) for row in self._slack_rows]
+        blocks = [_turned(self.program, number, turn, lost, self._pivot_rows) for number, turn in enumerate(self.turns)]
+        return _Table(blocks, -lost[:, slacks], bounds - lost @ bounds[self._pivot_rows])
+
+    @cached_property
+    def _scales(self) -> tuple[Array, Array]:
+        """Powers of two that bring the largest coefficient of each row and of each variable near 1."""
+        sizes = np.zeros(len(self.program.forms))
+        for block, denominator in self._table.blocks:
+            np.maximum.at(sizes, block.forms, np.abs(_doubles((entry, denominator) for entry in block.wholes)))
+        variables = np.abs(self._table.variables.astype(float))
+        beside = variables * np.where(sizes > 0, 1.0 / np.where(sizes, sizes, 1.0), 0.0)[:, None]
+        relative = beside.max(axis=0, initial=0.0)
+        units = power_of_two(1.0 / np.where(relative, relative, 1.0))
+        sizes = np.maximum(sizes, (variables * units).max(axis=1, initial=0.0))
+        return power_of_two(1.0 / np.where(sizes, sizes, 1.0)), units
+
+    def data(self, *, pairs: bool) -> Data:
+        """Return the program as arrays of doubles, or of pairs of them."""
+        exact = _in_pairs if pairs else _doubles
+        (rows, units), num_forms, grams = self._scales, len(self.program.forms), []
+        for (block, denominator), turn in zip(self._table.blocks, self.turns, strict=True):
+            entries = exact((entry, denominator) for entry in block.wholes) * rows[block.forms]
+            entries = entries * np.where(block.rows == block.columns, 1.0, 0.5)
+            places = (block.forms, block.rows, block.columns), (block.forms, block.columns, block.rows)
+            grams.append(_put((num_forms, turn.shape[1], turn.shape[1]), places, entries)[self._kept])
+        variables = exact(_ratios(self._table.variables)).reshape(num_forms, -1) * np.outer(rows, units)
+        bounds = exact(_ratios(self._table.bounds)) * rows
+        loose = 1.0 * (self._kept[1:] > len(self.program.equalities))
+        return Data(tuple(grams), variables[self._kept], bounds[self._kept[1:]], loose)
+
+    def recast(self, state: State) -> tuple[Coordinates, State]:
+        """Return coordinates in which a state's Gram matrices are unit matrices, and the state in them."""
+        triangles = [cholesky(widened(_safely_definite(rounded(G)) / rounded(state.tau))) for G in state.grams]
+        turns = tuple(_product(T, _exact(L)) for T, L in zip(self.turns, triangles, strict=True))
+        # Equalities first, and then what a small change of the slack costs most.
+        own = self._kept[1:]
+        loose = own > len(self.program.equalities)
+        tightness = np.where(loose, rounded(state.multipliers) / np.where(loose, rounded(state.slacks), 1.0), np.inf)
+        order = own[np.argsort(-tightness, kind="stable")].tolist()
+        order = [*({*range(1, len(self.program.forms))} - {*order}), *order]
+        rows = [{place: c for place, c in enumerate(self._levels[row]) if c} for row in order]
+        pivots = tuple(order[place] - 1 for place in independent(rows))
+        found = Coordinates(self.program, self.free, turns, pivots)
+        return found, self._translated(state, triangles, found)
+
+    def _translated(self, state: State, triangles: Sequence[DoubleDouble], found: Coordinates) -> State:
+        """Write a state in other coordinates."""
+        (rows, _), (new_rows, units) = self._scales, found._scales
+        whole_multipliers, whole_slacks = np.zeros(rows.size), np.zeros(rows.size)
+        whole_multipliers[self._kept[1:]] = rounded(state.multipliers)
+        whole_slacks[self._kept[1:]] = rounded(state.slacks)
+        ratio = new_rows / rows
+        slacks = whole_slacks * ratio
+        return State(
+            grams=tuple(np.eye(len(L.high)) * rounded(state.tau) for L in triangles),
+            values=(slacks / new_rows)[found._slack_rows] / units,
+            slacks=slacks[found._kept[1:]],
+            multipliers=(whole_multipliers / ratio * ratio[0])[found._kept[1:]],
+            leftovers=tuple(
+                rounded(L.T @ widened(Z) @ L) * ratio[0] for L, Z in zip(triangles, state.leftovers, strict=True)
+            ),
+            tau=rounded(state.tau),
+            kappa=rounded(state.kappa) * ratio[0],
+        )
+
+    def point(self, state: State, *, along: bool = False) -> FeasiblePoint:
+        """Return a state's point in exact rationals, moved to where it fulfills the equalities.
+
+        ``along`` makes it a direction, along which all forms of equalities are 0.
+        """
+        _, units = self._scales
+        share = 1.0 if along else 1.0 / float(rounded(state.tau))
+        own = [_symmetric(_exact(gram * share)) for gram in state.grams]
+        variables = _exact(state.values * (share * units))
+        bounds = self._table.bounds * (0 if along else 1)
+        own, variables = self._on_equalities(own, variables, bounds)
+        grams = tuple(tuple(map(tuple, _product(_product(T, G), T.T))) for T, G in zip(self.turns, own, strict=True))
+        values = np.full(len(self.program.values), Fraction(0), dtype=object)
+        if self.pivots is not None:
+            # A pivot's row, function values left out, says what these are.
+            left = np.full(len(self.pivots), Fraction(0), dtype=object)
+            left[[self._pivot_rows.index(row) for row in self._slack_rows]] = -variables
+            constraints = (*self.program.equalities, *self.program.inequalities)
+            taken = forms_at(self.program, FeasiblePoint(grams, tuple(values)))
+            left = left + [constraints[p].bound * (not along) - taken[1 + p] for p in self.pivots]
+            variables = self._to_values @ left
+        values[list(self.free)] = variables
+        return FeasiblePoint(grams, tuple(values))
+
+    def _on_equalities(self, grams: list[Exact], variables: Exact, bounds: Exact) -> tuple[list[Exact], Exact]:
+        """Change as little as rounding has left, so that all equalities hold exactly."""
+        rows = {int(row): place for place, row in enumerate(self._kept) if 0 < row <= len(self.program.equalities)}
+        if not rows:
+            return grams, variables
+        columns: dict[tuple[int, ...], dict[int, Fraction]] = {}
+        for number, (block, denominator) in enumerate(self._table.blocks):
+            for row, i, j, entry in zip(*(part.tolist() for part in block), strict=True):
+                if row in rows:
+                    columns.setdefault((number, i, j), {})[row] = Fraction(entry, denominator)
+        for row in rows:
+            for variable, c in enumerate(self._table.variables[row]):
+                if c:
+                    columns.setdefault((variable,), {})[row] = c
+        missing = {row: bounds[row] for row in rows}
+        for place, column in columns.items():
+            at = variables[place[0]] if len(place) == 1 else grams[place[0]][place[1:]]
+            for row, c in column.items():
+                missing[row] -= c * at
+        places, (scales, units) = list(columns), self._scales
+        dense = [[float(columns[place].get(row, 0)) * scales[row] for place in places] for row in rows]
+        sizes = [float(units[place[0]]) if len(place) == 1 else 1.0 for place in places]
+        order = [places[n] for n in _by_pivots(np.array(dense) * sizes)]
+        grams, variables = [gram.copy() for gram in grams], variables.copy()
+        for number, change in solve_exactly([columns[place] for place in order], missing).items():
+            match order[number]:
+                case (variable,):
+                    variables[variable] += change
+                case (block_number, i, j):
+                    grams[block_number][i, j] += change
+                    grams[block_number][j, i] = grams[block_number][i, j]
+        return grams, variables
+
+    def multipliers(self, state: State, *, of_objective: bool) -> Multipliers:
+        """Return a state's multipliers in exact rationals, corrected so that function values cancel.
+
+        They prove a bound of the objective or, without it, that nothing fulfills the constraints.
+        """
+        rows, _ = self._scales
+        scales = rows * (1.0 / (float(rounded(state.tau)) * rows[0]) if of_objective else 1.0)
+        found = np.full(rows.size, Fraction(0), dtype=object)
+        found[self._kept[1:]] = _exact(state.multipliers * scales[self._kept[1:]])
+        return _balanced(self.program, found[1:].tolist(), Fraction(-1 if of_objective else 0))
+
+
+def first_coordinates(program: Program) -> Coordinates:
+    """Return a program's own coordinates in units of its largest bound, without what no constraint tells apart.
+
+    Parameters
+    ----------
+    program
+        Any.
+
+    Returns
+    -------
+    Coordinates
+        Whose function values are those of the program.
+
+    Examples
+    --------
+    Objective ``2 |x|^2`` above the constraint ``|x|^2 <= 3``, which is ``3/4`` in units of 4.
+
+    >>> from fedtheory.worst_case.gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(x.square, 3)
+    >>> data = first_coordinates(draft.maximize(2 * x.square)).data(pairs=False)
+    >>> data.grams[0].tolist(), data.bounds.tolist()
+    ([[[1.0]], [[1.0]]], [0.75])
+    """
+    columns: list[dict[int, Fraction]] = [{} for _ in program.values]
+    for row, place, c in program.levels:
+        columns[place][row] = columns[place].get(row, Fraction(0)) + c
+    free = tuple(independent([{row: c for row, c in column.items() if c} for column in columns]))
+    units = tuple(_exact(np.eye(size)) for size in program.sizes)
+    whole = Coordinates(program, free, units)
+    data = whole.data(pairs=False)
+    unit = Fraction(float(power_of_two(np.sqrt(np.abs(data.bounds).max(initial=0.0) or 1.0))))
+    seen = [_independent(gram.reshape(-1, gram.shape[-1])) for gram in data.grams]
+    return Coordinates(program, free, tuple(unit * one[:, kept] for one, kept in zip(units, seen, strict=True)))
+
+
+def _selected(program: Program, number: int, turn: Exact) -> tuple[Block, int]:
+    """Return a block whose new basis vectors are multiples of some old ones, all by the same factor."""
+    block, places = program.rows.blocks[number], np.full(len(turn), -1)
+    olds, news = turn.nonzero()
+    places[olds] = news
+    scale = turn[olds[0], news[0]] ** 2 if olds.size else Fraction(1)
+    inside = (places[block.rows] >= 0) & (places[block.columns] >= 0)
+    found = Block(
+        block.forms[inside],
+        places[block.rows[inside]],
+        places[block.columns[inside]],
+        block.wholes[inside] * scale.numerator,
+    )
+    return found, program.rows.denominator * scale.denominator
+
+
+def _turned(program: Program, number: int, turn: Exact, lost: Exact, pivots: Sequence[int]) -> tuple[Block, int]:
+    """Return a block in other coordinates, from whose rows multiples of the pivots' rows are taken away."""
+    block, (size, rank) = program.rows.blocks[number], turn.shape
+    doubled = np.zeros((len(program.forms), size, size), dtype=object)
+    doubled[block.forms, block.rows, block.columns] += block.wholes
+    doubled[block.forms, block.columns, block.rows] += block.wholes
+    wholes, unit = over_common(turn.ravel().tolist())
+    T = wholes.reshape(size, rank)
+    rows = ((doubled @ T).swapaxes(1, 2) @ T).reshape(len(doubled), -1)
+    factors, share = over_common(lost.ravel().tolist())
+    left = share * rows - factors.reshape(lost.shape) @ rows[list(pivots)]
+    i, j = np.triu_indices(rank)
+    # Twice the matrix: an entry off the diagonal stands for its mirror image, too.
+    entries = left.reshape(-1, rank, rank)[:, i, j] * np.where(i == j, 1, 2)
+    forms, columns = entries.nonzero()
+    found = Block(forms, i[columns], j[columns], entries[forms, columns])
+    return found, 2 * program.rows.denominator * unit**2 * share
+
+
+def _product(left: Exact, right: Exact) -> Exact:
+    """Multiply matrices of rationals in whole numbers."""
+    (a, unit), (b, share) = over_common(left.ravel().tolist()), over_common(right.ravel().tolist())
+    product, denominator = a.reshape(left.shape) @ b.reshape(right.shape), unit * share
+    found = np.empty(product.shape, dtype=object)
+    found.ravel()[:] = [Fraction(entry, denominator) for entry in product.ravel().tolist()]
+    return found
+
+
+def _ratios(numbers: Exact) -> Iterable[tuple[int, int]]:
+    return ((number.numerator, number.denominator) for number in numbers.ravel().tolist())
+
+
+def _doubles(ratios: Iterable[tuple[int, int]]) -> Array:
+    return np.array([number / denominator for number, denominator in ratios], dtype=float)
+
+
+def _in_pairs(ratios: Iterable[tuple[int, int]]) -> DoubleDouble:
+    high, low = [], []
+    for number, denominator in ratios:
+        high.append(number / denominator)
+        numerator, power = high[-1].as_integer_ratio()
+        low.append((number * power - numerator * denominator) / (power * denominator))
+    return DoubleDouble(high, low)
+
+
+def _put(shape: tuple[int, ...], places: Iterable[Any], entries: Numbers) -> Numbers:
+    """Write the entries at all these places of an array of zeros."""
+
+    def filled(part: Array) -> Array:
+        found = np.zeros(shape)
+        for place in places:
+            found[place] = part
+        return found
+
+    if isinstance(entries, DoubleDouble):
+        return DoubleDouble(filled(entries.high), filled(entries.low))
+    return filled(entries)
+
+
+def _exact(numbers: Numbers) -> Exact:
+    """Return doubles, or pairs of them, as the rationals that they are."""
+    found = np.empty(rounded(numbers).shape, dtype=object)
+    found.ravel()[:] = widened(numbers).fractions()
+    return found
+
+
+def _safely_definite(gram: Array) -> Array:
+    """Add what rounding may lack to a Gram matrix that is definite in doubles."""
+    return gram + 1e-13 * np.diag(gram.diagonal())
+
+
+def _symmetric(matrix: Exact) -> Exact:
+    """Take the lower triangle for the upper one, too: rounding may have left their last digits apart."""
+    return np.tril(matrix) + np.tril(matrix, -1).T
+
+
+def _independent(columns: Array) -> Any:
+    """Return numbers of columns that span what all columns do, in order; shape (rows, columns)."""
+    from scipy.linalg import qr
+
+    if 0 in columns.shape:
+        return np.zeros(0, dtype=int)
+    triangle, order = qr(columns, mode="r", pivoting=True)
+    sizes = np.abs(np.diag(triangle))
+    return np.sort(order[: int((sizes > _NEGLIGIBLE * sizes[0]).sum())])
+
+
+def _by_pivots(columns: Array) -> list[int]:
+    """Return numbers of columns, those first that are least dependent on each other."""
+    from scipy.linalg import qr
+
+    _, order = qr(columns, mode="r", pivoting=True)
+    found: list[int] = order.tolist()
+    return found
+
+
+def _balanced(program: Program, factors: list[Fraction], of_objective: Fraction) -> Multipliers:
+    """Correct the largest multipliers so that the function values cancel exactly."""
+    num_equalities = len(program.equalities)
+    missing = {place: -c for place, c in enumerate(value_balance(program, (of_objective, *factors))) if c}
+    order = sorted(range(len(factors)), key=lambda row: (row >= num_equalities, -factors[row]))
+    columns: list[dict[int, Fraction]] = [{} for _ in factors]
+    for row, place, c in program.levels:
+        if row:
+            columns[row - 1][place] = c
+    for place, change in solve_exactly([columns[row] for row in order], missing).items():
+        factors[order[place]] += change
+    return Multipliers(tuple(factors[num_equalities:]), tuple(factors[:num_equalities]))

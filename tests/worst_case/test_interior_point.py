@@ -1,0 +1,118 @@
+"""The interior-point method leads to solutions that are known, and to what shows that there is none."""
+
+from fractions import Fraction as Q
+
+import numpy as np
+import pytest
+
+from fedtheory.worst_case._coordinates import first_coordinates
+from fedtheory.worst_case._double_double import cholesky, rounded
+from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
+from fedtheory.worst_case.function_classes import Point, interpolation
+from fedtheory.worst_case.gram import Draft, Program, Value
+
+
+def drifting() -> Program:
+    """Maximize the squared distance after a step, where only differences of the function values count."""
+    draft, first, second = Draft(), Value(), Value()
+    start, slope, other = draft.vector(), draft.vector(), draft.vector()
+    w = start - Q(1, 3) * slope
+    draft.interpolate(interpolation([Point(start, slope, first), Point(w, other, second)], Q(1, 5), Q(1)))
+    draft.at_most(start.square, 1, "distance2")
+    draft.at_most(slope.square, 1, "G2")
+    return draft.maximize(w.square + other.square)
+
+
+def tied() -> Program:
+    """Maximize a squared length where another one is given: |u| = 2 and |u - v| <= 1, so that |v| is at most 3."""
+    draft = Draft()
+    u, v = draft.vector(), draft.vector()
+    draft.equal_to(u.square, 4, "length")
+    draft.at_most((u - v).square, 1, "distance2")
+    return draft.maximize(v.square)
+
+
+def shell(inner: int, outer: int) -> Program:
+    """Maximize a squared length between two numbers."""
+    draft = Draft()
+    u = draft.vector()
+    draft.at_most(u.square, outer)
+    draft.at_most(-1 * u.square, -inner)
+    return draft.maximize(u.square)
+
+
+def states(program: Program, *, pairs: bool) -> tuple[Data, list[Progress]]:
+    data = first_coordinates(program).data(pairs=pairs)
+    start = beginning(data)
+    return data, list(path(data, start.in_pairs() if pairs else start))
+
+
+def inequalities_hold(data: Data, state: State) -> bool:
+    forms = data.forms(state.grams) + data.values @ state.values
+    slack = rounded(data.bounds - forms[1:])
+    return bool((slack[data.loose > 0] > 0).all()) and np.abs(slack[data.loose == 0]).max(initial=0.0) < 1e-9
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+@pytest.mark.parametrize("program", [drifting(), tied(), shell(1, 3)], ids=["drifting", "tied", "shell"])
+def test_what_is_called_inside_breaks_no_constraint_and_encloses_the_value_ever_more_closely(
+    program: Program, pairs: bool
+) -> None:
+    data, found = states(program, pairs=pairs)
+    inside = [progress for progress in found if progress.inside and progress.state.settled]
+    gaps = [progress.promised - progress.reached for progress in inside]
+    assert len(inside) > 3
+    for progress in inside:
+        state = progress.state
+        assert inequalities_hold(data, state)
+        assert (rounded(state.multipliers)[data.loose > 0] > 0).all()
+        for combined, own in zip(data.combined(state.multipliers), data.grams, strict=True):
+            cholesky(combined - own[0])  # raises where what the multipliers leave is not positive definite
+    assert all(gap > 0 for gap in gaps[:4])
+    # Each step from inside keeps inside, and at least halves what is between, until rounding ends it.
+    assert min(gaps) < 1e-9 * abs(inside[-1].reached)
+    assert (np.diff(gaps[:4]) < 0).all()
+
+
+def test_lengths_that_are_tied_reach_the_sum_of_radius_and_distance() -> None:
+    _, found = states(tied(), pairs=True)
+    # In units of a power of two near the largest bound, which is the 4 of the length.
+    assert found[-1].reached * 4 == pytest.approx(9, rel=1e-12)
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_constraints_that_contradict_each_other_are_told(pairs: bool) -> None:
+    _, found = states(shell(3, 1), pairs=pairs)
+    assert not any(progress.promising(1e-3) for progress in found)
+    assert found[-1].empty
+    assert not found[-1].infinite
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_an_objective_without_a_bound_is_told(pairs: bool) -> None:
+    draft = Draft()
+    u = draft.vector()
+    draft.at_most(-1 * u.square, 1)
+    _, found = states(draft.maximize(u.square), pairs=pairs)
+    assert not any(progress.promising(1e-3) for progress in found)
+    assert found[-1].infinite
+    assert not found[-1].empty
+
+
+def test_a_state_in_other_coordinates_is_the_same_point_and_the_same_multipliers() -> None:
+    program = drifting()
+    coordinates = first_coordinates(program)
+    data = coordinates.data(pairs=False)
+    for progress in path(data, beginning(data)):
+        if progress.promising(1e-3):
+            break
+    others, state = coordinates.recast(progress.state)
+    assert all(np.allclose(rounded(G), np.eye(len(rounded(G)))) for G in state.grams)
+    here, there = coordinates.point(progress.state), others.point(state)
+    for gram, same in zip(here.grams, there.grams, strict=True):
+        assert np.allclose(np.array(gram, dtype=float), np.array(same, dtype=float), rtol=1e-9, atol=1e-12)
+    differences = [values[0] - values[1] for values in (here.values, there.values)]
+    assert float(differences[0]) == pytest.approx(float(differences[1]), rel=1e-6)
+    known = coordinates.multipliers(progress.state, of_objective=True).inequalities
+    for one, other in zip(known, others.multipliers(state, of_objective=True).inequalities, strict=True):
+        assert float(one) == pytest.approx(float(other), rel=1e-9)
