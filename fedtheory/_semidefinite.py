@@ -41,8 +41,8 @@ def root(matrix: Iterable[Iterable[Any]]) -> list[list[float]]:
     Elimination is exact, so that also a row that is tiny beside others has all digits of doubles.
 
     >>> from fractions import Fraction
-    >>> root([[Fraction(4), Fraction(2)], [Fraction(2), Fraction(10)]])
-    [[0.6324555320336759, 1.8973665961010275], [3.1622776601683795, 0.0]]
+    >>> root([[Fraction(4), Fraction(2)], [Fraction(2), Fraction(2)]])
+    [[2.0, 0.0], [1.0, 1.0]]
     """
     left = [[Fraction(entry) for entry in row] for row in matrix]
     rows: list[list[float]] = [[] for _ in left]

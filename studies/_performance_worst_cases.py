@@ -10,9 +10,9 @@ from _timing import interleaved, within
 import fedtheory as ft
 from fedtheory import study
 from fedtheory.bounds.power_of_choice import decaying_step_sizes
+from fedtheory.worst_case._coordinates import first_coordinates
 from fedtheory.worst_case._exchangeable import averaged_rounds
 from fedtheory.worst_case._settings import setting
-from fedtheory.worst_case._coordinates import first_coordinates
 
 _CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}
 _SKEWED = _CLASS | {"rho_diagonal": Q(6, 5), "rho_tilde": 2}

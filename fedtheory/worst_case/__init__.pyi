@@ -67,5 +67,4 @@ from fedtheory.worst_case.worst_cases import ProgramSize as ProgramSize
 from fedtheory.worst_case.worst_cases import WorstCase as WorstCase
 from fedtheory.worst_case.worst_cases import enclosed as enclosed
 from fedtheory.worst_case.worst_cases import lemma_of as lemma_of
-from fedtheory.worst_case.worst_cases import size_of as size_of
 from fedtheory.worst_case.worst_cases import worst_of as worst_of

@@ -205,8 +205,8 @@ def _by_rows(parts: Sequence[Numbers]) -> Numbers:
 def root_of(numbers: Numbers) -> Numbers:
     """Return square roots of numbers that are not negative.
 
-    >>> root_of(DoubleDouble([2.0])).low.tolist()
-    [-9.667293313452913e-17]
+    >>> (root_of(DoubleDouble([2.0])) * root_of(DoubleDouble([2.0])) - 2.0).high.round(30).tolist()
+    [0.0]
     """
     if not isinstance(numbers, DoubleDouble):
         return np.sqrt(numbers)

@@ -291,6 +291,17 @@ def forms_at(program: Program, point: FeasiblePoint) -> list[Fraction]:
     -------
     list of Fraction
         One for each of ``program.forms``.
+
+    Examples
+    --------
+    Objective ``2 |x|^2`` and constraint ``|x|^2`` at ``|x|^2 = 9/4``.
+
+    >>> from fedtheory.worst_case.gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(x.square, 3)
+    >>> forms_at(draft.maximize(2 * x.square), FeasiblePoint((((Fraction(9, 4),),),), ()))
+    [Fraction(9, 2), Fraction(9, 4)]
     """
     found = [Fraction(0)] * len(program.forms)
     for block, gram in zip(program.rows.blocks, point.grams, strict=True):

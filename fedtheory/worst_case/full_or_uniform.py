@@ -88,7 +88,7 @@ def fedavg(
         How many are sampled, of how many. Independent draws of one round need no number of clients, nor do all.
     gradient_noise
         Largest variance sigma2 of a stochastic gradient, in one round; the server averages it over the clients. The
-        worst case is that of noises with many outcomes; its instance has two for each step.
+        worst case is that of noises with many outcomes; its instance has two for each step, which approach it.
     objective
         What is maximized: ``distance``, squared, or ``gap``.
     functions

@@ -11,7 +11,7 @@ from fedtheory.worst_case._settings import Setting, check_block, rational, setti
 from fedtheory.worst_case._skewed import skewed_round
 from fedtheory.worst_case._skewed_rounds import Round, Skews, attained, skews
 from fedtheory.worst_case.enclosures import NARROW, Proof, prove
-from fedtheory.worst_case.worst_cases import Lemma, WorstCase, enclosed, size_of, worst_of
+from fedtheory.worst_case.worst_cases import Lemma, ProgramSize, WorstCase, enclosed, worst_of
 
 __all__ = ["skew_class", "skew_class_horizon"]
 
@@ -70,11 +70,12 @@ def skew_class(
     Raises
     ------
     AssumptionViolated
-        If no federation has these constants: ``G2 >= max(1, rho_diagonal) (mu^2 distance2 + 2 mu objective_gap)``.
+        If no federation has these constants, which is proved: rho_diagonal is above rho_tilde or L/mu, or no gradients are
+        as small as G2.
     ValueError
         If an argument is unsuitable or the program too large.
     OracleError
-        If no proof was found, as for ``rho_diagonal = rho_tilde = L/mu``, where a class has no interior.
+        If no proof of both sides was found.
 
     Examples
     --------
@@ -174,7 +175,7 @@ def skew_class_horizon(
         lower, upper = _next(rounds[-1], rounds[-1].proof, upper)
     lemma = _composed([one.lemma for one in rounds])
     proofs = tuple(one.proof for one in rounds)
-    size = size_of(proofs[0].program, len(proofs))
+    size = ProgramSize.of(proofs[0].program, len(proofs))
     return WorstCase((lower, upper), lemma, size, proofs, partial(_checked, rounds, start), partial(attained, rounds))
 
 

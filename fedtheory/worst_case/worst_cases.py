@@ -1,5 +1,7 @@
 """What a worst case is: its value between two proofs, the lemma of its multipliers, the instance that attains it."""
 
+from __future__ import annotations
+
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.gram import Program
 from fedtheory.worst_case.instances import Instance
 
-__all__ = ["Lemma", "ProgramSize", "WorstCase", "enclosed", "lemma_of", "size_of", "worst_of"]
+__all__ = ["Lemma", "ProgramSize", "WorstCase", "enclosed", "lemma_of", "worst_of"]
 
 _SYMBOLS = {
     "distance": "E |w - w*|^2",
@@ -106,6 +108,11 @@ class ProgramSize(NamedTuple):
     num_inequalities: int
     num_equalities: int
     num_programs: int = 1
+
+    @classmethod
+    def of(cls, program: Program, num_programs: int) -> ProgramSize:
+        """Return the size of one of some programs."""
+        return cls(program.sizes, len(program.inequalities), len(program.equalities), num_programs)
 
 
 @final
@@ -229,7 +236,7 @@ def worst_of(proofs: Sequence[Proof], given: Setting, error: str, attain: Callab
     return WorstCase(
         enclosure=(unit * lower, unit * upper),
         multipliers=lemma_of(proofs, given, error),
-        program=size_of(best.program, len(proofs)),
+        program=ProgramSize.of(best.program, len(proofs)),
         proofs=tuple(proofs),
         _check=check,
         _attain=partial(attain, best),
@@ -237,7 +244,38 @@ def worst_of(proofs: Sequence[Proof], given: Setting, error: str, attain: Callab
 
 
 def enclosed(proofs: Sequence[Proof]) -> tuple[Fraction, Fraction]:
-    """Return what is proved of the largest value of some programs, or raise what is proved instead, as ``worst_of``."""
+    """Return what is proved of the largest value of some programs.
+
+    Parameters
+    ----------
+    proofs
+        Of the programs, at least one.
+
+    Returns
+    -------
+    tuple of Fraction
+        The value is at least the first and at most the second.
+
+    Raises
+    ------
+    AssumptionViolated
+        If all programs are proved to be empty, or one of them to have an infinite value.
+    OracleError
+        If the proofs do not enclose the value from both sides.
+
+    Examples
+    --------
+    The largest ``2 |x|^2`` where ``|x|^2 <= 3``.
+
+    >>> from fedtheory.worst_case.enclosures import prove
+    >>> from fedtheory.worst_case.gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(x.square, 3)
+    >>> lower, upper = enclosed([prove(draft.maximize(2 * x.square))])
+    >>> lower <= 6 <= upper
+    True
+    """
     for proof in proofs:
         if proof.infinite:
             message = "the worst case must be finite, got a class in which errors grow without end"
@@ -257,11 +295,6 @@ def enclosed(proofs: Sequence[Proof]) -> tuple[Fraction, Fraction]:
         )
         raise OracleError(message)
     return max(lowers), max(uppers)
-
-
-def size_of(program: Program, num_programs: int) -> ProgramSize:
-    """Return the size of one of some programs."""
-    return ProgramSize(program.sizes, len(program.inequalities), len(program.equalities), num_programs)
 
 
 def lemma_of(proofs: Sequence[Proof], given: Setting, error: str) -> Lemma:
