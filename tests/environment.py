@@ -38,13 +38,13 @@ def sized(compiled: int, plain: int) -> int:
 
 # Of two workers each begins with one half of the tests. If both halves began with what compiles, both would compile the
 # same kernels at the same time: the first has all of these, and the other is busy with exact arithmetic and with texts
-# until it comes to the studies and to recorded values, which need many kernels.
+# until it comes to the studies, which need many kernels.
 _COMPILE = (
     "fedtheory/",
     *(f"tests/{folder}/" for folder in ("engine", "federation", "selection", "sampling", "valuation", "testing")),
     *(f"tests/{folder}/" for folder in ("conformance", "exact", "estimates", "claims")),
 )
-_NEED_MANY = ("stud", "full_size", "test_values")
+_NEED_MANY = ("stud", "full_size")
 
 
 def _place(item: pytest.Item) -> int:

@@ -1,7 +1,7 @@
 """What the checks of a study say of results that somebody has spoiled: which numbers each of them is about.
 
 A check that holds whatever the numbers are shows nothing. Each number or slice is made far larger than all others, or
-far smaller, and each check fails at those it looks at; ``python -m tests.study_records`` writes them down.
+far smaller, and each check must fail at those it looks at.
 """
 
 import warnings

@@ -70,8 +70,8 @@ def skew_class(
     Raises
     ------
     AssumptionViolated
-        If no federation has these constants, which is proved: rho_diagonal is above rho_tilde or L/mu, or no gradients are
-        as small as G2.
+        If no federation has these constants, which is proved: rho_diagonal is above rho_tilde or L/mu, or no gradients
+        are as small as G2.
     ValueError
         If an argument is unsuitable or the program too large.
     OracleError

@@ -18,7 +18,6 @@ from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.rules import Rules
 from fedtheory.selection.uniform import Uniform
 from fedtheory.verification import check_strategy
-from tests.conformance import asked
 
 
 def named(subject: Any, name: str, **options: Any) -> Any:
@@ -145,8 +144,16 @@ def test_nobody_is_taken_more_often_than_clients_are_drawn(strategy: Any, copies
     assert limits == [[copies] * 6] * 3
 
 
-def test_the_engine_runs_the_case_that_is_told() -> None:
-    [(fed, strategy), first], [_, second] = asked.contract_runs()
+def test_the_engine_runs_the_case_that_is_told(monkeypatch) -> None:
+    runs: list[tuple[Any, Any]] = []
+
+    def fedavg(*arguments: Any, **named: Any) -> Any:
+        runs.append((arguments, named))
+        return SimpleNamespace(models=np.zeros(1))
+
+    monkeypatch.setattr(_declared, "fedavg", fedavg)
+    named(Full(), "contract")()
+    [(fed, strategy), first], [_, second] = runs
     case = cases(6)["plain"]
     np.testing.assert_allclose(fed.losses(np.zeros(1)), case.losses, rtol=1e-14)
     assert fed.weights.tolist() == case.weights.tolist()

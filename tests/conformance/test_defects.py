@@ -15,7 +15,6 @@ from fedtheory.verification import (
     check_shapley,
     check_strategy,
 )
-from tests.conformance import asked
 from tests.conformance.defects import (
     active_federated,
     aggregation,
@@ -31,19 +30,6 @@ from tests.conformance.defects import (
 KINDS = (power_of_choice, active_federated, manners, strategies, probabilities, aggregation, shapley, synthetic, bounds)
 DEFECTS = [defect for kind in KINDS for defect in kind.CAUGHT]  # type: ignore[attr-defined]
 
-RECORDS = asked.recorded()
-
-# They remember earlier calls or draw from generators of their own: what they get wrong is another thing each time.
-# NumPy partitions in another order where there are no vector instructions.
-DIFFER = {
-    "fresh_generator", "last_of_argpartition", "own_generator", "remembers_the_largest", "round_robin",
-    "the_first_has_less_every_other_time",
-}  # fmt: skip
-
-
-def same_always(defect: Any) -> bool:
-    return getattr(defect[0], "__name__", "") not in DIFFER
-
 
 def name_of(defect: Any) -> str:
     subject, by, options, check = defect
@@ -58,18 +44,11 @@ def failure_of(defect: Any) -> Any:
 
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=name_of)
-def test_the_defect_is_caught_by_the_check_that_is_meant_for_it_with_the_words_that_are_written_down(
-    defect: Any,
-) -> None:
+def test_the_defect_is_caught_by_the_check_that_is_meant_for_it_in_one_sentence(defect: Any) -> None:
     failure = failure_of(defect)
     assert failure is not None
     assert failure.check == defect[3]
     assert "\n" not in failure.sentence
-    if same_always(defect):
-        *words, total, sizes = asked.objection(failure)
-        *known, known_total, known_sizes = RECORDS[f"found in {name_of(defect)}"]
-        assert words == known
-        assert [total, sizes] == pytest.approx([known_total, known_sizes], rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", [active_federated, probabilities, shapley, bounds])

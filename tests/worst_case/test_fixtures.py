@@ -232,7 +232,8 @@ def test_noises_of_two_outcomes_are_as_bad_as_any_here(name: str) -> None:
 
 def test_noises_of_two_outcomes_may_only_approach_the_worst_case() -> None:
     worst = fedavg(
-        3, Q(15, 13), mu=Q(13, 20), L=Q(13, 10), distance2=Q(18, 5), objective_gap=Q(2, 5), gradient_noise=Q(1, 2), num_clients=3
+        3, Q(15, 13), mu=Q(13, 20), L=Q(13, 10), distance2=Q(18, 5), objective_gap=Q(2, 5),
+        gradient_noise=Q(1, 2), num_clients=3,
     )  # fmt: skip
     assert 0.9 * worst.value < worst.instance().run() < 0.99 * worst.value
 
