@@ -2,7 +2,15 @@
 
 from fedtheory._validate import nonnegative
 from fedtheory.arithmetic import maximum
-from fedtheory.assumptions import BoundedGradients, HalvingSteps, Hypothesis, Noise, Smooth, StronglyConvex
+from fedtheory.assumptions import (
+    AggregationWeights,
+    BoundedGradients,
+    HalvingSteps,
+    Hypothesis,
+    Noise,
+    Smooth,
+    StronglyConvex,
+)
 from fedtheory.domains import Domain
 from fedtheory.paper import Paper
 from fedtheory.scheme import Scheme
@@ -16,6 +24,7 @@ __all__ = [
     "FUNCTIONS",
     "GRADIENTS",
     "HALVING",
+    "MEAN",
     "NOISE",
     "PAPER",
     "SEVERAL_CLIENTS",
@@ -58,6 +67,7 @@ DRAWS = Hypothesis(
 )
 SUBSET = Hypothesis("num_selected clients are drawn without replacement, uniformly, independently of models and noise")
 BALANCED = Hypothesis("all p_k are equal", of_weights=lambda p: max(p) - min(p) <= _ROUNDING * max(p))
+MEAN = AggregationWeights()
 SEVERAL_CLIENTS = Hypothesis("num_clients >= 2", lambda num_clients: (num_clients, ">=", 2))
 
 
