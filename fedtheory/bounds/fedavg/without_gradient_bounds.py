@@ -7,10 +7,10 @@ step size in a round, so that the floor of a fixed step size is of the order of 
 """
 
 from fedtheory.arithmetic import geometric, short_of_one
+from fedtheory.assumptions import EXACT_GRADIENTS
 from fedtheory.bounds.fedavg._words import (
     BALANCED,
     EVERYBODY,
-    EXACT_GRADIENTS,
     FUNCTIONS,
     PAPER,
     SEVERAL_CLIENTS,
