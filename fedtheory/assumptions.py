@@ -1,11 +1,17 @@
 r"""What theorems assume, as values that print themselves and check numbers.
 
-A bound lists them in ``bound.hypotheses``. Each has a ``text`` and finds its ``violation`` in the arguments of a bound,
-by name. ``Hypothesis`` is for what one theorem needs; the other values are what papers share. Papers differ in words:
-``of`` names the function or the weights that are meant, ``source`` the place where the paper says so.
+A bound lists them in ``bound.hypotheses``. Each has a ``text``, finds its ``violation`` in the arguments of a bound, by
+name, and that by a run, ``violation_by``, where a bound is asked what it promises a run of ``fedavg`` (``for_run``):
+where a hypothesis is a text that nothing checks, every run is refused. Some have ``options``, those of ``fedavg`` that
+a theorem speaks about because it assumes this, each with the constant that a bound must take for it.
+
+``Hypothesis`` is for what one theorem needs; the other values are what papers share. Papers differ in words: ``of``
+names the function or the weights that are meant, ``source`` the place where the paper says so.
 
 >>> print(Smooth("L").text, BoundedGradients("G2").text, sep="; ")
 every F_k is L-smooth; E |g_k|^2 <= G2 for every client and iterate
+>>> Noise("sigma2", relative="M").options
+{'gradient_noise': 'sigma2', 'relative_noise': 'M'}
 
 What several of them imply together is in ``fedtheory.consequences``.
 """
@@ -19,21 +25,61 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from fedtheory._comparison import Sides, are_exact, unmet
+from fedtheory.scheme import Scheme
 
 __all__ = [
+    "EXACT_GRADIENTS",
     "AggregationWeights",
     "Assumption",
     "BoundedGradients",
     "Convex",
+    "DescribedRun",
     "HalvingSteps",
     "Hypothesis",
     "Noise",
     "Smooth",
     "StronglyConvex",
+    "knows",
+    "selected_by",
 ]
 
 # Step sizes and weights come out of two or three floating-point operations; a sum of many weights, out of as many.
 _ROUNDING, _SUM = 1 + 4 * float(np.finfo(np.float64).eps), 1e-12
+
+
+class DescribedRun(Protocol):
+    """What a hypothesis may ask of a run of ``fedavg``.
+
+    ``changed`` has the options that are not as they are by default, ``given`` the arguments of the bound that were not
+    read off the run; ``step_sizes`` are those of all local steps, None where the theorem's own are meant.
+    """
+
+    fed: Any
+    changed: Mapping[str, Any]
+    given: Mapping[str, Any]
+
+    @property
+    def scheme(self) -> Scheme:
+        """The selection law and the aggregation weights of its strategy."""
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the server's model is a mean of clients' models in every round."""
+
+    @property
+    def first_gradients2(self) -> Any:
+        """Squared norms of all clients' gradients at the first model, shape (K,)."""
+
+    @property
+    def step_sizes(self) -> Any:
+        """Shape (T,), or None."""
+
+    @property
+    def steps_of_round(self) -> int:
+        """Local steps, the largest number where clients take their own."""
+
+    def contradiction(self, name: str, relation: str) -> str | None:
+        """Say how a given argument differs from what the run is known to have, the relation being ``<=`` or ``>=``."""
 
 
 class Assumption(Protocol):
@@ -46,6 +92,9 @@ class Assumption(Protocol):
     def violation(self, arguments: Mapping[str, Any]) -> str | None:
         """Say how the numbers break it, or return None, also where it cannot be read off them."""
 
+    def violation_by(self, run: DescribedRun) -> str | None:
+        """Say how a run breaks it, or that this cannot be checked; None if the run fulfills it."""
+
 
 @final
 @dataclass(frozen=True)
@@ -55,14 +104,17 @@ class Hypothesis:
     ``sides`` takes some of the theorem's arguments by name and returns (left, relation, right), the relation one of
     ``<= < >= >``; without it the hypothesis is about functions and cannot be read off the numbers. ``names`` says
     which arguments, if they are not the parameters of ``sides``; ``rtol`` is what the right side may be off by where
-    the numbers are not exact. ``of_weights`` tests a federation's objective weights, shape (K,), where a run is known.
+    the numbers are not exact. ``of_run`` says what a run has instead of what is assumed, or None if it fulfills it.
+
+    >>> Hypothesis("clients are polite").violation_by(None)
+    'clients are polite, which nothing checks on a run'
     """
 
     text: str
     sides: Callable[..., Sides] | None = None
     names: tuple[str, ...] = ()
     rtol: float = 0.0
-    of_weights: Callable[[Any], bool] | None = None
+    of_run: Callable[[Any], str | None] | None = None
 
     @functools.cached_property
     def reads(self) -> tuple[str, ...]:
@@ -75,9 +127,79 @@ class Hypothesis:
             return None
         return unmet(self.text, *self.sides(*(arguments[name] for name in self.reads)), rtol=self.rtol)
 
+    def violation_by(self, run: Any) -> str | None:
+        """Say what the run has instead; a hypothesis about numbers only is checked on these."""
+        if self.of_run is None:
+            return f"{self.text}, which nothing checks on a run" if self.sides is None else None
+        instead = self.of_run(run)
+        return None if instead is None else f"{self.text}: got {instead}"
+
+
+def _noise_of(run: DescribedRun) -> str | None:
+    names = ("gradient_noise", "relative_noise", "batch_size", "num_batches")
+    return next((f"{name} = {run.changed[name]}" for name in names if name in run.changed), None)
+
+
+EXACT_GRADIENTS = Hypothesis("gradients are exact", of_run=_noise_of)
+"""No noise, and no mini-batches."""
+
+
+def selected_by(law: str) -> Callable[[DescribedRun], str | None]:
+    """Return the check ``of_run`` that clients are selected by a law.
+
+    Parameters
+    ----------
+    law
+        Its name, as the ``Scheme`` of a strategy has it.
+
+    Returns
+    -------
+    Callable
+        Of a run; what it returns is another law's name, or None.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> run = SimpleNamespace(scheme=Scheme("all", "weighted"))
+    >>> selected_by("multinomial")(run), selected_by("all")(run)
+    ("selection 'all'", None)
+    """
+    return lambda run: None if run.scheme.selection == law else f"selection {run.scheme.selection!r}"
+
+
+def knows(name: str) -> Callable[[DescribedRun], str | None]:
+    """Return the check ``of_run`` that a federation has a number and knows it.
+
+    Parameters
+    ----------
+    name
+        Such as ``minimum`` or ``local_minima``.
+
+    Returns
+    -------
+    Callable
+        Of a run; it returns None, or says that there is no such number, as AssumptionViolated of a family does.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> run = SimpleNamespace(fed=SimpleNamespace(minimum=3.0))
+    >>> knows("minimum")(run), knows("infimum")(run)
+    (None, 'a federation without infimum')
+    """
+    return lambda run: f"a federation without {name}" if getattr(run.fed, name, None) is None else None
+
 
 def _below_zero(arguments: Mapping[str, Any], name: str, relation: str) -> str | None:
     return unmet(f"{name} {relation} 0", arguments[name], relation, 0) if name in arguments else None
+
+
+def _of_federation(assumed: Any, run: DescribedRun, constant: str) -> str | None:
+    """Say that an assumption is not about F or the F_k; AssumptionViolated if a federation has no such constant."""
+    if not (assumed.of.startswith("every") or assumed.of in ("F", "F_k", "f", "f_i")):
+        return f"{assumed.text}, which nothing checks on a run"
+    getattr(run.fed, constant, None)
+    return None
 
 
 def _cited(text: str, source: str) -> str:
@@ -102,6 +224,10 @@ class Smooth:
         """Say that the constant is not positive, or return None."""
         return _below_zero(arguments, self.parameter, ">")
 
+    def violation_by(self, run: DescribedRun) -> str | None:
+        """Say that the federation has a larger constant; AssumptionViolated if it has none."""
+        return _of_federation(self, run, "smoothness") or run.contradiction(self.parameter, ">=")
+
 
 @final
 @dataclass(frozen=True)
@@ -125,6 +251,11 @@ class StronglyConvex:
         """Say that the constant is negative, or return None; 0 is convexity, which few theorems allow."""
         return _below_zero(arguments, self.parameter, ">=")
 
+    def violation_by(self, run: DescribedRun) -> str | None:
+        """Say that some client has a smaller constant; AssumptionViolated if they have none."""
+        unknown = _of_federation(self, run, "strong_convexity")
+        return unknown or (run.contradiction(self.parameter, "<=") if self.of.startswith("every") else None)
+
 
 @final
 @dataclass(frozen=True)
@@ -140,6 +271,10 @@ class Convex:
 
     def violation(self, arguments: Mapping[str, Any]) -> None:
         """Return None."""
+
+    def violation_by(self, run: DescribedRun) -> str | None:
+        """Return None, or raise AssumptionViolated if clients are not known to be convex."""
+        return _of_federation(self, run, "strong_convexity")
 
 
 @final
@@ -187,9 +322,24 @@ class BoundedGradients:
         """Whether no more variance than this bound can enter a theorem: not so under unequal weights."""
         return self.weights in ("", "1/m")
 
+    @property
+    def options(self) -> dict[str, str]:
+        """The noise of a run, which is part of a stochastic gradient, with the argument that bounds it."""
+        return {"gradient_noise": self.parameter}
+
     def violation(self, arguments: Mapping[str, Any]) -> str | None:
         """Say that the bound is negative, or return None."""
         return _below_zero(arguments, self.parameter, ">=")
+
+    def violation_by(self, run: DescribedRun) -> str | None:
+        """Say that a bound that was given is too small at the first model; one that is read off is not conditional."""
+        if self.parameter not in run.given:
+            unproved = self.given and "gradient_noise" in run.changed
+            return f"{self.text}, which is not proved with gradient_noise: give {self.parameter}=" if unproved else None
+        noise = run.changed.get("gradient_noise", 0.0)
+        least = max(run.first_gradients2) if self.hold_at_the_start else 0.0
+        least = max(least, noise) if self.weights else least + noise
+        return unmet(f"{self.text}, also at the first model", run.given[self.parameter], ">=", least, rtol=_SUM)
 
 
 @final
@@ -225,10 +375,20 @@ class Noise:
         bound = self.variance or constants
         return _cited(f"stochastic gradients are unbiased, of variance at most {bound}, and {self.across}", self.source)
 
+    @property
+    def options(self) -> dict[str, str]:
+        """The noise of a run, and that which grows with the gradient, with the arguments that bound them."""
+        relative = {"relative_noise": self.relative} if self.relative else {}
+        return {"gradient_noise": self.parameter, **relative}
+
     def violation(self, arguments: Mapping[str, Any]) -> str | None:
         """Say which of the constants is negative, or return None."""
         names = (self.parameter, self.relative)
         return next(filter(None, (_below_zero(arguments, name, ">=") for name in names)), None)
+
+    def violation_by(self, run: DescribedRun) -> str | None:
+        """Say that the noise of the run is larger than was given, or return None."""
+        return run.contradiction(self.parameter, ">=")
 
 
 @final
@@ -252,6 +412,10 @@ class AggregationWeights:
         if smallest >= 0 and abs(total - 1) <= slack:
             return None
         return f"{self.text}: got the sum {total} and the smallest weight {smallest}"
+
+    def violation_by(self, run: DescribedRun) -> str | None:
+        """Name the scheme of a run whose server does not take a mean, or return None."""
+        return None if run.is_mean else f"{self.text}: got {run.scheme}"
 
 
 @final
@@ -278,3 +442,9 @@ class HalvingSteps:
             return None
         t = int(wrong[0])
         return f"{self.text}: got {sizes[t]} at step {t} after {sizes[t - inside[t]]} at the round's start"
+
+    def violation_by(self, run: DescribedRun) -> str | None:
+        """Name a step of the run as ``violation`` does, or return None."""
+        if run.step_sizes is None:
+            return None
+        return self.violation({"step_sizes": run.step_sizes, "local_steps": run.steps_of_round})

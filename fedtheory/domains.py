@@ -22,6 +22,9 @@ class Domain(NamedTuple):
         What SymPy may assume of the symbol, as ``{"positive": True}``.
     is_sequence
         Whether it is a sequence, one number for each step, say.
+    of_run
+        What it is of a run, a property of ``fedtheory.exact``'s description; empty if it can only be given. Names of
+        the table ``COMMON`` are what they say without it.
 
     Examples
     --------
@@ -37,6 +40,7 @@ class Domain(NamedTuple):
     check: Callable[[str, Any], Any]
     assumptions: dict[str, bool]
     is_sequence: bool = False
+    of_run: str = ""
 
 
 def _horizons(name: str, value: Any) -> Any:

@@ -52,7 +52,8 @@ class Paper:
 class Statement:
     """A numbered statement of a paper, in the form that a function evaluates or a claim checks.
 
-    ``side`` says which side of the truth the stated number is on: ``upper`` (or equal to it) or ``lower``.
+    ``side`` says which side of the truth the stated number is on: ``upper`` (or equal to it) or ``lower``. ``options``
+    names options of ``fedavg`` that it speaks about beside those that its hypotheses and its arguments name.
     """
 
     paper: Paper
@@ -61,6 +62,7 @@ class Statement:
     form: str = "printed"
     schemes: tuple[Scheme, ...] = field(default=(ANY_SCHEME,))
     side: str = "upper"
+    options: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         where = f"{self.number}, {self.equation}" if self.equation else self.number
@@ -160,6 +162,7 @@ def states(
     printed: Bound | None = None,
     side: str = "upper",
     step_sizes: Callable[..., Array] | None = None,
+    options: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Summands]], Bound]:
     """Attach a statement to a function that returns the named summands of its right-hand side.
 
@@ -181,6 +184,9 @@ def states(
         ``upper``, or ``lower`` for a lower bound: where the value goes when digits are lost, or all is.
     step_sizes
         The step sizes that the statement prescribes, if any: a function of ``num_steps`` and of arguments by name.
+    options
+        Options of ``fedavg`` that it speaks about beside those that its arguments and hypotheses name, ``strategy`` if
+        it holds for any: ``("any",)`` for what holds whatever has led to a model. ``for_run`` refuses all others.
 
     Returns
     -------
@@ -211,7 +217,7 @@ def states(
 
         bound = functools.update_wrapper(_at_home(evaluate, summands), summands)
         vars(bound).update(
-            statement=Statement(paper, number, equation, form, schemes, side),
+            statement=Statement(paper, number, equation, form, schemes, side, options),
             hypotheses=assumes,
             consequences=formula.consequences,
             terms=formula.terms,

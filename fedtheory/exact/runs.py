@@ -1,18 +1,22 @@
 """The constants that a theorem has on one federation, one strategy and one run: from a bound to its arguments."""
 
+import inspect
 from typing import Any
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory.assumptions import Hypothesis
+from fedtheory._wording import short
 from fedtheory.errors import AssumptionViolated
-from fedtheory.exact._run import Run, Theorem
+from fedtheory.exact._run import OPTIONS, Run, Theorem, described
+from fedtheory.scheme import ANY_SCHEME
 
 __all__ = ["for_run"]
 
 # Step sizes made by another formula than the theorem's differ in their last digits.
 _SAME_STEPS = 1e-12
+# What the run itself fixes may be given, but not otherwise, or not as less.
+_COUNTED = ("num_steps", "num_clients", "num_selected", "num_draws")
+_AT_LEAST = ("max_weight", "sum_squared_weights", "squared_weights")
 
 
 def for_run(
@@ -21,40 +25,39 @@ def for_run(
     strategy: Any,
     *,
     num_rounds: int,
-    local_steps: int = 1,
     step_size: Any = None,
-    initial: Any = None,
-    gradient_noise: float = 0.0,
-    relative_noise: float = 0.0,
-    server_step_size: float = 1.0,
-    **known: Any,
+    **settings: Any,
 ) -> dict[str, Any]:
     """Arguments that a bound has for a run of ``fedavg``, each on its safe side.
 
-    The bound must speak about the strategy's scheme and about every option of the run, and its hypotheses about step
-    sizes, weights and constants must hold; then ``bound(**arguments)`` bounds what its docstring says, for this run.
+    Nothing is taken for granted. Every hypothesis of the bound is checked on the run or its numbers, and a text that
+    nothing checks refuses the run. Every option of ``fedavg`` that changes what happens is refused unless the bound
+    names it: as an argument, by a hypothesis (``gradient_noise`` by one on noise) or in its statement. What is accepted
+    is bounded by ``bound(**arguments)`` as its docstring says.
 
     Parameters
     ----------
     bound
         One of ``fedtheory.bounds``. Also written ``bound.for_run(fed, strategy, ...)``.
-    fed, strategy
-        The problem, and who takes part, with its ``scheme``.
-    num_rounds, local_steps, step_size, initial, gradient_noise, relative_noise, server_step_size
+    fed, strategy, num_rounds
+        As in ``fedavg``: the problem, who takes part (with its ``scheme``), and communication rounds.
+    step_size
         As in ``fedavg``. Where a theorem prescribes its step sizes they may be left out.
-    known
-        Arguments of the bound that are known otherwise: of one step (``distance2``), measured (``theta``), or of a
-        federation whose G2 or skews have no closed form. They are taken as they are.
+    settings
+        All other options of ``fedavg``, and arguments of the bound that are known otherwise: of one step
+        (``distance2``), measured (``theta``), or of a federation whose G2 or skews have no closed form. Such arguments
+        are taken as they are unless the run contradicts them.
 
     Returns
     -------
     dict
-        One value for each argument of the bound; of certified intervals, the side that keeps the bound true.
+        One value for each argument of the bound that has no default; of certified intervals, the side that keeps the
+        bound true.
 
     Raises
     ------
     AssumptionViolated
-        If the theorem does not speak about this run, or a hypothesis does not hold.
+        If the theorem does not speak about this run, or a hypothesis does not hold or cannot be checked.
     TypeError, ValueError
         If an argument can be read off neither the federation nor the run, or makes no sense.
 
@@ -66,69 +69,85 @@ def for_run(
     >>> from fedtheory.bounds import power_of_choice as poc
     >>> from fedtheory.selection.proportional import Proportional
     >>> fed = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
-    >>> arguments = for_run(poc.fixed_step_gap, fed, Proportional(1), num_rounds=50, step_size=0.2, initial=[3.0])
+    >>> run = {"num_rounds": 50, "step_size": 0.2, "initial": [3.0]}
+    >>> arguments = for_run(poc.fixed_step_gap, fed, Proportional(1), **run)
     >>> {name: round(value, 9) for name, value in arguments.items()}  # doctest: +NORMALIZE_WHITESPACE
     {'num_steps': 50, 'step_size': 0.2, 'mu': 1.0, 'L': 1.0, 'local_steps': 1, 'num_selected': 1, 'G2': 16.0,
      'sigma2': 0.0, 'objective_gap': 0.5, 'rho_diagonal': 1.0, 'rho_tilde': 1.0, 'initial_gap': 4.5}
+    >>> for_run(poc.fixed_step_gap, fed, Proportional(1), momentum=0.9, **run)
+    Traceback (most recent call last):
+    fedtheory.errors.AssumptionViolated: Theorem A.1 speaks about momentum = 0, got 0.9
     """
-    run = Run(
-        fed,
-        strategy,
-        num_rounds=_validate.count("num_rounds", num_rounds, 0),
-        local_steps=_validate.count("local_steps", local_steps),
-        given_step_size=step_size,
-        initial=np.zeros(fed.dim) if initial is None else _validate.array("initial", initial, shape=(fed.dim,)),
-        gradient_noise=_validate.double("gradient_noise", _validate.nonnegative("gradient_noise", gradient_noise)),
-        relative_noise=_validate.double("relative_noise", _validate.nonnegative("relative_noise", relative_noise)),
-        server_step_size=_validate.double("server_step_size", _validate.positive("server_step_size", server_step_size)),
-        bound=bound,
-    )
-    _speaks_about(bound, run)
-    unknown = [name for name in known if name not in bound.domains]
-    if unknown:
-        message = f"{bound.__name__} has no argument {unknown[0]}; it has {', '.join(bound.domains)}"
-        raise TypeError(message)
-    arguments = {name: known[name] if name in known else run.read(name) for name in bound.domains}
+    run = described(bound, fed, strategy, {"num_rounds": num_rounds, "step_size": step_size, **settings})
+    reasons = (check(run) for check in (_other_scheme, _broken_hypothesis, _other_option, _other_steps, _other_count))
+    reason = next(filter(None, reasons), None)
+    if reason is not None:
+        message = f"{bound.statement.number} {reason}"
+        raise AssumptionViolated(message)
+    defaults = {name for name, one in inspect.signature(bound).parameters.items() if one.default is not one.empty}
+    arguments = {
+        name: run.argument(name)
+        for name in bound.domains
+        if name in run.given or run.is_readable(name) or name not in defaults
+    }
     bound.terms(**arguments)
     return arguments
 
 
-def _speaks_about(bound: Theorem, run: Run) -> None:
-    """Raise unless the theorem covers the scheme, the options, the weights and the step sizes of the run."""
-    if not bound.statement.accepts(run.scheme):
-        mine = " or ".join(map(str, bound.statement.schemes))
-        message = f"{bound.statement.number} speaks about {mine}, got {run.scheme}"
-        raise AssumptionViolated(message)
-    for name, plain in _plain_options(bound).items():
-        if getattr(run, name) != plain:
-            message = f"{bound.statement.number} speaks about {name} = {plain:g}, got {getattr(run, name):g}"
-            raise AssumptionViolated(message)
-    for hypothesis in (each for each in bound.hypotheses if isinstance(each, Hypothesis)):
-        if hypothesis.of_weights is not None and not hypothesis.of_weights(run.fed.weights):
-            least, most = min(run.fed.weights), max(run.fed.weights)
-            message = f"{bound.statement.number} needs: {hypothesis.text}, got weights from {least:g} to {most:g}"
-            raise AssumptionViolated(message)
-    if bound.step_sizes is not None and run.given_step_size is not None:
-        _same_steps(bound, run)
+def _other_scheme(run: Run) -> str | None:
+    """Say that the theorem does not cover the strategy's scheme, or does not say that any will do."""
+    schemes = run.bound.statement.schemes
+    if schemes == (ANY_SCHEME,) and "strategy" not in run.named:
+        return f"does not say about which selection and aggregation it speaks, got {run.scheme}"
+    if run.bound.statement.accepts(run.scheme):
+        return None
+    return f"speaks about {' or '.join(map(str, schemes))}, got {run.scheme}"
 
 
-def _plain_options(bound: Theorem) -> dict[str, float]:
-    """Return what a theorem without such an argument takes for granted; a lemma about no steps takes nothing."""
-    has = set(bound.domains)
-    if not has & {"step_size", "num_steps", "num_rounds"}:
-        return {}
-    plain = {"local_steps": 1, "relative_noise": 0, "server_step_size": 1}
-    if "elapsed_step_size" in has:
-        del plain["local_steps"]
-    return {name: value for name, value in plain.items() if name not in has}
+def _broken_hypothesis(run: Run) -> str | None:
+    """Name the first hypothesis that the run breaks, or that nothing checks on it."""
+    for hypothesis in run.bound.hypotheses:
+        check = getattr(hypothesis, "violation_by", None)
+        violation = f"{hypothesis.text}, which nothing checks on a run" if check is None else check(run)
+        if violation is not None:
+            return f"needs {violation}"
+    return None
 
 
-def _same_steps(bound: Theorem, run: Run) -> None:
-    wrong = np.flatnonzero(abs(run.taken_steps / run.prescribed_steps - 1) > _SAME_STEPS)
-    if wrong.size:
-        t = wrong[0]
-        message = (
-            f"{bound.statement.number} prescribes the step size {run.prescribed_steps[t]} at step {t}, got "
-            f"{run.taken_steps[t]}"
+def _other_option(run: Run) -> str | None:
+    """Name the first option with an effect that the theorem does not speak about."""
+    for name, value in run.changed.items():
+        if name not in run.named:
+            plain = f"{name} = {_written(OPTIONS[name])}" if name in OPTIONS else "the same local_steps for all clients"
+            return f"speaks about {plain}, got {_written(value)}"
+    return None
+
+
+def _other_steps(run: Run) -> str | None:
+    """Name the first step that is not as long as the theorem prescribes; one about many must speak about their size."""
+    if run.bound.step_sizes is None:
+        is_about_many = bool({"num_steps", "num_rounds"} & set(run.bound.domains))
+        return (
+            "does not say about which step sizes it speaks" if is_about_many and "step_size" not in run.named else None
         )
-        raise AssumptionViolated(message)
+    if run.step_sizes is None:
+        return None
+    prescribed = run.prescribed_steps
+    wrong = np.flatnonzero(abs(run.step_sizes / prescribed - 1) > _SAME_STEPS)
+    if not wrong.size:
+        return None
+    t = wrong[0]
+    return f"prescribes the step size {prescribed[t]} at step {t}, got {run.step_sizes[t]}"
+
+
+def _other_count(run: Run) -> str | None:
+    """Name a count that was given and is another one on this run, or a measure of weights that is larger."""
+    for name in _COUNTED:
+        if name in run.given and run.given[name] != run.read(name):
+            return f"has {name} = {run.read(name)} on this run, got {short(run.given[name])}"
+    smaller = next(filter(None, (run.contradiction(name, ">=") for name in _AT_LEAST)), None)
+    return None if smaller is None else f"needs {smaller}"
+
+
+def _written(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else short(value)

@@ -68,7 +68,8 @@ def selection_skew(
     SelectionSkew
         Intervals ``rho_bar``, ``rho_tilde``, ``rho_diagonal``; each unpacks as (lower, upper), and ``lower_by`` and
         ``upper_by`` say how the sides are known. With objective gap 0 rho_tilde is 0/0: the interval (0, inf) says so,
-        and bounds only use its product with the gap, which is 0.
+        and bounds only use its product with the gap, which is 0. If clients of weight 0 are selected whose minimizers
+        are others, it is infinite: (inf, inf).
 
     Raises
     ------
@@ -144,7 +145,7 @@ def _rho_tilde(problem: Problem, lower: float, upper: float, lower_by: str, uppe
     """Divide the sides of ``sup_w sum_k q_k(w) (F_k(w*) - F_k*)`` by the objective gap."""
     gap = problem.objective_gap
     if gap == 0:
-        return Interval(0.0, float("inf"), _UNDEFINED, _UNDEFINED)
+        return Interval(float("inf") if lower > 0 else 0.0, float("inf"), _UNDEFINED, _UNDEFINED)
     return outward(lower / gap, upper / gap, lower_by, upper_by)
 
 

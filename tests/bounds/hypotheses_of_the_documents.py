@@ -102,11 +102,12 @@ _FEDAVG = {
     "with_replacement_gap-printed": _LI | _OF_EVERYBODY | {"draws with replacement"},
     "without_replacement_gap-printed": _LI | _OF_EVERYBODY | _SUBSETS | {"equal weights"},
     "with_replacement_variance-printed": {"gradients", "steps at most halve", "draws with replacement"},
-    "without_replacement_variance-printed": {"gradients", "steps at most halve"} | _SUBSETS,
+    # The mean of the selected is what the server takes: p_k N/K are the weights of a mean only if all p_k are equal.
+    "without_replacement_variance-printed": {"gradients", "steps at most halve", "weights sum to one"} | _SUBSETS,
     # The page on worst cases: no bound on gradients at all.
     "one_round-derived": _CLIENTS | {"no noise", "step <= 1/L"},
     "fixed_step_distance-derived": _CLIENTS | {"no noise", "step <= 1/L"},
-    "sampled_step-derived": _CLIENTS | {"no noise", "step <= 1/L"} | _SUBSETS,
+    "sampled_step-derived": _CLIENTS | {"no noise", "step <= 1/L", "equal weights"} | _SUBSETS,
     "gap_after_step-derived": _CLIENTS | {"no noise", "step <= 1/L"},
 }
 

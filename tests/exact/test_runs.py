@@ -7,10 +7,16 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory.assumptions import BoundedGradients, Hypothesis, Noise, Smooth
 from fedtheory.bounds import fedalign, fedavg
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.domains import POSITIVE
+from fedtheory.engine.heterogeneity import Stragglers
+from fedtheory.engine.schedule import InverseTime
 from fedtheory.errors import AssumptionViolated
+from fedtheory.paper import Paper, states
+from fedtheory.scheme import ANY_SCHEME, Scheme
 from fedtheory.selection import (
     ActiveFederated,
     AlternatingGroups,
@@ -23,6 +29,7 @@ from fedtheory.selection import (
     Proportional,
     Uniform,
 )
+from fedtheory.selection.participation import PriorityDraws
 
 # Curvatures 2 and 5 at (1, 0) and (-1, 2), weights 1/4 and 3/4: w* = (2/4 - 15/4, 30/4) / (17/4).
 FED = ft.QuadraticFederation([2.0, 5.0], [[1.0, 0.0], [-1.0, 2.0]], [0.25, 0.75])
@@ -46,11 +53,13 @@ def test_constants_of_the_federation_and_the_run_are_those_of_the_definitions():
 
 
 def test_weights_counts_and_options_are_those_of_the_run():
-    run = {**RUN, "step_size": 0.002, "gradient_noise": 3.0, "relative_noise": 0.5, "server_step_size": 4.0}
+    run = {**RUN, "step_size": 0.0002, "gradient_noise": 3.0, "relative_noise": 0.5, "server_step_size": 4.0}
     arguments = ocs.fedavg_contraction.for_run(FED, Independent(1.0), distance2=9.0, **run)
     assert arguments.pop("objective_gap") == FED.objective_gap
+    # eta = R eta_l eta_g, as its module says: 3 * 0.0002 * 4
+    assert arguments.pop("step_size") == pytest.approx(0.0024, rel=1e-15)
     assert arguments == {
-        "distance2": 9.0, "step_size": 0.002, "server_step_size": 4.0, "local_steps": 3, "mu": 2.0, "L": 5.0,
+        "distance2": 9.0, "server_step_size": 4.0, "local_steps": 3, "mu": 2.0, "L": 5.0,
         "smallest_gamma": 0.5, "mean_inverse_gamma": 2.0, "max_weight": 0.75, "sum_squared_weights": 0.625,
         "relative_noise": 0.5, "sigma2": 3.0,
     }  # fmt: skip
@@ -180,7 +189,7 @@ def test_options_without_an_argument_are_refused(option):
 def test_lemmas_about_no_steps_and_about_single_ones_take_fewer_options_for_granted():
     options = {"num_rounds": 2, "local_steps": 3, "server_step_size": 0.5}
     assert poc.gradient_norm.for_run(FED, Full(), **options, excess=2.0) == {"excess": 2.0, "L": 5.0}
-    one = {"num_rounds": 2, "step_size": 0.01, "elapsed_step_size": 0.02, "distance2": 1.0, "G2": 1e3}
+    one = {"num_rounds": 2, "step_size": 0.01, "elapsed_step_size": 0.02, "distance2": 1.0, "G2": 1e5}
     assert poc.one_step.for_run(EIGHT, Proportional(2), local_steps=3, **one)["elapsed_step_size"] == 0.02
     with pytest.raises(AssumptionViolated, match=r"speaks about server_step_size = 1, got 0\.5"):
         poc.one_step.for_run(EIGHT, Proportional(2), **options | one)
@@ -218,3 +227,268 @@ def test_a_federation_without_a_proved_gradient_bound_asks_for_one():
         fedavg.full_participation_gap.for_run(fed, Full(), num_rounds=3)
     known = fedavg.full_participation_gap.for_run(fed, Full(), num_rounds=3, G2=1e6)
     assert known["L"] == fed.smoothness
+
+
+def test_gradient_noise_is_refused_where_gradients_are_exact():
+    # Promised were 1.3e-24, and one client of two with noise of variance 100 measured 3.7.
+    run = {"num_rounds": 100, "step_size": 0.1, "initial": START}
+    given = {fedavg.one_round: {"distance2": 1.0}, fedavg.gap_after_step: {"distance2": 1.0}}
+    equal = ft.QuadraticFederation([2.0, 5.0], [[1.0, 0.0], [-1.0, 2.0]], [0.5, 0.5])
+    for bound in (fedavg.fixed_step_distance, fedavg.one_round, fedavg.gap_after_step):
+        assert bound.for_run(FED, Full(), **run, **given.get(bound, {}))["L"] == 5.0
+        with pytest.raises(AssumptionViolated, match="gradients are exact: got gradient_noise = 100"):
+            bound.for_run(FED, Full(), gradient_noise=100, **run, **given.get(bound, {}))
+    with pytest.raises(AssumptionViolated, match="gradients are exact: got gradient_noise"):
+        fedavg.sampled_step.for_run(equal, Uniform(1), gradient_noise=0.5, distance2=1.0, **run)
+    with pytest.raises(AssumptionViolated, match="gradients are exact: got gradient_noise"):
+        poc.exact_client_drift.for_run(FED, Proportional(1), gradient_noise=0.5, **run)
+    with pytest.raises(AssumptionViolated, match=r"speaks about gradient_noise = 0, got 0\.5"):
+        poc.loss_after_step.for_run(FED, Full(), gradient_noise=0.5, excess=1.0, **run)
+
+
+def test_the_step_sizes_of_a_delay_are_prescribed_and_tell_the_delay():
+    run = {"num_rounds": 7, "local_steps": 3, "initial": np.ones(EIGHT.dim)}
+    bound, delay = poc.decaying_steps_distance, 6 * EIGHT.smoothness / EIGHT.strong_convexity
+    with pytest.raises(TypeError, match="needs gamma, which sets its step sizes: give gamma= or step_size="):
+        bound.for_run(EIGHT, Proportional(2), **run)  # gamma is no factor of improvement
+    left_out = bound.for_run(EIGHT, Proportional(2), gamma=delay, **run)
+    sizes = InverseTime(EIGHT.strong_convexity, delay)
+    assert bound.for_run(EIGHT, Proportional(2), gamma=delay, step_size=sizes, **run) == left_out
+    read_off = bound.for_run(EIGHT, Proportional(2), step_size=sizes, **run)
+    assert read_off == pytest.approx(left_out, rel=1e-14)
+    # by definition, 1/(mu (t + gamma))
+    by_hand = [1 / (EIGHT.strong_convexity * (t + delay)) for t in range(21)]
+    np.testing.assert_allclose(poc.delayed_step_sizes(21, mu=EIGHT.strong_convexity, gamma=delay), by_hand, rtol=1e-15)
+    with pytest.raises(AssumptionViolated, match=r"prescribes the step size .* at step 0"):
+        bound.for_run(EIGHT, Proportional(2), gamma=delay, step_size=1e-6, **run)
+    with pytest.raises(AssumptionViolated, match=r"prescribes the step size .* at step 1"):
+        bound.for_run(EIGHT, Proportional(2), step_size=1e-3, **run)
+    with pytest.raises(AssumptionViolated, match=r"gamma >= 2 local_steps L/mu"):
+        bound.for_run(EIGHT, Proportional(2), gamma=delay / 2, **run)
+
+
+def test_the_step_of_a_whole_move_is_that_of_the_server():
+    run = {"num_rounds": 1, "local_steps": 3, "step_size": 0.0002, "server_step_size": 4.0, "initial": START}
+    drift = ocs.client_drift.for_run(FED, Independent(1.0), mean_gradient2=2.0, **run)
+    assert drift["step_size"] == pytest.approx(3 * 0.0002 * 4, rel=1e-15)
+    with pytest.raises(AssumptionViolated, match=r"step_size <= 1/\(8 L \(2 \+ M/R\)\): got 0.024"):
+        ocs.client_drift.for_run(FED, Independent(1.0), mean_gradient2=2.0, **run | {"step_size": 0.002})
+    # one step of all clients, of which the server takes all: DSGD's step is the local one
+    step = {"num_rounds": 1, "step_size": 0.002, "initial": START, "distance2": 1.0}
+    assert ocs.dsgd_contraction.for_run(FED, Full(), **step)["step_size"] == 0.002
+
+
+def test_a_sampled_step_needs_equal_weights():
+    # Weights 9/10 and 1/10, clients at 1 and -1 of curvature 1, one of them drawn uniformly at w* = 4/5: a step of 1/2
+    # goes half of the way to it, a mean squared distance of (1/25 + 81/25)/8.
+    fed = ft.QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.9, 0.1])
+    run = {"num_rounds": 1, "step_size": 0.5, "initial": fed.minimizer, "distance2": 0.0}
+    models = ft.fedavg(fed, Uniform(1), num_replicates=1000, record=("models",), num_rounds=1, step_size=0.5,
+                       initial=fed.minimizer).records["models"][:, -1]  # fmt: skip
+    measured = np.mean((models - fed.minimizer) ** 2)
+    assert measured == pytest.approx((0.04 + 3.24) / 8, rel=0.2)
+    known = {"mu": 1, "L": 1, "num_clients": 2, "num_selected": 1, "objective_gap": fed.objective_gap}
+    assert measured > 2 * fedavg.sampled_step(0.0, step_size=0.5, **known)
+    for aggregation in ("mean", "weighted"):
+        with pytest.raises(AssumptionViolated, match=r"all p_k are equal: got weights from 0\.1 to 0\.9"):
+            fedavg.sampled_step.for_run(fed, Uniform(1, aggregation), **run)
+
+
+def test_weights_that_do_not_sum_to_one_are_refused_where_a_mean_is_assumed():
+    run = {"num_rounds": 3, "step_size": 0.01}
+    unequal = pytest.raises(AssumptionViolated, match=r"with sum 1 over every selection: got .* aggregation 'weighted'")
+    with unequal:
+        fedavg.without_replacement_variance.for_run(EIGHT, Uniform(2, "weighted"), **run)
+    with unequal:
+        poc.weighted_average_gap.printed.for_run(EIGHT, Uniform(2, "weighted"), num_rounds=3)
+    equal = ft.QuadraticFederation(EIGHT.curvatures, EIGHT.centers, np.full(8, 0.125))
+    assert fedavg.without_replacement_variance.for_run(equal, Uniform(2, "weighted"), **run)["num_selected"] == 2
+    assert fedavg.without_replacement_variance.for_run(EIGHT, Uniform(2), **run)["num_selected"] == 2
+
+
+@pytest.mark.parametrize(
+    ("known", "wrong"),
+    [
+        ({"num_steps": 1000}, "has num_steps = 6 on this run, got 1000"),
+        ({"num_selected": 8}, "has num_selected = 2 on this run, got 8"),
+        ({"sigma2": 2.9}, r"sigma2 >= that of the run: got 2\.9 < 3"),
+        ({"mu": 5.0}, r"mu <= that of the run: got 5\.0 > "),
+        ({"L": 1.0}, r"L >= that of the run: got 1\.0 < "),
+        ({"G2": 100.0}, r"also at the first model: got 100\.0 < "),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
+)
+def test_what_is_given_and_is_not_so_on_the_run_is_refused(known, wrong):
+    run = {"num_rounds": 3, "local_steps": 2, "step_size": 0.001, "gradient_noise": 3.0}
+    assert poc.fixed_step_gap.for_run(EIGHT, Proportional(2), **run, sigma2=3.5)["sigma2"] == 3.5
+    with pytest.raises(AssumptionViolated, match=wrong):
+        poc.fixed_step_gap.for_run(EIGHT, Proportional(2), **run, **known)
+
+
+def test_steps_of_each_client_are_the_same_where_all_take_as_many():
+    run = {"num_rounds": 3, "step_size": 0.001}
+    all_three = poc.fixed_step_gap.for_run(EIGHT, Proportional(2), local_steps=[3] * 8, **run)
+    assert all_three == poc.fixed_step_gap.for_run(EIGHT, Proportional(2), local_steps=3, **run)
+    for steps in ([3] * 7 + [2], Stragglers(0.5, 3), np.full((3, 8), 3) - np.eye(3, 8, dtype=int)):
+        with pytest.raises(AssumptionViolated, match="speaks about the same local_steps for all clients, got"):
+            poc.fixed_step_gap.for_run(EIGHT, Proportional(2), local_steps=steps, **run)
+
+
+ABOUT_GAPS = [poc.decaying_steps_gap, poc.decaying_steps_gap.printed, poc.refined_decaying_steps_gap, poc.one_round]
+ABOUT_GAPS += [poc.fixed_step_gap, poc.refined_fixed_step_gap, poc.fixed_step_distance, poc.decaying_steps_distance]
+ABOUT_GAPS += [poc.averaged_rounds_gap, poc.weighted_average_gap, poc.derived_weighted_average_gap]
+
+
+@pytest.mark.parametrize("bound", ABOUT_GAPS, ids=lambda bound: bound.__name__)
+@pytest.mark.parametrize("strategy", [Proportional(2), Uniform(2), PowerOfChoice(2, 3)], ids=str)
+def test_clients_of_one_minimizer_have_no_bias_whatever_rho_tilde_is(bound, strategy):
+    # F_k(w*) = F_k* for all k: the product of rho_tilde and the objective gap is 0.
+    center = np.array([0.3, -1.7])
+    fed = ft.QuadraticFederation([1.0, 2.0, 1.5], [center] * 3, [0.5, 0.25, 0.25], [0.0, 1.0, 2.0])
+    run = {"num_rounds": 30, "local_steps": 2, "initial": center + 1}
+    given = {"step_size": 0.1} if "step_size" in bound.domains else {}
+    given |= {"gamma": 8 * 2.0} if "gamma" in bound.domains else {}
+    given |= {"distance2": 2.0} if bound is poc.one_round else {}
+    arguments = bound.for_run(fed, strategy, **run, **given)
+    assert arguments["rho_tilde"] < np.inf
+    assert arguments["objective_gap"] < 1e-28
+    value = bound(**arguments)
+    larger = bound(**arguments | {"rho_tilde": 1e6 * arguments["rho_tilde"]})
+    assert larger == pytest.approx(value, rel=1e-15)
+    sizes = given.get("step_size", bound.step_sizes and bound.step_sizes(60, **{
+        name: arguments[name] for name in list(inspect.signature(bound.step_sizes).parameters)[1:]
+    }))  # fmt: skip
+    models = ft.fedavg(fed, strategy, step_size=sizes, record=("models",), num_replicates=20, **run).records["models"]
+    last = models[:, 1 if bound is poc.one_round else -1]
+    measured = fed.excess(last) if "gap" in bound.__name__ else np.sum((last - center) ** 2, axis=-1)
+    assert 0 < np.mean(measured) <= value
+
+
+def test_clients_of_weight_zero_that_are_selected_bias_although_the_objective_gap_is_zero():
+    fed = ft.QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [1.0, 0.0])
+    assert fed.objective_gap == 0.0
+    assert tuple(ft.exact.selection_skew(fed, Uniform(1)).rho_tilde) == (np.inf, np.inf)
+    with pytest.raises(AssumptionViolated, match="rho_tilde times objective_gap must be finite, got objective_gap = 0"):
+        poc.fixed_step_distance.for_run(fed, Uniform(1), num_rounds=3, step_size=0.1)
+    # those that are never drawn do no harm
+    known = poc.fixed_step_distance.for_run(fed, Proportional(1), num_rounds=3, step_size=0.1)
+    assert known["rho_tilde"] == 1.0
+
+
+PAPER = Paper("toy", "A toy", "Nobody", 2000)
+MEAN = (Scheme("any", "mean"),)
+
+
+def stated(*assumes, schemes=MEAN, **more):
+    """A bound that its author has not thought about runs for."""
+
+    @states(PAPER, "Theorem 1", assumes=assumes, schemes=schemes, **more)
+    def toy(num_rounds, *, step_size, mu, L):
+        return {"toy": L / mu * step_size * num_rounds}
+
+    return toy
+
+
+def test_a_hypothesis_that_is_a_text_refuses_every_run_and_so_does_one_of_an_unknown_kind():
+    run = {"num_rounds": 3, "step_size": 0.001}
+    assert stated(Smooth()).for_run(EIGHT, Proportional(2), **run)["num_rounds"] == 3
+    polite = stated(Smooth(), Hypothesis("clients are polite"))
+    with pytest.raises(AssumptionViolated, match="needs clients are polite, which nothing checks on a run"):
+        polite.for_run(EIGHT, Proportional(2), **run)
+    foreign = SimpleNamespace(text="gradients are light", violation=lambda arguments: None)
+    with pytest.raises(AssumptionViolated, match="needs gradients are light, which nothing checks on a run"):
+        stated(foreign).for_run(EIGHT, Proportional(2), **run)
+    with pytest.raises(AssumptionViolated, match="needs h is L-smooth, which nothing checks on a run"):
+        stated(Smooth(of="h")).for_run(EIGHT, Proportional(2), **run)
+    lively = Hypothesis("there are three clients", of_run=lambda run: f"{run.num_clients}")
+    with pytest.raises(AssumptionViolated, match="needs there are three clients: got 8"):
+        stated(lively).for_run(EIGHT, Proportional(2), **run)
+
+
+@pytest.mark.parametrize("option", ["gradient_noise", "relative_noise", "server_step_size", "local_steps", "momentum"])
+def test_a_new_bound_refuses_what_its_author_has_not_named(option):
+    run = {"num_rounds": 3, "step_size": 0.001, option: 2 if option == "local_steps" else 0.5}
+    with pytest.raises(AssumptionViolated, match=f"speaks about {option} = [01], got (2|0.5)"):
+        stated(Smooth()).for_run(EIGHT, Proportional(2), **run)
+    assert stated(Smooth(), options=(option,)).for_run(EIGHT, Proportional(2), **run)["step_size"] == 0.001
+
+
+def test_noise_is_named_by_a_hypothesis_only_with_its_constant_and_where_that_is_known_of_a_run():
+    run = {"num_rounds": 3, "step_size": 0.001, "gradient_noise": 0.5}
+    silent = stated(Noise(), BoundedGradients())
+    with pytest.raises(AssumptionViolated, match=r"speaks about gradient_noise = 0, got 0\.5"):
+        silent.for_run(EIGHT, Proportional(2), **run)
+
+    def toy(noise, domain):
+        @states(PAPER, "Theorem 4", assumes=(Noise("noise", relative="M"),), schemes=MEAN, domains={"noise": domain})
+        def of_noise(step_size, *, noise):
+            return {"toy": noise * step_size}
+
+        return of_noise.for_run(EIGHT, Proportional(2), **run, **({} if noise is None else {"noise": noise}))
+
+    with pytest.raises(AssumptionViolated, match=r"speaks about gradient_noise = 0, got 0\.5"):
+        toy(0.5, POSITIVE)
+    known = POSITIVE._replace(of_run="sigma2")
+    assert toy(None, known)["noise"] == 0.5
+    run["relative_noise"] = 0.25
+    with pytest.raises(AssumptionViolated, match=r"speaks about relative_noise = 0, got 0\.25"):
+        toy(None, known)
+
+
+def test_a_new_bound_says_whom_and_which_steps_it_speaks_about():
+    run = {"num_rounds": 3, "step_size": 0.001}
+    with pytest.raises(AssumptionViolated, match="does not say about which selection and aggregation it speaks"):
+        stated(Smooth(), schemes=(ANY_SCHEME,)).for_run(EIGHT, Proportional(2), **run)
+    assert stated(Smooth(), schemes=(ANY_SCHEME,), options=("strategy",)).for_run(EIGHT, Proportional(2), **run)
+
+    @states(PAPER, "Theorem 2", assumes=(Smooth(),), schemes=MEAN)
+    def timeless(num_rounds, *, L):
+        return {"toy": L * num_rounds}
+
+    with pytest.raises(AssumptionViolated, match="does not say about which step sizes it speaks"):
+        timeless.for_run(EIGHT, Proportional(2), **run)
+
+
+def test_an_argument_that_only_looks_like_another_is_asked_for():
+    @states(PAPER, "Theorem 3", schemes=MEAN, domains={"gamma": POSITIVE})
+    def warm(step_size, *, gamma):
+        return {"toy": gamma * step_size}
+
+    with pytest.raises(TypeError, match=r"warm needs gamma, which cannot be read off .*: give gamma="):
+        warm.for_run(EIGHT, Proportional(2), num_rounds=3, step_size=0.1)
+
+
+def test_functions_that_are_not_what_is_assumed_are_refused_also_if_a_constant_is_given():
+    run = {"num_rounds": 3, "step_size": 0.001}
+    fed = ft.federation.NonconvexFederation.hetero([[1.0], [2.0]], [[0.0], [1.0]], [0.5, 0.5])
+    with pytest.raises(AssumptionViolated, match="strong convexity needs convex clients"):
+        poc.fixed_step_distance.for_run(fed, Proportional(1), mu=0.1, L=4.0, objective_gap=1.0, rho_diagonal=0.5,
+                                        rho_tilde=2.0, initial_distance2=1.0, **run)  # fmt: skip
+    known = {"value": 1.0, "gradient2": 1.0, "dissimilarity": 10.0}
+    assert ocs.dsgd_nonconvex.for_run(fed, Full(), **run, **known)["dissimilarity"] == 10.0
+    of_fed = ocs.dsgd_nonconvex.for_run(fed, Full(), **run, value=1.0, gradient2=1.0)
+    assert of_fed["dissimilarity"] == fed.dissimilarity
+    with pytest.raises(AssumptionViolated, match="dissimilarity is unbounded"):
+        ocs.dsgd_nonconvex.for_run(FED, Full(), **run, **known)
+
+
+def test_what_the_engine_would_refuse_is_no_run():
+    priority = ft.federation.prioritize(EIGHT, (True,) * 5 + (False,) * 3)
+    strategy = LossMatching(tuple(priority.priority), priority.shares)
+    with pytest.raises(ValueError, match="weights of the federation must be the shares of the priority clients"):
+        fedalign.full_participation_gap.for_run(EIGHT, strategy, num_rounds=3, theta=1.0, rho=1.0)
+
+
+def test_gradients_bounded_given_the_indicators_are_not_proved_with_noise():
+    priority = ft.federation.prioritize(EIGHT, (True,) * 5 + (False,) * 3)
+    strategy = LossMatching(tuple(priority.priority), priority.shares)
+    run = {"num_rounds": 3, "theta": 1.0, "rho": 1.0}
+    assert fedalign.full_participation_gap.for_run(priority.federation, strategy, **run)["sigma2"] == 0.0
+    with pytest.raises(AssumptionViolated, match="also given the round's indicators, which is not proved with grad"):
+        fedalign.full_participation_gap.for_run(priority.federation, strategy, gradient_noise=1.0, **run)
+    noisy = fedalign.full_participation_gap.for_run(priority.federation, strategy, gradient_noise=1.0, G2=1e6, **run)
+    assert (noisy["G2"], noisy["sigma2"]) == (1e6, 1.0)
+    drawn = LossMatching(tuple(priority.priority), priority.shares, participation=PriorityDraws(4))
+    assert fedalign.partial_participation_gap.for_run(priority.federation, drawn, **run)["num_draws"] == 4
+    with pytest.raises(AssumptionViolated, match=r"drawn with replacement, .*: got selection 'loss matching'"):
+        fedalign.partial_participation_gap.for_run(priority.federation, strategy, num_draws=4, **run)

@@ -15,6 +15,7 @@ from fedtheory.assumptions import (
     Noise,
     Smooth,
     StronglyConvex,
+    selected_by,
 )
 from fedtheory.bounds.fedavg._words import delay
 from fedtheory.domains import Domain
@@ -23,6 +24,7 @@ from fedtheory.scheme import Scheme
 
 __all__ = [
     "ALIGNMENT",
+    "ANY_STEP",
     "CURVATURE",
     "DOMAINS",
     "FROZEN_INDICATORS",
@@ -53,6 +55,8 @@ PAPER = Paper(
 
 FULL = (Scheme("loss matching", "renormalized"),)
 PARTIAL = (Scheme("loss matching, priority drawn with replacement", "renormalized"), *FULL)
+# What is said of one step holds in rounds of any number of them.
+ANY_STEP = ("local_steps",)
 
 
 def _sequence(name: str, value):
@@ -69,8 +73,8 @@ DOMAINS = {
         Domain(nonnegative, {"nonnegative": True}),
     ),
     **dict.fromkeys(("priority_weights", "included_gaps", "weights", "distances2"), _SEQUENCE),
-    **dict.fromkeys(("squared_weights", "gamma"), Domain(_validate.positive, {"positive": True})),
-    "num_draws": Domain(_validate.counts, {"integer": True, "positive": True}),
+    "squared_weights": Domain(_validate.positive, {"positive": True}),
+    "num_draws": Domain(_validate.counts, {"integer": True, "positive": True}, of_run="num_draws"),
 }
 
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)
@@ -81,10 +85,14 @@ NOISE = Noise(across="independent across clients given the past and the round's 
 GRADIENTS = BoundedGradients(given="the round's indicators", source="Assumption 4")
 FROZEN_INDICATORS = Hypothesis(
     "the indicators I_k are fixed at the round's start, from the server's model, and used by the aggregation that "
-    "closes the round"
+    "closes the round",
+    of_run=lambda run: None if run.scheme.selection.startswith("loss matching") else str(run.scheme),
 )
 HALVING = HalvingSteps()
-PRIORITY_DRAWS = Hypothesis("num_draws priority clients are drawn with replacement, client k with probability p_k")
+PRIORITY_DRAWS = Hypothesis(
+    "num_draws priority clients are drawn with replacement, client k with probability p_k",
+    of_run=selected_by(PARTIAL[0].selection),
+)
 WEIGHTS = AggregationWeights(of="renormalized weights p'_k I_k")
 SHORT_STEPS = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)), rtol=_ROUNDING)
 ALIGNMENT = Hypothesis("theta <= 1", lambda theta: (theta, "<=", 1), rtol=_ROUNDING)

@@ -3,6 +3,7 @@
 from fedtheory.arithmetic import total
 from fedtheory.assumptions import Smooth
 from fedtheory.bounds.fedalign._words import (
+    ANY_STEP,
     DOMAINS,
     FROZEN_INDICATORS,
     GRADIENTS,
@@ -21,7 +22,14 @@ from fedtheory.paper import Summands, states
 __all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_variance", "sampling_variance"]
 
 
-@states(PAPER, "Lemma A.2", equation="eq. (21)", assumes=(Smooth(source="Assumption 1"),), domains=DOMAINS)
+@states(
+    PAPER,
+    "Lemma A.2",
+    equation="eq. (21)",
+    assumes=(Smooth(source="Assumption 1"),),
+    domains=DOMAINS,
+    options=("any",),
+)
 def gradient_norm(excess, *, L) -> Summands:
     """Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
 
@@ -40,7 +48,7 @@ def gradient_norm(excess, *, L) -> Summands:
     return {"smoothness": 2 * L * excess}
 
 
-@states(PAPER, "Lemma A.3", equation="eq. (23)", assumes=(WEIGHTS,), domains=DOMAINS)
+@states(PAPER, "Lemma A.3", equation="eq. (23)", assumes=(WEIGHTS,), schemes=PARTIAL, domains=DOMAINS, options=("any",))
 def aggregated_distance(distances2, *, weights) -> Summands:
     r"""Bound on the squared distance of the aggregated model, ``|w_t - w*|^2 <= sum_k p'_k I_k |w_t^k - w*|^2``.
 
@@ -77,6 +85,7 @@ def aggregated_distance(distances2, *, weights) -> Summands:
     "Lemma A.4",
     equation="eq. (25)",
     assumes=(GRADIENTS, FROZEN_INDICATORS, HALVING),
+    schemes=PARTIAL,
     domains=DOMAINS,
 )
 def client_drift(step_size, *, local_steps, G2) -> Summands:
@@ -94,7 +103,15 @@ def client_drift(step_size, *, local_steps, G2) -> Summands:
     return {"drift": 4 * step_size**2 * (local_steps - 1) ** 2 * G2}
 
 
-@states(PAPER, "Lemma A.5", equation="eq. (27)", assumes=(NOISE, WEIGHTS), domains=DOMAINS)
+@states(
+    PAPER,
+    "Lemma A.5",
+    equation="eq. (27)",
+    assumes=(NOISE, WEIGHTS),
+    schemes=PARTIAL,
+    domains=DOMAINS,
+    options=ANY_STEP,
+)
 def _printed_gradient_variance(sigma2) -> Summands:
     """Bound on ``E |g_t - mean g_t|^2`` as printed, ``sigma2``.
 
@@ -110,8 +127,10 @@ def _printed_gradient_variance(sigma2) -> Summands:
     equation="eqs. (28)-(29)",
     form="refined",
     assumes=(NOISE, WEIGHTS, SQUARED_WEIGHTS),
+    schemes=PARTIAL,
     domains=DOMAINS,
     printed=_printed_gradient_variance,
+    options=ANY_STEP,
 )
 def gradient_variance(sigma2, *, squared_weights) -> Summands:
     """Bound on ``E |g_t - mean g_t|^2``, ``sigma2 E sum_k p'_k^2 I_k``.
@@ -152,6 +171,7 @@ def _printed_sampling_variance(step_size, *, local_steps, num_draws, G2) -> Summ
     schemes=PARTIAL,
     domains=DOMAINS,
     printed=_printed_sampling_variance,
+    options=ANY_STEP,
 )
 def sampling_variance(elapsed_step_size, *, num_draws, priority_weight, G2) -> Summands:
     """Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``(step sizes of the round)^2 G2/(K (1 + s)^2)``.

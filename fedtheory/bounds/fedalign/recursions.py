@@ -5,6 +5,7 @@ import numpy as np
 from fedtheory.arithmetic import total
 from fedtheory.assumptions import BoundedGradients
 from fedtheory.bounds.fedalign._words import (
+    ANY_STEP,
     CURVATURE,
     DOMAINS,
     FROZEN_INDICATORS,
@@ -88,6 +89,7 @@ def one_step(
     schemes=FULL,
     domains=DOMAINS,
     printed=one_step,
+    options=ANY_STEP,
 )
 def refined_one_step(
     distance2,

@@ -2,7 +2,16 @@
 
 from fedtheory._validate import nonnegative
 from fedtheory.arithmetic import maximum
-from fedtheory.assumptions import BoundedGradients, HalvingSteps, Hypothesis, Noise, Smooth, StronglyConvex
+from fedtheory.assumptions import (
+    AggregationWeights,
+    BoundedGradients,
+    HalvingSteps,
+    Hypothesis,
+    Noise,
+    Smooth,
+    StronglyConvex,
+    selected_by,
+)
 from fedtheory.domains import Domain
 from fedtheory.paper import Paper
 from fedtheory.scheme import Scheme
@@ -12,10 +21,10 @@ __all__ = [
     "DOMAINS",
     "DRAWS",
     "EVERYBODY",
-    "EXACT_GRADIENTS",
     "FUNCTIONS",
     "GRADIENTS",
     "HALVING",
+    "MEAN",
     "NOISE",
     "PAPER",
     "SEVERAL_CLIENTS",
@@ -39,7 +48,7 @@ WITH_REPLACEMENT = (Scheme("multinomial", "mean"),)
 # With equal p_k the weights N/K p_k of the paper are those of the mean.
 SUBSETS = (Scheme("uniform without replacement", "mean"), Scheme("uniform without replacement", "weighted"))
 
-DOMAINS = {"weighted_sigma2": Domain(nonnegative, {"nonnegative": True})}
+DOMAINS = {"weighted_sigma2": Domain(nonnegative, {"nonnegative": True}, of_run="weighted_sigma2")}
 
 # Weights come out of a division by their sum.
 _ROUNDING = 1e-12
@@ -54,14 +63,24 @@ NOISE = Noise(
 GRADIENTS = BoundedGradients(source="Assumption 4")
 HALVING = HalvingSteps()
 DRAWS = Hypothesis(
-    "num_selected clients are drawn with replacement, client k with probability p_k, independently of models and noise"
+    "num_selected clients are drawn with replacement, client k with probability p_k, independently of models and noise",
+    of_run=selected_by("multinomial"),
 )
-SUBSET = Hypothesis("num_selected clients are drawn without replacement, uniformly, independently of models and noise")
-BALANCED = Hypothesis("all p_k are equal", of_weights=lambda p: max(p) - min(p) <= _ROUNDING * max(p))
+SUBSET = Hypothesis(
+    "num_selected clients are drawn without replacement, uniformly, independently of models and noise",
+    of_run=selected_by("uniform without replacement"),
+)
+
+
+def _differing_weights(run):
+    """Say from where to where the objective weights reach, or None if rounding alone tells them apart."""
+    least, most = min(run.fed.weights), max(run.fed.weights)
+    return None if most - least <= _ROUNDING * most else f"weights from {least:g} to {most:g}"
+
+
+BALANCED = Hypothesis("all p_k are equal", of_run=_differing_weights)
+MEAN = AggregationWeights()
 SEVERAL_CLIENTS = Hypothesis("num_clients >= 2", lambda num_clients: (num_clients, ">=", 2))
-
-
-EXACT_GRADIENTS = Hypothesis("gradients are exact")
 SHORT_STEPS = Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L), rtol=4 * 2.0**-52)
 
 

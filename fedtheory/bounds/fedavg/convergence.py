@@ -4,7 +4,7 @@ The function of this file follows the form that Power-of-Choice says recovers th
 rho_bar = rho_tilde = 1. Their own theorems, with their own step sizes and constants, are in ``theorems``.
 """
 
-from fedtheory.assumptions import Hypothesis, Noise
+from fedtheory.assumptions import Hypothesis, Noise, selected_by
 from fedtheory.bounds.fedavg._words import FUNCTIONS, GRADIENTS, PAPER, WITH_REPLACEMENT
 from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as power_of_choice_steps
 from fedtheory.paper import Summands, states
@@ -16,7 +16,10 @@ _ASSUMES = (
     *FUNCTIONS,
     Noise(source="Assumption 3"),
     GRADIENTS,
-    Hypothesis("m clients drawn with replacement, client k with probability p_k, and a plain mean: all skews are 1"),
+    Hypothesis(
+        "m clients drawn with replacement, client k with probability p_k, and a plain mean: all skews are 1",
+        of_run=selected_by("multinomial"),
+    ),
 )
 
 

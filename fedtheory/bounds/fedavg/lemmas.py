@@ -8,6 +8,7 @@ from fedtheory.bounds.fedavg._words import (
     FUNCTIONS,
     GRADIENTS,
     HALVING,
+    MEAN,
     NOISE,
     PAPER,
     SEVERAL_CLIENTS,
@@ -82,7 +83,9 @@ def with_replacement_variance(step_size, *, local_steps, num_selected, G2) -> Su
     return {"sampling": 4 * step_size**2 * local_steps**2 * G2 / num_selected}
 
 
-@states(PAPER, "Lemma 5", equation="Scheme II", assumes=(GRADIENTS, HALVING, SUBSET, SEVERAL_CLIENTS), schemes=SUBSETS)
+@states(
+    PAPER, "Lemma 5", equation="Scheme II", assumes=(GRADIENTS, HALVING, SUBSET, MEAN, SEVERAL_CLIENTS), schemes=SUBSETS
+)
 def without_replacement_variance(step_size, *, local_steps, num_clients, num_selected, G2) -> Summands:
     """Bound on ``E |mean of the selected models - mean of all|^2`` after a round, ``(N - K)/(N - 1) 4/K eta^2 E^2 G2``.
 

@@ -7,9 +7,10 @@ step size in a round, so that the floor of a fixed step size is of the order of 
 """
 
 from fedtheory.arithmetic import geometric, short_of_one
+from fedtheory.assumptions import EXACT_GRADIENTS
 from fedtheory.bounds.fedavg._words import (
+    BALANCED,
     EVERYBODY,
-    EXACT_GRADIENTS,
     FUNCTIONS,
     PAPER,
     SEVERAL_CLIENTS,
@@ -131,11 +132,11 @@ def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, objective_
     "Theorem 3",
     equation="one local step, without Assumption 4",
     form="derived",
-    assumes=(*_ASSUMES, SUBSET, SEVERAL_CLIENTS),
+    assumes=(*_ASSUMES, SUBSET, BALANCED, SEVERAL_CLIENTS),
     schemes=SUBSETS,
 )
 def sampled_step(distance2, *, step_size, mu, L, num_clients, num_selected, objective_gap) -> Summands:
-    r"""Bound on ``E |w_+ - w*|^2`` after a local step of m of N clients, without bounded gradients.
+    r"""Bound on ``E |w_+ - w*|^2`` after a local step of m of N equally weighted clients, without bounded gradients.
 
     .. math::
         c^2\Delta+\frac{2\alpha\eta^2L\Gamma}{1-\alpha\eta(L-\mu)/(2c)},\quad c=1-\eta\mu,\

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fedtheory._validate import finite, nonnegative, positive
-from fedtheory.assumptions import Convex, Hypothesis, Noise, Smooth, StronglyConvex
+from fedtheory.assumptions import Convex, Hypothesis, Noise, Smooth, StronglyConvex, knows
 from fedtheory.domains import Domain
 from fedtheory.paper import Paper
 from fedtheory.scheme import Scheme
@@ -27,6 +27,7 @@ __all__ = [
     "SMOOTH",
     "STRONGLY_CONVEX",
     "WEIGHTS",
+    "WHOLE_MOVE",
 ]
 
 PAPER = Paper(
@@ -43,24 +44,32 @@ _POSITIVE = Domain(positive, {"positive": True})
 _NONNEGATIVE = Domain(nonnegative, {"nonnegative": True})
 _REAL = Domain(finite, {"real": True})
 DOMAINS = {
-    **dict.fromkeys(("gamma", "smallest_gamma", "mean_inverse_gamma"), _POSITIVE),
-    **dict.fromkeys(("max_weight", "sum_squared_weights"), _POSITIVE),
-    **dict.fromkeys(
-        ("relative_noise", "dissimilarity", "gap", "per_client_gap", "drift", "displacement2"), _NONNEGATIVE
-    ),
+    **dict.fromkeys(("gamma", "smallest_gamma"), _POSITIVE._replace(of_run="improvement")),
+    "mean_inverse_gamma": _POSITIVE._replace(of_run="inverse_improvement"),
+    **{name: _POSITIVE._replace(of_run=name) for name in ("max_weight", "sum_squared_weights")},
+    **{name: _NONNEGATIVE._replace(of_run=name) for name in ("relative_noise", "dissimilarity")},
+    **dict.fromkeys(("gap", "per_client_gap", "drift", "displacement2"), _NONNEGATIVE),
     **dict.fromkeys(("gradient2", "mean_gradient2", "squared_weight_gradient2"), _NONNEGATIVE),
     **dict.fromkeys(("squared_weight_optimum_gradient2", "mean_update2", "squared_weight_update2"), _NONNEGATIVE),
     **dict.fromkeys(("sampling_error", "update_error"), _NONNEGATIVE),
     **dict.fromkeys(("value", "value_difference"), _REAL),
 }
 
+# The step size of a theorem about local steps is that of the server's whole move, eta = R eta_l eta_g.
+WHOLE_MOVE = {**DOMAINS, "step_size": _POSITIVE._replace(of_run="whole_move")}
+
 # Relative rounding errors: of the few operations that made a step size out of the constants, and of weights' sums.
 ROUNDING, _SUMMED = 8 * float(np.finfo(np.float64).eps), 1e-12
 
 SMOOTH = Smooth(of="every f_i")
 STRONGLY_CONVEX = StronglyConvex(of="f")
-MINIMA = Hypothesis("every f_i is bounded below by f_i* (objective_gap is sum_i w_i (f_i(x*) - f_i*))")
-BOUNDED_BELOW = Hypothesis("f is bounded below")
+MINIMA = Hypothesis(
+    "every f_i is bounded below by f_i* (objective_gap is sum_i w_i (f_i(x*) - f_i*))", of_run=knows("local_minima")
+)
+BOUNDED_BELOW = Hypothesis(
+    "f is bounded below",
+    of_run=lambda run: knows("infimum" if hasattr(type(run.fed), "infimum") else "minimum")(run),
+)
 CONVEX_CLIENTS = Convex(of="every f_i")
 GRADIENT_NOISE = Noise(relative="relative_noise", across="uncorrelated across clients", source="Assumption 7")
 LOCAL_GRADIENT_NOISE = Noise(
@@ -68,7 +77,10 @@ LOCAL_GRADIENT_NOISE = Noise(
     across="independent across clients, given the model and each local iterate",
     source="Assumption 8",
 )
-SIMILAR_CLIENTS = Hypothesis("sum_i w_i |grad f_i - grad f|^2 <= dissimilarity everywhere (Assumption 9)")
+SIMILAR_CLIENTS = Hypothesis(
+    "sum_i w_i |grad f_i - grad f|^2 <= dissimilarity everywhere (Assumption 9)",
+    of_run=lambda run: run.contradiction("dissimilarity", ">="),
+)
 GAMMA_AT_MOST_ONE = Hypothesis("gamma <= 1", lambda gamma: (gamma, "<=", 1), rtol=ROUNDING)
 INVERSE_GAMMA = (
     Hypothesis("smallest_gamma <= 1", lambda smallest_gamma: (smallest_gamma, "<=", 1), rtol=ROUNDING),

@@ -7,7 +7,6 @@ from fedtheory.assumptions import StronglyConvex
 from fedtheory.bounds.optimal_client_sampling._words import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
-    DOMAINS,
     FEDAVG_STEPS,
     GAMMA_AT_MOST_ONE,
     LOCAL_GRADIENT_NOISE,
@@ -18,6 +17,7 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     SMOOTH,
     STRONGLY_CONVEX,
     WEIGHTS,
+    WHOLE_MOVE,
 )
 from fedtheory.paper import Summands, states
 
@@ -38,7 +38,7 @@ _ONE_ROUND = (SMOOTH, LOCAL_GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS, *FEDAVG
     form="derived",
     assumes=(_STRONGLY_CONVEX_CLIENTS, MINIMA, *_ONE_ROUND),
     schemes=SCHEMES,
-    domains=DOMAINS,
+    domains=WHOLE_MOVE,
 )
 def fedavg_strongly_convex(
     distance2,
@@ -99,7 +99,7 @@ def fedavg_strongly_convex(
     form="derived",
     assumes=(_STRONGLY_CONVEX_CLIENTS, MINIMA, *_ONE_ROUND),
     schemes=SCHEMES,
-    domains=DOMAINS,
+    domains=WHOLE_MOVE,
 )
 def fedavg_strongly_convex_per_client(
     distance2,
@@ -161,7 +161,7 @@ def fedavg_strongly_convex_per_client(
     form="derived",
     assumes=(STRONGLY_CONVEX, CONVEX_CLIENTS, MINIMA, *_ONE_ROUND),
     schemes=SCHEMES,
-    domains=DOMAINS,
+    domains=WHOLE_MOVE,
 )
 def fedavg_convex_clients(
     distance2,
@@ -204,7 +204,7 @@ def fedavg_convex_clients(
     form="derived",
     assumes=(BOUNDED_BELOW, SIMILAR_CLIENTS, *_ONE_ROUND),
     schemes=SCHEMES,
-    domains=DOMAINS,
+    domains=WHOLE_MOVE,
 )
 def fedavg_nonconvex(
     value,

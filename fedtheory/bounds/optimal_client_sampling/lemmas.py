@@ -16,6 +16,7 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     SCHEMES,
     SMOOTH,
     WEIGHTS,
+    WHOLE_MOVE,
 )
 from fedtheory.paper import Summands, states
 
@@ -29,10 +30,21 @@ __all__ = [
 ]
 
 _SERVER_STEP, _, _LOCAL_STEP, _ = FEDAVG_STEPS
-_UNBIASED = Hypothesis("E [G | updates] = sum_i w_i Delta_i, and the updates are unbiased: E Delta_i = grad f_i (DSGD)")
+_UNBIASED = Hypothesis(
+    "E [G | updates] = sum_i w_i Delta_i, and the updates are unbiased: E Delta_i = grad f_i (DSGD)",
+    of_run=lambda run: None if run.steps_of_round == 1 else f"local_steps = {run.steps_of_round}",
+)
 
 
-@states(PAPER, "Section 2", equation="eq. (3)", assumes=(_UNBIASED,), schemes=SCHEMES, domains=DOMAINS)
+@states(
+    PAPER,
+    "Section 2",
+    equation="eq. (3)",
+    assumes=(_UNBIASED,),
+    schemes=SCHEMES,
+    domains=DOMAINS,
+    options=("gradient_noise", "relative_noise"),
+)
 def estimator_error(*, sampling_error, update_error) -> Summands:
     r"""Return ``E |G - grad f|^2``: variance by sampling plus variance of the exact average, exactly.
 
@@ -60,6 +72,7 @@ def estimator_error(*, sampling_error, update_error) -> Summands:
     assumes=(GAMMA_AT_MOST_ONE,),
     schemes=SCHEMES,
     domains=DOMAINS,
+    options=("any",),
 )
 def estimator_second_moment(*, squared_weight_update2, mean_update2, gamma) -> Summands:
     r"""Return ``E |G|^2`` for independent sampling, exactly: identity (6) written with gamma.
@@ -165,7 +178,7 @@ def perturbed_inner_product(value_difference, *, distance2, displacement2, mu, L
     form="derived",
     assumes=(SMOOTH, LOCAL_GRADIENT_NOISE, _SERVER_STEP, _LOCAL_STEP),
     schemes=SCHEMES,
-    domains=DOMAINS,
+    domains=WHOLE_MOVE,
 )
 def client_drift(mean_gradient2, *, step_size, server_step_size, local_steps, L, relative_noise, sigma2) -> Summands:
     r"""Bound on the drift, ``(1/R) sum_i sum_{s<R} w_i E |y_{i,s} - x|^2``.

@@ -24,6 +24,7 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     SMOOTH,
     STRONGLY_CONVEX,
     WEIGHTS,
+    WHOLE_MOVE,
 )
 from fedtheory.paper import Summands, states
 from fedtheory.scheme import Scheme
@@ -164,7 +165,7 @@ def dsgd_average_gradient(
     form="derived",
     assumes=(STRONGLY_CONVEX, CONVEX_CLIENTS, MINIMA, *_FEDAVG),
     schemes=SCHEMES,
-    domains=DOMAINS,
+    domains=WHOLE_MOVE,
 )
 def fedavg_contraction(
     distance2,
@@ -210,7 +211,7 @@ def fedavg_contraction(
     form="derived",
     assumes=(BOUNDED_BELOW, SIMILAR_CLIENTS, *_FEDAVG),
     schemes=SCHEMES,
-    domains=DOMAINS,
+    domains=WHOLE_MOVE,
 )
 def fedavg_average_gradient(
     num_rounds,

@@ -29,4 +29,5 @@ from fedtheory.bounds.power_of_choice.whole_rounds import one_round as one_round
 from fedtheory.bounds.power_of_choice.whole_rounds import round_coefficients as round_coefficients
 from fedtheory.bounds.power_of_choice.without_gradient_bounds import averaged_rounds_gap as averaged_rounds_gap
 from fedtheory.bounds.power_of_choice.without_gradient_bounds import decaying_steps_distance as decaying_steps_distance
+from fedtheory.bounds.power_of_choice.without_gradient_bounds import delayed_step_sizes as delayed_step_sizes
 from fedtheory.bounds.power_of_choice.without_gradient_bounds import fixed_step_distance as fixed_step_distance

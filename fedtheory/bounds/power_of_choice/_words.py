@@ -13,6 +13,7 @@ from fedtheory.assumptions import (
     Noise,
     Smooth,
     StronglyConvex,
+    knows,
 )
 from fedtheory.domains import Domain
 from fedtheory.paper import Paper
@@ -20,9 +21,11 @@ from fedtheory.scheme import Scheme
 
 __all__ = [
     "ANY_MEAN",
+    "ANY_STEP",
     "DOMAINS",
     "DRIFT_FITS",
     "HALVING",
+    "LOWEST",
     "MARGINAL_GRADIENTS",
     "MEAN",
     "MEAN_GRADIENTS",
@@ -58,6 +61,8 @@ ANY_MEAN = (Scheme("any", "mean", memoryless=False),)
 # The paper counts uniform subsets with weights p_k K / m among its schemes; these weights need not sum to one.
 WEIGHTED_AS_PRINTED = (Scheme("any", "mean"), Scheme("any", "weighted"))
 WEIGHTED = (Scheme("any", "mean"), Scheme("all", "weighted"))
+# What is said of one step holds in rounds of any number of them.
+ANY_STEP = ("local_steps",)
 
 
 def _entries(name: str, value):
@@ -73,7 +78,8 @@ DOMAINS = {
     **dict.fromkeys(("rho_bar", "rho_tilde", "rho_diagonal"), _SKEW),
     **dict.fromkeys(("excess", "elapsed_step_size"), Domain(nonnegative, {"nonnegative": True})),
     "distances2": Domain(_entries, {"nonnegative": True}),
-    **dict.fromkeys(("squared_weights", "gamma"), Domain(positive, {"positive": True})),
+    "squared_weights": Domain(positive, {"positive": True}, of_run="squared_weights"),
+    "gamma": Domain(positive, {"positive": True}, of_run="delay"),
 }
 
 # Relative rounding error of the two or three operations that made a step size out of L.
@@ -82,7 +88,11 @@ ROUNDING = 4 * float(np.finfo(np.float64).eps)
 _CURVATURE = (Smooth(source="Assumption 3.1"), StronglyConvex(source="Assumption 3.2"))
 _NOISE = Noise(source="Assumption 3.3")
 _MEAN_NOISE = Noise(variance="sigma2 (on average over the active clients is enough)", source="Assumption 3.3")
-_MARKOV_SELECTION = Hypothesis("a round's selection depends on the past only through the round's starting model")
+_MARKOV_SELECTION = Hypothesis(
+    "a round's selection depends on the past only through the round's starting model",
+    of_run=lambda run: None if run.scheme.memoryless else str(run.scheme),
+)
+LOWEST = Hypothesis("F_k has a minimizer", of_run=knows("local_minima"))
 MARGINAL_GRADIENTS = BoundedGradients(source="Assumption 3.4")
 MEAN_GRADIENTS = BoundedGradients(weights="1/m")
 _WEIGHTED_GRADIENTS = BoundedGradients(weights="q_k")

@@ -1,15 +1,22 @@
 """Lemmas of Power-of-Choice that some federation attains, so that nobody can improve them: not in the paper."""
 
 from fedtheory.arithmetic import geometric, short_of_one
-from fedtheory.assumptions import Convex, Hypothesis, Smooth, StronglyConvex
-from fedtheory.bounds.power_of_choice._words import ANY_MEAN, DOMAINS, PAPER, short_steps
+from fedtheory.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth, StronglyConvex
+from fedtheory.bounds.power_of_choice._words import ANY_MEAN, ANY_STEP, DOMAINS, LOWEST, PAPER, short_steps
 from fedtheory.paper import Summands, states
 
 __all__ = ["exact_client_drift", "loss_after_step"]
 
-_LOWEST = Hypothesis("F_k has a minimizer")
-_STARTING_GRADIENTS = Hypothesis("|grad F_k(u)|^2 <= G2 for every active client at the round's starting model u")
-_NO_NOISE = Hypothesis("gradients are exact")
+
+def _steeper(run):
+    """Say that every client's gradient at the first model is above a G2 that was given; what is read off is proved."""
+    least = min(run.first_gradients2) if "G2" in run.given else 0
+    return f"G2 = {run.given['G2']:g}, and {least:g} at the first model" if least > run.given.get("G2", least) else None
+
+
+_STARTING_GRADIENTS = Hypothesis(
+    "|grad F_k(u)|^2 <= G2 for every active client at the round's starting model u", of_run=_steeper
+)
 
 
 @states(
@@ -18,8 +25,9 @@ _NO_NOISE = Hypothesis("gradients are exact")
     equation="the loss that a step leaves",
     form="derived",
     side="lower",
-    assumes=(Smooth(of="F_k"), Convex(of="F_k"), _LOWEST, short_steps(1)),
+    assumes=(Smooth(of="F_k"), Convex(of="F_k"), LOWEST, short_steps(1)),
     domains=DOMAINS,
+    options=("strategy", *ANY_STEP),
 )
 def loss_after_step(excess, *, step_size, L) -> Summands:
     r"""Lower bound on ``F_k(y - step_size grad F_k(y)) - F_k*``: a step leaves ``(1 - step_size L)^2`` of the excess.
@@ -58,7 +66,7 @@ def loss_after_step(excess, *, step_size, L) -> Summands:
     "Lemma B.2",
     equation="for a fixed step size, without noise",
     form="derived",
-    assumes=(Smooth(), StronglyConvex(), _STARTING_GRADIENTS, _NO_NOISE, short_steps(1)),
+    assumes=(Smooth(), StronglyConvex(), _STARTING_GRADIENTS, EXACT_GRADIENTS, short_steps(1)),
     schemes=ANY_MEAN,
     domains=DOMAINS,
 )

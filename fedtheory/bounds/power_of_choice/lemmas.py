@@ -1,17 +1,16 @@
 """Power-of-Choice, Appendix B: the lemmas (notation of power_of_choice)."""
 
 from fedtheory.arithmetic import mean
-from fedtheory.assumptions import BoundedGradients, Hypothesis, Smooth
-from fedtheory.bounds.power_of_choice._words import ANY_MEAN, DOMAINS, HALVING, MARGINAL_GRADIENTS, PAPER
+from fedtheory.assumptions import BoundedGradients, Smooth
+from fedtheory.bounds.power_of_choice._words import ANY_MEAN, DOMAINS, HALVING, LOWEST, MARGINAL_GRADIENTS, PAPER
 from fedtheory.paper import Summands, states
 
 __all__ = ["averaged_distance", "client_drift", "gradient_norm"]
 
-_LOWEST = (Smooth(of="F_k"), Hypothesis("F_k has a minimizer"))
 _ACTIVE_GRADIENTS = BoundedGradients(weights="1/m", at_starts=False)
 
 
-@states(PAPER, "Lemma B.1", equation="eq. (9)", assumes=_LOWEST, domains=DOMAINS)
+@states(PAPER, "Lemma B.1", equation="eq. (9)", assumes=(Smooth(of="F_k"), LOWEST), domains=DOMAINS, options=("any",))
 def gradient_norm(excess, *, L) -> Summands:
     r"""Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
 
@@ -84,7 +83,7 @@ def client_drift(step_size, *, local_steps, G2) -> Summands:
     return {"drift": 4 * step_size**2 * (local_steps - 1) ** 2 * G2}
 
 
-@states(PAPER, "Lemma B.3", equation="eq. (24)", schemes=ANY_MEAN, domains=DOMAINS)
+@states(PAPER, "Lemma B.3", equation="eq. (24)", schemes=ANY_MEAN, domains=DOMAINS, options=("any",))
 def averaged_distance(distances2) -> Summands:
     r"""Bound on the squared distance of an average of models, ``|1/m sum_k w_k - w*|^2 <= 1/m sum_k |w_k - w*|^2``.
 

@@ -2,6 +2,7 @@
 
 from fedtheory.assumptions import Hypothesis
 from fedtheory.bounds.power_of_choice._words import (
+    ANY_STEP,
     DOMAINS,
     HALVING,
     MEAN,
@@ -82,6 +83,7 @@ def _printed_one_step(
     schemes=MEAN,
     domains=DOMAINS,
     printed=_printed_one_step,
+    options=ANY_STEP,
 )
 def one_step(
     distance2, *, step_size, elapsed_step_size, mu, L, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde
@@ -198,6 +200,7 @@ def _printed_weighted_one_step(
     schemes=WEIGHTED,
     domains=DOMAINS,
     printed=_printed_weighted_one_step,
+    options=ANY_STEP,
 )
 def weighted_one_step(
     distance2,

@@ -10,8 +10,11 @@ several local steps and their length cost exactly the factor theta on rho. These
 proofs are on the theory page about worst cases, where the dual of a semidefinite program has found the first of them.
 """
 
+from fedtheory import _validate
+from fedtheory._validate import Array
 from fedtheory.arithmetic import geometric, maximum
 from fedtheory.assumptions import Hypothesis
+from fedtheory.bounds._step_sizes import for_each_step
 from fedtheory.bounds.power_of_choice._round_sums import of_a_round
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
@@ -24,7 +27,7 @@ from fedtheory.bounds.power_of_choice._words import (
 )
 from fedtheory.paper import Summands, states
 
-__all__ = ["averaged_rounds_gap", "decaying_steps_distance", "fixed_step_distance"]
+__all__ = ["averaged_rounds_gap", "decaying_steps_distance", "delayed_step_sizes", "fixed_step_distance"]
 
 _SHORTER_STEPS = Hypothesis(
     "step_size < 1/L (at 1/L nothing is left of the skew)", lambda step_size, L: (step_size, "<", 1 / L)
@@ -101,6 +104,35 @@ def fixed_step_distance(
     }
 
 
+def delayed_step_sizes(num_steps: int, *, mu: float, gamma: float) -> Array:
+    """Step sizes of ``decaying_steps_distance``, ``eta_t = 1 / (mu (t + gamma))`` for t = 0, ..., T - 1; shape (T,).
+
+    Parameters
+    ----------
+    num_steps
+        T, all local steps.
+    mu, gamma
+        Strong convexity, and the delay.
+
+    Returns
+    -------
+    Array
+        Shape (T,), decreasing; the first is ``1 / (mu gamma)``.
+
+    Raises
+    ------
+    ValueError
+        If a constant is not positive, or ``num_steps`` is not a whole number.
+
+    Examples
+    --------
+    >>> delayed_step_sizes(3, mu=2.0, gamma=8.0) == [1 / 16, 1 / 18, 1 / 20]
+    array([ True,  True,  True])
+    """
+    mu, gamma = (_validate.positive(*known) for known in (("mu", mu), ("gamma", gamma)))
+    return for_each_step(num_steps, lambda t: 1.0 / (mu * (t + gamma)))
+
+
 @states(
     PAPER,
     "Theorem 3.1",
@@ -109,6 +141,7 @@ def fixed_step_distance(
     assumes=(*WITHOUT_GRADIENTS, POSITIVE_DIAGONAL, _LATE),
     schemes=MEAN,
     domains=DOMAINS,
+    step_sizes=delayed_step_sizes,
 )
 def decaying_steps_distance(
     num_rounds,
