@@ -30,42 +30,6 @@ def test_stored_results_are_of_today_s_parameters_and_checks_and_columns(name: s
     assert list(found.table(stored.data).rows[0]) == list(stored.table.rows[0])
 
 
-@pytest.mark.parametrize("name", [name for name in STORED if name != "performance"])
-def test_the_small_size_finds_what_it_found_when_the_full_size_was_stored(
-    name: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    now = FULL_SIZE["prints"](quick_result(loaded(name), tmp_path_factory)[0].data)
-    then = study.load(FULL_SIZE["STORED"] / name).metadata["quick"]
-    assert then
-    # Another processor rounds otherwise, and runs amplify that; what a change of the code does is larger.
-    assert {key: now[key] for key in then} == {key: pytest.approx(value, rel=1e-6) for key, value in then.items()}
-
-
-def test_a_print_notices_one_changed_number_and_passes_over_what_is_not_finite() -> None:
-    values = np.array([2.0, -3.0, np.nan])
-    prints = FULL_SIZE["prints"]
-    assert prints(xarray.Dataset({"gap": ("step", values)})) == {"gap": [2.0, 5.0]}
-    values[0] += 1e-3
-    assert prints(xarray.Dataset({"gap": ("step", values)})) == {"gap": [2.0, pytest.approx(5.001)]}
-
-
-def test_strategies_have_prints_of_their_own_and_so_have_the_first_rounds_of_each() -> None:
-    losses = xarray.DataArray(
-        np.arange(10.0).reshape(5, 2), dims=("round", "strategy"), coords={"strategy": ["a", "b"]}
-    )
-    assert FULL_SIZE["prints"](xarray.Dataset({"loss": losses})) == {
-        "loss of a": [5, 20], "loss of b": [5, 25], "loss of a, at first": [3, 6], "loss of b, at first": [3, 9],
-    }  # fmt: skip
-
-
-@pytest.mark.slow
-def test_prints_are_of_what_every_processor_finds() -> None:
-    found = FULL_SIZE["quick_prints"]("worst_federation_picture")
-    assert set(found) == set(study.load(FULL_SIZE["STORED"] / "worst_federation_picture").metadata["quick"])
-    assert "enclosure of all clients" in found
-    assert "losses of the larger loss" not in found  # where what a solver finds is steep, another one finds another
-
-
 def test_numbers_that_have_no_room_in_double_precision_are_kept_in_single_and_others_to_the_bit(tmp_path: Path) -> None:
     draws = np.random.default_rng(0).normal(size=60_000)
     data = xarray.Dataset({"many": ("round", draws), "few": ("round_few", draws[:3_000])})
