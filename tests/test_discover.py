@@ -1,6 +1,7 @@
 """What an open package offers is what its modules say, no name twice, and type checkers are told the same."""
 
 import importlib
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -122,6 +123,29 @@ reveal_type(poc.client_drift(G2=1.0, **drift))
 reveal_type(poc.client_drift(Fraction(1, 2), local_steps=3, G2=1))
 reveal_type(poc.client_drift(numpy.array([0.5, 0.25]), local_steps=3, G2=1.0))
 reveal_type(poc.client_drift(0.5, local_steps=3, G2=1.0, strict=False))
+"""
+
+
+@pytest.mark.slow  # pyright reads the library and NumPy from nothing, too
+def test_every_family_of_losses_is_a_federation_to_pyright(tmp_path: Path) -> None:
+    if not shutil.which("pyright"):
+        pytest.skip("pyright is not installed: the extra dev has it")
+    script = package(tmp_path, user=FAMILIES_SCRIPT) / "user.py"
+    command = ["pyright", "--pythonpath", sys.executable, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert "0 errors" in done.stdout, done.stdout + done.stderr
+
+
+FAMILIES_SCRIPT = """
+import fedtheory as ft
+
+data = ft.datasets.synthetic(1, 1, num_clients=3, rng=0)
+strategy = ft.selection.PowerOfChoice(1, 2)
+quadratic = ft.datasets.power_of_choice_quadratics(num_clients=3)
+ft.fedavg(quadratic, strategy, num_rounds=1, step_size=0.1)
+ft.fedavg(ft.SoftmaxFederation(data, l2=0.1), strategy, num_rounds=1, step_size=0.1)
+ft.fedavg(ft.PerceptronFederation(data, (5,)), strategy, num_rounds=1, step_size=0.1, record=("loss",))
+print(ft.exact.selection_skew(quadratic, strategy).rho_bar.upper)
 """
 
 

@@ -7,11 +7,11 @@ The softmax q_i of W x_i gives the gradient ``sum_i a_i (q_i - e_{y_i}) x_i' + l
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
+from fedtheory._cached import cached_property
 from fedtheory._validate import Array
 from fedtheory.federation.client_data import Labels
 

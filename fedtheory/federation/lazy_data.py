@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._cached import cached_property
 from fedtheory._validate import Array
 from fedtheory.federation._client_streams import write_client
 from fedtheory.federation.client_data import FederatedData, Labels

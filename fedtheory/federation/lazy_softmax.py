@@ -1,13 +1,13 @@
 """Softmax regression on clients whose samples are made when they are asked for, a million of them, say."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NoReturn, final
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._cached import cached_property
 from fedtheory._validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation.client_data import Labels

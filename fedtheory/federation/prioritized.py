@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._cached import cached_property
 from fedtheory._validate import Array, Mask
 from fedtheory.federation.protocol import Federation
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Self, final
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory import _validate
+from fedtheory._cached import cached_property
 from fedtheory._summary import Summary
 from fedtheory._threads import pinned
 from fedtheory._validate import Array
