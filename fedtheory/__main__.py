@@ -1,4 +1,4 @@
-"""The command line: ``fedtheory list | show | bound | worst | verify | hunt | replay | sweep | completion``.
+"""The command line: ``fedtheory list | show | bound | worst | verify | hunt | replay | study | sweep | completion``.
 
 ``python -m fedtheory ...`` is the same.
 
@@ -6,6 +6,7 @@ Only ``argparse`` is imported before the arguments are understood, so that ``--h
 """
 
 import argparse
+import importlib
 import os
 import sys
 import warnings
@@ -19,6 +20,17 @@ from fedtheory._commands.refusals import refuse
 __all__ = ["main", "run"]
 
 _INTERRUPTED = 130
+
+# Each is imported when it is asked for.
+_FUNCTIONS = {
+    "list": ("listing", "list_all"),
+    "show": ("showing", "show"),
+    "verify": ("verifying", "verify_claims"),
+    "hunt": ("hunting", "hunt_claim"),
+    "replay": ("hunting", "replay_instance"),
+    "study": ("studying", "run_study"),
+    "sweep": ("sweeping", "sweep_study"),
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,25 +63,9 @@ def _tell(message: Warning | str, *_: object, **__: object) -> None:
 def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
     if arguments.command in ("bound", "worst"):
         return _run_on_bound(arguments, rest)
-    if arguments.command == "list":
-        from fedtheory._commands.listing import list_all
-
-        return list_all(arguments)
-    if arguments.command == "show":
-        from fedtheory._commands.showing import show
-
-        return show(arguments)
-    if arguments.command == "verify":
-        from fedtheory._commands.verifying import verify_claims
-
-        return verify_claims(arguments)
-    if arguments.command == "sweep":
-        from fedtheory._commands.sweeping import sweep_study
-
-        return sweep_study(arguments)
-    from fedtheory._commands.hunting import hunt_claim, replay_instance
-
-    return (hunt_claim if arguments.command == "hunt" else replay_instance)(arguments)
+    module, function = _FUNCTIONS[arguments.command]
+    run_command = getattr(importlib.import_module(f"fedtheory._commands.{module}"), function)
+    return int(run_command(arguments))
 
 
 def _run_on_bound(arguments: argparse.Namespace, rest: Sequence[str]) -> int:

@@ -21,7 +21,7 @@ ROUND = f"one_round --distance2 1 {STEP} --objective-gap 1/2 --rho-diagonal 6/5 
 TOY = "tests/sweeps/toy.py --quick --backend serial --out OUT"
 COMMANDS = (
     *(f"{command} --help" for command in ("list", "show", "bound", "worst", "verify", "hunt", "replay", "sweep")),
-    "--help",
+    "study --help", "--help",
     "list lemma-b", "list 'fedavg.*_gap' --json", "list nothing-like-it",
     "show power_of_choice.gradient_norm", "show power_of_choice.gradient_norm --json",
     "show power_of_choice.gradient_norm --latex", "show power-of-choice:step-80-printed", "show fedavg:lemma",

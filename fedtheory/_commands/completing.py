@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from fedtheory._commands.studying import names_of_studies
+
 __all__ = ["complete", "is_asked", "write_script"]
 
 _HOUSE = Path(__file__).parent.parent
@@ -57,7 +59,7 @@ def _offer(name: str, command: argparse.ArgumentParser) -> None:
         "key": lambda **_: [*claim_keys(), *(bound_names() if name == "show" else [])],
         "keys": lambda **_: claim_keys(),
         "pattern": lambda **_: [*claim_keys(), *bound_names()],
-        "name": lambda **_: bound_names(),
+        "name": lambda **_: list(names_of_studies()) if name == "study" else bound_names(),
         "paper": lambda **_: sorted({key.partition(":")[0] for key in claim_keys()}),
         "kind": lambda **_: _kinds(),
         "study": lambda **_: study_files(),

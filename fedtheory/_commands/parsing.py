@@ -86,6 +86,12 @@ _REPLAY = _Command(
     "KEY [--from SOURCE] [--seed SEED] \\\n    [--tape NUMBERS | --instance N] [--json]",
     ("replay power-of-choice:lemma-b2", "replay power-of-choice:lemma-b2 --seed 3 --instance 7"),
 )
+_STUDY = _Command(
+    "study",
+    "run one of the library's studies; without NAME, list them",
+    "[NAME [OPTION ...]]    (NAME --help lists its options)",
+    ("study", "study bound_versus_error", "study error_floor --quick"),
+)
 _SWEEP = _Command(
     "sweep",
     "run a study over a grid of its parameters",
@@ -124,6 +130,7 @@ def parser_of_commands() -> argparse.ArgumentParser:
     _verify_options(_added(commands, _VERIFY))
     _hunt_options(_added(commands, _HUNT))
     _replay_options(_added(commands, _REPLAY))
+    _study_options(_added(commands, _STUDY))
     _sweep_options(_added(commands, _SWEEP))
     shell = _added(commands, _COMPLETION).add_argument("shell", metavar="SHELL", help="the shell that is to complete")
     shell.choices = ("bash", "zsh", "fish")
@@ -230,6 +237,11 @@ def _replay_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=int, default=0, help="seed of the instances (default 0)")
     command.add_argument("--spawn-key", type=_counts, default=(), metavar="KEY", help="which child of the seed")
     command.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _study_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("name", nargs="?", metavar="NAME", help="name of the study, or its beginning")
+    command.add_argument("words", nargs=argparse.REMAINDER, metavar="OPTION", help="what the study is told")
 
 
 def _sweep_options(command: argparse.ArgumentParser) -> None:
