@@ -126,7 +126,7 @@ def row(at: Numbered, paper: str) -> Iterator[str]:
     """Yield the lines of the table for one number."""
     number, words = at.number, _escaped(at.words)
     for claim in claims_about().get((paper, at.number), []):
-        form = "" if claim.statement.form == "printed" else f" ({claim.statement.form})"
+        form = "" if claim.statement.label == "printed" else f" ({claim.statement.label})"
         yield f"| {number} | {words} | `{claim.key}`{form} | {claim.expected} | {ratio(claim)} |"
         number = words = ""
     if number:
