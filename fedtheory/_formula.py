@@ -1,7 +1,8 @@
-"""The door of every bound: clean arguments, checked hypotheses, and a value that rounding leaves on its side.
+"""The door of every bound: clean arguments, checked hypotheses, and a value whose rounding error is known.
 
-Rationals are evaluated exactly. Everything else is evaluated in doubles with a bound on the rounding error, and a
-result that has lost its digits is rounded to the honest side: up for an upper bound, down for a lower one.
+Rationals are evaluated exactly. Everything else is evaluated in doubles with a bound on the rounding error. A
+result that is known to 2^-40 of itself is left as it is, and so may lie on the wrong side by as much; one that has lost
+more is rounded to the honest side: up for an upper bound, down for a lower one.
 """
 
 import contextlib
@@ -154,7 +155,7 @@ class Formula:
         return self.call({name: Rounded.of(value) for name, value in rounded.items()})
 
     def honest(self, value: Any) -> Any:
-        """Return a number that is on the right side of the exact one, or has its digits."""
+        """Return a number that is on the right side of the exact one, or within 2^-40 of itself."""
         return value if isinstance(value, int | Fraction) else Rounded.of(value).outward(self.side)
 
     def rationals(self, arguments: Numbers) -> Numbers:

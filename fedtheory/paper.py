@@ -35,17 +35,22 @@ __all__ = [
 ]
 
 Summands = dict[str, Any]
+UNSEEN = "as published, to our knowledge"
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A publication."""
+    """A publication.
+
+    ``compared`` says whether the forms that are called printed were compared with its formulas as they stand in print.
+    """
 
     key: str
     title: str
     authors: str
     year: int
     url: str = ""
+    compared: bool = True
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,12 @@ class Statement:
 
     def __str__(self) -> str:
         where = f"{self.number}, {self.equation}" if self.equation else self.number
-        return f"{self.paper.authors} ({self.paper.year}), {where} [{self.form}]"
+        return f"{self.paper.authors} ({self.paper.year}), {where} [{self.label}]"
+
+    @property
+    def label(self) -> str:
+        """The form in words: nothing is called printed that was not compared with the print."""
+        return UNSEEN if self.form == "printed" and not self.paper.compared else self.form
 
     def accepts(self, scheme: Scheme) -> bool:
         """Whether the statement speaks about this pair of selection law and aggregation weights.
@@ -171,7 +181,8 @@ def states(
     paper, number, equation
         The source.
     form
-        ``printed`` as in the paper; ``corrected`` where that is false or unproved; ``derived`` or ``refined``.
+        ``printed`` as in the paper, to our knowledge if that was not compared; ``corrected`` where it is false or
+        unproved; ``derived`` or ``refined``.
     assumes
         Hypotheses; what can be read off the numbers is checked at every call, and what they imply together, too.
     schemes

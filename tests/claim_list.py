@@ -15,9 +15,10 @@ PAGE = ROOT / "docs" / "theory" / "claim_by_claim.md"
 HEAD = """# Claim by claim
 
 Every claim of the package, as `python -m fedtheory verify` examines it; written by `python -m tests.claim_list`, and
-compared with the claims by a test. The verdict is the one that the claim must reach: an erratum must *fail*. Instances
-are those of the quick and of the thorough budget, beside the worst that is known. An inequality that is tightened by
-the last number is refuted by one of them.
+compared with the claims by a test. The verdict is the one that the claim must reach: an erratum, which is false as
+printed, must *fail*, and so must a refuted conjecture, which nobody printed. Instances are those of the quick and of
+the thorough budget, beside the worst that is known. An inequality that is tightened by the last number is refuted by
+one of them.
 """
 REST = "Beyond the papers"
 

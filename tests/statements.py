@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fedtheory.paper import Statement
 from fedtheory.verification.catalogue import known_claims, known_tapes
-from fedtheory.verification.claims import Claim
+from fedtheory.verification.claims import REFUTED, Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.renderings import _escaped
 from fedtheory.verification.tapes import replay
@@ -31,9 +31,10 @@ PAPERS = {
 HEAD = """# Statement by statement
 
 Every number of the papers, with the claims that check it; written by `python -m tests.statements`, and compared with
-the claims by a test. The verdict is the one that the claim must reach, which the tests examine: an erratum must *fail*.
-The ratio is measured over predicted: for an inequality on the worst instance that is known, for an erratum on its
-counterexample; an identity has ratio 1. `inf` means that something is compared with 0.
+the claims by a test. The verdict is the one that the claim must reach, which the tests examine: an erratum must *fail*,
+and so must a refuted conjecture, which no paper prints. The ratio is measured over predicted: for an inequality on the
+worst instance that is known, for a claim that must fail on its counterexample; an identity has ratio 1. `inf` means
+that something is compared with 0.
 """
 _NUMBER = r"[A-Z]?\.?\d+(?:\.\d+)?"
 _NAMED = re.compile(
@@ -103,11 +104,11 @@ def claims_about() -> dict[tuple[str, str], list[Claim]]:
 
 @cache
 def strained(key: str) -> Finding | None:
-    """Return what the worst known instance of an inequality shows, or the counterexample of an erratum."""
+    """Return what the worst known instance of an inequality shows, or the counterexample of a claim that must fail."""
     claim, tapes = known_claims()[key], known_tapes()
     if key in tapes:
         return replay(claim, tapes[key])
-    return examine(claim).worst if claim.kind == "erratum" else None
+    return examine(claim).worst if claim.kind in REFUTED else None
 
 
 def ratio(claim: Claim) -> str:
@@ -125,7 +126,7 @@ def row(at: Numbered, paper: str) -> Iterator[str]:
     """Yield the lines of the table for one number."""
     number, words = at.number, _escaped(at.words)
     for claim in claims_about().get((paper, at.number), []):
-        form = "" if claim.statement.form == "printed" else f" ({claim.statement.form})"
+        form = "" if claim.statement.label == "printed" else f" ({claim.statement.label})"
         yield f"| {number} | {words} | `{claim.key}`{form} | {claim.expected} | {ratio(claim)} |"
         number = words = ""
     if number:

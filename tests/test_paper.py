@@ -1,6 +1,7 @@
 """Citations attached to functions: what a bound checks, returns and tells."""
 
 import inspect
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,8 +11,10 @@ import sympy
 from fedtheory.arithmetic import maximum
 from fedtheory.bounds import power_of_choice
 from fedtheory.errors import AssumptionViolated
-from fedtheory.paper import Hypothesis, Paper, Statement, is_bound, states
+from fedtheory.paper import UNSEEN, Hypothesis, Paper, Statement, is_bound, states
 from fedtheory.scheme import ANY_SCHEME, Scheme
+from fedtheory.verification import known_bounds, known_claims
+from tests.environment import ROOT
 
 PAPER = Paper("example", "An Example", "Author", 2020)
 SMALL_STEP = Hypothesis("step_size <= 1/(4 L)", lambda step_size, L: (step_size, "<=", 1 / (4 * L)))
@@ -33,6 +36,26 @@ def test_a_bound_is_a_plain_function_with_its_source():
     assert str(geometric.statement) == "Author (2020), Theorem 0, (1) [printed]"
     assert [hypothesis.text for hypothesis in geometric.hypotheses] == ["step_size <= 1/(4 L)", "F is nice"]
     assert geometric.printed is geometric
+
+
+def test_nothing_is_called_printed_that_was_not_compared_with_the_print():
+    heard = replace(PAPER, compared=False)
+    assert str(Statement(heard, "Lemma 1")) == "Author (2020), Lemma 1 [as published, to our knowledge]"
+    assert str(Statement(heard, "Lemma 1", form="derived")) == "Author (2020), Lemma 1 [derived]"
+
+
+def test_two_papers_of_the_library_were_not_compared_and_their_pages_and_labels_say_so():
+    bounds = [bound for bound in known_bounds().values() if not bound.statement.paper.compared]
+    claims = [claim for claim in known_claims().values() if not claim.statement.paper.compared]
+    statements = [*(bound.statement for bound in bounds), *(claim.statement for claim in claims)]
+    assert {statement.paper.key for statement in statements} == {"fedavg", "optimal-client-sampling"}
+    assert [str(statement) for statement in statements if "[printed]" in str(statement)] == []
+    # A printed form beside another one would say that the print had been seen.
+    assert [bound for bound in bounds if bound.printed is not bound] == []
+    for key in ("fedavg", "optimal_client_sampling"):
+        text = " ".join((ROOT / "docs" / "theory" / f"{key}.md").read_text(encoding="utf-8").split())
+        assert f"*{UNSEEN}*" in text
+        assert "compared with the print" in text
 
 
 def test_value_is_the_sum_of_the_terms():

@@ -199,7 +199,7 @@ def _verify_options(command: argparse.ArgumentParser) -> None:
     )
     size.add_argument("--instances", type=int, metavar="N", help="so many instances of each claim instead")
     command.add_argument("--paper", help="only claims of this paper, the first part of their keys")
-    command.add_argument("--kind", help="only claims of this kind, such as inequality or erratum")
+    command.add_argument("--kind", help="only claims of this kind, such as inequality, erratum or 'refuted conjecture'")
     command.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="so many processes; the verdicts are the same"
     )

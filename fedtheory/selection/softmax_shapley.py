@@ -47,7 +47,8 @@ class SoftmaxShapley:
 
     Notes
     -----
-    Nagalapatti, Narayanam (2021), "Game of Gradients", as GreedyFed compares with it.
+    Nagalapatti, Narayanam (2021), "Game of Gradients", as GreedyFed compares with it, but for one thing: as it
+    describes S-FedAvg, phi averages cumulative values, means over the rounds so far; here the values of the rounds.
     """
 
     num_selected: int

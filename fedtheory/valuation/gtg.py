@@ -19,7 +19,8 @@ def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng
     """Estimate the Shapley values of a round of federated learning, and stop when they hardly change.
 
     Read as Algorithm 2 of GreedyFed must be: as printed its mean divides by a counter that begins at 0 and that all
-    orders of a sweep share; here the mean runs over orders seen.
+    orders of a sweep share; here the mean runs over orders seen. Where it allows 50 n sweeps of n
+    orders, these are 50 sweeps.
 
     Parameters
     ----------

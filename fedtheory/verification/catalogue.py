@@ -96,7 +96,7 @@ def select_claims(
     paper
         The key of a paper.
     kind
-        ``identity``, ``inequality``, ``optimality``, ``rate``, ``erratum`` or ``reproduction``.
+        One of ``KINDS``, as ``inequality``, ``erratum`` or ``refuted conjecture``.
     among
         Claims by key.
 

@@ -10,9 +10,11 @@ import numpy as np
 from fedtheory.paper import Bound, Statement
 from fedtheory.verification.findings import FAILS, HOLDS, Finding
 
-__all__ = ["BUDGETS", "KINDS", "Check", "Claim", "claim"]
+__all__ = ["BUDGETS", "KINDS", "REFUTED", "Check", "Claim", "claim"]
 
-KINDS = ("identity", "inequality", "optimality", "rate", "erratum", "reproduction")
+KINDS = ("identity", "inequality", "optimality", "rate", "erratum", "refuted conjecture", "reproduction")
+# Kinds of claims that must fail: what is false in print, and a tempting guess that nobody printed.
+REFUTED = ("erratum", "refuted conjecture")
 BUDGETS = ("quick", "thorough")
 
 Check = Callable[[np.random.Generator], Finding]
@@ -33,7 +35,7 @@ class Claim:
     statement
         The source, with the form (printed, corrected, derived, refined) that the check follows.
     kind
-        One of ``KINDS``.
+        One of ``KINDS``: an ``erratum`` is about what a paper prints, a ``refuted conjecture`` about a guess of others.
     check
         Draws one instance from the generator and says what it shows. Pytest, the command line and the counterexample
         search all call this one function. It should use ``rng.random`` and ``rng.integers`` only, so that the search
@@ -41,7 +43,7 @@ class Claim:
     hypotheses
         What must hold, in words; by default what the bound assumes.
     expected
-        The verdict that the theory says is right: ``fails`` for an erratum.
+        The verdict that the theory says is right: ``fails`` for an erratum and for a refuted conjecture.
     instances
         Numbers of instances at the quick and at the thorough budget; (1, 1) for a single deterministic instance.
     bound
@@ -127,7 +129,7 @@ def claim(
     also
         Hypotheses that the check needs in addition to those.
     expected
-        By default ``fails`` for an erratum and ``holds`` otherwise.
+        By default ``fails`` for an erratum and for a refuted conjecture, ``holds`` otherwise.
 
     Returns
     -------
@@ -153,7 +155,7 @@ def claim(
     """
     bound, statement = (None, source) if isinstance(source, Statement) else (source, source.statement)
     assumed = hypotheses or tuple(hypothesis.text for hypothesis in (bound.hypotheses if bound else ()))
-    verdict = expected or (FAILS if kind == "erratum" else HOLDS)
+    verdict = expected or (FAILS if kind in REFUTED else HOLDS)
 
     def attach(check: Check) -> Claim:
         return Claim(

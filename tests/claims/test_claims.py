@@ -11,8 +11,8 @@ from fedtheory.claims.power_of_choice import weighted
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.rounds import gap
 from fedtheory.rational.run_draws import draw_run
-from fedtheory.verification.catalogue import known_claims, known_tapes
-from fedtheory.verification.claims import Claim
+from fedtheory.verification.catalogue import known_claims, known_tapes, select_claims
+from fedtheory.verification.claims import REFUTED, Claim
 from fedtheory.verification.conclusions import concluded
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.tapes import replay
@@ -97,11 +97,25 @@ def test_a_stored_tape_strains_its_claim_more_than_a_search_from_nothing(key: st
     assert replay(CLAIMS[key], TAPES[key]).strain >= found.strain * (1 - 1e-9)
 
 
-def test_an_erratum_is_exact() -> None:
-    errata = [claim for claim in CLAIMS.values() if claim.kind == "erratum"]
-    assert errata
-    assert {claim.expected for claim in errata} == {"fails"}
-    assert {examine(claim).side for claim in errata if claim.is_single} == {"exact"}
+@pytest.mark.parametrize("kind", REFUTED)
+def test_what_must_fail_fails_exactly(kind: str) -> None:
+    refuted = [claim for claim in CLAIMS.values() if claim.kind == kind]
+    assert refuted
+    assert {claim.expected for claim in refuted} == {"fails"}
+    assert {examine(claim).side for claim in refuted if claim.is_single} == {"exact"}
+
+
+def test_an_erratum_is_about_what_is_printed_and_a_refuted_conjecture_about_what_is_not() -> None:
+    forms = {kind: {claim.statement.form for claim in CLAIMS.values() if claim.kind == kind} for kind in REFUTED}
+    assert forms["erratum"] == {"printed"}
+    assert "printed" not in forms["refuted conjecture"]
+
+
+def test_what_is_false_in_print_can_be_asked_for_without_guesses() -> None:
+    errata, guesses = ({claim.key for claim in select_claims(kind=kind)} for kind in REFUTED)
+    assert "power-of-choice:equation-85-as-printed" in errata
+    assert {"fedavg:two-steps-guess", "power-of-choice:availability-with-memory"} <= guesses
+    assert not errata & guesses
 
 
 @pytest.mark.parametrize(("num_steps", "rounds"), [(10, 1), (10, 2), (20, 1)])

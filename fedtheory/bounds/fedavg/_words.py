@@ -41,6 +41,7 @@ PAPER = Paper(
     authors="Li, Huang, Yang, Wang, Zhang",
     year=2020,
     url="https://arxiv.org/abs/1907.02189",
+    compared=False,  # it is known through papers that cite it
 )
 
 EVERYBODY = (Scheme("all", "weighted"),)

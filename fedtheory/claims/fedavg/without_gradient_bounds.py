@@ -231,7 +231,7 @@ def _guess(distance2: Fraction, objective_gap: Fraction, *, mu: Fraction, L: Fra
     "fedavg:two-steps-guess",
     "Two local steps of all clients cost what tilted parabolas make them cost: c^2 eta^3 L (L - mu)/(2 - eta (L + mu))",
     Statement(li.PAPER, "Theorem 1", "two local steps, a guess from quadratic clients", form="derived"),
-    "erratum",
+    "refuted conjecture",
     instances=(1, 1),
     remark="refuted by a certified federation that is not quadratic; fedavg.one_round has the coefficient that holds",
 )

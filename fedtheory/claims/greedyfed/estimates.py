@@ -113,7 +113,7 @@ def truncated_sum(rng: np.random.Generator) -> Finding:
     "greedyfed:truncated-values",
     "each value of GTG-Shapley is within the tolerance",
     Statement(GREEDYFED, _ALGORITHM_2, form="derived"),
-    "erratum",
+    "refuted conjecture",
     instances=(1, 1),
     remark="Where one client stands the round is worth as much as with all; the other two cancel, and are cut off.",
 )

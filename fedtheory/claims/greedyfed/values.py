@@ -83,7 +83,7 @@ def linearity(rng: np.random.Generator) -> Finding:
     "greedyfed:unchanged-client",
     "a client that returns the server's model is a null player",
     Statement(GREEDYFED, "Section II", form="derived"),
-    "erratum",
+    "refuted conjecture",
     instances=(1, 1),
     remark="It dilutes the mean: here the other client alone reaches the minimizer, and with it only half of the way.",
 )

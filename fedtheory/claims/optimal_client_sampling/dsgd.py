@@ -140,7 +140,7 @@ def variant(drawn: SampledRound, fed: RationalQuadratics) -> Fraction:
     "optimal-client-sampling:theorem-13-per-client",
     "the variant of Theorem 13 with sum_i w_i^2 Z_i in the place of W sum_i w_i Z_i, unequal weights",
     ocs.dsgd_per_client_variant,
-    "erratum",
+    "refuted conjecture",
     instances=(1, 1),
     remark="f_i(x) - f_i(x*) has a sign; with equal weights the variant is Theorem 13 itself",
 )
@@ -162,7 +162,7 @@ def per_client_variant(_: np.random.Generator) -> Finding:
     "optimal-client-sampling:theorem-13-per-client-as-stated",
     "the variant of Theorem 13 with sum_i w_i^2 Z_i in the place of W sum_i w_i Z_i, any weights",
     ocs.dsgd_per_client_variant,
-    "erratum",
+    "refuted conjecture",
     remark="f_i(x) - f_i(x*) has a sign; with equal weights the variant is Theorem 13 itself",
 )
 def per_client_variant_as_stated(rng: np.random.Generator) -> Finding:

@@ -135,7 +135,7 @@ def concave_client() -> SampledRound:
     "optimal-client-sampling:uncorrelated-noise",
     "E |h_i + zeta_i|^2 <= E |h_i|^2 + E |zeta_i|^2 for the means of local gradients and of local noise",
     Statement(ocs.PAPER, "Theorems 17 and 18", "a tempting step of their proofs", form="variant"),
-    "erratum",
+    "refuted conjecture",
     hypotheses=("f_i is L-smooth, possibly non-convex",),
     instances=(1, 1),
 )

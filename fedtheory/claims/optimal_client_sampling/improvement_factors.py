@@ -115,7 +115,7 @@ def spread(norms: Vector, probabilities: Vector | list[Fraction]) -> Fraction:
     "optimal-client-sampling:approximate-unrescaled",
     "without rescaling, the approximate sampling has at most the variance of the uniform one",
     _ALGORITHM_2,
-    "erratum",
+    "refuted conjecture",
     hypotheses=(_PROBLEM, "no rescaling is made"),
     instances=(1, 1),
 )
@@ -130,7 +130,7 @@ def approximate_unrescaled(_: np.random.Generator) -> Finding:
     "optimal-client-sampling:approximate-unrescaled-as-stated",
     "without rescaling, the approximate sampling has at most the variance of the uniform one, for any norms and m < n",
     _ALGORITHM_2,
-    "erratum",
+    "refuted conjecture",
     hypotheses=("norms at least 0 and finite, 0 < m < n", "no rescaling is made"),
     remark="what a cut at 1 takes away is missing where the norms are just below",
 )

@@ -20,7 +20,7 @@ from fedtheory.verification.findings import Finding, at_most
     "optimal-client-sampling:mean-of-alpha",
     "the variance by sampling is (alpha (n - m)/m) E sum_i t_i^2 with the mean of alpha over the updates",
     Statement(ocs.PAPER, "Definition 11", "eq. (15), its alpha averaged", form="variant"),
-    "erratum",
+    "refuted conjecture",
     instances=(1, 1),
     remark="alpha is a ratio of expectations",
 )
@@ -41,7 +41,7 @@ def _variance(norms: Vector, probabilities: Vector) -> Fraction:
     "optimal-client-sampling:mean-of-gamma",
     "over rounds that start from different models E |G|^2 is that of one gamma, the mean of theirs: 1/E[gamma^k]",
     Statement(ocs.PAPER, "Theorem 13", "over several rounds, with 1/E[gamma^k]", form="variant"),
-    "erratum",
+    "refuted conjecture",
     instances=(1, 1),
     remark="E[1/gamma^k] is larger, by Jensen's inequality",
 )
@@ -72,7 +72,7 @@ def _two_updates(weighted: Vector) -> SampledRound:
     "optimal-client-sampling:contraction-mean-of-gamma",
     "Theorem 13, expected over rounds in which gamma^k is random, holds with 1/E[gamma^k] for E[1/gamma^k]",
     Statement(ocs.PAPER, "Theorem 13", "expected over rounds, with 1/E[gamma^k]", form="variant"),
-    "erratum",
+    "refuted conjecture",
     instances=(1, 1),
     remark="the budget is drawn anew in each round; for a fixed one and optimal sampling no instance is known",
 )

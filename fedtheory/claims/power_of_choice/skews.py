@@ -56,8 +56,8 @@ def skew_order(rng: np.random.Generator) -> Finding:
 @claim(
     "power-of-choice:skew-order-on-iterates",
     "rho_bar <= rho_tilde where rho_bar is a minimum over the models of a run only",
-    Statement(PAPER, "Section 3.1", "after eq. (6)"),
-    "erratum",
+    Statement(PAPER, "Section 3.1", "after eq. (6), over the models of a run", form="variant"),
+    "refuted conjecture",
     instances=(1, 1),
     remark="a run need not come near w*; published code estimates rho_bar on the models of a run",
 )
