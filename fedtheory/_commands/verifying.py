@@ -11,7 +11,7 @@ from fedtheory._commands.documents import document, print_json
 from fedtheory._commands.origins import own_claims
 from fedtheory._commands.refusals import refuse, writable
 from fedtheory._console import live_progress, show_table
-from fedtheory._files import json_writer
+from fedtheory._files import bytes_writer, deliver, json_writer
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.conclusions import Verdict
@@ -96,7 +96,7 @@ def _report(
         show_table(console_rows(found), caption=summary(found))
     sys.stdout.writelines(f"{note}\n" for note in notes(found))
     if target is not None:
-        json_writer(content)(target)
+        deliver(target, json_writer(content))
 
 
 def _write_page(verdicts: Sequence[Verdict], content: Mapping[str, Any], target: Path) -> None:
@@ -110,6 +110,4 @@ def _write_page(verdicts: Sequence[Verdict], content: Mapping[str, Any], target:
     }
     told = {name.replace("_", " "): value for name, value in {**header, **content["machine"]}.items()}
     page = html_report(verdicts, told)
-    waiting = target.with_name(f".{target.name}.partial")
-    waiting.write_text(page, encoding="utf-8")
-    waiting.replace(target)
+    deliver(target, bytes_writer(page.encode("utf-8")))

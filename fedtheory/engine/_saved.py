@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from fedtheory._files import Writer, netcdf_writer
+from fedtheory._files import Writer, bytes_writer, netcdf_bytes, netcdf_writer
 from fedtheory.engine._recipes import Recipe
 from fedtheory.engine.contract import RECORDS
 
@@ -22,7 +22,8 @@ def writer(run: Any, *, federation: bool) -> Writer:
     recipe = (run.recipe if federation else run.recipe.without("fed")).by_content
     about = {"form": recipe.form, "made_by": recipe.surroundings}
     arrays = {name: ([f"{name}_{axis}" for axis in range(a.ndim)], a) for name, a in recipe.arrays.items()}
-    return netcdf_writer(run.to_xarray(), {_GROUP: xr.Dataset(arrays, attrs={"about": json.dumps(about)})})
+    group = {_GROUP: xr.Dataset(arrays, attrs={"about": json.dumps(about)})}
+    return bytes_writer(netcdf_bytes(run.to_xarray(), group))
 
 
 def read(path: Path) -> dict[str, Any]:
