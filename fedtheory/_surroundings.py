@@ -122,5 +122,12 @@ def _about_files(config: Path, environment: dict[str, str]) -> list[tuple[str, s
 
 
 def _done(command: list[str], environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
-    silent, options = subprocess.DEVNULL, {"capture_output": True, "text": True, "timeout": _PATIENCE, "check": False}
-    return subprocess.run(command, env=environment, stdin=silent, **options)  # type: ignore[call-overload,no-any-return]
+    return subprocess.run(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE,
+        check=False,
+    )

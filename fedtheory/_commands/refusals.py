@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from fedtheory._console import warn
+
 __all__ = ["one_of", "program", "refuse", "writable"]
 
 
@@ -15,7 +17,7 @@ def program() -> str:
 
 def refuse(message: str) -> NoReturn:
     """Leave with one line and exit code 2."""
-    sys.stderr.write(f"{program()}: error: {' '.join(message.split())}\n")
+    warn(f"{program()}: error: {' '.join(message.split())}")
     raise SystemExit(2)
 
 

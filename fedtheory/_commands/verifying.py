@@ -1,7 +1,6 @@
 """``verify``: verdicts on claims."""
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from fedtheory._commands.background import in_background
 from fedtheory._commands.documents import document, print_json
 from fedtheory._commands.origins import own_claims
 from fedtheory._commands.refusals import refuse, writable
-from fedtheory._console import live_progress, show_table
+from fedtheory._console import live_progress, say, show_table, warn
 from fedtheory._files import bytes_writer, deliver, json_writer
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
@@ -43,7 +42,7 @@ def verify_claims(arguments: argparse.Namespace) -> int:
         refuse(str(error))
     verdicts, interrupted = _collect(selected, arguments)
     if interrupted:
-        sys.stderr.write(f"interrupted after {len(verdicts)} of {len(selected)} claims\n")
+        warn(f"interrupted after {len(verdicts)} of {len(selected)} claims")
     _report(verdicts, arguments, target, interrupted=interrupted)
     return 130 if interrupted else 0 if all(verdict.as_expected for verdict in verdicts) else 1
 
@@ -94,7 +93,7 @@ def _report(
         return
     if found:
         show_table(console_rows(found), caption=summary(found))
-    sys.stdout.writelines(f"{note}\n" for note in notes(found))
+    say(*notes(found))
     if target is not None:
         deliver(target, json_writer(content))
 
