@@ -9,7 +9,7 @@ import numpy as np
 from fedtheory._commands.background import in_background
 from fedtheory._commands.documents import document, print_json
 from fedtheory._commands.origins import own_claims
-from fedtheory._commands.refusals import refuse
+from fedtheory._commands.refusals import mention_processors, refuse
 from fedtheory._commands.showing import write_pairs
 from fedtheory._console import live_progress, warn
 from fedtheory.verification.catalogue import known_tapes, one_claim
@@ -36,6 +36,7 @@ def hunt_claim(arguments: argparse.Namespace) -> int:
             refuse(f"--{option} must be above 0, got {value}")
     if arguments.seed < 0:
         refuse(f"--seed must be at least 0, got {arguments.seed}")
+    mention_processors("--jobs", min(arguments.jobs, arguments.evaluations or arguments.jobs))
     found: list[Hunt] = []
     interrupted = False
     try:

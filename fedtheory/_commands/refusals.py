@@ -1,5 +1,6 @@
 """How a command says no: one line on standard error, and exit code 2."""
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import NoReturn
 
 from fedtheory._console import warn
 
-__all__ = ["one_of", "program", "refuse", "writable"]
+__all__ = ["mention_processors", "one_of", "program", "refuse", "writable"]
 
 
 def program() -> str:
@@ -19,6 +20,13 @@ def refuse(message: str) -> NoReturn:
     """Leave with one line and exit code 2."""
     warn(f"{program()}: error: {' '.join(message.split())}")
     raise SystemExit(2)
+
+
+def mention_processors(option: str, started: int) -> None:
+    """Say so if more processes are started than there are processors: they wait, and each takes memory."""
+    processors = os.cpu_count() or 1
+    if started > processors:
+        warn(f"warning: {option} starts {started} processes, and there are {processors} processors")
 
 
 def one_of(name: str, known: Sequence[str], what: str) -> str:

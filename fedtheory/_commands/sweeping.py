@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fedtheory._commands.refusals import refuse
+from fedtheory._commands.refusals import mention_processors, refuse
 from fedtheory._console import say, show_table, warn
 from fedtheory._files import place
 from fedtheory.study import save_figure
@@ -30,6 +30,8 @@ def sweep_study(arguments: argparse.Namespace) -> int:
             options = _options(arguments)
             if arguments.plan:
                 return _show_plan(arguments, options)
+            if arguments.backend == "processes" and arguments.workers is not None:
+                mention_processors("--workers", arguments.workers)
             found = sweep(
                 arguments.study, scheduler=arguments.scheduler, force=arguments.force, progress=True, **options
             )

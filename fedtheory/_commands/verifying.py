@@ -8,7 +8,7 @@ from typing import Any
 from fedtheory._commands.background import in_background
 from fedtheory._commands.documents import document, print_json
 from fedtheory._commands.origins import own_claims
-from fedtheory._commands.refusals import refuse, writable
+from fedtheory._commands.refusals import mention_processors, refuse, writable
 from fedtheory._console import live_progress, say, show_table, warn
 from fedtheory._files import bytes_writer, deliver, json_writer
 from fedtheory.verification.catalogue import select_claims
@@ -40,6 +40,7 @@ def verify_claims(arguments: argparse.Namespace) -> int:
         selected = select_claims(arguments.keys or None, arguments.paper, arguments.kind, own)
     except ValueError as error:
         refuse(str(error))
+    mention_processors("--jobs", min(arguments.jobs, len(selected)))
     verdicts, interrupted = _collect(selected, arguments)
     if interrupted:
         warn(f"interrupted after {len(verdicts)} of {len(selected)} claims")
