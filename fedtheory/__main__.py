@@ -16,6 +16,7 @@ from typing import NoReturn
 from fedtheory._commands.completing import complete, is_asked, write_script
 from fedtheory._commands.parsing import parser_of_commands
 from fedtheory._commands.refusals import refuse
+from fedtheory._console import warn
 
 __all__ = ["main", "run"]
 
@@ -47,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = write_script(arguments.shell) if arguments.command == "completion" else _run(arguments, rest)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
+        warn("interrupted")
         return _INTERRUPTED
     except BrokenPipeError:
         # Whoever reads has enough, as in `fedtheory list | head`. What is still to be flushed at the exit goes nowhere.
@@ -57,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _tell(message: Warning | str, *_: object, **__: object) -> None:
-    sys.stderr.write(f"warning: {message}\n")
+    warn(f"warning: {message}")
 
 
 def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:

@@ -5,6 +5,7 @@ import io
 import pickle
 import re
 import sys
+import warnings
 from collections.abc import Callable
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import Any, TypeVar, final
 import numba
 from numba.core import environment, runtime
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+
+from fedtheory.errors import CacheWarning
 
 __all__ = ["compiled", "compiled_with_reordering", "inlined", "is_compiled", "with_checked_bounds"]
 
@@ -57,7 +60,11 @@ def with_checked_bounds(dispatcher: Any) -> Any:
     checked = numba.jit(**{**options, "boundscheck": True})(function)
     if not isinstance(dispatcher._cache, NullCache):
         # Numba does not ask whether a cached function checks its bounds: it gets an index of its own.
-        checked.enable_caching()
+        try:
+            checked.enable_caching()
+        except RuntimeError:
+            _say_that_nothing_is_kept()
+            return checked
         cached, known = checked._cache, dispatcher._cache._cache_file
         name = f"{cached._impl.filename_base}-checked"
         cached._cache_file = IndexDataCacheFile(cached.cache_path, name, known._source_stamp)
@@ -81,12 +88,38 @@ def _never_stale(dispatcher: Any) -> Any:
 
 
 def _cache_of(function: Callable[..., Any], stamp: str) -> Any:
-    found = FunctionCache(function)
+    try:
+        found = FunctionCache(function)
+    except RuntimeError:  # neither beside the library nor at home there is a folder to write to
+        _say_that_nothing_is_kept()
+        return NullCache()
     index = found._cache_file
     index._source_stamp = stamp
     index._load_index = _readable(index._load_index)
     _load_directly(found)
+    found.save_overload = _at_most_a_warning(found.save_overload)
     return found
+
+
+def _at_most_a_warning(save: Callable[..., None]) -> Callable[..., None]:
+    # A folder may fill up, or be closed, after it was found.
+    def save_if_possible(signature: Any, compiled_code: Any) -> None:
+        try:
+            save(signature, compiled_code)
+        except OSError:
+            _say_that_nothing_is_kept()
+
+    return save_if_possible
+
+
+@cache
+def _say_that_nothing_is_kept() -> None:
+    """Warn, once in a process."""
+    text = (
+        "compiled code cannot be kept, as no folder for it can be written: every process compiles anew "
+        "(NUMBA_CACHE_DIR names a folder that can)"
+    )
+    warnings.warn(text, CacheWarning, stacklevel=2)
 
 
 def _readable(load_index: Callable[[], dict[Any, str]]) -> Callable[[], dict[Any, str]]:

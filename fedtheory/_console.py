@@ -1,4 +1,7 @@
-"""What a command shows: a live progress display, one table, and complaints that fit on a line."""
+"""What a command shows: a live progress display, one table, and complaints that fit on a line.
+
+All text of commands leaves through ``say`` and ``warn``: none of a claim, a study or a file steers the terminal.
+"""
 
 import contextlib
 import itertools
@@ -7,12 +10,22 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fedtheory._wording import written
+from fedtheory._wording import plain, written
 
-__all__ = ["first_sentence", "live_progress", "show_table"]
+__all__ = ["first_sentence", "live_progress", "say", "show_table", "warn"]
 
 # A column of sentences folds down to this many characters; narrower it would be a tower of words.
 _NARROWEST = 24
+
+
+def say(*lines: str, end: str = "\n") -> None:
+    """Write lines to standard output, control characters as their escapes."""
+    sys.stdout.write("".join(f"{plain(line)}{end}" for line in lines))
+
+
+def warn(*lines: str) -> None:
+    """Write lines to standard error, control characters as their escapes."""
+    sys.stderr.write("".join(f"{plain(line)}\n" for line in lines))
 
 
 def first_sentence(panel: str) -> str:
@@ -50,11 +63,12 @@ def show_table(rows: Sequence[Mapping[str, Any]], title: str = "", caption: str 
     those that do not fit even so are left out and named below. In a pipe there are plain columns, two blanks or more
     apart.
     """
-    cells = [{name: written(value) for name, value in row.items()} for row in rows]
-    right = {name for name, value in rows[0].items() if not isinstance(value, str)}
+    title, caption = plain(title), plain(caption)
+    cells = [{plain(name): plain(written(value)) for name, value in row.items()} for row in rows]
+    right = {plain(name) for name, value in rows[0].items() if not isinstance(value, str)}
     if not sys.stdout.isatty():
         # The gallery takes the place of standard output with something that only writes.
-        sys.stdout.write("".join(f"{line}\n" for line in _plain(cells, right, title, caption)))
+        say(*_plain(cells, right, title, caption))
         return
     from rich.console import Console
 

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import stat
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -15,19 +16,26 @@ from typing import IO, Any
 __all__ = [
     "Writer",
     "bytes_writer",
+    "deliver",
     "digest",
     "hold",
     "json_writer",
+    "netcdf_bytes",
     "netcdf_writer",
     "place",
     "publish",
     "read_json",
+    "refuse_link",
     "same_files",
+    "sealed",
+    "unsealed",
+    "writable",
 ]
 
-Writer = Callable[[Path], None]
+Writer = Callable[[IO[bytes]], None]
 
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
+_SEAL = b"\nsealed by fedtheory, sha256 "
 
 
 def publish(folder: Path, writers: Mapping[str, Writer], seal: str, sealed: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,6 +78,16 @@ def place(path: Path, write: Writer, *, new: bool = False) -> None:
         waiting.unlink(missing_ok=True)
 
 
+def deliver(path: Path, write: Writer) -> None:
+    """Write a file that somebody named: whole or not at all, but straight into a device or a pipe."""
+    if path.exists() and not path.is_file():
+        with path.open("wb") as stream:
+            write(stream)
+    else:
+        # A link that was named is meant to lead where it does.
+        place(path.resolve(), write)
+
+
 def _take_name(waiting: Path, path: Path) -> None:
     try:
         os.link(waiting, path)
@@ -87,8 +105,10 @@ def hold(path: Path) -> IO[str]:
     ------
     BlockingIOError
         If another process holds it, whose number is the ``strerror``.
+    FileExistsError
+        If what has the name is a link, or no plain file: a folder from somebody else may lead anywhere.
     """
-    lock = path.open("a+", encoding="utf-8")
+    lock = _opened_itself(path)
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -109,14 +129,62 @@ def hold(path: Path) -> IO[str]:
     return lock
 
 
+def _opened_itself(path: Path) -> IO[str]:
+    """Open a file to be read and written, or make it; what is not a file of its own with one name is not touched."""
+    refuse_link(path)
+    try:
+        number = os.open(path, os.O_RDWR | os.O_CREAT | _not_followed(), 0o666)
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # it has become one meanwhile
+            refuse_link(path)
+        raise
+    opened = os.fdopen(number, "r+", encoding="utf-8")
+    found = os.fstat(number)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        opened.close()
+        message = f"{path} must be a plain file of its own, got a second name of one or something else: remove it"
+        raise FileExistsError(message)
+    return opened
+
+
+def _not_followed() -> int:
+    # Windows has neither of the first two, and makes links for those only who may.
+    return getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def refuse_link(path: Path) -> None:
+    """Raise FileExistsError if a name in a folder that is written into leads elsewhere."""
+    if path.is_symlink():
+        message = f"{path} must be no link, got one, which leads elsewhere: remove it"
+        raise FileExistsError(message)
+
+
+def writable(path: Path) -> None:
+    """Raise OSError unless a file of this name can be placed, before there is anything to place."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    waiting = _partial(path.parent, path.name)
+    try:
+        _opened_new(waiting).close()
+    finally:
+        waiting.unlink(missing_ok=True)
+
+
 def _partial(folder: Path, name: str) -> Path:
     return folder / f".{name}.{os.getpid()}-{threading.get_native_id()}.partial"
 
 
+def _opened_new(path: Path) -> IO[bytes]:
+    """Make a file that nobody else has made; one of the name that was left behind, or a link, is removed unread."""
+    path.unlink(missing_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _not_followed(), 0o666), "wb")
+
+
 def _flushed(path: Path, write: Writer) -> None:
     try:
-        write(path)
-        with path.open("rb") as stream:
+        with _opened_new(path) as stream:
+            write(stream)
+            stream.flush()
             os.fsync(stream.fileno())
     except OSError as error:
         if error.errno not in _NO_ROOM:
@@ -129,36 +197,66 @@ def _flushed(path: Path, write: Writer) -> None:
 def bytes_writer(content: bytes) -> Writer:
     """Return what writes bytes."""
 
-    def write(path: Path) -> None:
-        path.write_bytes(content)
+    def write(stream: IO[bytes]) -> None:
+        stream.write(content)
 
     return write
 
 
-def netcdf_writer(data: Any, groups: Mapping[str, Any] | None = None) -> Writer:
-    """Return what writes a data set as netCDF, with others in groups of it.
+def netcdf_writer(data: Any) -> Writer:
+    """Return what writes a data set as netCDF."""
+    return bytes_writer(netcdf_bytes(data))
+
+
+def netcdf_bytes(data: Any, groups: Mapping[str, Any] | None = None) -> bytes:
+    """Return a data set as netCDF, with others in groups of it.
 
     The file is made in memory: on a full disk the HDF5 library does not complain, it ends the process.
     """
-
-    def write(path: Path) -> None:
-        content = io.BytesIO()
-        data.to_netcdf(content, engine="h5netcdf")
-        for name, more in (groups or {}).items():
-            more.to_netcdf(content, engine="h5netcdf", mode="a", group=name)
-        path.write_bytes(content.getbuffer())
-
-    return write
+    content = io.BytesIO()
+    data.to_netcdf(content, engine="h5netcdf")
+    for name, more in (groups or {}).items():
+        more.to_netcdf(content, engine="h5netcdf", mode="a", group=name)
+    return content.getvalue()
 
 
 def json_writer(value: Any) -> Writer:
     """Return what writes a value as JSON; NumPy scalars become numbers."""
     text = json.dumps(value, indent=2, default=lambda number: number.item()) + "\n"
+    return bytes_writer(text.encode("utf-8"))
 
-    def write(path: Path) -> None:
-        path.write_text(text, encoding="utf-8")
 
-    return write
+def sealed(content: bytes) -> bytes:
+    """Return the content with a digest of it at the end, where archives and HDF5 do not look.
+
+    It tells damage and edits. It is no signature: whoever writes another content can seal that.
+
+    >>> unsealed(sealed(b"content")), unsealed(b"content")
+    (b'content', None)
+    """
+    return content + _SEAL + hashlib.sha256(content).hexdigest().encode()
+
+
+def unsealed(content: bytes) -> bytes | None:
+    """Return the content without its seal, None if it has none.
+
+    Raises
+    ------
+    ValueError
+        If it is not what was sealed.
+
+    >>> unsealed(sealed(b"content").replace(b"content", b"contend"))
+    Traceback (most recent call last):
+    ValueError: it is not what was sealed
+    """
+    length = len(_SEAL) + 2 * hashlib.sha256().digest_size
+    whole, seal = content[:-length], content[-length:]
+    if not seal.startswith(_SEAL):
+        return None
+    if seal != sealed(whole)[-length:]:
+        message = "it is not what was sealed"
+        raise ValueError(message)
+    return whole
 
 
 def read_json(path: Path) -> Any:

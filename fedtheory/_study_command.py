@@ -4,12 +4,11 @@ import contextlib
 import dataclasses
 import inspect
 import io
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from fedtheory._console import first_sentence, show_table
+from fedtheory._console import first_sentence, say, show_table, warn
 from fedtheory._study_folder import read, restored
 
 __all__ = ["complain", "default_folder", "parse", "tell"]
@@ -50,13 +49,13 @@ def tell(study: Any, result: Any) -> int:
     for name, check in failed.items():
         complain(study, f"check failed: {name}: {check.detail}")
     held = f"{len(result.checks) - len(failed)} of {len(result.checks)} checks hold"
-    print(held, end="; ")  # noqa: T201
+    say(held, end="; ")
     return len(failed)
 
 
 def complain(study: Any, message: str) -> None:
     """Say what is wrong, in one line."""
-    print(f"{study.name}: {message}", file=sys.stderr)  # noqa: T201
+    warn(f"{study.name}: {message}")
 
 
 def _command(study: Any, kind: type) -> Any:

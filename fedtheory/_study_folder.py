@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def _is_unfinished(names: set[str]) -> bool:
     return not names - hidden or (sealing and METADATA not in names)
 
 
-def save_figure(figure: Figure, path: Path, kind: str) -> None:
+def save_figure(figure: Figure, path: Path | IO[bytes], kind: str) -> None:
     """Write a figure as ``png`` or ``pdf``; the same figure makes the same bytes, whatever the date.
 
     Labels and legends that reach beyond the figure make it larger: nothing is cut.
@@ -83,7 +83,7 @@ def save_figure(figure: Figure, path: Path, kind: str) -> None:
     figure
         A figure of matplotlib.
     path
-        The file.
+        The file, or what is open for its bytes.
     kind
         ``png`` or ``pdf``.
 
@@ -117,7 +117,7 @@ def _arranged(figure: Figure) -> Bbox:
     return whole
 
 
-def _save(figure: Figure, path: Path, kind: str, whole: Bbox) -> None:
+def _save(figure: Figure, path: Path | IO[bytes], kind: str, whole: Bbox) -> None:
     undated: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
     figure.savefig(path, format=kind, dpi=_DOTS_PER_INCH, metadata=undated, bbox_inches=whole)
 

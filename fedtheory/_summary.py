@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, final
 
-from fedtheory._wording import written
+from fedtheory._wording import plain, written
 
 __all__ = ["Summary"]
 
@@ -27,7 +27,7 @@ class Summary:
         >>> Summary("Federation", {"num_clients": 3, "mu": 0.1 + 0.2}).line
         'Federation(num_clients=3, mu=0.3)'
         """
-        return f"{self.title}({', '.join(f'{name}={written(value)}' for name, value in self.rows.items())})"
+        return plain(f"{self.title}({', '.join(f'{name}={written(value)}' for name, value in self.rows.items())})")
 
     @property
     def text(self) -> str:
@@ -40,7 +40,7 @@ class Summary:
         """
         width = max(map(len, self.rows), default=0)
         lines = (_cut(f"  {name.ljust(width)}  {written(value)}") for name, value in self.rows.items())
-        return "\n".join([self.title, *lines])
+        return plain("\n".join([self.title, *lines]))
 
     @property
     def html(self) -> str:

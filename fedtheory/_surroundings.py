@@ -1,7 +1,10 @@
 """What bits of a result can depend on beside its inputs: versions, the machine, and the state of the user's code."""
 
+import os
 import platform
+import re
 import subprocess
+import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
@@ -47,9 +50,84 @@ def changes(then: dict[str, str], now: dict[str, str]) -> tuple[str, ...]:
 
 
 def _commit() -> str:
-    command = ["git", "-C", str(Path.cwd()), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
+    """Return the commit of the working directory, without running anything that its folder asks for.
+
+    Git runs what a repository configures: a monitor of files, filters, hooks, helpers that fetch. The folder may be
+    somebody else's. So its HEAD is read here, and git compares the files with it under a configuration of our own.
+    """
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, check=False)
-    except (OSError, subprocess.SubprocessError):
+        found = next(filter(None, map(_repository, (Path.cwd(), *Path.cwd().parents))), None)
+        if found is None:
+            return ""
+        root, own, common = found
+        commit = _head(own, common)
+        with tempfile.TemporaryDirectory(prefix="fedtheory-git-") as folder:
+            return f"{commit}-dirty" if _is_dirty(Path(folder), root, own, common, commit) else commit
+    except (OSError, ValueError, subprocess.SubprocessError):
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _repository(folder: Path) -> tuple[Path, Path, Path] | None:
+    """Return the folder, its own git directory, and the one that it shares with other work trees."""
+    own = folder / ".git"
+    if own.is_file():
+        own = folder / own.read_text(encoding="utf-8").strip().removeprefix("gitdir: ")
+    if not (own / "HEAD").is_file():
+        return None
+    shared = own / "commondir"
+    return folder, own, (own / shared.read_text(encoding="utf-8").strip() if shared.is_file() else own)
+
+
+def _head(own: Path, common: Path) -> str:
+    said = (own / "HEAD").read_text(encoding="utf-8").strip()
+    name = said.removeprefix("ref: ")
+    if name != said:
+        packed = common / "packed-refs"
+        known = [place / name for place in (own, common) if (place / name).is_file()]
+        if known:
+            said = known[0].read_text(encoding="utf-8").strip()
+        elif packed.is_file():
+            lines = packed.read_text(encoding="utf-8").splitlines()
+            said = next((line.split()[0] for line in lines if line.endswith(f" {name}")), "")
+    if not re.fullmatch("[0-9a-f]{40}", said):
+        message = f"HEAD must be a commit, got {said[:60]!r}"
+        raise ValueError(message)
+    return said
+
+
+def _is_dirty(folder: Path, root: Path, own: Path, common: Path, commit: str) -> bool:
+    """Whether files that git knows differ from the commit, as a repository sees it that borrows its objects only."""
+    for name in ("objects/info", "refs"):
+        (folder / name).mkdir(parents=True)
+    (folder / "HEAD").write_text(f"{commit}\n", encoding="utf-8")
+    (folder / "objects" / "info" / "alternates").write_text(f"{(common / 'objects').resolve()}\n", encoding="utf-8")
+    known = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    places = {"GIT_DIR": folder, "GIT_WORK_TREE": root, "GIT_INDEX_FILE": (own / "index").resolve()}
+    environment = known | {name: str(place) for name, place in places.items()} | {"GIT_NO_LAZY_FETCH": "1"}
+    harmless = [f"core.{name}={value}" for name, value in _about_files(common / "config", environment)]
+    options = ["core.fsmonitor=false", f"core.hooksPath={os.devnull}", "core.untrackedCache=false", *harmless]
+    command = ["git", "--no-optional-locks", *(word for option in options for word in ("-c", option))]
+    done = _done([*command, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"], environment)
+    done.check_returncode()
+    return bool(done.stdout.strip())
+
+
+def _about_files(config: Path, environment: dict[str, str]) -> list[tuple[str, str]]:
+    """Read from a configuration how files are written, which changes what differs, and nothing that can be run."""
+    pattern = r"^core\.(autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode)$"
+    command = ["git", "config", "--file", str(config), "--no-includes", "--get-regexp", pattern]
+    lines = _done(command, environment).stdout.splitlines()
+    pairs = (line.removeprefix("core.").partition(" ") for line in lines)
+    return [(name, value or "true") for name, _, value in pairs if re.fullmatch("[a-z]*", value)]
+
+
+def _done(command: list[str], environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE,
+        check=False,
+    )

@@ -5,7 +5,20 @@ import re
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["short", "short_exponent", "shown", "told_apart", "written"]
+__all__ = ["plain", "short", "short_exponent", "shown", "told_apart", "written"]
+
+
+# Control characters but for tabs and new lines, marks that reorder a line, and halves of characters.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def plain(text: str) -> str:
+    r"""Write what would steer a terminal as its escape: text of a file or a claim may be somebody else's.
+
+    >>> plain("title\x1b[2J")
+    'title\\x1b[2J'
+    """
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def shown(number: Any) -> str:

@@ -1,6 +1,6 @@
-"""The few errors of the library; each is a ValueError."""
+"""The few errors of the library, each a ValueError, and its warnings."""
 
-__all__ = ["AssumptionViolated", "OracleError"]
+__all__ = ["AssumptionViolated", "CacheWarning", "OracleError", "UnsealedWarning"]
 
 
 class AssumptionViolated(ValueError):
@@ -9,3 +9,11 @@ class AssumptionViolated(ValueError):
 
 class OracleError(ValueError):
     """An outside solver gave no answer that passes our own certificate."""
+
+
+class CacheWarning(UserWarning):
+    """Compiled code cannot be kept on disk: each process compiles anew."""
+
+
+class UnsealedWarning(UserWarning):
+    """A file has no seal, as it was written before there were any: damage and edits cannot be told."""

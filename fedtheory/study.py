@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from fedtheory._console import live_progress
+from fedtheory._console import live_progress, say
 from fedtheory._study_command import complain, default_folder, parse, tell
 from fedtheory._study_folder import plain_config, read, reserved, save_figure, unlike_data, write
 from fedtheory._study_records import from_records
@@ -258,7 +258,7 @@ def _command(study: Study, argv: Sequence[str]) -> int:
     with live_progress() as progress:
         result = produce(study, options.config, folder, progress=progress, force=options.force)
     failed = tell(study, result)
-    print(f"results in {folder} ({result.metadata['seconds']['run']:.1f} s)")  # noqa: T201
+    say(f"results in {folder} ({result.metadata['seconds']['run']:.1f} s)")
     return 1 if failed else 0
 
 
@@ -271,7 +271,7 @@ def _again(study: Study, options: Any) -> int:
     found = unlike_data(saved.data, result.data)
     for sentence in (*found, *changes(saved.metadata.get("surroundings", {}), result.metadata["surroundings"])):
         complain(study, sentence)
-    print(f"{'other' if found else 'the same'} data as in {options.again}")  # noqa: T201
+    say(f"{'other' if found else 'the same'} data as in {options.again}")
     return 1 if failed or found else 0
 
 
@@ -281,7 +281,7 @@ def _redraw(study: Study, folder: Path) -> int:
     for draw in study.figures.values():
         draw(stored.data)
     failed = tell(study, stored._replace(table=study.table(stored.data), checks=study.checks(stored.data)))
-    print(f"computed in {stored.metadata['seconds']['run']:.1f} s, stored in {folder}")  # noqa: T201
+    say(f"computed in {stored.metadata['seconds']['run']:.1f} s, stored in {folder}")
     return 1 if failed else 0
 
 

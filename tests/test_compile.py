@@ -11,6 +11,7 @@ import numba
 import pytest
 
 import fedtheory
+from fedtheory import _compile
 from fedtheory._compile import (
     _imports,
     _load_directly,
@@ -21,6 +22,7 @@ from fedtheory._compile import (
     with_checked_bounds,
 )
 from fedtheory._exponential import power
+from fedtheory.errors import CacheWarning
 from tests.environment import PLAIN_PYTHON, ROOT
 
 INNER = """
@@ -228,3 +230,46 @@ def test_bounds_are_checked_of_functions_of_others_that_did_not_choose() -> None
     assert with_checked_bounds(power) is power
     assert with_checked_bounds(chosen) is chosen
     assert with_checked_bounds(open_to_us).targetoptions["boundscheck"] is True
+
+
+TWICE = """
+from fedtheory._compile import compiled
+
+@compiled
+def twice(x):
+    return 2 * x
+"""
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="nothing is compiled")
+@pytest.mark.parametrize("is_named", [False, True])
+def test_where_no_folder_can_be_written_code_is_compiled_with_one_warning(tmp_path: Path, is_named: bool) -> None:
+    # Root may write anywhere, but not into what is no folder.
+    shutil.copytree(ROOT / "fedtheory", tmp_path / "fedtheory", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in (tmp_path / "fedtheory").rglob("*/"):
+        (folder / "__pycache__").write_text("")
+    for file in ("no folder", "fedtheory/__pycache__"):
+        (tmp_path / file).write_text("")
+    (tmp_path / "fedtheory" / "twice.py").write_text(TWICE)
+    closed = {"HOME": str(tmp_path / "no folder"), "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    named = {"NUMBA_CACHE_DIR": str(tmp_path / "no folder" / "within")} if is_named else {}
+    others = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+    program = "from fedtheory import twice, _exponential; print(_exponential.power(0.0), twice.twice(3))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False,
+        env=others | closed | named,
+    )  # fmt: skip
+    assert (done.stdout, done.returncode) == ("1.0 6\n", 0), done.stderr
+    assert done.stderr.count("CacheWarning: compiled code cannot be kept") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_a_folder_that_fills_up_is_one_warning() -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    _compile._say_that_nothing_is_kept.cache_clear()
+    with pytest.warns(CacheWarning, match="compiled code cannot be kept"):
+        _compile._at_most_a_warning(full)("signature", "code")
+    _compile._at_most_a_warning(full)("signature", "code")
+    _compile._say_that_nothing_is_kept.cache_clear()

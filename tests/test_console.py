@@ -1,11 +1,18 @@
 """Tables in a console are as wide as it is and no wider."""
 
+import io
+import re
 import sys
 import types
+from pathlib import Path
 
 import pytest
 
+from fedtheory.__main__ import main
 from fedtheory._console import _fitting, show_table
+from fedtheory._summary import Summary
+from fedtheory._wording import plain
+from tests.environment import ROOT
 
 ROW = {"key": "a" * 10, "title": "b" * 10, "sentence": "c" * 90, "n": "d" * 10}
 
@@ -38,3 +45,56 @@ def test_a_table_is_written_to_what_can_only_write(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sys, "stdout", only)
     show_table([{"d": 3, "gap": 0.25}], caption="all")
     assert "".join(written) == "d   gap\n3  0.25\nall\n"
+
+
+STEERING = "\x1b]0;owned\x07\x1b[2J\u202etxt.exe"
+OWN = f"""
+from fedtheory.paper import Paper, Statement
+from fedtheory.verification import at_most, claim
+
+STATEMENT = Statement(Paper("mine", {STEERING!r}, "Me", 2026), {STEERING!r})
+
+@claim("mine:half", {STEERING!r}, STATEMENT, looseness=2)
+def half(rng):
+    return at_most(float(rng.random()), 0.5)
+"""
+
+
+def test_one_home_writes_to_the_console() -> None:
+    """What other modules write is JSON, which escapes, the words of a shell, or counts."""
+    known = {"_console.py", "_progress.py", "documents.py", "completing.py"}
+    writing = re.compile(r"sys\.std(?:out|err)\.write|\bprint\(")
+    found = {
+        file.name
+        for file in (ROOT / "fedtheory").rglob("*.py")
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if writing.search(line.split("#")[0]) and not line.strip().startswith((">>>", "..."))
+    }
+    assert found == known
+
+
+@pytest.mark.parametrize(
+    "words", [["list"], ["show", "mine:half"], ["verify"], ["hunt", "mine:half", "--evaluations=9"]]
+)
+def test_a_claim_of_somebody_else_does_not_steer_the_terminal(
+    tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own.py").write_text(OWN, encoding="utf-8")
+    main([*words, f"--from={tmp_path / 'own.py'}"])
+    said = "".join(capsys.readouterr())
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", said)
+    assert "\\x1b" in said
+
+
+def test_a_table_on_a_terminal_does_not_show_what_steers_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    monkeypatch.setattr(shown, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdout", shown)
+    show_table([{STEERING: STEERING, "n": 1}], title=STEERING, caption=STEERING)
+    assert not re.search("[\x07\u202e]|\x1b[]]|\x1b\\[2J", shown.getvalue())
+    assert r"\x1b]0;owned" in shown.getvalue()
+
+
+def test_the_summary_of_a_run_from_somebody_else_does_not_steer_the_terminal() -> None:
+    text = plain(STEERING)
+    assert Summary(f"Run {STEERING}", {"strategy": STEERING}).text == f"Run {text}\n  strategy  {text}"

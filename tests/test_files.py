@@ -3,13 +3,17 @@
 import errno
 import io
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
 from rich.console import Console
 
-from fedtheory import _progress
-from fedtheory._files import bytes_writer, place
+import fedtheory as ft
+from fedtheory import _files, _progress
+from fedtheory._files import bytes_writer, deliver, hold, place, publish, sealed, unsealed
+from fedtheory._study_folder import reserved
 
 
 @pytest.mark.parametrize("has_links", [True, False])
@@ -36,8 +40,8 @@ def test_of_two_who_ask_for_a_new_file_one_gets_it(tmp_path: Path) -> None:
     [(errno.ENOSPC, r"must have room for new\.nc, got No space"), (errno.EIO, r"the disk is gone")],
 )
 def test_what_a_disk_refuses_is_said_and_leaves_nothing(tmp_path: Path, number: int, sentence: str) -> None:
-    def write(path: Path) -> None:
-        path.write_bytes(b"half")
+    def write(stream: IO[bytes]) -> None:
+        stream.write(b"half")
         raise OSError(number, "the disk is gone")
 
     with pytest.raises(OSError, match=sentence) as refusal:
@@ -65,3 +69,101 @@ def test_what_is_left_is_told_by_what_was_done_since_work_began(monkeypatch: pyt
         with _progress.reported("parts", 20, **before) as report:
             report(15)
     assert asked == [(15, 5), (5, 5)]
+
+
+def lead_to(target: Path, *names: Path) -> None:
+    for name in names:
+        name.parent.mkdir(exist_ok=True)
+        name.symlink_to(target)
+
+
+def run_into(path: Path) -> None:
+    """Let a run keep its checkpoint in a file."""
+    fed = ft.QuadraticFederation([1.0], [[0.0]], [1.0])
+    ft.fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.5, checkpoint=path)
+
+
+def save_in(path: Path) -> None:
+    fed = ft.QuadraticFederation([1.0], [[0.0]], [1.0])
+    ft.fedavg(fed, ft.selection.Full(), num_rounds=1, step_size=0.5).save(path)
+
+
+WRITERS: dict[str, Callable[[Path], object]] = {
+    "place": lambda path: place(path, bytes_writer(b"new")),
+    "publish": lambda path: publish(path.parent, {path.name: bytes_writer(b"new")}, "seal.json", {}),
+    "checkpoint": run_into,
+    "run": save_in,
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_what_waits_for_its_name_is_a_new_file_and_never_one_that_a_link_leads_to(tmp_path: Path, writer: str) -> None:
+    (tmp_path / "own").write_text("years of work")
+    waiting = [_files._partial(tmp_path / "received", name) for name in ("file", "seal.json")]
+    lead_to(tmp_path / "own", *waiting)
+    WRITERS[writer](tmp_path / "received" / "file")
+    assert (tmp_path / "own").read_text() == "years of work"
+    assert (tmp_path / "received" / "file").stat().st_size > 0
+
+
+def sweep_into(folder: Path) -> None:
+    ft.sweep(lambda d: 2.0 * d, {"d": [1]}, backend="serial", out=folder)
+
+
+def study_into(folder: Path) -> None:
+    with reserved(folder, {}, force=False):
+        pass
+
+
+@pytest.mark.parametrize("into", [sweep_into, study_into])
+@pytest.mark.parametrize("second_name", [Path.symlink_to, Path.hardlink_to])
+def test_a_lock_that_is_another_name_of_a_file_is_refused_and_the_file_stays_as_it_is(
+    tmp_path: Path, into: Callable[[Path], None], second_name: Callable[[Path, Path], None]
+) -> None:
+    (tmp_path / "own").write_text("years of work")
+    (tmp_path / "received").mkdir()
+    second_name(tmp_path / "received" / ".lock", tmp_path / "own")
+    with pytest.raises((ValueError, FileExistsError), match=r"\.lock must be (no link|a plain file of its own), got"):
+        into(tmp_path / "received")
+    assert (tmp_path / "own").read_text() == "years of work"
+
+
+def test_a_lock_that_becomes_a_link_when_it_was_looked_at_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lead_to(tmp_path / "own", tmp_path / ".lock")
+    monkeypatch.setattr(Path, "is_symlink", lambda path: False)
+    with pytest.raises(OSError, match="symbolic links"):
+        hold(tmp_path / ".lock")
+    assert not (tmp_path / "own").exists()
+
+
+def test_parts_of_a_sweep_that_lead_elsewhere_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / ".thesis.partial").write_text("years of work")
+    lead_to(tmp_path / "own", tmp_path / "received" / "parts")
+    with pytest.raises(ValueError, match=r"parts must be no link, got one, which leads elsewhere"):
+        sweep_into(tmp_path / "received")
+    assert [path.name for path in (tmp_path / "own").iterdir()] == [".thesis.partial"]
+
+
+def test_a_file_that_somebody_named_is_whole_and_a_device_stays_one(tmp_path: Path) -> None:
+    lead_to(tmp_path / "file", tmp_path / "link")
+    deliver(tmp_path / "link", bytes_writer(b"new"))
+    assert ((tmp_path / "link").is_symlink(), (tmp_path / "file").read_bytes()) == (True, b"new")
+    deliver(Path(os.devnull), bytes_writer(b"new"))
+    assert not Path(os.devnull).is_file()
+
+
+def test_a_seal_tells_every_flip_and_every_cut_of_what_was_sealed() -> None:
+    whole = sealed(b"content")
+    assert unsealed(whole) == b"content"
+    for place_of_bit in range(8 * len(whole)):
+        flipped = bytearray(whole)
+        flipped[place_of_bit // 8] ^= 1 << place_of_bit % 8
+        try:
+            found = unsealed(bytes(flipped))
+        except ValueError:
+            continue
+        assert found is None  # a flip in the words of the seal itself: none is there
+    assert [unsealed(whole[:cut]) for cut in range(len(whole))] == [None] * len(whole)

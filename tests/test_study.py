@@ -166,8 +166,8 @@ def test_a_failing_figure_leaves_the_earlier_results_as_they_were(tmp_path):
 def test_a_failing_write_leaves_the_earlier_results_as_they_were(tmp_path, monkeypatch):
     from matplotlib.figure import Figure
 
-    def full_disk(self, path, **options):
-        path.write_bytes(b"half a fig")
+    def full_disk(self, stream, **options):
+        stream.write(b"half a fig")
         raise OSError(28, "No space left on device")
 
     study.produce(TOY, TOY.quick, tmp_path)

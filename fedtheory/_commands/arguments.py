@@ -1,7 +1,6 @@
 """Arguments of a bound: what options of the command line say about them, and what their help says."""
 
 import inspect
-import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -10,6 +9,7 @@ from typing import Any
 
 from fedtheory._commands.meanings import Parameter, parameters
 from fedtheory._commands.refusals import program, refuse
+from fedtheory._console import say
 from fedtheory.paper import Bound
 from fedtheory.verification.catalogue import close_to
 
@@ -63,24 +63,21 @@ def bound_help(command: str, name: str, known: Mapping[str, Bound]) -> int:
         "",
         f"{program()} {command} {name.replace('.printed', ' --printed')} {required}",
     ]
-    sys.stdout.writelines(
-        f"{folded}\n" for line in lines for folded in textwrap.wrap(line, 80, break_on_hyphens=False) or [""]
-    )
-    sys.stdout.write("\nparameters:\n")
+    say(*(folded for line in lines for folded in textwrap.wrap(line, 80, break_on_hyphens=False) or [""]))
+    say("", "parameters:")
     for _, group in groupby(entries, key=lambda entry: entry.meaning):
         _write_parameters(list(group))
     if bound.hypotheses:
-        sys.stdout.write("\nassumes:\n")
-        sys.stdout.writelines(f"{_indented(assumed.text, 2)}\n" for assumed in bound.hypotheses)
+        say("", "assumes:", *(_indented(assumed.text, 2) for assumed in bound.hypotheses))
     return 0
 
 
 def _write_parameters(group: Sequence[Parameter]) -> None:
     for domain, alike in groupby(group, key=lambda entry: entry.domain + ("" if entry.required else ", optional")):
         names = ", ".join(_option(entry.name) for entry in alike)
-        sys.stdout.write(f"  {names}  ({domain})\n")
+        say(f"  {names}  ({domain})")
     # What pages set as code is plain on a terminal.
-    sys.stdout.write(f"{_indented(group[0].meaning.replace('``', ''), 6)}\n")
+    say(_indented(group[0].meaning.replace("``", ""), 6))
 
 
 def _indented(text: str, blanks: int) -> str:

@@ -7,7 +7,7 @@ from fedtheory._commands.arguments import given
 from fedtheory._commands.refusals import one_of, refuse, writable
 from fedtheory._commands.showing import write_pairs
 from fedtheory._console import show_table
-from fedtheory._files import json_writer
+from fedtheory._files import deliver, json_writer
 from fedtheory.verification import catalogue
 
 __all__ = ["confront_worst"]
@@ -30,5 +30,5 @@ def confront_worst(name: str, rest: Sequence[str], target: Path | None, *, force
     write_pairs([("bound", name), ("source", str(bounds[name].statement)), *remark])
     show_table(found.rows())
     if target is not None:
-        json_writer(instance)(target)
+        deliver(target, json_writer(instance))
     return 0

@@ -1,7 +1,6 @@
 """``hunt``: the instance that strains a claim most; ``replay``: one instance again."""
 
 import argparse
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,9 +9,9 @@ import numpy as np
 from fedtheory._commands.background import in_background
 from fedtheory._commands.documents import document, print_json
 from fedtheory._commands.origins import own_claims
-from fedtheory._commands.refusals import refuse
+from fedtheory._commands.refusals import mention_processors, refuse
 from fedtheory._commands.showing import write_pairs
-from fedtheory._console import live_progress
+from fedtheory._console import live_progress, warn
 from fedtheory.verification.catalogue import known_tapes, one_claim
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import FAILS, HOLDS, Finding
@@ -37,6 +36,7 @@ def hunt_claim(arguments: argparse.Namespace) -> int:
             refuse(f"--{option} must be above 0, got {value}")
     if arguments.seed < 0:
         refuse(f"--seed must be at least 0, got {arguments.seed}")
+    mention_processors("--jobs", min(arguments.jobs, arguments.evaluations or arguments.jobs))
     found: list[Hunt] = []
     interrupted = False
     try:
@@ -48,7 +48,7 @@ def hunt_claim(arguments: argparse.Namespace) -> int:
     except Exception as error:  # a check may raise anything, and that is news
         return _complain(error)
     if interrupted:
-        sys.stderr.write(f"interrupted after {found[-1].num_instances if found else 0} instances\n")
+        warn(f"interrupted after {found[-1].num_instances if found else 0} instances")
     if found:
         _tell(claim, found[-1], arguments, interrupted=interrupted)
     return 130 if interrupted else _code(claim, found[-1].worst)
@@ -64,7 +64,7 @@ def _kept(claim: Claim, arguments: argparse.Namespace, found: list[Hunt]) -> Ite
 
 def _complain(error: Exception) -> int:
     notes = getattr(error, "__notes__", [])
-    sys.stderr.write(f"{', '.join([f'{type(error).__name__}: {error}', *notes])}\n")
+    warn(", ".join([f"{type(error).__name__}: {error}", *notes]))
     return 1
 
 

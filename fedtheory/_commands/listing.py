@@ -1,14 +1,13 @@
 """``list``: the claims and the bounds."""
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from fedtheory._commands.documents import document, print_json
 from fedtheory._commands.origins import known_things
 from fedtheory._commands.refusals import program, refuse
-from fedtheory._console import show_table
+from fedtheory._console import say, show_table
 from fedtheory.paper import Bound
 from fedtheory.verification import catalogue
 from fedtheory.verification.claims import Claim
@@ -32,7 +31,7 @@ def list_all(arguments: argparse.Namespace) -> int:
     for rows in filter(None, (claims, marked)):
         show_table(rows)
     # Named, not imported: one that is broken must not keep the others from being listed.
-    sys.stdout.writelines(f"claims of {value}: {program()} list --from {name}\n" for name, value in elsewhere.items())
+    say(*(f"claims of {value}: {program()} list --from {name}" for name, value in elsewhere.items()))
     return 0
 
 

@@ -1,11 +1,14 @@
 """How a command says no: one line on standard error, and exit code 2."""
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-__all__ = ["one_of", "program", "refuse", "writable"]
+from fedtheory._console import warn
+
+__all__ = ["mention_processors", "one_of", "program", "refuse", "writable"]
 
 
 def program() -> str:
@@ -15,8 +18,15 @@ def program() -> str:
 
 def refuse(message: str) -> NoReturn:
     """Leave with one line and exit code 2."""
-    sys.stderr.write(f"{program()}: error: {' '.join(message.split())}\n")
+    warn(f"{program()}: error: {' '.join(message.split())}")
     raise SystemExit(2)
+
+
+def mention_processors(option: str, started: int) -> None:
+    """Say so if more processes are started than there are processors: they wait, and each takes memory."""
+    processors = os.cpu_count() or 1
+    if started > processors:
+        warn(f"warning: {option} starts {started} processes, and there are {processors} processors")
 
 
 def one_of(name: str, known: Sequence[str], what: str) -> str:

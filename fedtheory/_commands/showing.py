@@ -1,7 +1,6 @@
 """``show``: claims with their verdicts, and bounds with their formulas."""
 
 import argparse
-import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -9,6 +8,7 @@ from fedtheory._commands.documents import document, print_json
 from fedtheory._commands.meanings import parameters
 from fedtheory._commands.origins import known_things
 from fedtheory._commands.refusals import refuse
+from fedtheory._console import say
 from fedtheory._letters import formula
 from fedtheory.paper import Bound
 from fedtheory.verification import catalogue
@@ -43,7 +43,7 @@ def show(arguments: argparse.Namespace) -> int:
 
 def _write(cards: Iterable[Pairs]) -> None:
     for index, card in enumerate(cards):
-        sys.stdout.write("\n" if index else "")
+        say("", end="\n" if index else "")
         write_pairs(card)
 
 
@@ -51,7 +51,7 @@ def write_pairs(pairs: Iterable[tuple[str, str]]) -> None:
     """Write names and texts in two columns; a name is not repeated."""
     previous = ""
     for name, text in pairs:
-        sys.stdout.write(f"{'' if name == previous else name:<17} {text}".rstrip() + "\n")
+        say(f"{'' if name == previous else name:<17} {text}".rstrip())
         previous = name
 
 
@@ -59,7 +59,7 @@ def _latex(bounds: dict[str, Bound | None]) -> int:
     formulas = [formula(bound) for bound in bounds.values() if bound is not None]
     if not formulas:
         refuse(f"{next(iter(bounds))} has no formula: it compares with no bound")
-    sys.stdout.writelines(f"{text}\n" for text in formulas)
+    say(*formulas)
     return 0
 
 

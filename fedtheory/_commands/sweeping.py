@@ -1,7 +1,6 @@
 """``sweep``: a study over a grid of its parameters."""
 
 import argparse
-import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
@@ -9,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fedtheory._commands.refusals import refuse
-from fedtheory._console import show_table
+from fedtheory._commands.refusals import mention_processors, refuse
+from fedtheory._console import say, show_table, warn
 from fedtheory._files import place
 from fedtheory.study import save_figure
 from fedtheory.sweeps.plans import plan
@@ -31,26 +30,28 @@ def sweep_study(arguments: argparse.Namespace) -> int:
             options = _options(arguments)
             if arguments.plan:
                 return _show_plan(arguments, options)
+            if arguments.backend == "processes" and arguments.workers is not None:
+                mention_processors("--workers", arguments.workers)
             found = sweep(
                 arguments.study, scheduler=arguments.scheduler, force=arguments.force, progress=True, **options
             )
             _show(found, arguments.show)
         except KeyboardInterrupt:
-            sys.stderr.write(f"interrupted; what is finished is in {arguments.out}\n")
+            warn(f"interrupted; what is finished is in {arguments.out}")
             return 130
         except OSError as error:
             refuse(error.strerror or str(error))
         except (ValueError, TypeError) as error:
             refuse(str(error))
     for failure in found.failures[:_MOST_LINES]:
-        sys.stderr.write(f"failed: {failure.configuration}: {failure.error}\n")
+        warn(f"failed: {failure.configuration}: {failure.error}")
     if len(found.failures) > _MOST_LINES:
-        sys.stderr.write(f"and {len(found.failures) - _MOST_LINES} more, see {arguments.out / 'failures.json'}\n")
+        warn(f"and {len(found.failures) - _MOST_LINES} more, see {arguments.out / 'failures.json'}")
     return 1 if found.failures else 0
 
 
 def _one_line(message: Warning | str, *_: Any) -> None:
-    sys.stderr.write(f"warning: {message}\n")
+    warn(f"warning: {message}")
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -103,7 +104,7 @@ def _show_plan(arguments: argparse.Namespace, options: Mapping[str, Any]) -> int
         cold = ", compilation included" if found.cold else ""
         lines.append(f"{len(found.sampled)} of them took {mean:.3g} s each here{cold}{failed}")
         lines.append(f"all would take about {timedelta(seconds=round(found.seconds))}")
-    sys.stdout.writelines(f"{line}\n" for line in lines)
+    say(*lines)
     return 0
 
 
@@ -111,10 +112,10 @@ def _show(found: Sweep, variable: str | None) -> None:
     if found.variables:
         show_table(*found.table(variable))
         if _draw(found, variable):
-            sys.stdout.write(f"figure in {found.folder}\n")
-    sys.stdout.write(
+            say(f"figure in {found.folder}")
+    say(
         f"{found.data['failed'].size} configurations, {len(found.failures)} failed; "
-        f"digest {found.digest[:16]}; results in {found.folder}\n"
+        f"digest {found.digest[:16]}; results in {found.folder}"
     )
 
 

@@ -1,7 +1,6 @@
 """``verify``: verdicts on claims."""
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,9 @@ from typing import Any
 from fedtheory._commands.background import in_background
 from fedtheory._commands.documents import document, print_json
 from fedtheory._commands.origins import own_claims
-from fedtheory._commands.refusals import refuse, writable
-from fedtheory._console import live_progress, show_table
-from fedtheory._files import json_writer
+from fedtheory._commands.refusals import mention_processors, refuse, writable
+from fedtheory._console import live_progress, say, show_table, warn
+from fedtheory._files import bytes_writer, deliver, json_writer
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.conclusions import Verdict
@@ -41,9 +40,10 @@ def verify_claims(arguments: argparse.Namespace) -> int:
         selected = select_claims(arguments.keys or None, arguments.paper, arguments.kind, own)
     except ValueError as error:
         refuse(str(error))
+    mention_processors("--jobs", min(arguments.jobs, len(selected)))
     verdicts, interrupted = _collect(selected, arguments)
     if interrupted:
-        sys.stderr.write(f"interrupted after {len(verdicts)} of {len(selected)} claims\n")
+        warn(f"interrupted after {len(verdicts)} of {len(selected)} claims")
     _report(verdicts, arguments, target, interrupted=interrupted)
     return 130 if interrupted else 0 if all(verdict.as_expected for verdict in verdicts) else 1
 
@@ -94,9 +94,9 @@ def _report(
         return
     if found:
         show_table(console_rows(found), caption=summary(found))
-    sys.stdout.writelines(f"{note}\n" for note in notes(found))
+    say(*notes(found))
     if target is not None:
-        json_writer(content)(target)
+        deliver(target, json_writer(content))
 
 
 def _write_page(verdicts: Sequence[Verdict], content: Mapping[str, Any], target: Path) -> None:
@@ -110,6 +110,4 @@ def _write_page(verdicts: Sequence[Verdict], content: Mapping[str, Any], target:
     }
     told = {name.replace("_", " "): value for name, value in {**header, **content["machine"]}.items()}
     page = html_report(verdicts, told)
-    waiting = target.with_name(f".{target.name}.partial")
-    waiting.write_text(page, encoding="utf-8")
-    waiting.replace(target)
+    deliver(target, bytes_writer(page.encode("utf-8")))

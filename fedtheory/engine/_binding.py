@@ -1,22 +1,19 @@
 """Fill the slots of the round loop with a family's kernels and a strategy's rules, compiled or in plain Python."""
 
-# mypy: allow-untyped-decorators
-
-import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
-from numba import njit, objmode, typeof, types
+from numba import typeof, types
 from numba.core.errors import NumbaError
 
 from fedtheory._compile import is_compiled, with_checked_bounds
+from fedtheory.engine._plain_rules import bridge, running
 from fedtheory.engine._slots import address_of, signature_of
 from fedtheory.engine.contract import KERNELS, SLOTS, Family, Slots
 from fedtheory.engine.rounds import run_rounds
-from fedtheory.selection.rules import Rules
+from fedtheory.selection.rules import RULES, Rules
 
 __all__ = ["BoundLoop", "bound_loop"]
 
@@ -27,6 +24,7 @@ class BoundLoop:
 
     addresses: Any
     functions: tuple[Any, ...]
+    plain: Mapping[str, Callable[..., Any]]
 
     def __call__(self, problem: Any, judge: Any, *arguments: Any) -> int:
         """Run one replicate: the arguments of ``run_rounds`` after the addresses."""
@@ -35,7 +33,8 @@ class BoundLoop:
         loop: Any = run_rounds
         if self.functions:
             problem, judge = tuple(problem), None if judge is None else tuple(judge)
-        return int(loop(self.addresses, problem, judge, *arguments))
+        with running(self.plain):
+            return int(loop(self.addresses, problem, judge, *arguments))
 
 
 def bound_loop(family: Family, rules: Rules) -> BoundLoop:
@@ -48,11 +47,12 @@ def bound_loop(family: Family, rules: Rules) -> BoundLoop:
     """
     functions = {name: getattr(family if name in KERNELS else rules, name) for name in SLOTS}
     if not is_compiled(run_rounds):  # numba is switched off: everything is plain Python
-        return BoundLoop(Slots(**{name: function or 0 for name, function in functions.items()}), ())
+        return BoundLoop(Slots(**{name: function or 0 for name, function in functions.items()}), (), {})
     problem = typeof(family.arrays)
     filled = {name: _filled(name, function, problem) for name, function in functions.items()}
     addresses = Slots(**{name: address for name, (_, address) in filled.items()})
-    return BoundLoop(addresses, tuple(filled.values()))
+    plain = {name: rule for name, rule in functions.items() if name in RULES and rule and not is_compiled(rule)}
+    return BoundLoop(addresses, tuple(filled.values()), plain)
 
 
 def _filled(name: str, function: Any, problem: Any) -> tuple[Any, int]:
@@ -64,7 +64,7 @@ def _filled(name: str, function: Any, problem: Any) -> tuple[Any, int]:
     if name not in KERNELS and is_compiled(function):
         called = with_checked_bounds(function)
     elif name not in KERNELS:
-        called = _bridge(function, slot.returns)
+        called = bridge(name)
         # Numba hands a tuple over as its parts: this has the calling convention of the slot.
         signature = signature.return_type(types.StarArgTuple(signature.args))
     else:
@@ -90,25 +90,3 @@ def _reason(error: Exception, function: Any) -> str:
         lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Failed in")]
         said = lines[0].rstrip(":") if lines else type(error).__name__
     return f'{said} (File "{file}", line {line})'
-
-
-@lru_cache(maxsize=256)
-def _bridge(rule: Callable[..., Any], returns: str) -> Any:
-    """Compile a function that goes back to the interpreter for a plain Python rule, which takes microseconds."""
-    if returns == "void":
-
-        @njit
-        def call(*arguments: Any) -> None:
-            with objmode():
-                rule(*arguments)
-
-        return call
-    kind, convert = (types.int64, operator.index) if returns == "int64" else (types.float64, float)
-
-    @njit
-    def call_for_number(*arguments: Any) -> Any:
-        with objmode(answer=kind):
-            answer = convert(rule(*arguments))
-        return answer  # noqa: RET504 # numba takes results out of the block by name
-
-    return call_for_number

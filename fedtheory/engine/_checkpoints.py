@@ -4,7 +4,6 @@ import hashlib
 import inspect
 import io
 import json
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._files import bytes_writer, place
+from fedtheory._files import bytes_writer, place, sealed, unsealed, writable
 from fedtheory._releases import made_by
 from fedtheory.engine._replicates import Blank, Course, Job, Replicate, UnderWay, begun
 
@@ -38,7 +37,7 @@ def keep(path: Path, blank: Blank, seeds: Seeds, course: Course) -> None:
         arrays |= {f"{i}:{j}": written for j, written in enumerate(state.written(blank.job))}
     stream = io.BytesIO()
     np.savez(stream, about=np.array(json.dumps(about)), **arrays)
-    place(path, bytes_writer(stream.getvalue()))
+    place(path, bytes_writer(sealed(stream.getvalue())))
 
 
 def _recorded(blank: Blank) -> list[str]:
@@ -51,8 +50,13 @@ def kept(path: Path, blank: Blank, seeds: Seeds) -> Course:
     Raises
     ------
     ValueError
-        If it is no checkpoint, or one of another run or of another fedtheory, whose bits may differ.
+        If it cannot be written, is no checkpoint, or one of another run or of another fedtheory, whose bits may differ.
     """
+    try:
+        writable(path)
+    except OSError as error:
+        message = f"checkpoint must be a file that can be written, got {path} ({error.strerror or error})"
+        raise ValueError(message) from error
     if not path.exists():
         return Course({}, {})
     with _readable(path):
@@ -75,13 +79,17 @@ def kept(path: Path, blank: Blank, seeds: Seeds) -> Course:
 def _readable(path: Path) -> Iterator[None]:
     try:
         yield
-    except (EOFError, IndexError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+    except Exception as error:  # whatever archives, JSON and generators say of bytes that are not theirs
         message = f"checkpoint must be one that a run wrote, got {path}, which cannot be read: remove it"
         raise ValueError(message) from error
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
+    content = unsealed(path.read_bytes())
+    if content is None:
+        message = "it has no seal"
+        raise ValueError(message)
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     about = json.loads(str(arrays.pop("about")))
     return {name: about[name] for name in ("made_by", "run", "finished", "under_way")}, arrays

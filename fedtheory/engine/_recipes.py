@@ -13,7 +13,7 @@ import numpy as np
 from fedtheory._surroundings import surroundings
 from fedtheory._wording import short
 
-__all__ = ["Recipe", "is_known", "made", "recipe_of", "written_down"]
+__all__ = ["Recipe", "arrays_of", "is_known", "made", "recipe_of", "written_down"]
 
 _OWN = "fedtheory."
 
@@ -51,7 +51,7 @@ class Recipe:
     def without(self, part: str) -> "Recipe":
         """Return the recipe with the digest of a part in its place."""
         form = {**self.form, part: {"digest": self.digest(part)}}
-        used = _names(form)
+        used = arrays_of(form)
         return dataclasses.replace(self, form=form, arrays={n: a for n, a in self.arrays.items() if n in used})
 
 
@@ -119,10 +119,11 @@ def made(form: Any, arrays: Mapping[str, Any]) -> Any:
     return kind(**{name: made(part, arrays) for name, part in form["fields"].items()})
 
 
-def _names(form: Any) -> set[str]:
+def arrays_of(form: Any) -> set[str]:
+    """Names of the arrays that a form needs."""
     if isinstance(form, Mapping):
-        return {form["array"]} if "array" in form else _names(list(form.values()))
-    return set().union(*map(_names, form)) if isinstance(form, list) else set()
+        return {form["array"]} if "array" in form else arrays_of(list(form.values()))
+    return set().union(*map(arrays_of, form)) if isinstance(form, list) else set()
 
 
 def _renamed(form: Any, names: Mapping[str, str]) -> Any:

@@ -11,7 +11,8 @@ from fedtheory._bits import difference, unlike
 from fedtheory._summary import Summary
 from fedtheory._surroundings import changes, surroundings
 from fedtheory._wording import short
-from fedtheory.engine._recipes import is_known, made, recipe_of
+from fedtheory.engine._received import instead, settings_of
+from fedtheory.engine._recipes import recipe_of
 from fedtheory.engine.simulation import fedavg
 from fedtheory.engine.trajectory import Trajectory
 
@@ -78,7 +79,9 @@ def rerun(
     Raises
     ------
     ValueError
-        If the file holds no run that can be made again, or not the federation or strategy that was given.
+        If the file holds no run that can be made again, or not the federation or strategy that was given. A file may be
+        somebody else's: of what it holds, the settings of `fedavg` are taken that only compute, never a file to write,
+        with as many rounds, replicates, clients and coordinates as its own records have, at most 1e8 local steps.
 
     Examples
     --------
@@ -97,15 +100,18 @@ def rerun(
     if recipe is None:
         message = f"path must be the file of a run that fedavg made, got {path}, which holds no recipe"
         raise ValueError(message)
-    arguments = {name: made(form, recipe.arrays) for name, form in recipe.form.items() if is_known(form)}
-    for name, given in (("fed", fed), ("strategy", strategy)):
-        if given is not None:
-            arguments[name] = given
-        elif name not in arguments:
-            message = f"{name} must be given, as {path} holds {_instead(recipe.form[name])} only"
+    given = {name: value for name, value in (("fed", fed), ("strategy", strategy)) if value is not None}
+    try:
+        arguments = settings_of(saved, fedavg, given)
+    except ValueError as error:
+        message = f"path must be the file of a run that fedavg made, got {path}: {error}"
+        raise ValueError(message) from error
+    for name in ("fed", "strategy"):
+        if name not in arguments:
+            message = f"{name} must be given, as {path} holds {instead(recipe.form[name])} only"
             raise ValueError(message)
     for name in set(recipe.form) - set(arguments):
-        message = f"a run can be made again from parts of fedtheory, got {name} as {_instead(recipe.form[name])}"
+        message = f"a run can be made again from parts of fedtheory, got {name} as {instead(recipe.form[name])}"
         raise ValueError(message)
     _refuse_others(recipe, arguments)
     run = fedavg(**arguments, num_threads=num_threads, progress=progress)
@@ -157,9 +163,3 @@ def _refuse_others(recipe: Any, arguments: Mapping[str, Any]) -> None:
         if found.digest(name) != recipe.digest(name):
             message = f"{name} must be that of the saved run, got another one, {short(value)}"
             raise ValueError(message)
-
-
-def _instead(form: Any) -> str:
-    if "digest" in form:
-        return "a digest of it"
-    return f"the name {form.get('of', form.get('unknown', 'of a part'))}"

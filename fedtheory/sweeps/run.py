@@ -112,6 +112,7 @@ def sweep(
                 report(len(found), f"{failures[0]} failed" if failures[0] else "")
 
             if missing:
+                size = min(size, len(missing))
                 _work_through(missing, packed(work, backend), lambda: crew(backend, size, scheduler), keep)
         result = Sweep.of(wanted, found, None if store is None else store.folder)
         if store is not None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fedtheory._files import bytes_writer, hold, json_writer, place, read_json
+from fedtheory._files import bytes_writer, hold, json_writer, place, read_json, refuse_link
 from fedtheory._releases import release
 from fedtheory.sweeps.grid import Configuration, Grid, canonical
 from fedtheory.sweeps.outcomes import Outcome, from_bytes, to_bytes
@@ -121,13 +121,14 @@ def opened(folder: Path, header: Mapping[str, Any], *, force: bool = False) -> I
     """
     _refuse_foreign(folder)
     try:
+        refuse_link(folder / _PARTS)
         (folder / _PARTS).mkdir(parents=True, exist_ok=True)
         lock = hold(folder / _LOCK)
     except BlockingIOError as error:
         message = f"only one sweep may run in {folder}, got a second one beside process {error.strerror}"
         raise ValueError(message) from error
     except OSError as error:
-        message = f"out must be a folder that can be written, got {folder} ({error.strerror})"
+        message = f"out must be a folder that can be written, got {folder} ({error.strerror or error})"
         raise ValueError(message) from error
     with lock:
         for unfinished in (folder / _PARTS).glob(".*.partial"):

@@ -2,7 +2,7 @@
 
 import signal
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sized
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -20,10 +20,14 @@ Result = TypeVar("Result")
 def in_order(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Generator[Result, None, None]:
     """Yield ``work(item)`` for each item, in the order of the items; more jobs than one are so many processes.
 
+    Where it is known how many items there are, there are no more processes.
+
     Each item has one thread for its linear algebra, whose last bits depend on the number of threads. Whoever has enough
     closes the iterator: no other item is begun.
     """
-    if jobs == 1:
+    if isinstance(items, Sized):
+        jobs = min(jobs, len(items))
+    if jobs <= 1:
         for item in items:
             yield _on_one_thread(work, item)
         return

@@ -62,7 +62,7 @@ def spent(
     A few instances of each claim are tried whatever that takes. Then the claim that is least certain is tried twice as
     often as before, or as often as the time that is left allows; with several jobs, so many claims at once.
     """
-    deadline, work = time.monotonic() + seconds, partial(on_batch, seeds)
+    deadline, work, jobs = time.monotonic() + seconds, partial(on_batch, seeds), max(1, min(jobs, len(claims)))
     reached: list[Trials] = []
     with closing(
         in_order(work, [first_batch(claim, _FIRST, tapes.get(claim.key), jobs) for claim in claims], jobs)

@@ -218,6 +218,8 @@ def _steps(
 def _trails(
     claim: Claim, begins: Iterator[_Begin], budget: _Budget, jobs: int
 ) -> Generator[Iterable[Step], None, None]:
+    if budget.evaluations is not None:
+        jobs = min(jobs, budget.evaluations)  # a climb takes one at least
     if jobs == 1:
         yield from (climb(claim, seeds, begin) for seeds, begin in begins)
         return

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory._files import sealed
 from fedtheory.engine import Interrupted, _checkpoints, _pace, _replicates
 from tests.engine.killing import killed_after_every_round
 from tests.environment import PLAIN_PYTHON, ROOT
@@ -177,8 +178,36 @@ def test_a_file_that_says_other_than_it_holds_is_refused_in_one_line(tmp_path, e
         arrays = dict(archive)
     arrays["about"] = np.array(json.dumps(json.loads(str(arrays["about"])) | {entry: value}))
     np.savez(path, **arrays)
-    with pytest.raises(ValueError, match=r"checkpoint must be one that a run wrote, got .*, which cannot be read"):
-        run(3, checkpoint=path)
+    for content in (path.read_bytes(), sealed(path.read_bytes())):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"checkpoint must be one that a run wrote, got .*, which cannot be read"):
+            run(3, checkpoint=path)
+
+
+def test_an_edited_checkpoint_is_refused(tmp_path):
+    path = tmp_path / "run.npz"
+    run(2, checkpoint=path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    arrays["counts"][0, 0] += 1
+    seal = path.read_bytes()[-len(sealed(b"")) :]
+    np.savez(path, **arrays)
+    for end in (b"", seal):
+        path.write_bytes(path.read_bytes() + end)
+        with pytest.raises(ValueError, match=r"checkpoint must be one that a run wrote, got .*, which cannot be read"):
+            run(2, checkpoint=path)
+
+
+@pytest.mark.parametrize("name", ["missing/run.npz", "file/run.npz", "folder", "x" * 300])
+def test_a_checkpoint_that_cannot_be_written_is_refused_before_the_first_round(tmp_path, monkeypatch, name):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    places = begins(monkeypatch)
+    with pytest.raises(ValueError, match=r"checkpoint must be a file that can be written, got .* \(.+\)") as refused:
+        run(2, checkpoint=tmp_path / name)
+    assert "\n" not in str(refused.value)
+    assert places == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
 
 
 def test_strategies_of_somebody_else_are_told_apart_by_what_their_rules_do(tmp_path):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 import subprocess
 import sys
 from typing import Any
@@ -10,11 +11,13 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory._files import sealed, unsealed
 from fedtheory._surroundings import surroundings
 from fedtheory.engine._recipes import made, recipe_of, written_down
 from fedtheory.engine.reruns import differences
 from fedtheory.engine.schedule import Halving, InverseTime
 from fedtheory.engine.trajectory import Trajectory
+from fedtheory.errors import UnsealedWarning
 from fedtheory.selection.candidate_schedules import HalvingCandidates
 from fedtheory.selection.rules import Rules
 
@@ -229,5 +232,133 @@ def test_a_recipe_whose_arrays_were_changed_is_refused(tmp_path):
     with h5py.File(tmp_path / "run.nc", "a") as opened:
         name = next(name for name, found in opened["recipe"].items() if found.shape == (3, 1) and found.dtype == float)
         opened["recipe"][name][0] = 99.0
+    with pytest.raises(ValueError, match=r"run\.nc, which has lost its seal: it was damaged or edited"):
+        ft.rerun(tmp_path / "run.nc")
+    (tmp_path / "run.nc").write_bytes(sealed((tmp_path / "run.nc").read_bytes()))
     with pytest.raises(ValueError, match="whose recipe is not the one that was written"):
         ft.rerun(tmp_path / "run.nc")
+
+
+def rewritten(path, **said):
+    """Write a run whose recipe says something else, sealed as whoever writes files can."""
+    run = Trajectory.load(path)
+    assert run.recipe is not None
+    form = {name: value for name, value in {**run.recipe.form, **said}.items() if value is not LEFT_OUT}
+    dataclasses.replace(run, recipe=dataclasses.replace(run.recipe, form=form)).save(path, overwrite=True)
+    return path
+
+
+LEFT_OUT = object()
+OTHER_SIZES = r"a recipe must have the sizes of the records, got"
+NOTHING_ELSE = "a recipe must hold what a run computes and nothing else, got"
+ALONE = {
+    "of": f"{type(FED).__module__}:QuadraticFederation",
+    "fields": {"curvatures": {"list": [1.0]}, "centers": {"list": [{"list": [0.0]}]}, "weights": {"list": [1.0]}},
+}
+SLOW = ft.engine.Stragglers(0.5, 10**4, num_batches=10**5)
+INJECTED = {
+    "a file to write": ({"checkpoint": "written"}, NOTHING_ELSE),
+    "how often": ({"checkpoint_every": 1e-9}, NOTHING_ELSE),
+    "threads": ({"num_threads": 10**6}, NOTHING_ELSE),
+    "progress": ({"progress": True}, NOTHING_ELSE),
+    "no argument": ({"\x1b[2J": 1}, NOTHING_ELSE),
+    "rounds without end": ({"num_rounds": 10**12}, "whole numbers up to 100000000, got 1000000000000"),
+    "other rounds": ({"num_rounds": 10}, OTHER_SIZES),
+    "rounds that are none": ({"num_rounds": "9"}, OTHER_SIZES),
+    "rounds that are not recorded": ({"num_rounds": 10**8, "record_every": 10**8}, OTHER_SIZES),
+    "other replicates": ({"num_replicates": 4}, OTHER_SIZES),
+    "other records": ({"record": {"list": ["gap", "models"]}}, OTHER_SIZES),
+    "other clients": ({"fed": ALONE}, OTHER_SIZES),
+    "local steps without end": ({"local_steps": 10**8}, "as many local steps, got 1 and 9 rounds of 100000000"),
+    "stragglers": ({"local_steps": written_down(SLOW, {})}, "got 1 and 9 rounds of 1000000000"),
+    "no federation": ({"fed": LEFT_OUT}, "a recipe must hold fed, got none"),
+    "another part": ({"strategy": {"of": "fedtheory.study:Study", "fields": {}}}, "got 'fedtheory.study:Study' as"),
+    "a part of the wrong kind": ({"momentum": ALONE}, "must be made of dataclasses of fedtheory, got"),
+    "fields that are none": ({"strategy": {"of": "fedtheory.selection.full:Full", "fields": {"x": 1}}}, "unexpected"),
+    "words in the wrong place": ({"momentum": {"list": 5}}, "a recipe must be one that fedtheory wrote, got"),
+    "a seed elsewhere": ({"momentum": {"seed": {}}}, "a recipe must hold one seed, as rng, got"),
+    "a seed of gigabytes": (
+        {"rng": {"seed": {"entropy": 1, "spawn_key": {"list": []}, "pool_size": 10**9, "n_children_spawned": 0}}},
+        "a recipe must hold one seed, as rng, got",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", INJECTED)
+def test_a_file_makes_nobody_write_or_compute_more_than_its_records_hold(tmp_path, monkeypatch, what):
+    monkeypatch.chdir(tmp_path)
+    said, sentence = INJECTED[what]
+    saved(tmp_path)
+    rewritten(tmp_path / "run.nc", **said)
+    with pytest.raises(ValueError, match=sentence) as refused:
+        ft.rerun("run.nc")
+    assert re.match(r"path must be the file of a run.*, got run\.nc[:,] ", str(refused.value))
+    assert not re.search(r"[\x00-\x1f]", str(refused.value))
+    assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
+
+
+def test_three_hundred_flips_of_a_file_are_told(tmp_path):
+    run, rng = saved(tmp_path), np.random.default_rng(0)
+    whole = (tmp_path / "run.nc").read_bytes()
+    for _ in range(300):
+        flipped = bytearray(whole)
+        flipped[rng.integers(len(whole))] ^= 1 << int(rng.integers(8))
+        (tmp_path / "run.nc").write_bytes(flipped)
+        with pytest.raises(ValueError, match=r"^path must be the file of a run, got .*run\.nc, which ") as refused:
+            Trajectory.load(tmp_path / "run.nc")
+        assert "\n" not in str(refused.value)
+    (tmp_path / "run.nc").write_bytes(whole)
+    assert Trajectory.load(tmp_path / "run.nc").gap.tobytes() == run.gap.tobytes()
+
+
+def test_flips_that_somebody_has_sealed_are_a_sentence_or_a_run(tmp_path):
+    saved(tmp_path)
+    content, rng = unsealed((tmp_path / "run.nc").read_bytes()), np.random.default_rng(0)
+    said = []
+    for _ in range(100):
+        flipped = bytearray(content)
+        flipped[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
+        (tmp_path / "run.nc").write_bytes(sealed(bytes(flipped)))
+        try:
+            Trajectory.load(tmp_path / "run.nc")
+        except ValueError as error:
+            said.append(str(error))
+    assert 0 < len(said) < 100
+    sentence = r"path must be the file of a run, got .*run\.nc, (which|in which|whose) .*"
+    assert [one for one in said if not re.fullmatch(sentence, one)] == []
+
+
+def test_a_run_of_before_the_seal_is_read_with_a_warning_and_a_sealed_one_says_which_form_it_has(tmp_path):
+    run = saved(tmp_path)
+    run.to_xarray().to_netcdf(tmp_path / "old.nc", engine="h5netcdf")
+    with pytest.warns(UnsealedWarning, match=r"old\.nc was written before runs were sealed"):
+        old = Trajectory.load(tmp_path / "old.nc")
+    assert (old.gap.tobytes(), old.config) == (run.gap.tobytes(), run.config)
+    run.to_xarray().assign_attrs(form="fedtheory run 3").to_netcdf(tmp_path / "later.nc", engine="h5netcdf")
+    with pytest.raises(ValueError, match=r"later\.nc, whose form is fedtheory run 3, and not fedtheory run 2"):
+        Trajectory.load(tmp_path / "later.nc")
+
+
+def test_arrays_that_are_not_in_the_file_are_not_read(tmp_path):
+    import h5py
+
+    run = saved(tmp_path)
+    (tmp_path / "elsewhere").write_bytes(bytes(24))
+    for name, options in (
+        ("bomb", {"shape": (2, 10**12), "dtype": "i8", "chunks": (1, 10**6)}),
+        ("elsewhere", {"shape": (3, 1), "dtype": "i8", "external": [(str(tmp_path / "elsewhere"), 0, 24)]}),
+    ):
+        path = tmp_path / f"{name}.nc"
+        run.to_xarray().drop_vars("counts").to_netcdf(path, engine="h5netcdf")
+        with h5py.File(path, "a") as opened:
+            opened.create_dataset("counts", **options)
+        with pytest.raises(ValueError, match="in which counts is not an array"):
+            Trajectory.load(path)
+
+
+def test_a_sealed_file_is_read_by_others(tmp_path):
+    import xarray
+
+    run = saved(tmp_path)
+    with xarray.open_dataset(tmp_path / "run.nc", engine="h5netcdf") as opened:
+        assert opened.load().equals(run.to_xarray())

@@ -1,0 +1,88 @@
+"""No more processes are started than there is work, and more than there are processors are mentioned."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from joblib.externals import loky
+
+import fedtheory as ft
+from fedtheory.__main__ import main
+from fedtheory.sweeps import _backends, run
+from fedtheory.verification import _jobs, verify
+from fedtheory.verification.hunts import hunt
+
+ONE, TWO = ["power-of-choice:lemma-b1"], ["power-of-choice:lemma-b1", "power-of-choice:step-54-55"]
+
+
+class Executor:
+    """Does the work at once, here."""
+
+    def submit(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        value = work(*arguments)
+        return type("Done", (), {"result": lambda _: value, "cancel": lambda _: True})()
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Numbers of processes that were asked for."""
+    asked: list[int] = []
+
+    def executor(max_workers: int, **_: Any) -> Executor:
+        asked.append(max_workers)
+        return Executor()
+
+    monkeypatch.setattr(loky, "get_reusable_executor", executor)
+    return asked
+
+
+def test_items_that_can_be_counted_are_the_most_processes(started: list[int]) -> None:
+    assert list(_jobs.in_order(abs, [-1, 2, -3], 200)) == [1, 2, 3]
+    assert list(_jobs.in_order(abs, [-1], 200)) == [1]
+    assert list(_jobs.in_order(abs, [], 200)) == []
+    assert list(_jobs.in_order(abs, iter([-1, 2]), 200)) == [1, 2]
+    assert started == [3, 200]
+
+
+def test_claims_and_climbs_are_the_most_processes(started: list[int]) -> None:
+    verify(ONE, jobs=200)
+    verify(TWO, jobs=200)
+    verify(TWO, budget=1e-3, jobs=200)
+    hunt(ONE[0], evaluations=1, jobs=200)
+    hunt(ONE[0], evaluations=3, jobs=200)
+    assert started == [2, 2, 3]
+
+
+def test_configurations_are_the_most_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, crew = list[int](), _backends.crew
+
+    def noted(backend: str, workers: int, scheduler: str | None) -> Any:
+        asked.append(workers)
+        return crew(backend, workers, scheduler)
+
+    monkeypatch.setattr(run, "crew", noted)
+    ft.sweep(lambda d: 2.0 * d, {"d": [1, 2, 3]}, backend="threads", workers=200)
+    assert asked == [3]
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        (["verify", *TWO, "--jobs", "200"], 2),
+        (["verify", *ONE, "--jobs", "200"], None),
+        (["hunt", ONE[0], "--evaluations", "3", "--jobs", "200"], 3),
+        (["hunt", ONE[0], "--evaluations", "3", "--jobs", "1"], None),
+    ],
+)
+def test_more_processes_than_processors_are_mentioned(
+    started: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    number: Any,
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    assert main(words) == 0
+    said = f"warning: --jobs starts {number} processes, and there are 1 processors\n" if number else ""
+    assert capsys.readouterr().err == said
+    assert started == ([number] if number else [])
