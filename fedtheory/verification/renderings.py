@@ -18,6 +18,7 @@ __all__ = [
     "finding_pairs",
     "markdown_table",
     "notes",
+    "ratio_text",
     "replay_line",
     "summary",
 ]
@@ -236,10 +237,33 @@ def finding_pairs(row: Row) -> list[tuple[str, str]]:
     """
     return [
         ("measured", comparison(row)),
-        ("ratio", "none" if row["worst_ratio"] is None else f"{float(row['worst_ratio']):.6g}"),
+        ("ratio", "none" if row["worst_ratio"] is None else ratio_text(row["worst_ratio"])),
         ("counterexample" if row["verdict"] == FAILS else "worst instance", ""),
         *((f"  {part}", str(value)) for part, value in row["instance"].items()),
     ]
+
+
+def ratio_text(ratio: Any) -> str:
+    """Write a ratio with five digits, or with as many as it takes to tell it from 1, where an inequality is attained.
+
+    Parameters
+    ----------
+    ratio
+        A number, or the text of one.
+
+    Returns
+    -------
+    str
+        Short.
+
+    Examples
+    --------
+    >>> [ratio_text(ratio) for ratio in (1.0019, 1, 1.000000123, 0.33333333, "inf")]
+    ['1.0019', '1', '1.0000001', '0.33333', 'inf']
+    """
+    number = float(ratio)
+    texts = (f"{number:.{digits}g}" for digits in range(5, 18))
+    return next((text for text in texts if text != "1"), "1") if number != 1 else "1"
 
 
 def markdown_table(found: Sequence[Row], prefix: str = "") -> str:
