@@ -104,13 +104,13 @@ def _beyond_shared(claim: Claim, seeds: np.random.SeedSequence, rank: int) -> It
     yield from climb(replace(claim, check=check), seeds, afresh=cornered, aim=aim)
 
 
-def _numbers(heard: Mapping[str, Any], finding: Finding) -> dict[str, Any]:
+def _numbers(heard: Mapping[str, Any], finding: Finding) -> dict[str, int | float | Fraction]:
     """Numbers that an instance is made of: what its bound was given, and what it shows."""
-    shown = {f"shown {name}": value for name, value in finding.instance.items()}
+    shown: dict[str, Any] = {f"shown {name}": value for name, value in finding.instance.items()}
     return {
         name: value
-        for name, value in (shown | dict(heard)).items()
-        if isinstance(value, int | float | Fraction) and not isinstance(value, bool) and abs(value) < math.inf
+        for name, value in (shown | {**heard}).items()
+        if isinstance(value, int | float | Fraction) and not isinstance(value, bool) and -math.inf < value < math.inf
     }
 
 

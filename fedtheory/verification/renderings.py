@@ -49,7 +49,11 @@ def console_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
         {
             "claim": row["key"],
             "verdict": row["verdict"],
-            "expected": "as expected" if row["as_expected"] else f"UNEXPECTED, not {row['expected']}",
+            "expected": "no evidence yet"
+            if row["as_expected"] and not row["is_evidence"]
+            else "as expected"
+            if row["as_expected"]
+            else f"UNEXPECTED, not {row['expected']}",
             "worst ratio": "" if row["worst_ratio"] is None else row["worst_ratio"],
             "applicable": _applicable(row),
             "certified side": row["side"],
@@ -94,7 +98,7 @@ def notes(found: Sequence[Row]) -> list[str]:
     >>> notes(rows(verify("power-of-choice:lemma-b1")))
     []
     """
-    return [line for row in found for line in _note(row)]
+    return [line for row in found for line in (*_note(row), *(f"{row['key']}: {said}" for said in row["remarks"]))]
 
 
 def _note(row: Row) -> list[str]:
@@ -126,6 +130,8 @@ def replay_line(row: Row) -> str:
     >>> replay_line(rows(verify("fedalign:theta-one"))[0])
     'python -m fedtheory replay fedalign:theta-one --seed 0 --instance 0'
     """
+    if row["tape"] is not None:
+        return replay_command(row["key"], home=row["home"], tape=row["tape"])
     seed = np.random.SeedSequence(row["entropy"], spawn_key=row["spawn_key"])
     return replay_command(row["key"], home=row["home"], number=row["worst_index"], seed=seed)
 
@@ -207,6 +213,7 @@ def description(row: Row) -> list[tuple[str, str]]:
         ("verdict", f"{row['verdict']} (expected: {row['expected']})"),
         *([("because", row["reason"])] if row["reason"] else []),
         ("instances", f"{_applicable(row)} applicable"),
+        *(("remark", said) for said in row["remarks"]),
     ]
     if row["relation"] is not None:
         pairs += finding_pairs(row)

@@ -33,7 +33,7 @@ def descent(rng: Rng, false: bool, based: bool) -> Finding:
     """F(w - eta g) <= F(w) - eta (1 - L eta/2) |g|^2; planted: L/2 for L."""
     fed = draw_federation(rng)
     L, w = fed.smoothness / (2 if false else 1), draw_model(rng, fed.dim)
-    eta = rng.integers(1, 9) / (8 * fed.smoothness)
+    eta = int(rng.integers(1, 9)) / (8 * fed.smoothness)
     g = combination(fed.weights, fed.gradients(w))
     old, new = fed.gap(w), fed.gap(difference(w, scaled(eta, g)))
     return at_most(new, old - eta * (1 - L * eta / 2) * norm2(g), baseline=_base(old, based), instance={"eta": eta})
@@ -68,7 +68,7 @@ def long_step(rng: Rng, false: bool, based: bool) -> Finding:
     """|w'|^2 <= (1 - eta mu)^2 |w|^2 needs eta <= 1/L; planted: any eta up to 12/(8L)."""
     fed = draw_federation(rng)
     start, center = draw_model(rng, fed.dim), fed.minimizer
-    eta = rng.integers(1, 13 if false else 9) / (8 * fed.smoothness)
+    eta = int(rng.integers(1, 13 if false else 9)) / (8 * fed.smoothness)
     new = difference(start, scaled(eta, combination(fed.weights, fed.gradients(start))))
     old2, new2 = norm2(difference(start, center)), norm2(difference(new, center))
     return at_most(new2, (1 - eta * fed.strong_convexity) ** 2 * old2, baseline=_base(old2, based))
@@ -109,7 +109,7 @@ def local_sgd(rng: Rng, false: bool, based: bool) -> Finding:
     """|w'-w*|^2 <= |w-w*|^2 - 2 eta (2 - L eta) gap for the mean of clients; planted: L/2 for L."""
     fed = draw_federation(rng)
     start = draw_model(rng, fed.dim)
-    eta = rng.integers(1, 9) / (8 * fed.smoothness)
+    eta = int(rng.integers(1, 9)) / (8 * fed.smoothness)
     new = difference(start, scaled(eta, combination(fed.weights, fed.gradients(start))))
     old2, new2 = norm2(difference(start, fed.minimizer)), norm2(difference(new, fed.minimizer))
     L = fed.smoothness / (2 if false else 1)
@@ -125,7 +125,7 @@ def progress(rng: Rng, false: bool, based: bool) -> Finding:
     """Gain F(w) - F(w') >= eta/2 |g|^2 for eta <= 1/L; planted: 3 eta/4. An at_least claim with F(w) added."""
     fed = draw_federation(rng)
     w = draw_model(rng, fed.dim)
-    eta = rng.integers(1, 9) / (8 * fed.smoothness)
+    eta = int(rng.integers(1, 9)) / (8 * fed.smoothness)
     g = combination(fed.weights, fed.gradients(w))
     old, new = fed.gap(w), fed.gap(difference(w, scaled(eta, g)))
     least = old + (Fraction(3, 4) if false else Fraction(1, 2)) * eta * norm2(g)
@@ -178,7 +178,7 @@ def local_descent(rng: Rng, false: bool, based: bool) -> Finding:
     gradients = [fed.gradients(v)[k] for k, v in enumerate(local)]
     g, full = combination(fed.weights, gradients), combination(fed.weights, fed.gradients(w))
     old, new = fed.gap(w), fed.gap(difference(w, scaled(eta, g)))
-    L = max(max(h) if isinstance(h, tuple) else h for h in fed.curvatures)
+    L = max(max(h) for h in fed.curvatures)
     L = L / 2 if false else L
     bound = _local_descent(old, step_size=eta, L=L, gradient2=norm2(full), spread=spread)
     return at_most(new, bound, baseline=_base(old, based), instance={"L": L, "eta": eta})
