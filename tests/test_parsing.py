@@ -44,7 +44,7 @@ def test_a_default_is_the_one_that_the_help_names() -> None:
         (
             "verify",
             {"keys": [], "budget": "quick", "instances": None, "paper": None, "kind": None, "jobs": 1, "source": None}
-            | {"seed": 0, "json": None, "report": None, "force": False},
+            | {"hunt": 5.0, "seed": 0, "json": None, "report": None, "force": False},
         ),
         (
             "hunt k",

@@ -66,7 +66,7 @@ _VERIFY = _Command(
     "reach verdicts; exit code 1 if one is unexpected",
     "[KEY ...] [--from SOURCE] [--paper PAPER] \\\n    [--kind KIND] [--jobs N] [--seed SEED] \\\n"
     "    [--budget quick | thorough | SECONDS | --instances N] \\\n"
-    "    [--json FILE] [--report FILE.html] [--force]",
+    "    [--hunt S] [--json FILE] [--report FILE.html] [--force]",
     (
         "verify --paper power-of-choice --kind erratum",
         "verify --budget 300 --jobs 2",
@@ -204,6 +204,9 @@ def _verify_options(command: argparse.ArgumentParser) -> None:
         "--jobs", type=int, default=1, metavar="N", help="so many processes; the verdicts are the same"
     )
     _from_option(command)
+    command.add_argument(
+        "--hunt", type=float, default=5.0, metavar="S", help="with --from: hunt for S seconds, too (default 5, 0: not)"
+    )
     command.add_argument("--seed", type=int, default=0, help="seed of the instances (default 0)")
     command.add_argument("--json", type=Path, metavar="FILE", help="also write the verdicts; - writes only them, here")
     command.add_argument("--report", type=Path, metavar="FILE.html", help="also write a page to read in a browser")

@@ -11,6 +11,7 @@ from fedtheory._commands.origins import own_claims
 from fedtheory._commands.refusals import mention_processors, refuse, writable
 from fedtheory._console import live_progress, say, show_table, warn
 from fedtheory._files import bytes_writer, deliver, json_writer
+from fedtheory.verification._evidence import after_hunts
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.conclusions import Verdict
@@ -35,6 +36,8 @@ def verify_claims(arguments: argparse.Namespace) -> int:
     ):
         if value is not None and value < least:
             refuse(f"{option} must be at least {least}, got {value}")
+    if not 0 <= arguments.hunt < float("inf"):
+        refuse(f"--hunt must be finite and at least 0, got {arguments.hunt}")
     try:
         own = own_claims(arguments)
         selected = select_claims(arguments.keys or None, arguments.paper, arguments.kind, own)
@@ -51,7 +54,8 @@ def verify_claims(arguments: argparse.Namespace) -> int:
 def _collect(selected: Sequence[Claim], arguments: argparse.Namespace) -> tuple[list[Verdict], bool]:
     """Return the verdicts, and whether Ctrl-C came before the last of them."""
     reached: dict[str, Verdict] = {}
-    total = None if isinstance(arguments.budget, float) else len(selected)
+    hunts = arguments.source is not None and arguments.hunt > 0
+    total = None if isinstance(arguments.budget, float) or hunts else len(selected)
     try:
         with live_progress() as wrap:
             for _ in wrap(in_background(_reached(selected, arguments, reached)), "claims", total):
@@ -73,6 +77,10 @@ def _reached(
         # Kept here, where it is made: Ctrl-C may come while it is handed over.
         reached[verdict.key] = verdict
         yield verdict
+    if arguments.source is not None and arguments.hunt > 0:
+        for verdict in after_hunts(list(reached.values()), arguments.hunt, jobs):
+            reached[verdict.key] = verdict
+            yield verdict
 
 
 def _report(

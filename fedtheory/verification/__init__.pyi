@@ -31,6 +31,8 @@ from fedtheory.verification.claims import Check as Check
 from fedtheory.verification.claims import Claim as Claim
 from fedtheory.verification.claims import KINDS as KINDS
 from fedtheory.verification.claims import claim as claim
+from fedtheory.verification.conclusions import HUNTED as HUNTED
+from fedtheory.verification.conclusions import Hunted as Hunted
 from fedtheory.verification.conclusions import LEAST_SHARE as LEAST_SHARE
 from fedtheory.verification.conclusions import Verdict as Verdict
 from fedtheory.verification.conformance import Conformance as Conformance
@@ -79,6 +81,7 @@ from fedtheory.verification.renderings import false_alarms as false_alarms
 from fedtheory.verification.renderings import finding_pairs as finding_pairs
 from fedtheory.verification.renderings import markdown_table as markdown_table
 from fedtheory.verification.renderings import notes as notes
+from fedtheory.verification.renderings import ratio_text as ratio_text
 from fedtheory.verification.renderings import replay_line as replay_line
 from fedtheory.verification.renderings import summary as summary
 from fedtheory.verification.report import html_report as html_report

@@ -1,6 +1,6 @@
 """One climb of a hunt: from random instances upwards, until no change strains the claim more."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,29 +43,44 @@ class Held(NamedTuple):
 
 
 def climb(
-    claim: Claim, seeds: np.random.SeedSequence, start: Sequence[float] = (), held: Held | None = None
+    claim: Claim,
+    seeds: np.random.SeedSequence,
+    start: Sequence[float] = (),
+    held: Held | None = None,
+    *,
+    afresh: Callable[[np.random.Generator], list[float]] | None = None,
+    aim: Callable[[Finding], float] | None = None,
+    hold: Callable[[Sequence[float], np.random.Generator], Sequence[float]] | None = None,
 ) -> Iterator[Step]:
     """Yield the worst instance so far after each one tried; end where the claim breaks, or where nothing improves.
 
     Without a start it begins with the worst of a few random instances. Whole numbers change by coordinates and blocks;
-    numbers that are used as they are drift by steps of adapted length.
+    numbers that are used as they are drift by steps of adapted length. Tapes begin afresh with what is asked for, the
+    height of a finding may be another one, and what is held may be more than a number; each finding is measured once.
     """
     rng = np.random.default_rng(seeds)
-    hold = (lambda numbers, _: numbers) if held is None else held.on
-    at, reach, stale = Step(*on_tape(claim, hold(start, rng), rng), 1), _FARTHEST, 0
+    measured = aim or height
+    keep = hold or ((lambda numbers, _: numbers) if held is None else held.on)
+    fresh = afresh or (lambda _: [])
+    first = start or fresh(rng)
+    at, reach, stale = Step(*on_tape(claim, keep(first, rng), rng), 1), _FARTHEST, 0
+    top = measured(at.worst)
     tried: set[tuple[float, ...]] = set()
     yield at
-    while at.reads and at.worst.holds is not False and stale < (_STALE_THERE if _is_attained(at.worst) else _STALE):
-        afresh = rng.random() < _SHARE_AFRESH or (not start and at.num_instances < _SCATTERED)
-        drifts = not afresh and rng.random() < _SHARE_DRIFTED and not all(read.levels for read in at.reads)
-        numbers = [] if afresh else drifted(at.reads, reach, rng) if drifts else _untried(at.reads, tried, rng)
-        found = Step(*on_tape(claim, hold(numbers, rng), rng), at.num_instances + 1)
-        better = found.worst.holds is False or height(found.worst) > height(at.worst)
+    while (
+        at.reads and at.worst.holds is not False and stale < (_STALE_THERE if _is_attained(at.worst, top) else _STALE)
+    ):
+        anew = rng.random() < _SHARE_AFRESH or (not start and at.num_instances < _SCATTERED)
+        drifts = not anew and rng.random() < _SHARE_DRIFTED and not all(read.levels for read in at.reads)
+        numbers = fresh(rng) if anew else drifted(at.reads, reach, rng) if drifts else _untried(at.reads, tried, rng)
+        found = Step(*on_tape(claim, keep(numbers, rng), rng), at.num_instances + 1)
+        reached = measured(found.worst)
+        better = found.worst.holds is False or reached > top
         if drifts:
             reach = min(max(reach * (_LONGER if better else _SHORTER), _NEAREST), _FARTHEST)
         stale = 0 if better else stale + 1
-        if better or height(found.worst) == height(at.worst):
-            at, tried = found, set()
+        if better or reached == top:
+            at, top, tried = found, reached, set()
         else:
             at = at._replace(num_instances=found.num_instances)
         yield at
@@ -81,8 +96,8 @@ def height(finding: Finding) -> float:
     return finding.strain
 
 
-def _is_attained(finding: Finding) -> bool:
-    return finding.relation != "==" and finding.strain >= _ATTAINED
+def _is_attained(finding: Finding, top: float) -> bool:
+    return finding.relation != "==" and top >= _ATTAINED
 
 
 def _untried(reads: Sequence[Read], tried: set[tuple[float, ...]], rng: np.random.Generator) -> list[float]:

@@ -6,9 +6,11 @@ import numpy as np
 
 from fedtheory.verification.tapes import Read
 
-__all__ = ["changed", "drifted"]
+__all__ = ["changed", "cornered", "drifted"]
 
-_LAST = 1 - 2.0**-53
+# The ends of a range: 0 itself is as good as never drawn, and many a check divides by it.
+_LEAST, _LAST = 2.0**-53, 1 - 2.0**-53
+_CORNERED = 48  # numbers of a tape that may lie at ends; the next ones are drawn
 
 
 def changed(reads: Sequence[Read], rng: np.random.Generator) -> list[float]:
@@ -34,7 +36,7 @@ def _another(read: Read, rng: np.random.Generator) -> float:
     """Draw another number: the next one, an end of the range, or any."""
     way = rng.random()
     if read.levels < 2:
-        return float(rng.random()) if way < 0.7 else 0.0 if way < 0.85 else _LAST
+        return float(rng.random()) if way < 0.7 else _LEAST if way < 0.85 else _LAST
     if way < 0.35:
         level = min(max(read.level + (1 if rng.random() < 0.5 else -1), 0), read.levels - 1)
     elif way < 0.5:
@@ -49,5 +51,13 @@ def drifted(reads: Sequence[Read], reach: float, rng: np.random.Generator) -> li
     places = [place for place, read in enumerate(reads) if not read.levels]
     numbers = [read.number for read in reads]
     for place in places if rng.random() < 0.5 else [places[int(rng.integers(0, len(places)))]]:
-        numbers[place] = min(max(numbers[place] + reach * float(rng.normal()), 0.0), _LAST)
+        numbers[place] = min(max(numbers[place] + reach * float(rng.normal()), _LEAST), _LAST)
     return numbers
+
+
+def cornered(rng: np.random.Generator) -> list[float]:
+    """Begin a tape whose numbers lie at the ends of their ranges, some or most of them, where extreme instances are."""
+    share = float(rng.choice([0.0, 0.3, 0.6, 0.9]))
+    ends = rng.choice([_LEAST, _LAST], size=_CORNERED)
+    numbers = np.where(rng.random(_CORNERED) < share, ends, rng.random(_CORNERED))
+    return [float(number) for number in numbers]

@@ -1,7 +1,8 @@
 """What the instances of a claim showed, summed up: its verdict."""
 
 from dataclasses import dataclass
-from typing import final
+from inspect import isfunction
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -9,11 +10,37 @@ from fedtheory._summary import Summary
 from fedtheory._wording import written
 from fedtheory.verification._summing_up import LEAST_SHARE, summed_up
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import ERROR, FAILS, Finding
+from fedtheory.verification.findings import ERROR, FAILS, HOLDS, Finding
 from fedtheory.verification.severities import severity
 from fedtheory.verification.trials import Trials
 
-__all__ = ["LEAST_SHARE", "Verdict"]
+__all__ = ["HUNTED", "LEAST_SHARE", "Hunted", "Verdict"]
+
+HUNTED = -2
+"""Number of an instance that a hunt found; its tape draws it again."""
+
+_EVIDENCE = 200
+"""Instances, drawn or hunted, below which a verdict on somebody's own claim is called no evidence: an error that one
+instance in a hundred shows is missed by 200 of them in one case of eight, by 20 in four of five."""
+
+
+class Hunted(NamedTuple):
+    """How a claim was hunted for a counterexample.
+
+    Attributes
+    ----------
+    num_instances, seconds
+        How many were tried, in what time.
+    ended
+        Whether the hunt came to its own end: then the seed repeats it, otherwise the time was up.
+    tape
+        Of the worst instance, if the hunt found it.
+    """
+
+    num_instances: int
+    seconds: float
+    ended: bool
+    tape: tuple[float, ...] | None = None
 
 
 @final
@@ -46,6 +73,8 @@ class Verdict:
     risk
         How many instances are expected, at most, to contradict a true claim: the sum of the findings' risks. Only
         confidence limits take one.
+    hunted
+        The hunt beside these instances, if there was one.
     """
 
     claim: Claim
@@ -59,6 +88,7 @@ class Verdict:
     spawn_key: tuple[int, ...]
     seconds: float
     risk: float = 0.0
+    hunted: Hunted | None = None
 
     @property
     def key(self) -> str:
@@ -85,6 +115,33 @@ class Verdict:
         """What was compared: exact numbers, floating-point ones, or a confidence limit."""
         return self.worst.side
 
+    @property
+    def is_evidence(self) -> bool:
+        """Whether the verdict rests on enough: one that *holds* on few instances of somebody's own claim does not."""
+        own = self.claim.home or (isfunction(self.claim.check) and not _is_ours(self.claim.check.__module__))
+        few = self.num_applicable + (self.hunted.num_instances if self.hunted else 0) < _EVIDENCE
+        return not (own and few and self.verdict == HOLDS and not self.claim.is_single)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences on what the verdict rests on, and on what its instances cannot say."""
+        said = []
+        if self.hunted is not None and self.verdict != FAILS:
+            end = "" if self.hunted.ended else ", when the time was up"
+            count, seconds = self.hunted.num_instances, self.hunted.seconds
+            said.append(f"a hunt of {count} instances in {seconds:.1f} s found nothing that breaks it{end}")
+        if not self.is_evidence:
+            told = "" if self.hunted is None else f" and {self.hunted.num_instances} hunted"
+            said.append(f"{self.num_applicable} instance{'s' * (self.num_applicable != 1)}{told}: no evidence yet")
+        loose = self.claim.looseness
+        own = self.claim.home and self.verdict == HOLDS and self.worst.relation != "=="
+        if own and loose is not None and not loose * self.worst.ratio > 1:
+            said.append(
+                f"its bound divided by looseness={loose:g} breaks on no instance either (largest ratio "
+                f"{self.worst.ratio:.4g}), so that these instances say nothing about its constant"
+            )
+        return said
+
     def __repr__(self) -> str:
         return self._summary.text
 
@@ -94,13 +151,19 @@ class Verdict:
     @property
     def _summary(self) -> Summary:
         rows = {"claim": self.claim.title, "source": self.claim.statement, "reason": self.reason}
-        where = f"({self.side}), instance {self.worst_index} of seed {self.entropy}"
+        found = "found by a hunt" if self.worst_index == HUNTED else f"instance {self.worst_index}"
+        where = f"({self.side}), {found} of seed {self.entropy}"
         rows |= {
             "expected": "" if self.as_expected else self.expected,
             "worst ratio": f"{written(float(self.worst_ratio))} {where}",
             "instances": f"{self.num_instances}, {self.num_applicable} of them meet the hypotheses",
         }
+        rows |= {"remarks": "; ".join(self.remarks)}
         return Summary(f"{self.key}: {self.verdict}", {name: said for name, said in rows.items() if said})
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == "fedtheory"
 
 
 def concluded(claim: Claim, seeds: np.random.SeedSequence, trials: Trials) -> Verdict:

@@ -56,12 +56,15 @@ class Finding:
     risk
         Probability, at most, that the finding contradicts a true claim: of a confidence limit that is on the wrong
         side. Exact and floating-point comparisons take none.
+    baseline
+        What both sides of an inequality share, if that is known: the ratio is that of what is beyond. Whether the
+        relation holds is decided on the sides themselves.
 
     Raises
     ------
     ValueError
-        If a side is no number, the relation is unknown, the slack is negative or infinite, ``holds`` is not what the
-        sides say (for example because an infinite side leaves nothing to compare).
+        If a side or the baseline is no number, the relation is unknown, the slack is negative or infinite, ``holds`` is
+        not what the sides say (for example because an infinite side leaves nothing to compare).
     """
 
     measured: Any
@@ -74,6 +77,7 @@ class Finding:
     slack: Any = 0
     reason: str = ""
     risk: float = 0.0
+    baseline: Any = None
 
     def __post_init__(self) -> None:
         _validate.choice("relation", self.relation, ("<=", ">=", "=="))
@@ -82,6 +86,9 @@ class Finding:
             raise ValueError(message)
         if self.applicable and not (_is_number(self.measured) and _is_number(self.predicted)):
             message = f"both sides of a comparison must be numbers, got {self._in_words}"
+            raise ValueError(message)
+        if self.baseline is not None and not (_is_number(self.baseline) and abs(self.baseline) < math.inf):
+            message = f"baseline must be a finite number, got {self.baseline!r}"
             raise ValueError(message)
         slack = _validate.nonnegative("slack", self.slack)
         shown = _shown(self.measured, self.relation, self.predicted, slack) if self.applicable else None
@@ -102,15 +109,25 @@ class Finding:
     def ratio(self) -> float:
         """Measured over predicted, turned over for ``>=``: an inequality holds up to 1 and is attained at 1.
 
-        Zeros (up to the slack) say nothing about the constant of an inequality: its ratio is 0; that of an identity is
-        1. There is no ratio, NaN, where hypotheses are unmet or a bound is infinite.
+        Where both sides of an inequality are negative it is turned over again. With a baseline it is the ratio of what
+        is beyond, where a violation must be larger than the slack. Zeros (up to the slack) say nothing about the
+        constant of an inequality: its ratio is 0; that of an identity is 1. There is no ratio, NaN, where hypotheses
+        are unmet or a bound is infinite.
         """
         small, large = (self.predicted, self.measured) if self.relation == ">=" else (self.measured, self.predicted)
         if not self.applicable or abs(large) == math.inf:
             return math.nan
+        if self.baseline is not None:
+            small, large = _beyond(small, self.baseline), _beyond(large, self.baseline)
+            if max(abs(small), abs(large)) <= self.slack:
+                return 0.0
+            small = small - self.slack if self.slack else small
         if max(abs(small), abs(large)) <= self.slack:
             return 1.0 if self.relation == "==" else 0.0
-        return 1.0 if small == large else _quotient(small, large)
+        if small == large:
+            return 1.0
+        turned = self.relation != "==" and small < 0 and large < 0
+        return _quotient(large, small) if turned else _quotient(small, large)
 
     @property
     def strain(self) -> float:
@@ -136,6 +153,12 @@ def _shown(measured: Any, relation: str, predicted: Any, slack: Any) -> bool | N
     return bool(small <= large or small - large <= slack)
 
 
+def _beyond(side: Any, baseline: Any) -> Any:
+    """Return side - baseline, without rounding where the side is exact."""
+    exact = isinstance(side, int | Fraction) and math.isfinite(baseline)
+    return Fraction(side) - Fraction(baseline) if exact else float(side) - float(baseline)
+
+
 def _quotient(small: Any, large: Any) -> float:
     try:
         return math.copysign(math.inf, small) if large == 0 else float(small / large)
@@ -144,7 +167,12 @@ def _quotient(small: Any, large: Any) -> float:
 
 
 def at_most(
-    measured: Any, predicted: Any, *, instance: Mapping[str, Any] | None = None, rtol: float = ROUNDING
+    measured: Any,
+    predicted: Any,
+    *,
+    instance: Mapping[str, Any] | None = None,
+    rtol: float = ROUNDING,
+    baseline: Any = None,
 ) -> Finding:
     """Compare ``measured <= predicted``; exact numbers without tolerance, floats with the relative slack ``rtol``.
 
@@ -158,6 +186,9 @@ def at_most(
         What the finding shows.
     rtol
         Relative slack for floats.
+    baseline
+        What both sides share, such as the distance before the step, if the claim is about what is beyond: the ratio,
+        and what a hunt climbs on, is (measured - baseline) / (predicted - baseline). It changes no verdict.
 
     Returns
     -------
@@ -167,7 +198,7 @@ def at_most(
     Raises
     ------
     ValueError
-        If a side is NaN, or the slack is negative.
+        If a side is NaN, the slack is negative, or the baseline is no finite number.
 
     Examples
     --------
@@ -175,12 +206,22 @@ def at_most(
     True
     >>> at_most(2, 1).holds, at_most(math.inf, 1.0).holds, at_most(1.0, math.inf).holds
     (False, False, None)
+
+    A step from 100 that gains 1 where 2 are promised is next to the promise, and far from it beyond what both share:
+
+    >>> at_most(99, 98).ratio < 1.02, at_most(99, 98, baseline=100).ratio
+    (True, 2.0)
     """
-    return _compared(measured, "<=", predicted, instance, rtol)
+    return _compared(measured, "<=", predicted, instance, rtol, baseline=baseline)
 
 
 def at_least(
-    measured: Any, predicted: Any, *, instance: Mapping[str, Any] | None = None, rtol: float = ROUNDING
+    measured: Any,
+    predicted: Any,
+    *,
+    instance: Mapping[str, Any] | None = None,
+    rtol: float = ROUNDING,
+    baseline: Any = None,
 ) -> Finding:
     """Compare ``measured >= predicted``; the ratio is predicted / measured.
 
@@ -192,6 +233,8 @@ def at_least(
         What the finding shows.
     rtol
         Relative slack for floats.
+    baseline
+        As of ``at_most``; the ratio is (predicted - baseline) / (measured - baseline).
 
     Returns
     -------
@@ -201,14 +244,14 @@ def at_least(
     Raises
     ------
     ValueError
-        If a side is NaN, or the slack is negative.
+        If a side is NaN, the slack is negative, or the baseline is no finite number.
 
     Examples
     --------
     >>> at_least(Fraction(9, 32), Fraction(17, 32)).holds
     False
     """
-    return _compared(measured, ">=", predicted, instance, rtol)
+    return _compared(measured, ">=", predicted, instance, rtol, baseline=baseline)
 
 
 def equal_to(
@@ -252,7 +295,15 @@ def equal_to(
     return _compared(measured, "==", predicted, instance, rtol, scale)
 
 
-def _compared(measured: Any, relation: str, predicted: Any, instance: Any, rtol: float, scale: float = 0.0) -> Finding:
+def _compared(
+    measured: Any,
+    relation: str,
+    predicted: Any,
+    instance: Any,
+    rtol: float,
+    scale: float = 0.0,
+    baseline: Any = None,
+) -> Finding:
     rtol, scale = _validate.nonnegative("rtol", rtol), _validate.nonnegative("scale", scale)
     exact = all(isinstance(side, int | Fraction) for side in (measured, predicted))
     # An infinite side must not make the slack infinite, which would forgive everything.
@@ -261,7 +312,9 @@ def _compared(measured: Any, relation: str, predicted: Any, instance: Any, rtol:
     holds = _shown(measured, relation, predicted, slack)
     reason = "an infinite side says nothing" if holds is None else ""
     side = "exact" if exact else "floating point"
-    return Finding(measured, predicted, relation, holds, side, dict(instance or {}), slack=slack, reason=reason)
+    return Finding(
+        measured, predicted, relation, holds, side, dict(instance or {}), slack=slack, reason=reason, baseline=baseline
+    )
 
 
 def not_applicable(reason: str = "", /, **instance: Any) -> Finding:

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory import _validate
-from fedtheory.verification._climbs import Step, climb, height
+from fedtheory.verification._climbs import Step, height
 from fedtheory.verification._jobs import Shipped, arrived, in_order, shipped
+from fedtheory.verification._lanes import lanes
 from fedtheory.verification._shrinking import shrink
 from fedtheory.verification.catalogue import one_claim
 from fedtheory.verification.claims import Claim
@@ -221,7 +222,7 @@ def _trails(
     if budget.evaluations is not None:
         jobs = min(jobs, budget.evaluations)  # a climb takes one at least
     if jobs == 1:
-        yield from (climb(claim, seeds, begin) for seeds, begin in begins)
+        yield from (lanes(claim, seeds, begin) for seeds, begin in begins)
         return
     with closing(in_order(partial(_trail, shipped(claim, jobs), budget), begins, jobs)) as trails:
         yield from trails
@@ -230,7 +231,7 @@ def _trails(
 def _trail(claim: Claim | Shipped, budget: _Budget, begin: _Begin) -> list[Step]:
     """Return the steps of a climb that went up, and its last one."""
     trail: list[Step] = []
-    for step in climb(arrived(claim), *begin):
+    for step in lanes(arrived(claim), *begin):
         # The last but one went up, or it is overwritten by one that only counts more instances.
         if len(trail) > 1 and trail[-1].worst is trail[-2].worst:
             trail.pop()

@@ -50,9 +50,12 @@ def tightened(claim: Claim, factor: float) -> Claim:
 def _sharper(finding: Finding, by: Fraction) -> Finding:
     if finding.relation == "==" or not finding.applicable:
         return finding
-    if finding.relation == ">=":
-        return at_least(finding.measured, finding.predicted * by, instance=finding.instance)
-    return at_most(finding.measured, finding.predicted / by, instance=finding.instance)
+    base = 0 if finding.baseline is None else finding.baseline
+    beyond = finding.predicted - base
+    # An upper side that is negative is sharper where it is larger.
+    sharper = base + (beyond * by if (finding.relation == ">=") == (beyond >= 0) else beyond / by)
+    compare = at_least if finding.relation == ">=" else at_most
+    return compare(finding.measured, sharper, instance=finding.instance, baseline=finding.baseline)
 
 
 def least_refuted_factor(

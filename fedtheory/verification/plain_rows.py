@@ -30,9 +30,10 @@ def rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
     -------
     list of dict
         For each verdict ``key``, ``title``, ``paper``, ``source``, ``kind``, ``hypotheses``, ``remark``, ``home``;
-        ``verdict``, ``expected``, ``as_expected``, ``reason``; ``num_instances``, ``num_applicable``; of the worst
+        ``verdict``, ``expected``, ``as_expected``, ``reason``; ``num_instances``, ``num_applicable``, ``hunted``
+        (how many instances a hunt tried besides), ``is_evidence``, ``remarks``; of the worst
         instance ``worst_ratio``, ``measured``, ``relation``, ``predicted``, ``side``, ``slack``, ``instance``;
-        ``worst_index``, ``entropy``, ``spawn_key``, which draw it again; ``risk``, ``seconds``.
+        ``worst_index``, ``entropy``, ``spawn_key`` or ``tape``, which draw it again; ``risk``, ``seconds``.
 
     Examples
     --------
@@ -67,6 +68,9 @@ def _of_instances(verdict: Verdict) -> dict[str, Any]:
         "num_applicable": verdict.num_applicable,
         "risk": verdict.risk,
         "seconds": verdict.seconds,
+        "is_evidence": verdict.is_evidence,
+        "remarks": verdict.remarks,
+        "hunted": verdict.hunted.num_instances if verdict.hunted else 0,
     }
 
 
@@ -74,6 +78,7 @@ def _of_worst(verdict: Verdict) -> dict[str, Any]:
     return {
         **of_finding(verdict.worst),
         "worst_index": verdict.worst_index,
+        "tape": list(verdict.hunted.tape) if verdict.hunted and verdict.hunted.tape is not None else None,
         "entropy": verdict.entropy,
         "spawn_key": list(verdict.spawn_key),
     }

@@ -18,6 +18,7 @@ __all__ = [
     "finding_pairs",
     "markdown_table",
     "notes",
+    "ratio_text",
     "replay_line",
     "summary",
 ]
@@ -48,7 +49,11 @@ def console_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
         {
             "claim": row["key"],
             "verdict": row["verdict"],
-            "expected": "as expected" if row["as_expected"] else f"UNEXPECTED, not {row['expected']}",
+            "expected": "no evidence yet"
+            if row["as_expected"] and not row["is_evidence"]
+            else "as expected"
+            if row["as_expected"]
+            else f"UNEXPECTED, not {row['expected']}",
             "worst ratio": "" if row["worst_ratio"] is None else row["worst_ratio"],
             "applicable": _applicable(row),
             "certified side": row["side"],
@@ -93,7 +98,7 @@ def notes(found: Sequence[Row]) -> list[str]:
     >>> notes(rows(verify("power-of-choice:lemma-b1")))
     []
     """
-    return [line for row in found for line in _note(row)]
+    return [line for row in found for line in (*_note(row), *(f"{row['key']}: {said}" for said in row["remarks"]))]
 
 
 def _note(row: Row) -> list[str]:
@@ -125,6 +130,8 @@ def replay_line(row: Row) -> str:
     >>> replay_line(rows(verify("fedalign:theta-one"))[0])
     'python -m fedtheory replay fedalign:theta-one --seed 0 --instance 0'
     """
+    if row["tape"] is not None:
+        return replay_command(row["key"], home=row["home"], tape=row["tape"])
     seed = np.random.SeedSequence(row["entropy"], spawn_key=row["spawn_key"])
     return replay_command(row["key"], home=row["home"], number=row["worst_index"], seed=seed)
 
@@ -206,6 +213,7 @@ def description(row: Row) -> list[tuple[str, str]]:
         ("verdict", f"{row['verdict']} (expected: {row['expected']})"),
         *([("because", row["reason"])] if row["reason"] else []),
         ("instances", f"{_applicable(row)} applicable"),
+        *(("remark", said) for said in row["remarks"]),
     ]
     if row["relation"] is not None:
         pairs += finding_pairs(row)
@@ -236,10 +244,33 @@ def finding_pairs(row: Row) -> list[tuple[str, str]]:
     """
     return [
         ("measured", comparison(row)),
-        ("ratio", "none" if row["worst_ratio"] is None else f"{float(row['worst_ratio']):.6g}"),
+        ("ratio", "none" if row["worst_ratio"] is None else ratio_text(row["worst_ratio"])),
         ("counterexample" if row["verdict"] == FAILS else "worst instance", ""),
         *((f"  {part}", str(value)) for part, value in row["instance"].items()),
     ]
+
+
+def ratio_text(ratio: Any) -> str:
+    """Write a ratio with five digits, or with as many as it takes to tell it from 1, where an inequality is attained.
+
+    Parameters
+    ----------
+    ratio
+        A number, or the text of one.
+
+    Returns
+    -------
+    str
+        Short.
+
+    Examples
+    --------
+    >>> [ratio_text(ratio) for ratio in (1.0019, 1, 1.000000123, 0.33333333, "inf")]
+    ['1.0019', '1', '1.0000001', '0.33333', 'inf']
+    """
+    number = float(ratio)
+    texts = (f"{number:.{digits}g}" for digits in range(5, 18))
+    return next((text for text in texts if text != "1"), "1") if number != 1 else "1"
 
 
 def markdown_table(found: Sequence[Row], prefix: str = "") -> str:

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory._letters import mathml
+from fedtheory._wording import told_apart
 from fedtheory.verification.conclusions import Verdict
 from fedtheory.verification.findings import FAILS
 from fedtheory.verification.plain_rows import Row, rows
-from fedtheory.verification.renderings import finding_pairs, replay_line, summary
+from fedtheory.verification.renderings import finding_pairs, ratio_text, replay_line, summary
 
 __all__ = ["html_report"]
 
@@ -70,7 +71,7 @@ def _shown(row: Row) -> dict[str, Any]:
     """Return what the page shows of a row beside what it holds: texts of numbers, lengths of bars."""
     ratio = None if row["worst_ratio"] is None else _number(row["worst_ratio"])
     return {
-        "ratio_text": "" if ratio is None else f"{ratio:.3g}",
+        "ratio_text": "" if ratio is None else ratio_text(ratio),
         "ratio_sort": -1.0 if ratio is None else min(ratio, 1e300),
         "ratio_length": 0.0 if ratio is None else _length(ratio),
         "reproduce": replay_line(row),
@@ -80,14 +81,17 @@ def _shown(row: Row) -> dict[str, Any]:
 
 
 def _length(ratio: float) -> float:
-    """Length of the bar of a ratio in percent, on a logarithmic scale on which 1 is 100.
+    """Length of the bar of a ratio in percent, on a logarithmic scale on which 1 is 80; only what is above goes beyond.
 
-    >>> [_length(ratio) for ratio in (0.0, 1e-9, 1e-3, 1.0, 7.0)]
-    [0.0, 0.0, 50.0, 100.0, 100.0]
+    >>> [_length(ratio) for ratio in (0.0, 1e-9, 1e-3, 1.0, 1.0019, 1e9)]
+    [0.0, 0.0, 40.0, 80.0, 85.0, 100.0]
     """
     if ratio <= _LEAST_RATIO:
         return 0.0
-    return round(100.0 * (1.0 - math.log(min(ratio, 1.0)) / math.log(_LEAST_RATIO)), 2)
+    if ratio > 1.0:
+        # Beyond the mark at 1 by what can be seen, however little it is.
+        return round(min(85.0 - 15.0 * math.log(min(ratio, 1e300)) / math.log(_LEAST_RATIO), 100.0), 1)
+    return round(80.0 * (1.0 - math.log(ratio) / math.log(_LEAST_RATIO)), 2)
 
 
 def _bars(row: Row) -> list[dict[str, Any]]:
@@ -98,9 +102,12 @@ def _bars(row: Row) -> list[dict[str, Any]]:
     longest = max(abs(measured), abs(predicted))
     if not 0.0 < longest < math.inf:
         return []
+    texts = f"{measured:.6g}", f"{predicted:.6g}"
+    if texts[0] == texts[1] and measured != predicted:
+        texts = told_apart(measured, predicted)
+    sides = zip(("measured", "predicted"), (measured, predicted), texts, strict=True)
     return [
-        {"name": name, "text": f"{value:.6g}", "length": round(100.0 * abs(value) / longest, 2)}
-        for name, value in (("measured", measured), ("predicted", predicted))
+        {"name": name, "text": text, "length": round(100.0 * abs(value) / longest, 2)} for name, value, text in sides
     ]
 
 

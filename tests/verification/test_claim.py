@@ -180,7 +180,9 @@ def test_inequalities_have_no_absolute_slack() -> None:
 
 def test_a_failure_strains_as_much_as_its_ratio_says_or_without_end() -> None:
     assert (at_most(3, 2).strain, at_least(2, 3).strain, equal_to(3, 2).strain) == (1.5, 1.5, 0.5)
-    assert at_most(2, -1).strain == at_most(-1, -2).strain == math.inf
+    assert at_most(2, -1).strain == at_least(-1, 2).strain == math.inf
+    # Of negative sides the ratio is turned over: at most -2 is broken by -1 and not by -4.
+    assert (at_most(-1, -2).strain, at_most(-4, -2).strain, at_least(-4, -2).strain) == (2.0, 0.5, 2.0)
     assert at_most(1 + SMALLEST, 1).strain == math.inf  # as a float the ratio is 1, as if it were attained
 
 
@@ -261,3 +263,30 @@ def test_a_malformed_claim_is_refused(changes: dict[str, object], message: str) 
     sound = Claim("toy:theorem-0", "one is one", STATEMENT, "identity", lambda rng: equal_to(1, 1))
     with pytest.raises(ValueError, match=message):
         replace(sound, **changes)  # type: ignore[arg-type]
+
+
+def test_a_baseline_changes_what_is_measured_and_no_verdict() -> None:
+    shared = Fraction(10**30)
+    for new, bound in ((-1, -2), (-2, -1), (-1, 2), (3, 2), (2, 3), (2, -1), (-2, -2)):
+        plain, based = at_most(new, bound), at_most(shared + new, shared + bound, baseline=shared)
+        assert (based.holds, based.ratio, based.strain) == (plain.holds, plain.ratio, plain.strain)
+        other = at_least(shared + bound, shared + new, baseline=shared)
+        assert (other.holds, other.strain) == (plain.holds, plain.strain)
+    assert at_most(shared + Fraction(1, 10**9), shared, baseline=shared).holds is False
+    assert at_most(99, 98).ratio < 1.02
+    assert at_most(99, 98, baseline=100).ratio == 2
+
+
+def test_beyond_a_baseline_rounding_is_no_strain() -> None:
+    assert at_most(1 + 1e-13, 1 + 5e-14, baseline=1.0).ratio == 0.0
+    found = at_most(1 + 3e-9, 1 + 2.5e-9, baseline=1.0)
+    assert found.holds
+    assert found.ratio < 1
+    assert at_most(1 + 4e-9, 1 + 2.5e-9, baseline=1.0).ratio > 1
+
+
+@pytest.mark.parametrize("baseline", [math.nan, math.inf, "1", [1.0]])
+def test_a_baseline_that_is_no_number_is_one_sentence(baseline: Any) -> None:
+    for compare in (at_most, at_least):
+        with pytest.raises(ValueError, match=r"^baseline must be a finite number, got [^\n]*$"):
+            compare(1.0, 2.0, baseline=baseline)

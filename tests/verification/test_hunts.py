@@ -13,6 +13,7 @@ import pytest
 from fedtheory.paper import Paper, Statement
 from fedtheory.verification import _shrinking, hunts
 from fedtheory.verification._climbs import Step, climb
+from fedtheory.verification._lanes import lanes
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
 from fedtheory.verification.hunts import hunt, hunting
@@ -207,7 +208,7 @@ def test_instances_beyond_the_budget_do_not_count(monkeypatch: pytest.MonkeyPatc
 
 def test_of_a_climb_elsewhere_only_the_steps_that_went_up_are_sent_and_the_last_one() -> None:
     begin = (np.random.SeedSequence(3), ())
-    steps = list(islice(climb(RARE, *begin), 60))
+    steps = list(islice(lanes(RARE, *begin), 60))
     trail = hunts._trail(RARE, hunts._Budget(math.inf, 60), begin)
     up = [steps[0], *(step for before, step in pairwise(steps) if step.worst is not before.worst)]
     assert 3 < len(up) < 30

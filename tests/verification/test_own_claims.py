@@ -167,3 +167,80 @@ def test_other_processes_read_the_claims_again_also_when_their_file_has_changed(
         assert together.worst == alone.worst
     found = [hunt(own, evaluations=25, jobs=jobs) for jobs in (1, 2)]
     assert found[0].worst == found[1].worst
+
+
+RARE = """
+from fedtheory.paper import Paper, Statement
+from fedtheory.verification import at_least, at_most, claim
+
+STATEMENT = Statement(Paper("mine", "Mine", "Me", 2026), "Theorem 1")
+
+@claim("mine:dice", "eight dice show at most 46", STATEMENT)
+def dice(rng):
+    return at_most(sum(int(rng.integers(1, 7)) for _ in range(8)), 46)
+
+@claim("mine:loose", "u <= 2", STATEMENT, looseness=1.5)
+def loose(rng):
+    return at_most(float(rng.random()), 2.0)
+
+@claim("mine:raises", "no number is above 0.97", STATEMENT)
+def raises(rng):
+    return at_most(1 / (1 - (float(rng.random()) > 0.999)), 2.0)
+"""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_verify_hunts_and_what_it_finds_is_replayed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], jobs: str
+) -> None:
+    file = str(written(tmp_path, RARE))
+    assert main(["verify", "mine:dice", "--from", file, "--hunt", "0"]) == 0
+    assert "mine:dice: 20 instances: no evidence yet\n" in capsys.readouterr().out
+    assert main(["verify", "mine:dice", "mine:loose", "--from", file, "--jobs", jobs, "--hunt", "60"]) == 1
+    told = capsys.readouterr().out
+    assert re.search(r"mine:loose: a hunt of 2000 instances in [\d.]+ s found nothing that breaks it\n", told)
+    assert "no evidence" not in told
+    [tape] = re.findall(r"replay mine:dice --from '[^']*' --tape (\S+)", told)
+    assert main(["replay", "mine:dice", "--from", file, "--tape", tape]) == 1
+
+
+def test_more_instances_are_evidence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(written(tmp_path, RARE))
+    for count, few in (("199", True), ("200", False)):
+        assert main(["verify", "mine:dice", "--from", file, "--hunt", "0", "--instances", count]) == 0
+        assert ("no evidence yet" in capsys.readouterr().out) is few
+
+
+def test_a_claim_that_its_looseness_cannot_refute_is_told_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, RARE)
+    said = "its bound divided by looseness=1.5 breaks on no instance either"
+    assert main(["verify", "mine:loose", "--from", str(file), "--hunt", "0"]) == 0
+    assert said in capsys.readouterr().out
+    file.write_text(RARE.replace("2.0", "1.1"), encoding="utf-8")
+    assert main(["verify", "mine:loose", "--from", str(file), "--hunt", "0"]) == 0
+    assert said not in capsys.readouterr().out
+
+
+def test_what_a_hunted_check_raises_is_an_error_with_its_tape(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(written(tmp_path, RARE))
+    assert main(["verify", "mine:raises", "--from", file]) == 1
+    assert "mine:raises: error: a hunt met ZeroDivisionError" in capsys.readouterr().out
+
+
+def test_the_time_of_hunts_is_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["verify", "--hunt", "-1"])
+    assert "--hunt must be finite and at least 0, got -1.0" in capsys.readouterr().err
+
+
+def test_time_ends_a_hunt_and_the_verdict_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = RARE.replace("return at_most(float", "import time; time.sleep(0.005); return at_most(float")
+    file = str(written(tmp_path, text))
+    assert main(["verify", "mine:loose", "--from", file, "--hunt", "0.1"]) == 0
+    assert re.search(
+        r"a hunt of \d+ instances in 0\.\d s found nothing .*, when the time was up", capsys.readouterr().out
+    )

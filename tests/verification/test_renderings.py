@@ -66,6 +66,9 @@ def test_a_row_says_everything_that_can_be_shown() -> None:
         "num_instances": 2,
         "num_applicable": 2,
         "risk": 0.0,
+        "is_evidence": False,
+        "remarks": ["2 instances: no evidence yet"],
+        "hunted": 0,
         "worst_ratio": float(Fraction(2, 3)),
         "measured": "1/3",
         "relation": "<=",
@@ -74,6 +77,7 @@ def test_a_row_says_everything_that_can_be_shown() -> None:
         "slack": 0,
         "instance": {"x": "2/7"},
         "worst_index": 0,
+        "tape": None,
         "entropy": 5,
         "spawn_key": [1, 2],
     }
@@ -144,7 +148,7 @@ def test_every_output_says_why_a_verdict_is_neither_yes_nor_no() -> None:
     assert notes([row]) == [f"toy:claim: inconclusive: {reason} ({AGAIN})"]
     assert ("because", reason) in description(row)
     assert f"inconclusive, **unexpected**: {reason}" in markdown_table([row])
-    assert notes([row_of(EXACT), row_of(FAILING, expected="fails")]) == []
+    assert notes([row_of(EXACT), row_of(FAILING, expected="fails")]) == ["toy:claim: 1 instance: no evidence yet"]
 
 
 def test_a_failure_that_nobody_expected_is_noted_with_its_instance_and_the_command_that_checks_it_again() -> None:

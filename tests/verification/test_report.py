@@ -16,7 +16,8 @@ from fedtheory.paper import Paper, Statement
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.conclusions import Verdict
 from fedtheory.verification.findings import Finding, at_least, at_most, not_applicable
-from fedtheory.verification.report import html_report
+from fedtheory.verification.plain_rows import rows
+from fedtheory.verification.report import _shown, html_report
 from fedtheory.verification.verdicts import examine
 
 HOSTILE = """</td><script>alert("x")</script>&amp;' onload="y" """
@@ -105,8 +106,8 @@ def test_a_row_tells_verdict_ratio_formula_hypotheses_reason_and_how_to_replay()
     assert "not as expected" in told
     assert "<mn>2</mn>" in PAGE
     assert PAGE.count("<math") == 1
-    # 1/1000 is half of the way down to a millionth.
-    assert 'width="50.0"' in PAGE
+    # 1/1000 is half of the way from the mark at 1 down to a millionth.
+    assert 'width="40.0"' in PAGE
 
 
 def test_a_counterexample_without_a_scale_is_not_drawn() -> None:
@@ -180,3 +181,22 @@ def test_a_browser_filters_sorts_expands_and_follows_links_without_scrolling_sid
     assert told["focusable"] is True
     assert told["overhang"] <= 0
     assert "CONSOLE" not in ran.stderr
+
+
+def test_a_ratio_little_above_one_is_told_from_one_and_its_bar_passes_the_mark() -> None:
+    shown = [_shown(row) for row in rows([examine(claim_of(ratio), 1) for ratio in (1.0, 1.0019, 1.0000001, 7.0)])]
+    assert [row["ratio_text"] for row in shown] == ["1", "1.0019", "1.0000001", "7"]
+    lengths = [row["ratio_length"] for row in shown]
+    assert lengths[0] == 80.0
+    assert all(80.0 < length < 100.0 for length in lengths[1:])
+
+
+def claim_of(ratio: float) -> Claim:
+    """One that reaches a ratio."""
+    return Claim(
+        "toy:ratio",
+        "a ratio",
+        Statement(Paper("toy", "A toy", "Nobody", 2000), "1"),
+        "inequality",
+        lambda _: at_most(ratio, 1.0),
+    )

@@ -1,0 +1,272 @@
+"""False lemmas of several kinds beside their true twins, each as a person would write it in a file of claims.
+
+``LEMMAS`` has for each name a check that takes the random numbers, whether the error is planted, and whether what both
+sides share is given as a baseline; the last of each triple is whether the claim knows a bound or only a statement.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory.domains import NONNEGATIVE
+from fedtheory.paper import Paper, Statement, states
+from fedtheory.rational.draws import draw_federation, draw_model
+from fedtheory.rational.vectors import combination, difference, inner, scaled
+from fedtheory.verification import Claim, Finding, at_least, at_most, claim
+
+PAPER = Paper("plants", "Planted errors", "Nobody", 2026)
+Rng = np.random.Generator
+Lemma = Callable[[Rng, bool, bool], Finding]
+
+
+def norm2(vector: Any) -> Any:
+    return inner(vector, vector)
+
+
+def _base(value: Any, given: bool) -> Any:
+    return value if given else None
+
+
+def descent(rng: Rng, false: bool, based: bool) -> Finding:
+    """F(w - eta g) <= F(w) - eta (1 - L eta/2) |g|^2; planted: L/2 for L."""
+    fed = draw_federation(rng)
+    L, w = fed.smoothness / (2 if false else 1), draw_model(rng, fed.dim)
+    eta = int(rng.integers(1, 9)) / (8 * fed.smoothness)
+    g = combination(fed.weights, fed.gradients(w))
+    old, new = fed.gap(w), fed.gap(difference(w, scaled(eta, g)))
+    return at_most(new, old - eta * (1 - L * eta / 2) * norm2(g), baseline=_base(old, based), instance={"eta": eta})
+
+
+def negative_descent(rng: Rng, false: bool, _: bool) -> Finding:
+    """The same, written as a difference of negative sides."""
+    found = descent(rng, false, True)
+    return at_most(found.measured - found.baseline, found.predicted - found.baseline)
+
+
+def lost_variance(rng: Rng, false: bool, based: bool) -> Finding:
+    """E|w - eta(g + noise) - w*|^2 <= (1 - eta mu)|w - w*|^2 + eta^2 sigma2; planted: the variance is lost."""
+    mu, sigma2 = float(rng.random()), float(rng.random())
+    L, w = mu + float(rng.random()), 10 * float(rng.random())
+    h, eta = mu + (L - mu) * float(rng.random()), float(rng.random()) / L
+    new = (1 - eta * h) ** 2 * w**2 + eta**2 * sigma2
+    return at_most(new, (1 - eta * mu) * w**2 + (0 if false else eta**2 * sigma2), baseline=_base(w**2, based))
+
+
+def wrong_power(rng: Rng, false: bool, based: bool) -> Finding:
+    """E|w'|^2 <= |w|^2 (1 - eta mu)^2 + eta^2 sigma2; planted: eta^3 sigma2, with short steps."""
+    mu, w = Fraction(int(rng.integers(1, 9)), 8), Fraction(int(rng.integers(0, 41)), 4)
+    sigma2, eta = Fraction(int(rng.integers(0, 17)), 16), Fraction(int(rng.integers(1, 65)), 64)
+    h = mu + (1 - mu) * Fraction(int(rng.integers(0, 9)), 8)
+    new = (1 - eta * h) ** 2 * w**2 + eta**2 * sigma2
+    slow = max((1 - eta * mu) ** 2, (1 - eta) ** 2) * w**2
+    return at_most(new, slow + eta ** (3 if false else 2) * sigma2, baseline=_base(w**2, based))
+
+
+def long_step(rng: Rng, false: bool, based: bool) -> Finding:
+    """|w'|^2 <= (1 - eta mu)^2 |w|^2 needs eta <= 1/L; planted: any eta up to 12/(8L)."""
+    fed = draw_federation(rng)
+    start, center = draw_model(rng, fed.dim), fed.minimizer
+    eta = int(rng.integers(1, 13 if false else 9)) / (8 * fed.smoothness)
+    new = difference(start, scaled(eta, combination(fed.weights, fed.gradients(start))))
+    old2, new2 = norm2(difference(start, center)), norm2(difference(new, center))
+    return at_most(new2, (1 - eta * fed.strong_convexity) ** 2 * old2, baseline=_base(old2, based))
+
+
+@states(PAPER, "Drift", assumes=())
+def _drift(distance2, *, step_size, L, local_steps):  # type: ignore[no-untyped-def]
+    return {"start": distance2, "drift": step_size**2 * (local_steps - 1) ** 2 * L * L * distance2}
+
+
+def drift(rng: Rng, false: bool, based: bool) -> Finding:
+    """|w_tau - w_1|^2 + |w|^2 <= |w|^2 + eta^2 (tau-1)^2 L^2 |w|^2; planted: a quarter of the drift (L/2)."""
+    dim = int(rng.integers(1, 4))
+    curvatures = [Fraction(int(rng.integers(1, 17)), 8) for _ in range(dim)]
+    w = [Fraction(int(rng.integers(-16, 17)), 4) for _ in range(dim)]
+    L, tau = max(curvatures), int(rng.integers(2, 6))
+    eta = Fraction(int(rng.integers(1, 17)), 64) / L
+    moved = sum(((1 - eta * h) ** (tau - 1) - 1) ** 2 * x * x for h, x in zip(curvatures, w, strict=True))
+    old = sum(x * x for x in w)
+    bound = _drift(old, step_size=eta, L=L / 2 if false else L, local_steps=tau)
+    return at_most(old + moved, bound, baseline=_base(old, based), instance={"w": w, "eta": eta})
+
+
+def sampling(rng: Rng, false: bool, based: bool) -> Finding:
+    """Variance of a mean of m of n without replacement: S^2/m (n - m)/n, S^2 with n - 1; planted: n for n - 1."""
+    n = int(rng.integers(2, 9))
+    m = int(rng.integers(1, n + 1))
+    values = [Fraction(int(rng.integers(-9, 10))) for _ in range(n)]
+    mean = sum(values) / n
+    squares = sum((value - mean) ** 2 for value in values)
+    second = mean**2
+    truth = second + squares / (n - 1) / m * Fraction(n - m, n)
+    stated = second + squares / (n if false else n - 1) / m * Fraction(n - m, n)
+    return at_most(truth, stated, baseline=_base(second, based))
+
+
+def local_sgd(rng: Rng, false: bool, based: bool) -> Finding:
+    """|w'-w*|^2 <= |w-w*|^2 - 2 eta (2 - L eta) gap for the mean of clients; planted: L/2 for L."""
+    fed = draw_federation(rng)
+    start = draw_model(rng, fed.dim)
+    eta = int(rng.integers(1, 9)) / (8 * fed.smoothness)
+    new = difference(start, scaled(eta, combination(fed.weights, fed.gradients(start))))
+    old2, new2 = norm2(difference(start, fed.minimizer)), norm2(difference(new, fed.minimizer))
+    L = fed.smoothness / (2 if false else 1)
+    return at_most(
+        new2,
+        old2 - 2 * eta * (2 - L * eta) * fed.gap(start),
+        baseline=_base(old2, based),
+        instance={"eta": eta, "old": old2},
+    )
+
+
+def progress(rng: Rng, false: bool, based: bool) -> Finding:
+    """Gain F(w) - F(w') >= eta/2 |g|^2 for eta <= 1/L; planted: 3 eta/4. An at_least claim with F(w) added."""
+    fed = draw_federation(rng)
+    w = draw_model(rng, fed.dim)
+    eta = int(rng.integers(1, 9)) / (8 * fed.smoothness)
+    g = combination(fed.weights, fed.gradients(w))
+    old, new = fed.gap(w), fed.gap(difference(w, scaled(eta, g)))
+    least = old + (Fraction(3, 4) if false else Fraction(1, 2)) * eta * norm2(g)
+    return at_least(2 * old - new, least, baseline=_base(old, based))
+
+
+def noisy_clients(rng: Rng, false: bool, based: bool) -> Finding:
+    """Floats in six dimensions: (1 - eta mu)|w|^2 + eta^2 sigma2/n; planted: sigma2/n^2."""
+    n, dim = int(rng.integers(1, 9)), int(rng.integers(1, 7))
+    h = 0.1 + rng.random(dim)
+    w, sigma2 = rng.random(dim) * 8 - 4, float(rng.random())
+    eta = float(rng.random()) / 1.1
+    new = float((((1 - eta * h) * w) ** 2).sum()) + eta**2 * sigma2 / n
+    old = float((w**2).sum())
+    return at_most(new, (1 - eta * 0.1) * old + eta**2 * sigma2 / n ** (2 if false else 1), baseline=_base(old, based))
+
+
+def cocoercive(rng: Rng, false: bool, based: bool) -> Finding:
+    """|w - eta g|^2 <= |w|^2 - eta (2/L - eta) |g|^2 about the minimizer; planted: 3/L for 2/L."""
+    dim = int(rng.integers(1, 5))
+    h = [0.05 + float(rng.random()) for _ in range(dim)]
+    w = [4 * float(rng.random()) - 2 for _ in range(dim)]
+    L = 1.05
+    eta = float(rng.random()) / L
+    old = sum(x * x for x in w)
+    new = sum(((1 - eta * c) * x) ** 2 for c, x in zip(h, w, strict=True))
+    g2 = sum((c * x) ** 2 for c, x in zip(h, w, strict=True))
+    return at_most(new, old - eta * ((3 if false else 2) / L - eta) * g2, baseline=_base(old, based))
+
+
+def averaged(rng: Rng, false: bool, based: bool) -> Finding:
+    """|sum p_k w_k|^2 = sum p_k|w_k|^2 - sum p_k|w_k - mean|^2 <= ...; planted: twice the spread is taken off."""
+    count = int(rng.integers(2, 7))
+    shares = [int(rng.integers(1, 6)) for _ in range(count)]
+    p = [Fraction(share, sum(shares)) for share in shares]
+    w = [Fraction(int(rng.integers(-64, 65)), 16) + 20 for _ in range(count)]
+    mean = sum((a * x for a, x in zip(p, w, strict=True)), Fraction(0))
+    second = sum((a * x * x for a, x in zip(p, w, strict=True)), Fraction(0))
+    spread = sum((a * (x - mean) ** 2 for a, x in zip(p, w, strict=True)), Fraction(0))
+    return at_most(mean**2, second - (Fraction(17, 16) if false else 1) * spread, baseline=_base(second, based))
+
+
+def local_descent(rng: Rng, false: bool, based: bool) -> Finding:
+    """F(w - eta g) <= F(w) - eta/2 |F'(w)|^2 + eta L^2/2 V for gradients g at local models; planted: L/2 for L."""
+    fed = draw_federation(rng)
+    w = draw_model(rng, fed.dim)
+    eta = Fraction(1, 2 ** int(rng.integers(0, 12))) / fed.smoothness
+    local = [difference(w, scaled(Fraction(1, 32), draw_model(rng, fed.dim))) for _ in fed.weights]
+    spread = sum(p * norm2(difference(w, v)) for p, v in zip(fed.weights, local, strict=True))
+    gradients = [fed.gradients(v)[k] for k, v in enumerate(local)]
+    g, full = combination(fed.weights, gradients), combination(fed.weights, fed.gradients(w))
+    old, new = fed.gap(w), fed.gap(difference(w, scaled(eta, g)))
+    L = max(max(h) for h in fed.curvatures)
+    L = L / 2 if false else L
+    bound = _local_descent(old, step_size=eta, L=L, gradient2=norm2(full), spread=spread)
+    return at_most(new, bound, baseline=_base(old, based), instance={"L": L, "eta": eta})
+
+
+POSITIVES = {"gradient2": NONNEGATIVE, "spread": NONNEGATIVE}
+
+
+@states(PAPER, "Local descent", domains=POSITIVES)
+def _local_descent(initial_gap, *, step_size, L, gradient2, spread):  # type: ignore[no-untyped-def]
+    return {"gap": initial_gap, "gain": -step_size / 2 * gradient2, "drift": step_size * L**2 / 2 * spread}
+
+
+def steep_only(rng: Rng, false: bool, based: bool) -> Finding:
+    """Descent in up to eight dimensions beside noise; planted: 9L/10, seen where the gradient is steep only."""
+    dim = int(rng.integers(4, 9))
+    h = [0.05 + float(rng.random()) for _ in range(dim)]
+    w = [4 * float(rng.random()) - 2 for _ in range(dim)]
+    eta, sigma2 = 10.0 ** (-4 * float(rng.random())) / 1.05, float(rng.random())
+    old = sum(c * x * x for c, x in zip(h, w, strict=True)) / 2
+    new = sum(c * ((1 - eta * c) * x) ** 2 for c, x in zip(h, w, strict=True)) / 2
+    g2 = sum((c * x) ** 2 for c, x in zip(h, w, strict=True))
+    L = 1.05 * (0.9 if false else 1)
+    return at_most(new, old - eta * (1 - L * eta / 2) * g2 + eta**2 * sigma2, baseline=_base(old, based))
+
+
+def short_steps(rng: Rng, false: bool, based: bool) -> Finding:
+    """Local steps move by at most eta (tau-1) |g| (1 + eta L)^(tau-1), about a far point; planted: half of it."""
+    tau, dim = int(rng.integers(2, 6)), int(rng.integers(2, 6))
+    h = [0.02 + float(rng.random()) for _ in range(dim)]
+    w = [8 * float(rng.random()) - 4 for _ in range(dim)]
+    eta = 10.0 ** (-5 * float(rng.random())) / 1.02
+    old = sum(x * x for x in w)
+    moved = sum(((1 - (1 - eta * c) ** (tau - 1)) * x) ** 2 for c, x in zip(h, w, strict=True))
+    g2 = sum((c * x) ** 2 for c, x in zip(h, w, strict=True))
+    spare = eta**2 * 0.3 * old * (tau - 1) ** 2
+    stated = (eta * (tau - 1)) ** 2 * g2 * (0.5 if false else 1) + spare
+    return at_most(old + moved, old + stated, baseline=_base(old, based), instance={"old": old, "eta": eta})
+
+
+def lost_gamma(rng: Rng, false: bool, based: bool) -> Finding:
+    """Heterogeneous parabolas, one sampled client: (1 - eta mu)|w|^2 + eta^2 spread; planted: the spread is lost."""
+    count = int(rng.integers(2, 6))
+    centers = np.array([float(rng.random()) - 0.5 for _ in range(count)])
+    centers = centers - centers.mean()
+    w, eta, mu = 40 * float(rng.random()) - 20, float(rng.random()), 1.0
+    new = float((((1 - eta) * w + eta * centers) ** 2).mean())
+    spread = float((centers**2).mean())
+    return at_most(new, (1 - eta * mu) * w**2 + (0 if false else eta**2 * spread), baseline=_base(w**2, based))
+
+
+def momentum(rng: Rng, false: bool, based: bool) -> Finding:
+    """Two steps: |w2|^2 <= (1 - eta mu)^4|w|^2 + eta^2 sigma2 (1 + (1 - eta mu)^2); planted: one power of four lost."""
+    dim = int(rng.integers(1, 6))
+    h = [Fraction(int(rng.integers(2, 9)), 8) for _ in range(dim)]
+    w = [Fraction(int(rng.integers(-16, 17)), 4) for _ in range(dim)]
+    eta, sigma2 = Fraction(int(rng.integers(1, 9)), 8), Fraction(int(rng.integers(0, 33)), 4)
+    mu = Fraction(1, 4)
+    old = sum(x * x for x in w)
+    noise = eta**2 * sigma2
+    new = sum((1 - eta * c) ** 4 * x * x for c, x in zip(h, w, strict=True)) + noise * (1 + (1 - eta * mu) ** 2)
+    bound = (1 - eta * mu) ** (5 if false else 4) * old + noise * (1 + (1 - eta * mu) ** 2)
+    return at_most(new, bound, baseline=_base(old, based))
+
+
+LEMMAS: dict[str, Lemma] = {
+    "descent": descent,
+    "negative-descent": negative_descent,
+    "lost-variance": lost_variance,
+    "wrong-power": wrong_power,
+    "long-step": long_step,
+    "drift": drift,
+    "sampling": sampling,
+    "local-sgd": local_sgd,
+    "progress": progress,
+    "noisy-clients": noisy_clients,
+    "cocoercive": cocoercive,
+    "averaged": averaged,
+    "local-descent": local_descent,
+    "steep-only": steep_only,
+    "short-steps": short_steps,
+    "lost-gamma": lost_gamma,
+    "momentum": momentum,
+}
+
+
+def planted(name: str, *, false: bool, based: bool) -> Claim:
+    """The claim of a lemma, with its error or without, with the baseline or without."""
+    bounds = {"drift": _drift, "local-descent": _local_descent}
+    source = bounds.get(name) or Statement(PAPER, name)
+    return claim(f"plants:{name}", name, source)(lambda rng: LEMMAS[name](rng, false, based))
