@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory import study
-from fedtheory._files import json_writer, publish
+from fedtheory._files import json_writer, place, publish
 from fedtheory._study_folder import CHECKS, DATA, METADATA, TABLE, plain_config
 from tests.other_processors import HASWELL, OLDEST
 
@@ -85,7 +85,7 @@ def refresh(name: str) -> Path:
     """Make the prints of a stored study again."""
     file = STORED / name / METADATA
     metadata = json.loads(file.read_text(encoding="utf-8"))
-    json_writer({**metadata, "quick": quick_prints(name)})(file)
+    place(file, json_writer({**metadata, "quick": quick_prints(name)}))
     return file
 
 
