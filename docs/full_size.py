@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory import study
-from fedtheory._files import json_writer, place, publish
+from fedtheory._files import json_writer, netcdf_writer, place, publish
 from fedtheory._study_folder import CHECKS, DATA, METADATA, TABLE, plain_config
 from tests.other_processors import HASWELL, OLDEST
 
@@ -103,7 +103,7 @@ def store(folder: Path) -> Path:
     publish(
         target,
         {
-            DATA: lambda path: found.data.to_netcdf(path, engine="h5netcdf", encoding=_packed(found.data)),
+            DATA: netcdf_writer(found.data, encoding=_packed(found.data)),
             TABLE: json_writer(found.table._asdict()),
             CHECKS: json_writer({check: held._asdict() for check, held in found.checks.items()}),
         },
