@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from fedtheory import study
-from fedtheory._files import json_writer, publish
+from fedtheory._files import json_writer, netcdf_writer, place, publish
 from fedtheory._study_folder import CHECKS, DATA, METADATA, TABLE, plain_config
 
 ROOT = Path(__file__).parent.parent
@@ -37,7 +37,7 @@ def store(folder: Path) -> Path:
     publish(
         target,
         {
-            DATA: lambda path: found.data.to_netcdf(path, engine="h5netcdf", encoding=_packed(found.data)),
+            DATA: netcdf_writer(found.data, encoding=_packed(found.data)),
             TABLE: json_writer(found.table._asdict()),
             CHECKS: json_writer({check: held._asdict() for check, held in found.checks.items()}),
         },

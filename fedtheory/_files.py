@@ -203,18 +203,20 @@ def bytes_writer(content: bytes) -> Writer:
     return write
 
 
-def netcdf_writer(data: Any) -> Writer:
-    """Return what writes a data set as netCDF."""
-    return bytes_writer(netcdf_bytes(data))
+def netcdf_writer(data: Any, encoding: Mapping[str, Any] | None = None) -> Writer:
+    """Return what writes a data set as netCDF, in the encoding of xarray."""
+    return bytes_writer(netcdf_bytes(data, encoding=encoding))
 
 
-def netcdf_bytes(data: Any, groups: Mapping[str, Any] | None = None) -> bytes:
+def netcdf_bytes(
+    data: Any, groups: Mapping[str, Any] | None = None, encoding: Mapping[str, Any] | None = None
+) -> bytes:
     """Return a data set as netCDF, with others in groups of it.
 
     The file is made in memory: on a full disk the HDF5 library does not complain, it ends the process.
     """
     content = io.BytesIO()
-    data.to_netcdf(content, engine="h5netcdf")
+    data.to_netcdf(content, engine="h5netcdf", encoding=encoding)
     for name, more in (groups or {}).items():
         more.to_netcdf(content, engine="h5netcdf", mode="a", group=name)
     return content.getvalue()

@@ -1,6 +1,7 @@
 """``sweep``: a study over a grid of its parameters."""
 
 import argparse
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
@@ -30,8 +31,10 @@ def sweep_study(arguments: argparse.Namespace) -> int:
             options = _options(arguments)
             if arguments.plan:
                 return _show_plan(arguments, options)
-            if arguments.backend == "processes" and arguments.workers is not None:
-                mention_processors("--workers", arguments.workers)
+            if arguments.backend in ("processes", "dask") and arguments.scheduler is None:
+                count = math.prod(map(len, options["grid"].values()))
+                seeds = arguments.seeds if isinstance(arguments.seeds, int) else len(arguments.seeds or [1])
+                mention_processors("--workers", min(arguments.workers or 1, count * seeds))
             found = sweep(
                 arguments.study, scheduler=arguments.scheduler, force=arguments.force, progress=True, **options
             )

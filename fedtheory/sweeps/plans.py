@@ -106,6 +106,7 @@ def plan(
             ran.append(attempt(work, one.point, one.seed, made_by()))
     timed = ran if len(ran) == 1 else ran[1:]
     seconds, failed = [outcome.seconds for outcome in timed], sum(outcome.failed for outcome in timed)
+    size = min(size, len(missing)) if missing else size
     return Plan(missing, len(wanted) - len(missing), seconds, len(ran) == 1, failed, size)
 
 

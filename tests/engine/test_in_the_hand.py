@@ -1,6 +1,7 @@
 """What a user does with a run first: look at it, draw it, put it beside another, keep it."""
 
 import json
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -150,10 +151,10 @@ def test_a_saved_run_is_only_overwritten_when_that_is_said(tmp_path):
 def test_two_threads_that_save_at_once_write_into_files_of_their_own(tmp_path):
     both, waiting = threading.Barrier(2, timeout=60), []
 
-    def write(path):
-        waiting.append(path)
+    def write(stream):
+        waiting.append(os.fstat(stream.fileno()).st_ino)
         both.wait()
-        path.write_text("whole")
+        stream.write(b"whole")
 
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(lambda _: place(tmp_path / "run.nc", write), range(2)))
