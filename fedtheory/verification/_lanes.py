@@ -56,7 +56,7 @@ def beyond(finding: Finding, shared: Any) -> float:
     """How near a finding is to breaking an inequality, measured against what is beyond a shared part; 1 at equality.
 
     >>> from fedtheory.verification.findings import at_most
-    >>> beyond(at_most(99, 98), 100), beyond(at_most(98, 99), 100), beyond(at_most(0.5, 1.0), 0)
+    >>> beyond(at_most(99, 98), 100), beyond(at_most(98, 99), 100), beyond(at_most(1, 2), 0)
     (1.5, 0.5, 0.5)
     """
     if finding.relation == "==" or not finding.is_finite:
