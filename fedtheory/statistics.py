@@ -127,6 +127,7 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
     (True, True)
     """
     values = _row(samples)
+    lower, upper = _validate.double("lower", lower), _validate.double("upper", upper)
     width = _validate.positive("upper - lower", upper - lower)
     if values.min() < lower or values.max() > upper:
         message = f"samples must lie in [{lower}, {upper}], got numbers in [{values.min()}, {values.max()}]"
@@ -141,8 +142,12 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
     bets = np.minimum(np.sqrt(2 * penalty / (before_variance * counts * np.log1p(counts))), 0.5)
     spent = np.cumsum((x - before_mean) ** 2 * (-np.log1p(-bets) - bets))
     staked = np.cumsum(bets)
-    common = _intersected(np.cumsum(bets * x) / staked, (penalty + spent) / staked)
-    return Interval(lower + width * max(common.lower, 0.0), lower + width * min(common.upper, 1.0))
+    # Each sum has lost at most its number of terms in units of the last place, and each x a few: the limits give way.
+    rounding = 2 * np.finfo(np.float64).eps * (counts + 8)
+    common = _intersected(np.cumsum(bets * x) / staked, (penalty + spent) / staked * (1 + rounding) + rounding)
+    least, most = lower + width * max(common.lower, 0.0), lower + width * min(common.upper, 1.0)
+    lost = 4 * np.finfo(np.float64).eps * max(abs(lower), abs(upper))
+    return Interval(float(max(lower, least - lost)), float(min(upper, most + lost)))
 
 
 def subgaussian_mean(
