@@ -14,6 +14,7 @@ import numpy as np
 
 from fedtheory._files import bytes_writer, place
 from fedtheory._releases import made_by
+from fedtheory._streams import regular
 from fedtheory.engine._replicates import Blank, Course, Job, Replicate, UnderWay, begun
 
 __all__ = ["keep", "kept"]
@@ -81,7 +82,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
+    with np.load(io.BytesIO(regular(path).read_bytes()), allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     about = json.loads(str(arrays.pop("about")))
     return {name: about[name] for name in ("made_by", "run", "finished", "under_way")}, arrays

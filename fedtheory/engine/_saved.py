@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory._files import Writer, netcdf_writer
+from fedtheory._streams import regular
 from fedtheory.engine._recipes import Recipe
 from fedtheory.engine.contract import RECORDS
 
@@ -74,7 +75,7 @@ def _dataset(path: Path, group: str | None) -> Any:
     import xarray as xr
 
     try:
-        with xr.open_dataset(path, engine="h5netcdf", group=group) as opened:
+        with xr.open_dataset(regular(path), engine="h5netcdf", group=group) as opened:
             return opened.load()
     except (OSError, ValueError) as error:
         message = f"path must be the file of a run, got {path}, which cannot be read: {' '.join(str(error).split())}"
