@@ -22,7 +22,9 @@ __all__ = [
     "counts",
     "curvatures",
     "double",
+    "entries",
     "exact",
+    "extended",
     "finite",
     "fraction",
     "generator",
@@ -95,14 +97,19 @@ def sequence(name: str, value: Any, what: str = "a sequence of numbers") -> list
     """Return the entries of a list, a tuple or an array of one dimension or more; words and bytes are none."""
     if isinstance(value, np.ndarray):
         value = unmasked(name, value)
-    if (
-        isinstance(value, str | bytes | bytearray)
-        or not isinstance(value, Sequence | np.ndarray)
-        or np.ndim(value) == 0
-    ):
+    fits = value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence)
+    if isinstance(value, str | bytes | bytearray) or not fits:
         message = f"{name} must be {what}, got {short(value)} of type {type(value).__name__}"
         raise TypeError(message)
     return list(value)
+
+
+def entries(name: str, value: Any) -> list[Any]:
+    """Return the entries of a sequence of finite real numbers, each as it was given."""
+    found = sequence(name, value)
+    for entry in found:
+        one(name, finite(name, entry))
+    return found
 
 
 def exact(name: str, value: Any, ndim: int) -> npt.NDArray[Any]:
@@ -217,6 +224,18 @@ def array(name: str, value: Any, *, ndim: int | None = None, shape: tuple[int | 
         message = f"{name} must be finite, got {_first(clean, bad)}"
         raise ValueError(message)
     return clean
+
+
+def extended(name: str, value: Any) -> Array:
+    """Return a float64 array of real numbers that may be infinite."""
+    raw = unmasked(name, value)
+    if raw.dtype.kind not in "iuf":
+        message = f"{name} must hold real numbers or infinities, got {short(value)} of type {type(value).__name__}"
+        raise TypeError(message)
+    if np.isnan(raw).any():
+        message = f"{name} must hold real numbers or infinities, got nan"
+        raise ValueError(message)
+    return raw.astype(np.float64)
 
 
 def moderate(name: str, value: Array, largest: float) -> Array:

@@ -47,9 +47,13 @@ def student_interval(estimate: Any, standard_error: Any, degrees: int, confidenc
     from scipy.special import stdtrit
 
     upper_tail = 0.5 + 0.5 * _validate.confidence(confidence)
-    if degrees == 0:
+    estimate, standard_error = _extended("estimate", estimate), _extended("standard_error", standard_error)
+    if _validate.one("degrees", _validate.nonnegative("degrees", degrees)) == 0:
         return Interval(np.full_like(estimate, -np.inf)[()], np.full_like(estimate, np.inf)[()])
-    half = float(stdtrit(degrees, upper_tail)) * standard_error
+    if np.ndim(standard_error) and np.shape(standard_error) != np.shape(estimate):
+        message = f"standard_error must have shape {np.shape(estimate)}, got {np.shape(standard_error)}"
+        raise ValueError(message)
+    half = float(stdtrit(float(degrees), upper_tail)) * standard_error
     return Interval(estimate - half, estimate + half)
 
 
@@ -194,7 +198,9 @@ def subgaussian_mean(
     counts = np.arange(1, len(values) + 1)
     growth = counts * precision + 1
     unit = np.sqrt(2 * growth / (counts**2 * precision) * np.log(np.sqrt(growth) / alpha))
-    return _intersected(np.cumsum(values) / counts, _validate.nonnegative("scale", scale) * unit)
+    return _intersected(
+        np.cumsum(values) / counts, _validate.double("scale", _validate.nonnegative("scale", scale)) * unit
+    )
 
 
 def _intersected(centers: Array, radii: Array) -> Interval[float]:
@@ -216,3 +222,7 @@ def _row(samples: npt.ArrayLike) -> Array:
         message = f"samples must be one row of numbers, got shape {values.shape}"
         raise ValueError(message)
     return values
+
+
+def _extended(name: str, value: Any) -> Any:
+    return _validate.extended(name, value)[()]

@@ -60,6 +60,8 @@ class Stragglers:
 
     def local_steps(self, num_clients: int, num_rounds: int) -> npt.NDArray[np.int64]:
         """Return the local steps of each client, shape (K,), or of each in each round, shape (T, K)."""
+        _validate.size("num_clients", num_clients)
+        _validate.size("num_rounds", num_rounds, 0)
         draw, num_slow = np.random.default_rng(self.seed), round(self.fraction * num_clients)
         once = self.drawn == "once"
         epochs = np.full((1 if once else num_rounds, num_clients), self.num_epochs, dtype=np.int64)
