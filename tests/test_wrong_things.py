@@ -61,7 +61,8 @@ def answer(call: Call, name: str, wrong: Any) -> str:
 
 def is_sentence(message: str) -> bool:
     """Whether a message says in one line what, wanted and got."""
-    return "\n" not in message and ", got" in message and (" must " in message or " needs " in message)
+    said = (" must " in message and ", got " in message) or (" needs " in message and ": got " in message)
+    return said and "\n" not in message
 
 
 def late(*_: Any) -> None:
