@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from fedtheory import study
-from fedtheory._files import json_writer, netcdf_writer, place, publish
+from fedtheory._files import json_writer, netcdf_writer, publish
 from fedtheory._study_folder import CHECKS, DATA, METADATA, TABLE, plain_config
 
 ROOT = Path(__file__).parent.parent

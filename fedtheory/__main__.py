@@ -17,6 +17,7 @@ from fedtheory._commands.completing import complete, is_asked, write_script
 from fedtheory._commands.parsing import parser_of_commands
 from fedtheory._commands.refusals import refuse
 from fedtheory._console import warn
+from fedtheory._streams import flushed, nowhere, opened, sentence
 
 __all__ = ["main", "run"]
 
@@ -36,25 +37,35 @@ _FUNCTIONS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return 0, or 1 if a verdict is not the expected one. Wrong usage leaves with 2 and one line."""
+    try:
+        opened()
+        try:
+            code = _understood(argv)
+        finally:
+            flushed()  # after --help, too, which leaves with SystemExit
+    except KeyboardInterrupt:
+        warn("interrupted")
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Whoever reads has enough, as in `fedtheory list | head`. What is still to be flushed at the exit goes nowhere.
+        nowhere()
+        return 0
+    except OSError as error:
+        nowhere()
+        refuse(sentence(error))
+    return code
+
+
+def _understood(argv: Sequence[str] | None) -> int:
     parser = parser_of_commands()
     if is_asked():
         complete(parser)
     arguments, rest = parser.parse_known_args(argv)
     if rest and arguments.command not in ("bound", "worst"):
         refuse(f"unknown arguments {' '.join(rest)}")
-    try:
-        with warnings.catch_warnings():
-            warnings.showwarning = _tell
-            code = write_script(arguments.shell) if arguments.command == "completion" else _run(arguments, rest)
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        warn("interrupted")
-        return _INTERRUPTED
-    except BrokenPipeError:
-        # Whoever reads has enough, as in `fedtheory list | head`. What is still to be flushed at the exit goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    return code
+    with warnings.catch_warnings():
+        warnings.showwarning = _tell
+        return write_script(arguments.shell) if arguments.command == "completion" else _run(arguments, rest)
 
 
 def _tell(message: Warning | str, *_: object, **__: object) -> None:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from fedtheory._streams import regular
+
 __all__ = [
     "Writer",
     "bytes_writer",
@@ -263,12 +265,12 @@ def unsealed(content: bytes) -> bytes | None:
 
 def read_json(path: Path) -> Any:
     """Return the content of a JSON file."""
-    return json.loads(path.read_text(encoding="utf-8"))
+    return json.loads(regular(path).read_text(encoding="utf-8"))
 
 
 def digest(path: Path) -> str:
     """SHA-256 of a file's bytes."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(regular(path).read_bytes()).hexdigest()
 
 
 def same_files(folder: Path, digests: Mapping[str, str]) -> None:

@@ -1,6 +1,7 @@
 """One helper per kind of argument: each returns the clean value or raises one sentence (what, wanted, got)."""
 
 import numbers
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from fedtheory._wording import short, shown
 
 __all__ = [
+    "LARGEST_SIZE",
     "Array",
     "Mask",
     "array",
@@ -20,6 +22,9 @@ __all__ = [
     "counts",
     "curvatures",
     "double",
+    "entries",
+    "exact",
+    "extended",
     "finite",
     "fraction",
     "generator",
@@ -31,8 +36,13 @@ __all__ = [
     "positive",
     "probability_vector",
     "seed_sequence",
+    "sequence",
+    "size",
     "unmasked",
 ]
+
+LARGEST_SIZE = 10**9
+"""How many entries the largest array may have that an argument asks for: more is refused before memory is asked for."""
 
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -77,10 +87,46 @@ def _above(name: str, value: Any, wanted: str, *, strict: bool) -> Any:
 
 def one(name: str, value: Any) -> Any:
     """Return a value that is one number, not an array of them."""
-    if np.ndim(value) != 0:
+    if not isinstance(value, int | float | Fraction) and unmasked(name, value).ndim != 0:
         message = f"{name} must be one number, got an array of shape {np.shape(value)}"
         raise ValueError(message)
     return value
+
+
+def sequence(name: str, value: Any, what: str = "a sequence of numbers") -> list[Any]:
+    """Return the entries of a list, a tuple or an array of one dimension or more; words and bytes are none."""
+    if isinstance(value, np.ndarray):
+        value = unmasked(name, value)
+    fits = value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence)
+    if isinstance(value, str | bytes | bytearray) or not fits:
+        message = f"{name} must be {what}, got {short(value)} of type {type(value).__name__}"
+        raise TypeError(message)
+    return list(value)
+
+
+def entries(name: str, value: Any) -> list[Any]:
+    """Return the entries of a sequence of finite real numbers, each as it was given."""
+    found = sequence(name, value)
+    for entry in found:
+        one(name, finite(name, entry))
+    return found
+
+
+def exact(name: str, value: Any, ndim: int) -> npt.NDArray[Any]:
+    """Return an array of finite real numbers: whole numbers and rationals stay exact, as objects."""
+    raw = unmasked(name, value)
+    if raw.dtype != object:
+        return array(name, raw, ndim=ndim)
+    plain = [isinstance(entry, int | Fraction) and not isinstance(entry, bool) for entry in raw.flat]
+    if not all(plain) or raw.ndim != ndim:
+        wanted = f"be an array of numbers of {ndim} dimension{'s' * (ndim != 1)}"
+        message = (
+            f"{name} must {wanted}, got objects of shape {raw.shape}"
+            if raw.ndim
+            else f"{name} must {wanted}, got {short(value)}"
+        )
+        raise TypeError(message)
+    return raw
 
 
 def double(name: str, value: Any) -> float:
@@ -104,6 +150,11 @@ def fraction(name: str, value: Any) -> float:
 def count(name: str, value: Any, low: int = 1, high: int | None = None) -> int:
     """Return a whole number in low..high; floats, booleans and arrays are refused."""
     return int(one(name, counts(name, value, low, high)))
+
+
+def size(name: str, value: Any, low: int = 1) -> int:
+    """Return a whole number of things of which each takes memory, at most ``LARGEST_SIZE``."""
+    return count(name, value, low, LARGEST_SIZE)
 
 
 def counts(name: str, value: Any, low: int = 1, high: int | None = None) -> Any:
@@ -175,6 +226,18 @@ def array(name: str, value: Any, *, ndim: int | None = None, shape: tuple[int | 
     return clean
 
 
+def extended(name: str, value: Any) -> Array:
+    """Return a float64 array of real numbers that may be infinite."""
+    raw = unmasked(name, value)
+    if raw.dtype.kind not in "iuf":
+        message = f"{name} must hold real numbers or infinities, got {short(value)} of type {type(value).__name__}"
+        raise TypeError(message)
+    if np.isnan(raw).any():
+        message = f"{name} must hold real numbers or infinities, got nan"
+        raise ValueError(message)
+    return raw.astype(np.float64)
+
+
 def moderate(name: str, value: Array, largest: float) -> Array:
     """Return an array without entries so large that what is computed from them overflows."""
     bad = (value > largest) | (value < -largest)  # without a copy of a million clients' numbers
@@ -185,7 +248,13 @@ def moderate(name: str, value: Array, largest: float) -> Array:
 
 
 def unmasked(name: str, value: Any) -> npt.NDArray[Any]:
-    """Return an array; one that hides some of its entries is refused, since computing with it would show them."""
+    """Return an array; one that hides some of its entries is refused, since computing with it would show them.
+
+    Bytes are no numbers, though NumPy reads those of a bytearray as such.
+    """
+    if isinstance(value, bytes | bytearray):
+        message = f"{name} must be a number or an array, got {short(value)} of type {type(value).__name__}"
+        raise TypeError(message)
     if isinstance(value, np.ma.MaskedArray):
         message = f"{name} must be an array without a mask, got a masked array"
         raise TypeError(message)
@@ -223,7 +292,11 @@ def probability_vector(name: str, value: Any, *, size: int | None = None, normal
     if (weights < 0).any():
         message = f"{name} must be at least 0, got {_first(weights, weights < 0)}"
         raise ValueError(message)
-    total = float(weights.sum())
+    with np.errstate(over="ignore"):  # which the sum says in one sentence
+        total = float(weights.sum())
+    if not np.isfinite(total):
+        message = f"{name} must have a finite sum, got entries up to {weights.max():g}"
+        raise ValueError(message)
     if total == 0:
         message = f"{name} must have a positive entry, got all zeros"
         raise ValueError(message)
@@ -253,10 +326,11 @@ def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
 
 def confidence(value: float) -> float:
     """Return a probability of covering, between 0 and 1."""
-    if not 0 < value < 1:
-        message = f"confidence must be between 0 and 1, got {value}"
+    number = double("confidence", value)
+    if not 0 < number < 1:
+        message = f"confidence must be between 0 and 1, got {number}"
         raise ValueError(message)
-    return value
+    return number
 
 
 def seed_sequence(rng: Any) -> np.random.SeedSequence:

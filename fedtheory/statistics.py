@@ -47,9 +47,13 @@ def student_interval(estimate: Any, standard_error: Any, degrees: int, confidenc
     from scipy.special import stdtrit
 
     upper_tail = 0.5 + 0.5 * _validate.confidence(confidence)
-    if degrees == 0:
+    estimate, standard_error = _extended("estimate", estimate), _extended("standard_error", standard_error)
+    if _validate.one("degrees", _validate.nonnegative("degrees", degrees)) == 0:
         return Interval(np.full_like(estimate, -np.inf)[()], np.full_like(estimate, np.inf)[()])
-    half = float(stdtrit(degrees, upper_tail)) * standard_error
+    if np.ndim(standard_error) and np.shape(standard_error) != np.shape(estimate):
+        message = f"standard_error must have shape {np.shape(estimate)}, got {np.shape(standard_error)}"
+        raise ValueError(message)
+    half = float(stdtrit(float(degrees), upper_tail)) * standard_error
     return Interval(estimate - half, estimate + half)
 
 
@@ -127,6 +131,7 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
     (True, True)
     """
     values = _row(samples)
+    lower, upper = _validate.double("lower", lower), _validate.double("upper", upper)
     width = _validate.positive("upper - lower", upper - lower)
     if values.min() < lower or values.max() > upper:
         message = f"samples must lie in [{lower}, {upper}], got numbers in [{values.min()}, {values.max()}]"
@@ -141,8 +146,12 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
     bets = np.minimum(np.sqrt(2 * penalty / (before_variance * counts * np.log1p(counts))), 0.5)
     spent = np.cumsum((x - before_mean) ** 2 * (-np.log1p(-bets) - bets))
     staked = np.cumsum(bets)
-    common = _intersected(np.cumsum(bets * x) / staked, (penalty + spent) / staked)
-    return Interval(lower + width * max(common.lower, 0.0), lower + width * min(common.upper, 1.0))
+    # Each sum has lost at most its number of terms in units of the last place, and each x a few: the limits give way.
+    rounding = 2 * np.finfo(np.float64).eps * (counts + 8)
+    common = _intersected(np.cumsum(bets * x) / staked, (penalty + spent) / staked * (1 + rounding) + rounding)
+    least, most = lower + width * max(common.lower, 0.0), lower + width * min(common.upper, 1.0)
+    lost = 4 * np.finfo(np.float64).eps * max(abs(lower), abs(upper))
+    return Interval(float(max(lower, least - lost)), float(min(upper, most + lost)))
 
 
 def subgaussian_mean(
@@ -189,7 +198,9 @@ def subgaussian_mean(
     counts = np.arange(1, len(values) + 1)
     growth = counts * precision + 1
     unit = np.sqrt(2 * growth / (counts**2 * precision) * np.log(np.sqrt(growth) / alpha))
-    return _intersected(np.cumsum(values) / counts, _validate.nonnegative("scale", scale) * unit)
+    return _intersected(
+        np.cumsum(values) / counts, _validate.double("scale", _validate.nonnegative("scale", scale)) * unit
+    )
 
 
 def _intersected(centers: Array, radii: Array) -> Interval[float]:
@@ -211,3 +222,7 @@ def _row(samples: npt.ArrayLike) -> Array:
         message = f"samples must be one row of numbers, got shape {values.shape}"
         raise ValueError(message)
     return values
+
+
+def _extended(name: str, value: Any) -> Any:
+    return _validate.extended(name, value)[()]

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from fedtheory._console import live_progress, say
+from fedtheory._streams import flushed, nowhere, opened
+from fedtheory._streams import sentence as of_system
 from fedtheory._study_command import complain, default_folder, parse, tell
 from fedtheory._study_folder import plain_config, read, reserved, save_figure, unlike_data, write
 from fedtheory._study_records import from_records
@@ -158,14 +160,22 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
     """
     words = sys.argv[1:] if argv is None else argv
     try:
-        code = _command(study, words)
+        opened()
+        try:
+            code = _command(study, words)
+        finally:
+            flushed()  # after --help, too, which leaves with SystemExit
     except KeyboardInterrupt:
         complain(study, "interrupted")
         code = 130
     except (ValueError, OSError) as error:
         if "--debug" in words:
             traceback.print_exc()
-        complain(study, " ".join(str(error).split()))
+        told = str(error)
+        if isinstance(error, OSError):
+            nowhere()  # what is left for a full disk would be written again at the end
+            told = of_system(error) if error.filename is None else told
+        complain(study, " ".join(told.split()))
         code = 2
     if code:
         sys.exit(code)

@@ -20,7 +20,9 @@ FLOORS = {
         ("_cached", "_comparison", "_formula", "_rounding", "_validate", "_values", "_views", "_wording", "arithmetic"),
         0,
     ),
-    **dict.fromkeys(("_bits", "_discover", "_compile", "_console", "_exponential", "_files", "_letters"), 0),
+    **dict.fromkeys(
+        ("_bits", "_discover", "_compile", "_console", "_exponential", "_files", "_letters", "_streams"), 0
+    ),
     **dict.fromkeys(("_progress", "_releases", "_semidefinite", "_summary", "_surroundings", "_threads"), 0),
     **dict.fromkeys(
         ("assumptions", "consequences", "domains", "errors", "evidence", "interval", "law", "scheme", "statistics"), 0

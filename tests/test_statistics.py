@@ -120,7 +120,8 @@ def test_the_bernstein_limits_are_those_of_a_second_derivation() -> None:
         variance = (0.25 + squares) / (n + 1)
     expected = (3 * max(0.0, *lows) - 1, 3 * min(1.0, *ups) - 1)
     assert bet < 0.3
-    np.testing.assert_allclose(tuple(bounded_mean(samples, -1.0, 2.0, confidence)), expected, rtol=1e-12)
+    # The limits give way by 2 (400 + 8) units in the last place for what their sums may have lost.
+    np.testing.assert_allclose(tuple(bounded_mean(samples, -1.0, 2.0, confidence)), expected, rtol=1e-11)
 
 
 def test_confidence_is_95_percent_for_replicates_and_999_in_a_thousand_for_limits_at_every_size() -> None:

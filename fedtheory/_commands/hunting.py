@@ -105,6 +105,10 @@ def _pairs(claim: Claim, finding: Finding) -> list[tuple[str, str]]:
 def replay_instance(arguments: argparse.Namespace) -> int:
     """Show one instance again; 1 if it breaks a claim that should hold."""
     claim = _claim(arguments)
+    key = min(arguments.spawn_key, default=0)
+    for option, least in (("seed", arguments.seed), ("instance", arguments.instance), ("spawn-key", key)):
+        if least is not None and least < 0:
+            refuse(f"--{option} must be at least 0, got {least}")
     try:
         finding = _replayed(claim, arguments)
     except Exception as error:  # a check may raise anything, and that is what is to be seen again

@@ -1,9 +1,10 @@
 """What may stand on the command line, and its help. Only ``argparse`` is imported, so that help comes at once."""
 
 import argparse
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 
 from fedtheory import __version__
 from fedtheory._commands.refusals import program
@@ -112,9 +113,15 @@ _COMPLETION = _Command(
 )
 
 
+class _Parser(argparse.ArgumentParser):
+    def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
+        # argparse leaves in silence, and with 0, if its help cannot be written.
+        (file or sys.stderr).write(message)
+
+
 def parser_of_commands() -> argparse.ArgumentParser:
     """Return the parser; without a usage text argparse's complaints are one line, and the help says the usage."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=program(),
         usage=argparse.SUPPRESS,
         description=_ABOUT.format(program=program()),
@@ -138,7 +145,7 @@ def parser_of_commands() -> argparse.ArgumentParser:
 
 
 def _added(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", command: _Command, *, with_help: bool = True
+    commands: "argparse._SubParsersAction[Any]", command: _Command, *, with_help: bool = True
 ) -> argparse.ArgumentParser:
     examples = "\n".join(f"  {program()} {example}" for example in command.examples)
     own: argparse.ArgumentParser = commands.add_parser(

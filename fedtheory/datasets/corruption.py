@@ -52,7 +52,7 @@ def noise_levels(num_clients: int, factor: float, skew: float) -> Array:
     >>> noise_levels(3, factor=2.0, skew=0.5)
     array([0. , 0.5, 2. ])
     """
-    num_clients = _validate.count("num_clients", num_clients)
+    num_clients = _validate.size("num_clients", num_clients)
     factor = _validate.double("factor", _validate.nonnegative("factor", factor))
     skew = _validate.double("skew", _validate.positive("skew", skew))
     ranks = np.linspace(0.0, 1.0, num_clients) if num_clients > 1 else np.ones(1)

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from fedtheory import _validate
+from fedtheory._streams import regular
 from fedtheory._validate import Array
 from fedtheory.federation.client_data import Labels
 
@@ -71,7 +72,7 @@ def read_idx(path: str | Path, *, max_bytes: int = _MAX_BYTES) -> np.ndarray[Any
     array([7, 3], dtype=uint8)
     """
     max_bytes = _validate.count("max_bytes", max_bytes)
-    file = Path(path)
+    file = regular(Path(path))
     num_bytes = file.stat().st_size
     with file.open("rb") as raw:
         packed = raw.read(2) == _GZIP_MAGIC

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fedtheory._streams import regular
 from fedtheory.federation.client_data import FederatedData
 
 __all__ = ["read_leaf"]
@@ -177,7 +178,7 @@ def _parsed(file: Path) -> Any:
         return int(digits)
 
     try:
-        text = file.read_text(encoding="utf-8")
+        text = regular(file).read_text(encoding="utf-8")
         return json.loads(text, object_pairs_hook=unique, parse_constant=constant, parse_int=whole)
     except json.JSONDecodeError as error:
         raise _broken(file, f"be JSON, got: {error}") from error

@@ -262,7 +262,7 @@ def heterogeneity(data: FederatedData) -> Heterogeneity:
 
 
 def _pooled(labels: Any, num_clients: Any, per_client: Any, name: str = "min_samples") -> tuple[Labels, int, int]:
-    y = _validate.counts("labels", np.asarray(labels), low=0)
+    y = np.asarray(_validate.counts("labels", _validate.unmasked("labels", labels), low=0))
     if y.ndim != 1:
         message = f"labels must have 1 dimension, got shape {y.shape}"
         raise ValueError(message)

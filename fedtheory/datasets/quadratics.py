@@ -54,7 +54,7 @@ def power_of_choice_quadratics(
     >>> fed.centers.shape, fed.smoothness <= 20
     ((4, 2), True)
     """
-    num_clients, dim = _validate.count("num_clients", num_clients), _validate.count("dim", dim)
+    num_clients, dim = _validate.size("num_clients", num_clients), _validate.size("dim", dim)
     low, high = (_validate.positive("curvature_range", bound) for bound in curvature_range)
     if low > high:
         message = f"curvature_range must be increasing, got ({low}, {high})"
@@ -96,6 +96,6 @@ def power_law_weights(num_clients: int, rng: Any = 0, *, power: float = 3.0) -> 
     """
     power = _validate.positive("power", power)
     # 1 - U is in (0, 1], so that no client has weight zero.
-    sizes = (1.0 - _validate.generator(rng).random(_validate.count("num_clients", num_clients))) ** (1.0 / power)
+    sizes = (1.0 - _validate.generator(rng).random(_validate.size("num_clients", num_clients))) ** (1.0 / power)
     result: _validate.Array = sizes / sizes.sum()
     return result

@@ -211,7 +211,7 @@ def sample_sizes(law: str, num_clients: int, low: int, high: int | None, rng: np
     law = _validate.choice("sizes", law, ("lognormal", "power_law"))
     low = _validate.count("min_samples", low)
     if high is not None:
-        high = _validate.count("max_samples", high, low=low)
+        high = _validate.count("max_samples", high, low, _validate.LARGEST_SIZE)
     if law == "lognormal":
         extra = np.floor(np.exp(_LOG_SIZE_MEAN + _LOG_SIZE_DEVIATION * rng.standard_normal(num_clients)))
         drawn: Labels = (low + extra).astype(np.int64)
@@ -225,9 +225,9 @@ def sample_sizes(law: str, num_clients: int, low: int, high: int | None, rng: np
 def shape_of(num_clients: Any, num_classes: Any, num_features: Any) -> tuple[int, int, int]:
     """Return how many clients, classes and features there are."""
     return (
-        _validate.count("num_clients", num_clients),
-        _validate.count("num_classes", num_classes, low=2),
-        _validate.count("num_features", num_features),
+        _validate.size("num_clients", num_clients),
+        _validate.size("num_classes", num_classes, low=2),
+        _validate.size("num_features", num_features),
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from fedtheory._files import bytes_writer, place, sealed, unsealed, writable
 from fedtheory._releases import made_by
+from fedtheory._streams import regular
 from fedtheory.engine._replicates import Blank, Course, Job, Replicate, UnderWay, begun
 
 __all__ = ["keep", "kept"]
@@ -85,7 +86,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    content = unsealed(path.read_bytes())
+    content = unsealed(regular(path).read_bytes())
     if content is None:
         message = "it has no seal"
         raise ValueError(message)

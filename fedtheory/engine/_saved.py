@@ -54,7 +54,7 @@ def read(path: Path) -> dict[str, Any]:
         message = f"path must be the file of a run, got {path}, which does not exist"
         raise FileNotFoundError(message)
     try:
-        content = path.read_bytes()
+        content = regular(path).read_bytes()
         whole = _unsealed(content)
         with h5py.File(io.BytesIO(content if whole is None else whole), "r") as opened:
             form = opened.attrs.get("form")

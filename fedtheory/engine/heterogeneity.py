@@ -60,6 +60,8 @@ class Stragglers:
 
     def local_steps(self, num_clients: int, num_rounds: int) -> npt.NDArray[np.int64]:
         """Return the local steps of each client, shape (K,), or of each in each round, shape (T, K)."""
+        _validate.size("num_clients", num_clients)
+        _validate.size("num_rounds", num_rounds, 0)
         draw, num_slow = np.random.default_rng(self.seed), round(self.fraction * num_clients)
         once = self.drawn == "once"
         epochs = np.full((1 if once else num_rounds, num_clients), self.num_epochs, dtype=np.int64)
@@ -91,7 +93,7 @@ def privacy_noise(num_clients: int, sigma: float, rng: Any = 0) -> Array:
     Raises
     ------
     ValueError
-        If sigma is negative, or K is not a whole number.
+        If sigma is negative, or K is not a whole number of at most 10^9.
 
     Notes
     -----
@@ -102,7 +104,7 @@ def privacy_noise(num_clients: int, sigma: float, rng: Any = 0) -> Array:
     >>> print(sorted(privacy_noise(4, sigma=8.0).tolist()))
     [0.0, 4.0, 16.0, 36.0]
     """
-    num_clients = _validate.count("num_clients", num_clients)
+    num_clients = _validate.size("num_clients", num_clients)
     largest = _validate.double("sigma", _validate.nonnegative("sigma", sigma))
     deviations: Array = _validate.generator(rng).permutation(num_clients) * largest / num_clients
     return deviations**2

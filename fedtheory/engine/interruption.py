@@ -1,5 +1,10 @@
 """Ctrl-C in the middle of a run."""
 
+import atexit
+import contextlib
+import os
+import signal
+import sys
 from typing import final
 
 from fedtheory.engine.trajectory import Trajectory
@@ -11,6 +16,8 @@ __all__ = ["Interrupted"]
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C in a run.
 
+    A script that does not catch it ends by the signal, as by any KeyboardInterrupt: a shell ends its loop, too.
+
     Attributes
     ----------
     finished
@@ -21,3 +28,15 @@ class Interrupted(KeyboardInterrupt):
         self.finished = finished
         count = 0 if finished is None else len(finished.counts)
         KeyboardInterrupt.__init__(self, f"interrupted after {count} replicates")
+
+
+@atexit.register
+def _end_by_the_signal() -> None:
+    # The interpreter does so for KeyboardInterrupt itself only, and ends with 1 for a class made of it.
+    if getattr(sys, "last_type", None) is not Interrupted or hasattr(sys, "ps1") or sys.platform == "win32":
+        return
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            stream.flush()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGINT)

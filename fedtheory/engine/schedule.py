@@ -33,11 +33,15 @@ class InverseTime:
     gamma: float
     numerator: float = 1.0
 
+    def __post_init__(self) -> None:
+        for name in ("mu", "gamma", "numerator"):
+            _validate.one(name, _validate.positive(name, getattr(self, name)))
+
     def step_sizes(self, num_rounds: int, local_steps: int) -> Array:
         """Return all step sizes in order, shape (num_rounds * local_steps,)."""
         mu, gamma = _validate.positive("mu", self.mu), _validate.positive("gamma", self.gamma)
         numerator = _validate.positive("numerator", self.numerator)
-        result: Array = numerator / (mu * (np.arange(num_rounds * local_steps) + gamma))
+        result: Array = numerator / (mu * (np.arange(_num_steps(num_rounds, local_steps)) + gamma))
         return result
 
 
@@ -53,8 +57,14 @@ class Halving:
     initial: float
     at_rounds: tuple[int, ...]
 
+    def __post_init__(self) -> None:
+        _validate.one("initial", _validate.positive("initial", self.initial))
+        for number in _validate.sequence("at_rounds", self.at_rounds):
+            _validate.horizon("at_rounds", number)
+
     def step_sizes(self, num_rounds: int, local_steps: int) -> Array:
         """Return all step sizes in order, shape (num_rounds * local_steps,)."""
+        _num_steps(num_rounds, local_steps)
         at = np.sort(np.array([_validate.horizon("at_rounds", number) for number in self.at_rounds], dtype=np.int64))
         halvings = np.searchsorted(at, np.arange(num_rounds), side="right")
         result: Array = np.repeat(_validate.positive("initial", self.initial) * 0.5**halvings, local_steps)
@@ -86,9 +96,9 @@ def step_sizes(step_size: Any, num_rounds: int, local_steps: int) -> Array:
     >>> step_sizes(0.5, num_rounds=2, local_steps=1), step_sizes([0.5, 0.25], num_rounds=1, local_steps=2)
     (array([0.5, 0.5]), array([0.5 , 0.25]))
     """
-    num_steps = num_rounds * local_steps
+    num_steps = _num_steps(num_rounds, local_steps)
     if callable(getattr(step_size, "step_sizes", None)):
-        sizes = step_size.step_sizes(num_rounds, local_steps)
+        sizes = _validate.array("step_size", step_size.step_sizes(num_rounds, local_steps))
     else:
         sizes = _validate.positive("step_size", step_size)
     sizes = np.asarray(sizes, dtype=np.float64)
@@ -96,3 +106,9 @@ def step_sizes(step_size: Any, num_rounds: int, local_steps: int) -> Array:
         return np.full(num_steps, float(sizes))
     clean: Array = _validate.positive("step_size", _validate.array("step_size", sizes, shape=(num_steps,)))
     return clean
+
+
+def _num_steps(num_rounds: int, local_steps: int) -> int:
+    """Return the number of steps of a run, whose step sizes take memory."""
+    rounds, steps = _validate.size("num_rounds", num_rounds, 0), _validate.size("local_steps", local_steps)
+    return _validate.size("num_rounds * local_steps", rounds * steps, 0)

@@ -17,6 +17,8 @@ from fedtheory.sampling._decided import write_decided
 
 __all__ = ["Approximation", "approximate_probabilities", "approximation", "approximation_path"]
 
+_MOST_RESCALINGS = 10**5
+
 
 class Approximation(NamedTuple):
     """Probabilities of the approximate sampling and what they took.
@@ -156,7 +158,7 @@ def approximation_path(norms: Numbers, expected_size: Any, num_rescalings: int) 
     1/2 1/2 1
     """
     t = numbers("norms", norms)
-    _validate.count("num_rescalings", num_rescalings, low=0)
+    _validate.count("num_rescalings", num_rescalings, 0, _MOST_RESCALINGS)
     exact = t.dtype == object
     checked_budget(expected_size, len(t))
     m = Fraction(expected_size) if exact else float(expected_size)

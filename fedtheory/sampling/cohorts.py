@@ -82,13 +82,15 @@ def cohort_law(
     >>> cohort_law([1, 1, 1], [3, 2, 1], num_selected=1, num_candidates=2)
     Law({frozenset({0}): 2/3, frozenset({1}): 1/3})
     """
-    if len(losses) != len(weights):
-        message = f"losses must have shape ({len(weights)},), got ({len(losses)},)"
+    given, ranked = _validate.sequence("weights", weights), _validate.sequence("losses", losses)
+    if len(ranked) != len(given):
+        message = f"losses must have shape ({len(given)},), got ({len(ranked)},)"
         raise ValueError(message)
-    _validate.array("losses", np.asarray([float(loss) for loss in losses]))
-    p, d = _drawable(weights, num_candidates)
+    for loss in ranked:
+        _validate.double("losses", loss)
+    p, d = _drawable(given, num_candidates)
     m = _validate.count("num_selected", num_selected, high=d)
-    return power_of_choice(p, list(losses), m, d).map(frozenset)
+    return power_of_choice(p, ranked, m, d).map(frozenset)
 
 
 def _drawable(weights: Any, num_candidates: int) -> tuple[list[Any], int]:
@@ -104,11 +106,14 @@ def _drawable(weights: Any, num_candidates: int) -> tuple[list[Any], int]:
 
 
 def _numbers(weights: Any) -> list[Any]:
-    plain = [weight.item() if isinstance(weight, np.generic) else weight for weight in weights]
+    given = _validate.sequence("weights", weights)
+    plain = [weight.item() if isinstance(weight, np.generic) else weight for weight in given]
     exact = all(isinstance(weight, int | Fraction) and not isinstance(weight, bool) for weight in plain)
-    numbers = [Fraction(weight) if exact else float(weight) for weight in plain]
+    numbers = [Fraction(weight) if exact else _validate.double("weights", weight) for weight in plain]
     if not 1 <= len(numbers) <= _LARGEST:
         message = f"weights must belong to 1..{_LARGEST} clients for an enumeration, got {len(numbers)}"
         raise ValueError(message)
-    _validate.probability_vector("weights", np.asarray([float(number) for number in numbers]), normalize=True)
+    _validate.probability_vector(
+        "weights", np.asarray([_validate.double("weights", number) for number in numbers]), normalize=True
+    )
     return numbers

@@ -92,7 +92,7 @@ def estimator_variance(matrix: npt.ArrayLike, vectors: npt.ArrayLike) -> Any:
     Raises
     ------
     ValueError
-        If shapes disagree or a marginal is not positive.
+        If shapes disagree, a marginal is not positive, or a probability is not in [0, 1] (to 1e-12).
 
     References
     ----------
@@ -105,14 +105,15 @@ def estimator_variance(matrix: npt.ArrayLike, vectors: npt.ArrayLike) -> Any:
     >>> estimator_variance([[0.5, 0.0], [0.0, 0.5]], [[0.5], [0.5]])
     0.0
     """
-    together, a = np.asarray(matrix), np.asarray(vectors)
-    if a.ndim != 2 or together.shape != (len(a), len(a)):
+    together, a = _validate.exact("matrix", matrix, 2), _validate.exact("vectors", vectors, 2)
+    if together.shape != (len(a), len(a)):
         message = f"vectors must have shape (n, d) for a matrix (n, n), got {a.shape} and {together.shape}"
         raise ValueError(message)
     p = np.diagonal(together)
     if (p <= 0).any():
         message = f"matrix must have a positive diagonal, got {p[p <= 0][0]}"
         raise ValueError(message)
+    _at_most_one("matrix", together)
     value = ((together / (p[:, None] * p[None, :]) - 1) * (a @ a.T)).sum()
     return value if together.dtype == object else float(value)
 
@@ -137,7 +138,7 @@ def variance_bound(norms: npt.ArrayLike, probabilities: npt.ArrayLike, v: npt.Ar
     Raises
     ------
     ValueError
-        If shapes disagree, a norm or v_i is negative, or a probability is not positive.
+        If shapes disagree, a norm or v_i is negative, or a probability is not positive or above 1 (by 1e-12).
 
     References
     ----------
@@ -152,6 +153,7 @@ def variance_bound(norms: npt.ArrayLike, probabilities: npt.ArrayLike, v: npt.Ar
     """
     t = _validate.nonnegative("norms", _validate.array("norms", norms, ndim=1))
     p = _validate.positive("probabilities", _validate.array("probabilities", probabilities, shape=t.shape))
+    _at_most_one("probabilities", p)
     return float((t * t * _validate.nonnegative("v", _validate.array("v", v, shape=t.shape)) / p).sum())
 
 
@@ -228,3 +230,11 @@ def smallest_uniform_v(matrix: npt.ArrayLike) -> float:
     _validate.positive("matrix diagonal", p)
     root = np.sqrt(p)
     return float(np.linalg.eigvalsh((together - np.outer(p, p)) / np.outer(root, root))[-1])
+
+
+def _at_most_one(name: str, probabilities: Any) -> None:
+    # Sums of probabilities are rounded, as in what ``probability_matrix`` lets pass.
+    bad = (probabilities > 1 + 1e-12) | (probabilities < -1e-12)
+    if bad.any():
+        message = f"{name} must be in [0, 1], got {probabilities[bad][0]}"
+        raise ValueError(message)

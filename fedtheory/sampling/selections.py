@@ -1,9 +1,11 @@
 """Laws of client selection: finite laws of tuples of clients, in increasing order and repeated where copies are."""
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
+from fedtheory import _validate
 from fedtheory.law import Law
 
 __all__ = [
@@ -19,6 +21,8 @@ __all__ = [
 
 Selection = tuple[int, ...]
 """The selected clients, in increasing order; a client that is drawn twice stands there twice."""
+
+_MOST = 10**7  # subsets that are enumerated
 
 
 def with_replacement(probabilities: Sequence[Any], num_selected: int) -> Law[Selection]:
@@ -41,7 +45,8 @@ def with_replacement(probabilities: Sequence[Any], num_selected: int) -> Law[Sel
     >>> with_replacement([0.25, 0.75], 2)
     Law({(0, 0): 0.0625, (0, 1): 0.375, (1, 1): 0.5625})
     """
-    return (Law(enumerate(probabilities)) ** num_selected).map(_in_order)
+    num_selected = _validate.size("num_selected", num_selected, 0)
+    return (Law(enumerate(_validate.entries("probabilities", probabilities))) ** num_selected).map(_in_order)
 
 
 def successive(weights: Sequence[Any], num_selected: int) -> Law[Selection]:
@@ -67,6 +72,8 @@ def successive(weights: Sequence[Any], num_selected: int) -> Law[Selection]:
     >>> successive([1, 2, 3], 2)
     Law({(0, 1): 3/20, (0, 2): 4/15, (1, 2): 7/12})
     """
+    weights = _validate.entries("weights", weights)
+    num_selected = _validate.count("num_selected", num_selected, 0, len(weights))
 
     def one_more(drawn: frozenset[int]) -> Law[frozenset[int]]:
         return Law.proportional({drawn | {k}: weight for k, weight in enumerate(weights) if k not in drawn})
@@ -95,6 +102,11 @@ def uniform_subsets(num_clients: int, num_selected: int) -> Law[Selection]:
     >>> uniform_subsets(3, 2)
     Law({(0, 1): 1/3, (0, 2): 1/3, (1, 2): 1/3})
     """
+    num_clients = _validate.size("num_clients", num_clients, 0)
+    num_selected = _validate.count("num_selected", num_selected, 0, num_clients)
+    if num_selected and math.comb(num_clients, num_selected) > _MOST:
+        message = f"num_clients must make at most {_MOST} subsets, got {num_clients} for num_selected={num_selected}"
+        raise ValueError(message)
     return Law.uniform(combinations(range(num_clients), num_selected))
 
 
@@ -116,7 +128,7 @@ def independent(probabilities: Sequence[Any]) -> Law[Selection]:
     >>> independent([0.5, 0.25])
     Law({(0, 1): 0.125, (0,): 0.375, (1,): 0.125, (): 0.375})
     """
-    coins = (Law({True: p, False: 1 - p}) for p in probabilities)
+    coins = (Law({True: p, False: 1 - p}) for p in _validate.entries("probabilities", probabilities))
     return Law.product(*coins).map(lambda taken: tuple(k for k, is_in in enumerate(taken) if is_in))
 
 
@@ -147,7 +159,12 @@ def power_of_choice(
     Law({(0,): 5/12, (1,): 7/12})
     """
     candidates = successive(weights, num_candidates)
-    return candidates.then(lambda members: largest(members, losses, num_selected))
+    losses = _validate.entries("losses", losses)
+    if len(losses) != len(weights):
+        message = f"losses must have shape ({len(weights)},), got ({len(losses)},)"
+        raise ValueError(message)
+    m = _validate.count("num_selected", num_selected, high=num_candidates)
+    return candidates.then(lambda members: _largest(members, losses, m))
 
 
 def largest(candidates: Selection, losses: Sequence[Any], num_selected: int) -> Law[Selection]:
@@ -172,6 +189,12 @@ def largest(candidates: Selection, losses: Sequence[Any], num_selected: int) -> 
     >>> largest((0, 2, 3), [5, 9, 5, 7], 2)
     Law({(0, 3): 1/2, (2, 3): 1/2})
     """
+    losses, chosen = _validate.entries("losses", losses), _validate.sequence("candidates", candidates)
+    candidates = tuple(_validate.count("candidates", k, 0, len(losses) - 1) for k in chosen)
+    return _largest(candidates, losses, _validate.count("num_selected", num_selected, 1, len(candidates)))
+
+
+def _largest(candidates: Selection, losses: Sequence[Any], num_selected: int) -> Law[Selection]:
     threshold = sorted((losses[k] for k in candidates), reverse=True)[num_selected - 1]
     surely = tuple(k for k in candidates if losses[k] > threshold)
     tied = [k for k in candidates if losses[k] == threshold]
@@ -198,6 +221,7 @@ def frequencies(law: Law[Selection], num_clients: int) -> tuple[Any, ...]:
     >>> frequencies(with_replacement([0.25, 0.75], 2), 2)
     (0.5, 1.5)
     """
+    num_clients = _validate.size("num_clients", num_clients)
 
     def copies(client: int) -> Any:
         return law.mean(lambda chosen: chosen.count(client))

@@ -31,10 +31,13 @@ class HalvingCandidates:
 
     every: int = 5000
 
+    def __post_init__(self) -> None:
+        _validate.count("every", self.every)
+
     def counts(self, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
         """Return d for each round, shape (num_rounds,)."""
-        every = _validate.count("every", self.every)
-        halvings = np.minimum(np.arange(num_rounds) // every, 62)
+        _check(num_rounds, num_selected, num_clients)
+        halvings = np.minimum(np.arange(num_rounds) // min(self.every, _validate.LARGEST_SIZE), 62)
         sizes: Counts = np.maximum(num_clients // 2**halvings, num_selected)
         return sizes
 
@@ -50,6 +53,7 @@ class HalfTimeCandidates:
 
     def counts(self, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
         """Return d for each round, shape (num_rounds,)."""
+        _check(num_rounds, num_selected, num_clients)
         return np.where(2 * np.arange(num_rounds) < num_rounds, num_clients, num_selected)
 
 
@@ -64,9 +68,13 @@ class DecayingCandidates:
 
     factor: float = 0.9
 
+    def __post_init__(self) -> None:
+        _validate.fraction("factor", self.factor)
+
     def counts(self, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
         """Return d for each round, shape (num_rounds,)."""
-        factor = _validate.fraction("factor", self.factor)
+        _check(num_rounds, num_selected, num_clients)
+        factor = float(self.factor)
         sizes = np.empty(num_rounds, dtype=np.int64)
         size = num_clients
         for i in range(num_rounds):
@@ -74,6 +82,11 @@ class DecayingCandidates:
             # The nudge keeps ceil(0.9 * 10) at 9 although 0.9 is not a binary fraction.
             size = max(int(np.ceil(factor * size - 1e-9)), num_selected)
         return sizes
+
+
+def _check(num_rounds: int, num_selected: int, num_clients: int) -> None:
+    _validate.size("num_rounds", num_rounds, 0)
+    _validate.count("num_selected", num_selected, high=_validate.size("num_clients", num_clients))
 
 
 def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
@@ -104,6 +117,7 @@ def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, n
     array([5, 5, 2])
     """
     refuse_no_schedule(schedule)
+    _check(num_rounds, num_selected, num_clients)
     counts = np.asarray(schedule.counts(num_rounds, num_selected, num_clients))
     if counts.shape != (num_rounds,):
         message = f"the counts of {schedule!r} must have shape ({num_rounds},), got {counts.shape}"

@@ -55,7 +55,7 @@ def matches(losses: npt.ArrayLike, weights: npt.ArrayLike, eps: npt.ArrayLike, c
     values = _validate.array("losses", losses)
     objective = values @ _validate.array("weights", weights, shape=values.shape[-1:])
     gaps = values - objective[..., None]
-    limit = np.asarray(eps, dtype=np.float64)[..., None]
+    limit = _validate.extended("eps", eps)[..., None]
     if _validate.choice("comparison", comparison, ("<", "<=")) == "<":
         return Matches(gaps < limit, np.abs(gaps) < limit)
     return Matches(gaps <= limit, np.abs(gaps) <= limit)

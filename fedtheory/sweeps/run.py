@@ -11,6 +11,7 @@ from typing import Any
 from fedtheory import _validate
 from fedtheory._progress import reported
 from fedtheory._releases import made_by
+from fedtheory._streams import deaf_to_interrupts
 from fedtheory.sweeps._backends import BACKENDS, Crew, crew, number_of_workers, packed, pinned
 from fedtheory.sweeps.grid import Configuration, Grid, gridded
 from fedtheory.sweeps.outcomes import Outcome
@@ -212,9 +213,10 @@ def _until_broken(
 
 def _submitted(executor: Executor, work: Work | bytes, one: Configuration) -> "Future[Outcome]":
     arguments = (work, one.point, one.seed, made_by())
-    if isinstance(work, bytes):
-        return executor.submit(pinned, attempt, *arguments)
-    return executor.submit(attempt, *arguments)
+    with deaf_to_interrupts():  # the first ones start the processes
+        if isinstance(work, bytes):
+            return executor.submit(pinned, attempt, *arguments)
+        return executor.submit(attempt, *arguments)
 
 
 def _outcome(future: "Future[Outcome]") -> Outcome | None:

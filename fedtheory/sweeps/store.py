@@ -11,6 +11,7 @@ from typing import Any
 
 from fedtheory._files import bytes_writer, hold, json_writer, place, read_json, refuse_link
 from fedtheory._releases import release
+from fedtheory._streams import regular
 from fedtheory.sweeps.grid import Configuration, Grid, canonical
 from fedtheory.sweeps.outcomes import Outcome, from_bytes, to_bytes
 from fedtheory.sweeps.work import Work
@@ -38,7 +39,7 @@ class Store:
         """Return what a part holds, None if there is none; ValueError if it is not whole, or of something else."""
         path = self._path(configuration)
         try:
-            form, outcome = from_bytes(path.read_bytes())
+            form, outcome = from_bytes(regular(path).read_bytes())
         except FileNotFoundError:
             return None
         except ValueError as error:

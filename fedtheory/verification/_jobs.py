@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from fedtheory._streams import deaf_to_interrupts
 from fedtheory.verification.catalogue import known_claims, one_claim
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.own_claims import claims_of
@@ -37,7 +38,8 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -
     executor, waiting = get_reusable_executor(max_workers=jobs, initializer=_deaf), deque[Any]()
     try:
         for item in items:
-            waiting.append(executor.submit(_on_one_thread, work, item))
+            with deaf_to_interrupts():  # the first items start the processes
+                waiting.append(executor.submit(_on_one_thread, work, item))
             if len(waiting) > jobs:
                 yield waiting.popleft().result()
         while waiting:

@@ -63,7 +63,7 @@ def step_sizes(value: Any, num_steps: int) -> tuple[Fraction, ...]:
     """Return one step size per step, from one number or a sequence of them."""
     if not isinstance(value, Sequence) and getattr(value, "ndim", 0) == 0:
         return (rational("step_size", value, _validate.positive),) * num_steps
-    sizes = tuple(rational("step_size", size, _validate.positive) for size in value)
+    sizes = tuple(rational("step_size", size, _validate.positive) for size in _validate.sequence("step_size", value))
     if len(sizes) != num_steps:
         message = f"step_size must be one number or {num_steps}, one per step, got {len(sizes)}"
         raise ValueError(message)

@@ -1,0 +1,142 @@
+"""Standard output that is closed or full, a pipe in the place of a file, Ctrl-C in a script: a sentence and a code."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fedtheory as ft
+from fedtheory import _discover, _files
+from fedtheory.__main__ import main
+from fedtheory._streams import deaf_to_interrupts
+from fedtheory.datasets import read_idx
+from tests.environment import ROOT
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="closes and fills what only POSIX has")
+
+FED = ft.QuadraticFederation([1.0, 2.0], [[1.0], [-1.0]], [0.5, 0.5])
+LEMMA = "power-of-choice:lemma-b1"
+COMMANDS = [
+    ["--help"],
+    ["list"],
+    ["list", "--help"],
+    ["show", LEMMA],
+    ["bound", "fedavg.one_step", "--help"],
+    ["worst", "--help"],
+    ["verify", LEMMA, "--instances", "1"],
+    ["hunt", LEMMA, "--evaluations", "2"],
+    ["replay", LEMMA, "--instance", "0"],
+    ["sweep", str(ROOT / "tests" / "sweeps" / "toy.py"), "--set", "drift=1", "--out", "nowhere", "--plan"],
+    ["completion", "bash"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize(
+    ("redirected", "told"), [(">&-", "must be open, got a closed one"), ("> /dev/full", "No space left on device")]
+)
+def test_standard_output_that_takes_nothing_is_a_sentence(command: list[str], redirected: str, told: str) -> None:
+    if "full" in redirected and not Path("/dev/full").exists():
+        pytest.skip("this system has no full device")
+    done = in_shell([sys.executable, "-m", "fedtheory", *command], redirected)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert told in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("redirected", "told"), [(">&-", "must be open, got a closed one"), ("> /dev/full", "No space left on device")]
+)
+def test_so_it_is_for_a_study(redirected: str, told: str, tmp_path: Path) -> None:
+    script = tmp_path / "sums.py"
+    script.write_text(STUDY)
+    done = in_shell([sys.executable, str(script), "--output", str(tmp_path / "results")], redirected)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert told in done.stderr
+
+
+STUDY = textwrap.dedent(
+    """
+    from dataclasses import dataclass
+    from fedtheory.study import Study, Table, from_records, main
+
+    @dataclass(frozen=True)
+    class Size:
+        '''Nothing to choose.'''
+        terms: int = 3
+
+    def run(size, progress):
+        return from_records([{"term": 1.0 * i} for i in range(size.terms)])
+
+    main(Study("sums", Size(), Size(), run, lambda data: Table([{"n": 3}]), lambda data: {}))
+    """
+)
+
+
+def in_shell(command: list[str], redirected: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command whose standard output a shell has redirected."""
+    return subprocess.run(
+        ["sh", "-c", f'exec "$@" {redirected}', "sh", *command],
+        stderr=subprocess.PIPE, text=True, check=False, timeout=120, cwd=ROOT,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        read_idx,
+        _files.read_json,
+        _files.digest,
+        ft.rerun,
+        lambda path: ft.fedavg(FED, ft.selection.Full(), num_rounds=2, step_size=0.1, checkpoint=path),
+    ],
+)
+def test_a_pipe_in_the_place_of_a_file_is_a_sentence_and_no_wait(read: Callable[[Any], Any], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")  # type: ignore[attr-defined,unused-ignore]
+    signal.alarm(60)  # a reader that waits ends the run of the tests
+    try:
+        with pytest.raises(ValueError, match=r"pipe"):
+            read(tmp_path / "pipe")
+    finally:
+        signal.alarm(0)
+
+
+@pytest.mark.parametrize("option", ["--seed", "--instance", "--spawn-key"])
+def test_replay_refuses_negative_numbers(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["replay", LEMMA, f"{option}=-1"])
+    assert left.value.code == 2
+    assert capsys.readouterr().err.endswith(f"error: {option} must be at least 0, got -1\n")
+
+
+def test_an_interrupted_script_ends_by_the_signal() -> None:
+    script = "from fedtheory.engine.interruption import Interrupted\nprint('begun')\nraise Interrupted(None)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (-signal.SIGINT, "begun\n")
+    caught = script.replace(
+        "raise Interrupted(None)", "try:\n    raise Interrupted(None)\nexcept KeyboardInterrupt: pass"
+    )
+    assert subprocess.run([sys.executable, "-c", caught], check=False, timeout=60).returncode == 0
+
+
+def test_a_process_that_is_started_does_not_hear_control_c_and_this_one_does_afterwards() -> None:
+    child = "import os, signal, time; os.kill(os.getpid(), signal.SIGINT); print('lives')"
+    with deaf_to_interrupts():
+        shown = subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, check=False, timeout=60)
+    assert (shown.returncode, shown.stdout, shown.stderr) == (0, "lives\n", "")
+    with pytest.raises(KeyboardInterrupt), deaf_to_interrupts():
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_all_public_modules_are_attributes_in_a_fresh_process() -> None:
+    names = sorted(module.__name__ for module in _discover.modules(ft))
+    script = f"import functools, fedtheory\nfor n in {names!r}: functools.reduce(getattr, n.split('.')[1:], fedtheory)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    roots = {name.split(".")[1] for name in names}
+    assert roots <= set(ft.__all__) == set(dir(ft)) - {"__version__"}
