@@ -30,6 +30,7 @@ from fedtheory.verification.claims import BUDGETS as BUDGETS
 from fedtheory.verification.claims import Check as Check
 from fedtheory.verification.claims import Claim as Claim
 from fedtheory.verification.claims import KINDS as KINDS
+from fedtheory.verification.claims import REFUTED as REFUTED
 from fedtheory.verification.claims import claim as claim
 from fedtheory.verification.conclusions import HUNTED as HUNTED
 from fedtheory.verification.conclusions import Hunted as Hunted
