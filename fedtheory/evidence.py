@@ -52,6 +52,11 @@ def rejects(log_evidence: npt.ArrayLike, level: float) -> bool:
     bool
         True from the first time on that it is reached.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument holds something else than it should.
+
     Examples
     --------
     >>> rejects([0.0, 3.1, -1.0], 0.05), rejects([0.0, 2.9, -1.0], 0.05)  # log 20 = 2.996
@@ -74,6 +79,11 @@ def mixed(log_evidences: Sequence[Array]) -> Array:
     -------
     Array
         Of the shape of one of them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument holds something else than it should.
 
     Examples
     --------
@@ -114,6 +124,11 @@ def against_law(draws: Sequence[Any], law: Law[Any]) -> Array:
     -------
     Array
         The logarithm of the capital after each draw, shape (n,).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument holds something else than it should.
 
     Examples
     --------

@@ -83,7 +83,8 @@ def rewrite_unseen(file: Path, text: str) -> None:
 def test_a_kernel_is_compiled_again_when_a_text_that_it_is_made_of_changes_and_only_then(tmp_path):
     package = tmp_path / "fedtheory"
     package.mkdir()
-    shutil.copy(Path(fedtheory.__file__).with_name("_compile.py"), package)
+    for name in ("_compile.py", "errors.py"):
+        shutil.copy(Path(fedtheory.__file__).with_name(name), package)
     (package / "outer.py").write_text(CALLER)
     (package / "inner.py").write_text(INNER.format("NUMBER"))
     (package / "numbers.py").write_text("NUMBER = 1\n")
@@ -105,7 +106,8 @@ def test_a_kernel_is_compiled_again_when_a_text_that_it_is_made_of_changes_and_o
 def test_cached_code_loads_without_what_only_a_compiler_needs_and_goes_into_other_code(tmp_path):
     package = tmp_path / "fedtheory"
     package.mkdir()
-    shutil.copy(Path(fedtheory.__file__).with_name("_compile.py"), package)
+    for name in ("_compile.py", "errors.py"):
+        shutil.copy(Path(fedtheory.__file__).with_name(name), package)
     (package / "outer.py").write_text(WITH_ARRAYS)
     (package / "__init__.py").write_text("")
     assert answer(tmp_path, LOADED).splitlines() == ["True 0 True", "False True"]

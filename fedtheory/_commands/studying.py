@@ -2,10 +2,10 @@
 
 import argparse
 import ast
-import sys
 from pathlib import Path
 
 from fedtheory._commands.refusals import one_of
+from fedtheory._console import say
 
 __all__ = ["folder_of_studies", "names_of_studies", "run_study"]
 
@@ -17,7 +17,7 @@ def run_study(arguments: argparse.Namespace) -> int:
     files = names_of_studies()
     if arguments.name is None:
         width = max(map(len, files), default=0)
-        sys.stdout.writelines(f"{name:<{width}}  {_question(file)}\n" for name, file in files.items())
+        say(*(f"{name:<{width}}  {_question(file)}" for name, file in files.items()))
         return 0
     name = one_of(arguments.name, tuple(files), "a study")
     from fedtheory import study

@@ -40,6 +40,11 @@ def with_replacement(probabilities: Sequence[Any], num_selected: int) -> Law[Sel
     Law[Selection]
         Outcomes are tuples of m clients in increasing order, with copies.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument holds something else than it should, or asks for too many subsets.
+
     Examples
     --------
     >>> with_replacement([0.25, 0.75], 2)
@@ -63,6 +68,11 @@ def successive(weights: Sequence[Any], num_selected: int) -> Law[Selection]:
     -------
     Law[Selection]
         Outcomes are tuples of m clients in increasing order.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument holds something else than it should, or asks for too many subsets.
 
     Examples
     --------
@@ -97,6 +107,11 @@ def uniform_subsets(num_clients: int, num_selected: int) -> Law[Selection]:
     Law[Selection]
         Outcomes are tuples of m clients in increasing order.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument holds something else than it should, or asks for too many subsets.
+
     Examples
     --------
     >>> uniform_subsets(3, 2)
@@ -122,6 +137,11 @@ def independent(probabilities: Sequence[Any]) -> Law[Selection]:
     -------
     Law[Selection]
         Outcomes are tuples of clients in increasing order, 2^K of them at most.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument holds something else than it should, or asks for too many subsets.
 
     Examples
     --------
@@ -150,6 +170,11 @@ def power_of_choice(
     -------
     Law[Selection]
         Outcomes are tuples of m clients in increasing order.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument holds something else than it should, or asks for too many subsets.
 
     Examples
     --------
@@ -184,6 +209,11 @@ def largest(candidates: Selection, losses: Sequence[Any], num_selected: int) -> 
     Law[Selection]
         Outcomes are tuples of m clients in increasing order.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument holds something else than it should, or asks for too many subsets.
+
     Examples
     --------
     >>> largest((0, 2, 3), [5, 9, 5, 7], 2)
@@ -215,6 +245,11 @@ def frequencies(law: Law[Selection], num_clients: int) -> tuple[Any, ...]:
     -------
     tuple[Any, ...]
         Shape (K,); exact if the probabilities are.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument holds something else than it should, or asks for too many subsets.
 
     Examples
     --------

@@ -162,8 +162,8 @@ class Verdict:
         return Summary(f"{self.key}: {self.verdict}", {name: said for name, said in rows.items() if said})
 
 
-def _is_ours(module: str) -> bool:
-    return module.partition(".")[0] == "fedtheory"
+def _is_ours(module: str | None) -> bool:
+    return (module or "").partition(".")[0] == "fedtheory"
 
 
 def concluded(claim: Claim, seeds: np.random.SeedSequence, trials: Trials) -> Verdict:

@@ -86,7 +86,9 @@ LAWS = {
     "candidates drawn uniformly": lambda p, losses, m, d: power_of_choice([Fraction(1)] * len(p), losses, m, d),
     "one candidate less": lambda p, losses, m, d: power_of_choice(p, losses, m, max(m, d - 1)),
     "ranked upside down": lambda p, losses, m, d: power_of_choice(p, [-loss for loss in losses], m, d),
-    "ties to the first": lambda p, losses, m, d: power_of_choice(p, [(x, -k) for k, x in enumerate(losses)], m, d),
+    "ties to the first": lambda p, losses, m, d: power_of_choice(
+        p, [x - Fraction(k, 10**9) for k, x in enumerate(losses)], m, d
+    ),
 }
 
 

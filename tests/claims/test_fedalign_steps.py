@@ -81,7 +81,7 @@ def test_a_step_with_one_number_changed_is_refuted(claim, home, name, factor, mo
         changed.terms = getattr(home, name).terms
         changed.hypotheses = getattr(home, name).hypotheses
     monkeypatch.setattr(home, name, changed)
-    assert refuted(claim, claim.check, 300)
+    assert refuted(claim, claim.check, 400)
 
 
 def test_every_new_inequality_of_the_proof_has_a_mutant_above() -> None:
