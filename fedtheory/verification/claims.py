@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import isfunction
 from typing import final
 
 import numpy as np
@@ -163,3 +164,9 @@ def claim(
         )
 
     return attach
+
+
+def is_own(claim: Claim) -> bool:
+    """Whether a claim is somebody's own: out of a file of theirs, or with a check that the library does not have."""
+    module = claim.check.__module__ if isfunction(claim.check) else "fedtheory"
+    return bool(claim.home) or (module or "").partition(".")[0] != "fedtheory"

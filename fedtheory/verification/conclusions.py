@@ -1,7 +1,6 @@
 """What the instances of a claim showed, summed up: its verdict."""
 
 from dataclasses import dataclass
-from inspect import isfunction
 from typing import NamedTuple, final
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from fedtheory._summary import Summary
 from fedtheory._wording import written
 from fedtheory.verification._summing_up import LEAST_SHARE, summed_up
-from fedtheory.verification.claims import Claim
+from fedtheory.verification.claims import Claim, is_own
 from fedtheory.verification.findings import ERROR, FAILS, HOLDS, Finding
 from fedtheory.verification.severities import severity
 from fedtheory.verification.trials import Trials
@@ -118,9 +117,8 @@ class Verdict:
     @property
     def is_evidence(self) -> bool:
         """Whether the verdict rests on enough: one that *holds* on few instances of somebody's own claim does not."""
-        own = self.claim.home or (isfunction(self.claim.check) and not _is_ours(self.claim.check.__module__))
         few = self.num_applicable + (self.hunted.num_instances if self.hunted else 0) < _EVIDENCE
-        return not (own and few and self.verdict == HOLDS and not self.claim.is_single)
+        return not (is_own(self.claim) and few and self.verdict == HOLDS and not self.claim.is_single)
 
     @property
     def remarks(self) -> list[str]:
@@ -160,10 +158,6 @@ class Verdict:
         }
         rows |= {"remarks": "; ".join(self.remarks)}
         return Summary(f"{self.key}: {self.verdict}", {name: said for name, said in rows.items() if said})
-
-
-def _is_ours(module: str | None) -> bool:
-    return (module or "").partition(".")[0] == "fedtheory"
 
 
 def concluded(claim: Claim, seeds: np.random.SeedSequence, trials: Trials) -> Verdict:
