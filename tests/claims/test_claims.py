@@ -18,6 +18,7 @@ from fedtheory.verification.hunts import hunt
 from fedtheory.verification.tapes import replay
 from fedtheory.verification.trials import Trials, tried
 from fedtheory.verification.verdicts import examine
+from fedtheory.worst_case.enclosures import NARROW
 
 CLAIMS = known_claims()
 TRUE = [key for key, claim in CLAIMS.items() if claim.expected == "holds" and not claim.is_single]
@@ -94,7 +95,9 @@ def test_no_search_breaks_a_true_claim(key: str) -> None:
 def test_a_stored_tape_strains_its_claim_more_than_a_search_from_nothing(key: str) -> None:
     """Where it does not, the claim draws in another way than it did: ``python -m tests.claims.worst_tapes KEY``."""
     found = hunt(CLAIMS[key], evaluations=20, rng=3).worst
-    assert replay(CLAIMS[key], TAPES[key]).strain >= found.strain * (1 - 1e-9)
+    # The proved side of a worst case is as far from it as enclosures are wide, so that equal strains differ by that.
+    room = 10 * NARROW if key.endswith("worst-case") else 1e-9
+    assert replay(CLAIMS[key], TAPES[key]).strain >= found.strain * (1 - room)
 
 
 @pytest.mark.parametrize("kind", REFUTED)
