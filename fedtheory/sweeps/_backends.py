@@ -161,6 +161,8 @@ def _address(workers: int, scheduler: str | None) -> Iterator[Any]:
             cluster = LocalCluster(
                 n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None,
                 silence_logs=logging.CRITICAL, local_directory=folder,
+                # A cluster without a dashboard still asks for its port, and complains where another cluster has it.
+                scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
             )  # fmt: skip
         stack.enter_context(cluster)
         stack.callback(_send_home, cluster)

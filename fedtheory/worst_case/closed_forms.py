@@ -5,6 +5,7 @@ numbers, or read off a proof. The checker of certificates takes them as it takes
 program.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations
@@ -220,11 +221,21 @@ def _along_the_path(given: Setting, by_gap: Fraction) -> Pairs:
 def _proved(
     scene: Scene, given: Setting, error: str, by_name: Mapping[str, Sequence[Fraction]], by_pair: Pairs
 ) -> Fraction:
-    """Check multipliers of a program: of the constraints with a name, in their order, and of pairs of points."""
-    pairs = permutations(range(len(scene.points[0])), 2)
-    named = {name: iter(multipliers) for name, multipliers in by_name.items()}
-    found = tuple(
-        next(named[one.name]) if one.name else by_pair.get(next(pairs), Fraction(0))
-        for one in scene.program.inequalities
-    )
+    """Check multipliers of a program: of the constraints of its class, in their order, and of pairs of points."""
+    points, constraints = scene.points[0], scene.program.inequalities
+    gap, pairs = by_name["objective_gap"], list(permutations(range(len(points)), 2))
+    if not points[0].at.coordinates:  # clients whose minimizer is w*, so that both are one point
+        gap, by_pair = gap[1:], _united(by_pair)
+    # Where the objective gap is 0, what it bounds is at most 0 and has no name.
+    named = {"distance2": iter(by_name["distance2"]), "objective_gap": iter(gap), "": iter(gap)}
+    own = [next(named[one.name]) for one in constraints[: len(constraints) - len(pairs)]]
+    found = (*own, *(by_pair.get(pair, Fraction(0)) for pair in pairs))
     return verify_upper(scene.program, Multipliers(found)) * given.unit(error)
+
+
+def _united(by_pair: Pairs) -> Pairs:
+    """Give w* the multipliers of the minimizer, and number the points anew."""
+    found = defaultdict[tuple[int, int], Fraction](Fraction)
+    for (one, other), multiplier in by_pair.items():
+        found[max(one - 1, 0), max(other - 1, 0)] += multiplier
+    return found

@@ -126,7 +126,7 @@ def test_a_cluster_finds_the_same_and_so_does_one_that_runs_already(swept):
     from distributed import LocalCluster
 
     assert ft.sweep(toy.noisy, GRID, seeds=3, backend="dask", workers=2).digest == swept.digest
-    with LocalCluster(n_workers=1, threads_per_worker=2, host="127.0.0.1", dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=2, host="127.0.0.1", dashboard_address="127.0.0.1:0") as cluster:
         found = ft.sweep(toy.noisy, GRID, seeds=3, backend="dask", scheduler=cluster.scheduler_address)
     assert found.digest == swept.digest
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fedtheory.bounds import fedavg as li
+from fedtheory.bounds import power_of_choice as poc
 from fedtheory.errors import OracleError
 from fedtheory.worst_case import _exchangeable, closed_forms
 from fedtheory.worst_case._exchangeable import MEAN
@@ -113,3 +114,22 @@ def test_the_mean_gradients_of_a_closed_path_cancel_in_proportion_to_the_steps()
         moved = moved + eta * point.gradient.within((MEAN,))
     assert moved.coordinates == {}
     assert any(point.gradient.within((MEAN,)).coordinates for point in points)
+
+
+@pytest.mark.parametrize("sizes", [[ETA], [ETA, Q(1)], [Q(1, 3), Q(1, 2), ETA]])
+@pytest.mark.parametrize("gap", [Q(0), Q(1, 2)])
+@pytest.mark.parametrize(("rho", "tilde"), [(Q(0), Q(0)), (Q(0), Q(2)), (Q(6, 5), Q(2))])
+def test_clients_whose_minimizer_is_that_of_all_are_proved_as_others_are(
+    sizes: list[Q], gap: Q, rho: Q, tilde: Q
+) -> None:
+    given = CLASS | {"objective_gap": gap}
+    skews = {"rho_diagonal": rho, "rho_tilde": tilde}
+    by = poc.round_coefficients(sizes, mu=Q(1, 10), L=Q(1), num_selected=1, **skews)
+    assert prove_skewed_round(sizes, **given, **skews) == by.distance2 + by.objective_gap * gap
+
+
+def test_identical_clients_are_proved_as_others_are() -> None:
+    given, known = CLASS | {"objective_gap": Q(0)}, {"step_size": ETA, "mu": Q(1, 10), "L": Q(1), "objective_gap": Q(0)}
+    assert prove_one_round(3, ETA, **given) == li.one_round(Q(1), local_steps=3, **known)
+    assert prove_sampled_step(9, 2, ETA, **given) == li.sampled_step(Q(1), num_clients=9, num_selected=2, **known)
+    assert prove_gap_after_step(ETA, **given) == li.gap_after_step(Q(1), step_size=ETA, mu=Q(1, 10), L=Q(1))
