@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import Any
 
 from fedtheory import study
-from fedtheory._files import json_writer, netcdf_writer, publish
-from fedtheory._study_folder import CHECKS, DATA, METADATA, TABLE, plain_config
+from fedtheory._storage.files import json_writer, netcdf_writer, publish
+from fedtheory.study._folder import CHECKS, DATA, METADATA, TABLE, plain_config
 
 ROOT = Path(__file__).parent.parent
 STORED = ROOT / "docs" / "full_size"

@@ -16,8 +16,8 @@ from typing import NoReturn
 from fedtheory._commands.completing import complete, is_asked, write_script
 from fedtheory._commands.parsing import parser_of_commands
 from fedtheory._commands.refusals import refuse
-from fedtheory._console import warn
-from fedtheory._streams import flushed, nowhere, opened, sentence
+from fedtheory._support.console import warn
+from fedtheory._support.streams import flushed, nowhere, opened, sentence
 
 __all__ = ["main", "run"]
 

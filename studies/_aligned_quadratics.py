@@ -11,7 +11,7 @@ from fedtheory.bounds.recursion import unrolled_gap
 from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
-    from fedtheory._validate import Array
+    from fedtheory._support.validate import Array
     from fedtheory.federation.prioritized import Prioritized
 
 

@@ -9,7 +9,7 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.recursion import unrolled_gap
 
 if TYPE_CHECKING:
-    from fedtheory._validate import Array
+    from fedtheory._support.validate import Array
 
 __all__ = ["BOUNDS", "bounds", "safe_skews", "unrolled_rounds"]
 

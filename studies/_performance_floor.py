@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from fedtheory._views import prefetch
+from fedtheory._support.views import prefetch
 from fedtheory.selection._draw import alias_table, client_at
 
 # Clients, candidates, selected, and the draws that candidates without replacement take on average, counted.

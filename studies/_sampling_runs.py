@@ -7,7 +7,7 @@ import numpy as np
 from _repeated import mean_and_limits
 
 import fedtheory as ft
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds.recursion import unrolled_gap
 from fedtheory.plotting.style import log_places

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from xarray import Dataset
 
-    from fedtheory._validate import Array
+    from fedtheory._support.validate import Array
     from fedtheory.selection.rules import Strategy
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from xarray import Dataset
 
-    from fedtheory._validate import Array
+    from fedtheory._support.validate import Array
 
 
 @dataclass(frozen=True)

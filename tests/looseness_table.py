@@ -12,7 +12,7 @@ from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import fedavg as li
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.paper import Bound
+from fedtheory.theorem.paper import Bound
 from fedtheory.verification.catalogue import known_bounds
 from fedtheory.worst_case.confrontations import Confrontation
 from fedtheory.worst_case.promises import CONFRONTED, confront

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from fedtheory.paper import Statement
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import REFUTED, Claim
 from fedtheory.verification.findings import Finding

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import fedtheory
-from fedtheory._discover import modules, surface
+from fedtheory._support.discover import modules, surface
 from tests.environment import ROOT
 
 HEAD = '"""What {package} offers; written by ``python -m tests.stubs``."""\n'

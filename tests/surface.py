@@ -17,7 +17,7 @@ from typing import Any
 
 import fedtheory
 from fedtheory._commands.meanings import parameters
-from fedtheory._discover import modules
+from fedtheory._support.discover import modules
 from fedtheory.verification import known_bounds
 
 FILE = Path(__file__).with_suffix(".txt")

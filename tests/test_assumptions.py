@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory import assumptions
-from fedtheory._comparison import unmet
-from fedtheory.assumptions import (
+from fedtheory.bounds import fedalign, fedavg, optimal_client_sampling, power_of_choice
+from fedtheory.bounds.recursion import unroll
+from fedtheory.errors import AssumptionViolated
+from fedtheory.theorem import assumptions
+from fedtheory.theorem._comparison import unmet
+from fedtheory.theorem.assumptions import (
     AggregationWeights,
     Assumption,
     BoundedGradients,
@@ -20,11 +23,8 @@ from fedtheory.assumptions import (
     Smooth,
     StronglyConvex,
 )
-from fedtheory.bounds import fedalign, fedavg, optimal_client_sampling, power_of_choice
-from fedtheory.bounds.recursion import unroll
-from fedtheory.consequences import consequences
-from fedtheory.errors import AssumptionViolated
-from fedtheory.paper import Paper, states
+from fedtheory.theorem.implications import consequences
+from fedtheory.theorem.paper import Paper, states
 from fedtheory.verification.catalogue import known_bounds
 
 STARTS = "E |grad F_k(u)|^2 <= B for all k at every round's starting model u"

@@ -11,8 +11,8 @@ import numba
 import pytest
 
 import fedtheory
-from fedtheory import _compile
-from fedtheory._compile import (
+from fedtheory._support import compiling
+from fedtheory._support.compiling import (
     _imports,
     _load_directly,
     _readable,
@@ -21,12 +21,12 @@ from fedtheory._compile import (
     inlined,
     with_checked_bounds,
 )
-from fedtheory._exponential import power
+from fedtheory._support.exponential import power
 from fedtheory.errors import CacheWarning
 from tests.environment import PLAIN_PYTHON, ROOT
 
 INNER = """
-from fedtheory._compile import compiled
+from fedtheory._support.compiling import compiled
 from fedtheory.numbers import NUMBER
 
 @compiled
@@ -34,7 +34,7 @@ def inner(x):
     return x + {}
 """
 CALLER = """
-from fedtheory._compile import compiled
+from fedtheory._support.compiling import compiled
 from fedtheory.inner import inner
 
 @compiled
@@ -52,7 +52,7 @@ print(numba.njit(lambda x: outer(x) or x.size == 3)(np.array([3.0, np.inf])), "s
 """
 WITH_ARRAYS = """
 import numpy as np
-from fedtheory._compile import compiled
+from fedtheory._support.compiling import compiled
 
 @compiled
 def outer(x):
@@ -82,9 +82,9 @@ def rewrite_unseen(file: Path, text: str) -> None:
 
 def test_a_kernel_is_compiled_again_when_a_text_that_it_is_made_of_changes_and_only_then(tmp_path):
     package = tmp_path / "fedtheory"
-    package.mkdir()
-    for name in ("_compile.py", "errors.py"):
-        shutil.copy(Path(fedtheory.__file__).with_name(name), package)
+    (package / "_support").mkdir(parents=True)
+    for name in ("_support/compiling.py", "_support/__init__.py", "errors.py"):
+        shutil.copy(Path(fedtheory.__file__).with_name(name), package / name)
     (package / "outer.py").write_text(CALLER)
     (package / "inner.py").write_text(INNER.format("NUMBER"))
     (package / "numbers.py").write_text("NUMBER = 1\n")
@@ -105,9 +105,9 @@ def test_a_kernel_is_compiled_again_when_a_text_that_it_is_made_of_changes_and_o
 
 def test_cached_code_loads_without_what_only_a_compiler_needs_and_goes_into_other_code(tmp_path):
     package = tmp_path / "fedtheory"
-    package.mkdir()
-    for name in ("_compile.py", "errors.py"):
-        shutil.copy(Path(fedtheory.__file__).with_name(name), package)
+    (package / "_support").mkdir(parents=True)
+    for name in ("_support/compiling.py", "_support/__init__.py", "errors.py"):
+        shutil.copy(Path(fedtheory.__file__).with_name(name), package / name)
     (package / "outer.py").write_text(WITH_ARRAYS)
     (package / "__init__.py").write_text("")
     assert answer(tmp_path, LOADED).splitlines() == ["True 0 True", "False True"]
@@ -235,7 +235,7 @@ def test_bounds_are_checked_of_functions_of_others_that_did_not_choose() -> None
 
 
 TWICE = """
-from fedtheory._compile import compiled
+from fedtheory._support.compiling import compiled
 
 @compiled
 def twice(x):
@@ -256,7 +256,9 @@ def test_where_no_folder_can_be_written_code_is_compiled_with_one_warning(tmp_pa
     closed = {"HOME": str(tmp_path / "no folder"), "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
     named = {"NUMBA_CACHE_DIR": str(tmp_path / "no folder" / "within")} if is_named else {}
     others = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
-    program = "from fedtheory import twice, _exponential; print(_exponential.power(0.0), twice.twice(3))"
+    program = (
+        "import fedtheory.twice, fedtheory._support.exponential as e; print(e.power(0.0), fedtheory.twice.twice(3))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False,
         env=others | closed | named,
@@ -270,8 +272,8 @@ def test_a_folder_that_fills_up_is_one_warning() -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    _compile._say_that_nothing_is_kept.cache_clear()
+    compiling._say_that_nothing_is_kept.cache_clear()
     with pytest.warns(CacheWarning, match="compiled code cannot be kept"):
-        _compile._at_most_a_warning(full)("signature", "code")
-    _compile._at_most_a_warning(full)("signature", "code")
-    _compile._say_that_nothing_is_kept.cache_clear()
+        compiling._at_most_a_warning(full)("signature", "code")
+    compiling._at_most_a_warning(full)("signature", "code")
+    compiling._say_that_nothing_is_kept.cache_clear()

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from fedtheory.__main__ import main
-from fedtheory._console import _fitting, show_table
-from fedtheory._summary import Summary
-from fedtheory._wording import plain
+from fedtheory._support.console import _fitting, show_table
+from fedtheory._support.summary import Summary
+from fedtheory._support.wording import plain
 from tests.environment import ROOT
 
 ROW = {"key": "a" * 10, "title": "b" * 10, "sentence": "c" * 90, "n": "d" * 10}
@@ -49,7 +49,7 @@ def test_a_table_is_written_to_what_can_only_write(monkeypatch: pytest.MonkeyPat
 
 STEERING = "\x1b]0;owned\x07\x1b[2J\u202etxt.exe"
 OWN = f"""
-from fedtheory.paper import Paper, Statement
+from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification import at_most, claim
 
 STATEMENT = Statement(Paper("mine", {STEERING!r}, "Me", 2026), {STEERING!r})

@@ -11,7 +11,7 @@ import pytest
 
 import fedtheory
 from fedtheory.__main__ import _tell
-from fedtheory._discover import BrokenModuleWarning, lazy_modules, lazy_names, modules, surface
+from fedtheory._support.discover import BrokenModuleWarning, lazy_modules, lazy_names, modules, surface
 from tests import stubs
 from tests.environment import ROOT
 

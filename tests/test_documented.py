@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from fedtheory._commands.meanings import parameters
-from fedtheory.paper import is_bound
+from fedtheory.theorem.paper import is_bound
 from fedtheory.verification import known_bounds
 from tests.environment import ROOT
 
@@ -79,7 +79,7 @@ def uncaught(node: ast.AST) -> Iterator[ast.AST]:
 
 def is_validation(called: ast.expr) -> bool:
     """Whether this is one of the helpers that refuse arguments."""
-    return isinstance(called, ast.Attribute) and ast.unparse(called.value) == "_validate" and called.attr != "generator"
+    return isinstance(called, ast.Attribute) and ast.unparse(called.value) == "validate" and called.attr != "generator"
 
 
 def missing(function: Public) -> list[str]:
@@ -113,7 +113,7 @@ def test_no_function_lacks_an_example(package: str) -> None:
 
 SAMPLE = '''
 def _checked(x):
-    return _validate.positive("x", x)
+    return validate.positive("x", x)
 
 def caught(x: float) -> float:
     """Say half.

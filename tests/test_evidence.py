@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.evidence import against_equality, against_law, against_mean, mixed, rejects
-from fedtheory.law import Law
+from fedtheory.statistics.evidence import against_equality, against_law, against_mean, mixed, rejects
+from fedtheory.statistics.law import Law
 from fedtheory.testing import laws
 
 LEVEL = 0.05

@@ -11,9 +11,10 @@ import pytest
 from rich.console import Console
 
 import fedtheory as ft
-from fedtheory import _files, _progress
-from fedtheory._files import bytes_writer, deliver, hold, place, publish, sealed, unsealed
-from fedtheory._study_folder import reserved
+from fedtheory._storage import files
+from fedtheory._storage.files import bytes_writer, deliver, hold, place, publish, sealed, unsealed
+from fedtheory._support import progress
+from fedtheory.study._folder import reserved
 
 
 @pytest.mark.parametrize("has_links", [True, False])
@@ -52,7 +53,7 @@ def test_what_a_disk_refuses_is_said_and_leaves_nothing(tmp_path: Path, number: 
 def test_a_bar_shows_how_far_work_is_and_what_is_left_of_it() -> None:
     shown = io.StringIO()
     console = Console(file=shown, force_terminal=True, width=120)
-    with _progress._bar(console, "rounds", 10) as report:
+    with progress._bar(console, "rounds", 10) as report:
         report(3, 10, "5 s left", "the third")
     assert [word for word in ("rounds", "3/10", "5 s left", "the third") if word not in shown.getvalue()] == []
 
@@ -64,9 +65,9 @@ def test_what_is_left_is_told_by_what_was_done_since_work_began(monkeypatch: pyt
         asked.append((new, missing))
         return ""
 
-    monkeypatch.setattr(_progress, "_left", left)
+    monkeypatch.setattr(progress, "_left", left)
     for before in ({}, {"done": 10}):
-        with _progress.reported("parts", 20, **before) as report:
+        with progress.reported("parts", 20, **before) as report:
             report(15)
     assert asked == [(15, 5), (5, 5)]
 
@@ -99,7 +100,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("writer", WRITERS)
 def test_what_waits_for_its_name_is_a_new_file_and_never_one_that_a_link_leads_to(tmp_path: Path, writer: str) -> None:
     (tmp_path / "own").write_text("years of work")
-    waiting = [_files._partial(tmp_path / "received", name) for name in ("file", "seal.json")]
+    waiting = [files._partial(tmp_path / "received", name) for name in ("file", "seal.json")]
     lead_to(tmp_path / "own", *waiting)
     WRITERS[writer](tmp_path / "received" / "file")
     assert (tmp_path / "own").read_text() == "years of work"

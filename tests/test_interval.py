@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedtheory.interval import Interval
+from fedtheory.statistics.interval import Interval
 
 
 def test_an_interval_unpacks_as_its_two_sides_and_remembers_how_they_are_known() -> None:

@@ -10,12 +10,12 @@ from fedtheory.bounds.fedalign.alignment import priority_weights, renormalized_w
 from fedtheory.exact.skews import skew
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.interval import Interval
 from fedtheory.sampling import availability
 from fedtheory.sampling.probability_matrices import estimator_variance
 from fedtheory.sampling.variances import variance
 from fedtheory.selection import thresholds
 from fedtheory.selection.participation import _attendances
+from fedtheory.statistics.interval import Interval
 from fedtheory.valuation.cumulative import accumulate
 
 TWO = np.ones((2, 1))

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import sympy
 
-from fedtheory.arithmetic import maximum
 from fedtheory.bounds import power_of_choice
 from fedtheory.errors import AssumptionViolated
-from fedtheory.paper import UNSEEN, Hypothesis, Paper, Statement, is_bound, states
-from fedtheory.scheme import ANY_SCHEME, Scheme
+from fedtheory.theorem.arithmetic import maximum
+from fedtheory.theorem.assumptions import Hypothesis
+from fedtheory.theorem.paper import UNSEEN, Paper, Statement, is_bound, states
+from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.verification import known_bounds, known_claims
 from tests.environment import ROOT
 

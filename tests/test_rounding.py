@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Symbol
 
-from fedtheory._rounding import DIGITS, Rounded
-from fedtheory.arithmetic import geometric, logarithm, maximum, mean, total
+from fedtheory.theorem._rounding import DIGITS, Rounded
+from fedtheory.theorem.arithmetic import geometric, logarithm, maximum, mean, total
 
 OPERATIONS = {
     "+": lambda a, b: a + b,

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 import fedtheory as ft
-from fedtheory import _discover, _files
 from fedtheory.__main__ import main
-from fedtheory._streams import deaf_to_interrupts
+from fedtheory._storage import files
+from fedtheory._support import discover
+from fedtheory._support.streams import deaf_to_interrupts
 from fedtheory.datasets import read_idx
 from tests.environment import ROOT
 
@@ -90,8 +91,8 @@ def in_shell(command: list[str], redirected: str) -> "subprocess.CompletedProces
     "read",
     [
         read_idx,
-        _files.read_json,
-        _files.digest,
+        files.read_json,
+        files.digest,
         ft.rerun,
         lambda path: ft.fedavg(FED, ft.selection.Full(), num_rounds=2, step_size=0.1, checkpoint=path),
     ],
@@ -134,7 +135,7 @@ def test_a_process_that_is_started_does_not_hear_control_c_and_this_one_does_aft
 
 
 def test_all_public_modules_are_attributes_in_a_fresh_process() -> None:
-    names = sorted(module.__name__ for module in _discover.modules(ft))
+    names = sorted(module.__name__ for module in discover.modules(ft))
     script = f"import functools, fedtheory\nfor n in {names!r}: functools.reduce(getattr, n.split('.')[1:], fedtheory)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from fedtheory import study
-from fedtheory._console import first_sentence
-from fedtheory._study_folder import plain_config, restored
+from fedtheory._support.console import first_sentence
+from fedtheory.study._folder import plain_config, restored
 
 mpl.use("Agg")
 

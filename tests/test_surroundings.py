@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from fedtheory._releases import made_by
-from fedtheory._surroundings import surroundings
+from fedtheory._storage.provenance import surroundings
+from fedtheory._storage.releases import made_by
 from tests.environment import ROOT
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory import _validate as v
+from fedtheory._support import validate as v
 
 ROOM = 1e-12  # by which weights may miss the sum 1
 HUGE = np.array([1, 2**63 + 5], dtype=np.uint64)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from fedtheory._views import matrix, part
+from fedtheory._support.views import matrix, part
 
 
 @njit

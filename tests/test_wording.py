@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from fedtheory._wording import short, shown, told_apart
+from fedtheory._support.wording import short, shown, told_apart
 
 
 @pytest.mark.parametrize(

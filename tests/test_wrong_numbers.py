@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory import _validate
+from fedtheory._support import validate
 from fedtheory.statistics import bounded_mean
 
 HALF = Fraction(1, 2)
@@ -31,7 +31,7 @@ EYE = [[0.5, 0.0], [0.0, 0.5]]
             "step_size must be a sequence of numbers, got bytearray(b'1') of type bytearray",
         ),
         (
-            lambda: _validate.array("norms", bytearray(b"12")),
+            lambda: validate.array("norms", bytearray(b"12")),
             TypeError,
             "norms must be a number or an array, got bytearray(b'12') of type bytearray",
         ),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import fedtheory
-from fedtheory._discover import modules
+from fedtheory._support.discover import modules
 
 # What no number, and no array of numbers, is.
 NEVER: dict[str, Callable[[], Any]] = {

@@ -9,8 +9,8 @@ from typing import Any
 
 from fedtheory._commands.meanings import Parameter, parameters
 from fedtheory._commands.refusals import program, refuse
-from fedtheory._console import say
-from fedtheory.paper import Bound
+from fedtheory._support.console import say
+from fedtheory.theorem.paper import Bound
 from fedtheory.verification.catalogue import close_to
 
 __all__ = ["bound_help", "given"]

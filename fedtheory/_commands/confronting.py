@@ -6,8 +6,8 @@ from pathlib import Path
 from fedtheory._commands.arguments import given
 from fedtheory._commands.refusals import one_of, refuse, writable
 from fedtheory._commands.showing import write_pairs
-from fedtheory._console import show_table
-from fedtheory._files import deliver, json_writer
+from fedtheory._storage.files import deliver, json_writer
+from fedtheory._support.console import show_table
 from fedtheory.verification import catalogue
 
 __all__ = ["confront_worst"]

@@ -8,8 +8,8 @@ from fedtheory._commands.arguments import bound_help, given
 from fedtheory._commands.documents import document, double, numbers, print_json
 from fedtheory._commands.refusals import one_of, refuse
 from fedtheory._commands.showing import write_pairs
-from fedtheory._console import show_table
-from fedtheory.paper import Bound
+from fedtheory._support.console import show_table
+from fedtheory.theorem.paper import Bound
 from fedtheory.verification import catalogue
 
 __all__ = ["evaluate", "evaluate_help"]

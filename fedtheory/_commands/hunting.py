@@ -11,7 +11,7 @@ from fedtheory._commands.documents import document, print_json
 from fedtheory._commands.origins import own_claims
 from fedtheory._commands.refusals import mention_processors, refuse
 from fedtheory._commands.showing import write_pairs
-from fedtheory._console import live_progress, warn
+from fedtheory._support.console import live_progress, warn
 from fedtheory.verification.catalogue import known_tapes, one_claim
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import FAILS, HOLDS, Finding

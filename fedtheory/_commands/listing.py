@@ -7,8 +7,8 @@ from typing import Any
 from fedtheory._commands.documents import document, print_json
 from fedtheory._commands.origins import known_things
 from fedtheory._commands.refusals import program, refuse
-from fedtheory._console import say, show_table
-from fedtheory.paper import Bound
+from fedtheory._support.console import say, show_table
+from fedtheory.theorem.paper import Bound
 from fedtheory.verification import catalogue
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.own_claims import claim_packages

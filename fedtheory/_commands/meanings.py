@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from fedtheory.domains import Domain
-from fedtheory.paper import Bound
+from fedtheory.theorem.domains import Domain
+from fedtheory.theorem.paper import Bound
 
 __all__ = ["Parameter", "parameters"]
 

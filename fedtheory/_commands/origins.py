@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Mapping
 
 from fedtheory._commands.refusals import refuse
-from fedtheory.paper import Bound
+from fedtheory.theorem.paper import Bound
 from fedtheory.verification import catalogue
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.own_claims import claims_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from fedtheory._console import warn
+from fedtheory._support.console import warn
 
 __all__ = ["mention_processors", "one_of", "program", "refuse", "writable"]
 

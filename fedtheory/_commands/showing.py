@@ -8,9 +8,9 @@ from fedtheory._commands.documents import document, print_json
 from fedtheory._commands.meanings import parameters
 from fedtheory._commands.origins import known_things
 from fedtheory._commands.refusals import refuse
-from fedtheory._console import say
-from fedtheory._letters import formula
-from fedtheory.paper import Bound
+from fedtheory._support.console import say
+from fedtheory.theorem._letters import formula
+from fedtheory.theorem.paper import Bound
 from fedtheory.verification import catalogue
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.conclusions import Verdict

@@ -5,7 +5,7 @@ import ast
 from pathlib import Path
 
 from fedtheory._commands.refusals import one_of
-from fedtheory._console import say
+from fedtheory._support.console import say
 
 __all__ = ["folder_of_studies", "names_of_studies", "run_study"]
 

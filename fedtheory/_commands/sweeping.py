@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory._commands.refusals import mention_processors, refuse
-from fedtheory._console import say, show_table, warn
-from fedtheory._files import place
+from fedtheory._storage.files import place
+from fedtheory._support.console import say, show_table, warn
 from fedtheory.study import save_figure
 from fedtheory.sweeps.plans import plan
 from fedtheory.sweeps.results import Sweep

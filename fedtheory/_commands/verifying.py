@@ -9,8 +9,8 @@ from fedtheory._commands.background import in_background
 from fedtheory._commands.documents import document, print_json
 from fedtheory._commands.origins import own_claims
 from fedtheory._commands.refusals import mention_processors, refuse, writable
-from fedtheory._console import live_progress, say, show_table, warn
-from fedtheory._files import bytes_writer, deliver, json_writer
+from fedtheory._storage.files import bytes_writer, deliver, json_writer
+from fedtheory._support.console import live_progress, say, show_table, warn
 from fedtheory.verification._evidence import after_hunts
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 
 __all__ = ["curvatures", "for_each_step"]
 
 
 def curvatures(mu: Any, L: Any) -> tuple[float, float]:
     """Return strong convexity and smoothness, positive in doubles, too, and mu at most L."""
-    exact = dict(zip(("mu", "L"), _validate.curvatures(mu, L), strict=True))
-    mu, L = (_validate.positive(name, _validate.double(name, value)) for name, value in exact.items())
+    exact = dict(zip(("mu", "L"), validate.curvatures(mu, L), strict=True))
+    mu, L = (validate.positive(name, validate.double(name, value)) for name, value in exact.items())
     return mu, L
 
 
@@ -27,6 +27,6 @@ def for_each_step(num_steps: Any, size: Callable[[Any], Any]) -> Array:
         If T is no count, or a step size is beyond the range of doubles.
     """
     with np.errstate(all="ignore"):
-        sizes = size(np.arange(_validate.horizon("num_steps", num_steps)))
-    checked: Array = _validate.positive("step sizes", sizes)
+        sizes = size(np.arange(validate.horizon("num_steps", num_steps)))
+    checked: Array = validate.positive("step sizes", sizes)
     return checked

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory.assumptions import HalvingSteps
-from fedtheory.consequences import consequences
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
-from fedtheory.paper import Bound
+from fedtheory.theorem.assumptions import HalvingSteps
+from fedtheory.theorem.implications import consequences
+from fedtheory.theorem.paper import Bound
 
 __all__ = ["elapsed_step_sizes", "unroll", "unrolled_gap"]
 
@@ -44,8 +44,8 @@ def elapsed_step_sizes(step_sizes: npt.ArrayLike, local_steps: int) -> Array:
     >>> elapsed_step_sizes([0.5, 0.25, 0.5, 0.25, 0.125], local_steps=2)
     array([0. , 0.5, 0. , 0.5, 0. ])
     """
-    sizes = _validate.positive("step_sizes", _validate.array("step_sizes", step_sizes, ndim=1))
-    tau = min(_validate.count("local_steps", local_steps), max(sizes.size, 1))
+    sizes = validate.positive("step_sizes", validate.array("step_sizes", step_sizes, ndim=1))
+    tau = min(validate.count("local_steps", local_steps), max(sizes.size, 1))
     # Round by round, because the difference of two long sums would lose digits.
     padded = np.zeros(-(-sizes.size // tau) * tau)
     padded[: sizes.size] = sizes
@@ -102,8 +102,8 @@ def unroll(
     ...        G2=43, sigma2=32, objective_gap=3, rho_diagonal=8 / 3, rho_tilde=4)
     array([2.        , 3.0625    , 4.67456055])
     """
-    distance2 = _validate.double("initial_distance2", _validate.nonnegative("initial_distance2", initial_distance2))
-    sizes = _validate.positive("step_sizes", _validate.array("step_sizes", step_sizes, ndim=1))
+    distance2 = validate.double("initial_distance2", validate.nonnegative("initial_distance2", initial_distance2))
+    sizes = validate.positive("step_sizes", validate.array("step_sizes", step_sizes, ndim=1))
     for name, value in constants.items():
         if np.shape(value) not in ((), (1,), sizes.shape):
             message = f"{name} must be a number or one for each of the {sizes.size} steps, got shape {np.shape(value)}"
@@ -185,5 +185,5 @@ def unrolled_gap(
         L=L,
         **constants,
     )
-    gaps: Array = _validate.double("L", L) / 2 * distances2
+    gaps: Array = validate.double("L", L) / 2 * distances2
     return gaps

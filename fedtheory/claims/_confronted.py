@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.errors import OracleError
-from fedtheory.paper import Bound
 from fedtheory.rational.draws import pick, whole
+from fedtheory.theorem.paper import Bound
 from fedtheory.verification.claims import Claim, claim
 from fedtheory.verification.findings import Finding, at_most, not_applicable
 from fedtheory.worst_case.promises import compared

@@ -15,8 +15,6 @@ from fedtheory.exact.floor import ErrorFloor, error_floor
 from fedtheory.exact.moments import expected_gap
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.law import Law
-from fedtheory.paper import Statement
 from fedtheory.rational.averaging import RationalRun, constant_law, mean_weights
 from fedtheory.rational.draws import draw_federation, draw_model, whole
 from fedtheory.rational.noises import no_noise, two_point_noise
@@ -38,6 +36,8 @@ from fedtheory.selection.independent import Independent
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
+from fedtheory.statistics.law import Law
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 from fedtheory.verification.severities import worst_of

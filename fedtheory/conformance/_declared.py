@@ -6,16 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.conformance._manners import Cases, Subject
 from fedtheory.conformance._patience import Broken
 from fedtheory.conformance._selecting import Case, played
 from fedtheory.conformance._selection_laws import RandomCheck, grown
 from fedtheory.engine.play import Played
 from fedtheory.engine.simulation import fedavg
-from fedtheory.evidence import against_mean, mixed, rejects
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.laws import Moments, Ranked, Scheduled
+from fedtheory.statistics.evidence import against_mean, mixed, rejects
 
 __all__ = ["checks", "contract"]
 

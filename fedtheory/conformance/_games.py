@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory._wording import short
+from fedtheory._support.wording import short
 from fedtheory.conformance._patience import Broken
 
 __all__ = ["Game", "drawn_games"]

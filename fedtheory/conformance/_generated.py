@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory._validate import Array
-from fedtheory._wording import short
+from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import generator
 

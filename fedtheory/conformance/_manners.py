@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, generator, other_randomness, same_generator
 from fedtheory.conformance._selecting import Case, Draw

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._wording import short
+from fedtheory._support.wording import short
 from fedtheory.conformance._patience import Broken
 
 __all__ = ["children", "generator", "other_randomness", "same_generator"]

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory._compile import is_compiled, with_checked_bounds
-from fedtheory._validate import Array
-from fedtheory._wording import short
+from fedtheory._support.compiling import is_compiled, with_checked_bounds
+from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.engine.play import Played, play_round
 from fedtheory.sampling.selections import Selection

@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory._wording import short
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, generator, other_randomness, same_generator
 from fedtheory.conformance._selection_laws import grown
 from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance.results import Conformance
-from fedtheory.evidence import against_mean, mixed, rejects
+from fedtheory.statistics.evidence import against_mean, mixed, rejects
 
 __all__ = ["aggregation_checks", "check_aggregation"]
 
@@ -140,9 +140,9 @@ def aggregation_checks(
     >>> [check.name for check in aggregation_checks(divided)][:2]
     ['runs', 'shape']
     """
-    watch, seeds = Watch(_validate.positive("patience", patience)), _validate.seed_sequence(rng)
+    watch, seeds = Watch(validate.positive("patience", patience)), validate.seed_sequence(rng)
     sampled = _Sampled(
-        watch, function, _validate.positive("largest", largest), _validate.count("num_draws", num_draws, 2)
+        watch, function, validate.positive("largest", largest), validate.count("num_draws", num_draws, 2)
     )
     some = _cases(np.random.default_rng(seeds_of(seeds, "vectors")))
     alone = [Updates(np.array([[3.0]]), np.ones(1)), Updates(np.array([[1.0, -2.0]]), np.ones(1))]

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from fedtheory._wording import short
+from fedtheory._support.wording import short
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance.results import Conformance, Failure
 

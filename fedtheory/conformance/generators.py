@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.conformance._generated import Client, Generator
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, generator
 from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance.results import Conformance
-from fedtheory.evidence import against_law, rejects
-from fedtheory.law import Law
+from fedtheory.statistics.evidence import against_law, rejects
+from fedtheory.statistics.law import Law
 
 __all__ = ["check_generator", "generator_checks"]
 
@@ -129,9 +129,9 @@ def generator_checks(
     >>> [check.name for check in generator_checks(synthetic)][:2]
     ['runs', 'shape']
     """
-    watch, seeds = Watch(_validate.positive("patience", patience)), _validate.seed_sequence(rng)
-    reading = _validate.choice("dispersion", dispersion, ("std", "variance"))
-    made = Generator(watch, function, _validate.count("num_clients", num_clients, 50))
+    watch, seeds = Watch(validate.positive("patience", patience)), validate.seed_sequence(rng)
+    reading = validate.choice("dispersion", dispersion, ("std", "variance"))
+    made = Generator(watch, function, validate.count("num_clients", num_clients, 50))
     works: dict[str, Work] = {
         "runs": lambda seeds, _: watch.call(function, 1.0, 1.0, 2, generator(seeds), case={"num_clients": 2}),
         "shape": lambda seeds, _: _shaped(made, seeds),

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._validate import Array
-from fedtheory.law import Law
+from fedtheory._support.validate import Array
 from fedtheory.sampling import selections
 from fedtheory.sampling.selections import Selection
 from fedtheory.selection.active_federated import ActiveFederated
@@ -18,6 +17,7 @@ from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.size_weighted import SizeWeighted
 from fedtheory.selection.uniform import Uniform
+from fedtheory.statistics.law import Law
 
 __all__ = ["joint_law"]
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance.checks import Check, conformance, named
 from fedtheory.conformance.results import Conformance
@@ -105,9 +105,9 @@ def probability_checks(
     >>> [check.name for check in probability_checks(optimal_probabilities)][:2]
     ['runs', 'shape']
     """
-    watch, rtol = Watch(_validate.positive("patience", patience)), _validate.positive("rtol", rtol)
+    watch, rtol = Watch(validate.positive("patience", patience)), validate.positive("rtol", rtol)
     rule, optimal = _Rule(watch, function), partial(_optimal, rtol)
-    usual = _usual(np.random.default_rng(_validate.seed_sequence(rng)))
+    usual = _usual(np.random.default_rng(validate.seed_sequence(rng)))
     demands: dict[str, tuple[Demand, list[Instance]]] = {
         "runs": (_runs, usual[:1]),
         "shape": (_shaped, usual),

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from fedtheory._wording import short
+from fedtheory._support.wording import short
 
 __all__ = ["Conformance", "Failure"]
 

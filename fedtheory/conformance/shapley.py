@@ -6,16 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory._wording import short
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.conformance._games import Game, drawn_games
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, other_randomness, same_generator
 from fedtheory.conformance._selection_laws import grown
 from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance.results import Conformance
-from fedtheory.evidence import against_mean, mixed, rejects
+from fedtheory.statistics.evidence import against_mean, mixed, rejects
 from fedtheory.valuation import axioms
 from fedtheory.valuation.exact import shapley
 
@@ -122,9 +122,9 @@ def shapley_checks(
     >>> [check.name for check in shapley_checks(valuation.shapley)][:2]
     ['runs', 'shape']
     """
-    watch, seeds = Watch(_validate.positive("patience", patience)), _validate.seed_sequence(rng)
-    valuer = _Valuer(watch, function, _validate.boolean("exact", exact))
-    limits = _validate.positive("largest", largest), _validate.count("num_draws", num_draws, 2)
+    watch, seeds = Watch(validate.positive("patience", patience)), validate.seed_sequence(rng)
+    valuer = _Valuer(watch, function, validate.boolean("exact", exact))
+    limits = validate.positive("largest", largest), validate.count("num_draws", num_draws, 2)
     games = drawn_games(np.random.default_rng(seeds_of(seeds, "games")))
     alone = [Game("one player", (2, 5)), Game("one player who loses", (1, -3))]
     demands: dict[str, tuple[Demand, list[Game]]] = {"runs": (_runs, games[:1]), "shape": (_shaped, games)}

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._wording import short
+from fedtheory._support import validate
+from fedtheory._support.wording import short
 from fedtheory.conformance import _declared, _manners, _selection_laws
 from fedtheory.conformance._manners import Subject
 from fedtheory.conformance._patience import Watch
@@ -19,7 +19,7 @@ from fedtheory.conformance._selection_laws import RandomCheck
 from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance.joint_laws import joint_law
 from fedtheory.conformance.results import Conformance
-from fedtheory.law import Law
+from fedtheory.statistics.law import Law
 
 __all__ = ["check_strategy", "strategy_checks"]
 
@@ -39,7 +39,7 @@ def check_strategy(
     r"""Check a client selection, a strategy of fedtheory or any function ``(rng, weights, losses) -> client numbers``.
 
     Right code is refused with probability at most 1e-6 per call: random checks are sequential tests
-    (``fedtheory.evidence``) that share this probability, whatever the number of draws at which they stop.
+    (``fedtheory.statistics.evidence``) that share this probability, whatever the number of draws at which they stop.
 
     Parameters
     ----------
@@ -140,11 +140,11 @@ def strategy_checks(
     >>> [check.name for check in strategy_checks(PowerOfChoice(1, 3))][:2]
     ['contract', 'runs']
     """
-    own = None if weights is None else _validate.probability_vector("weights", weights)
-    cases = _manners.cases(_validate.count("num_clients", num_clients, 2), own)
+    own = None if weights is None else validate.probability_vector("weights", weights)
+    cases = _manners.cases(validate.count("num_clients", num_clients, 2), own)
     law = None if like is None else joint_law(like, cases["plain"].weights, cases["plain"].losses)
-    subject = _subject(strategy, Watch(_validate.positive("patience", patience)), law)
-    seeds, draws = _validate.seed_sequence(rng), _validate.count("num_draws", num_draws, 2)
+    subject = _subject(strategy, Watch(validate.positive("patience", patience)), law)
+    seeds, draws = validate.seed_sequence(rng), validate.count("num_draws", num_draws, 2)
     plain = _manners.checks(subject, cases, _sizes(law, num_selected), seeds)
     random = _selection_laws.checks(subject, cases, like, draws)
     if subject.strategy is not None:
@@ -177,5 +177,5 @@ def _subject(strategy: Any, watch: Watch, law: Law[Any] | None) -> Subject:
 def _sizes(law: Law[Any] | None, num_selected: int | None) -> frozenset[int] | None:
     """Return the sizes that a selection may have; None if that is not known."""
     if num_selected is not None:
-        return frozenset({_validate.count("num_selected", num_selected)})
+        return frozenset({validate.count("num_selected", num_selected)})
     return None if law is None else frozenset(map(len, law))

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.datasets.least_squares import least_squares_federation
 from fedtheory.datasets.partition import dirichlet_partition, power_law_partition, shard_partition
 from fedtheory.federation.client_data import FederatedData, Labels
@@ -180,7 +180,7 @@ def diabetes(
     names = ("age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4", "s5", "s6")
     parts = power_law_partition(np.zeros(y.size, dtype=np.int64), num_clients, min_samples=min_samples, rng=rng)
     if sorted_by is not None:
-        column = names.index(_validate.choice("sorted_by", sorted_by, names))
+        column = names.index(validate.choice("sorted_by", sorted_by, names))
         cuts = np.cumsum([part.size for part in parts])[:-1]
         parts = np.split(np.argsort(x[:, column], kind="stable"), cuts)
     features = np.column_stack([_standardized(x), np.ones(y.size)])
@@ -207,8 +207,8 @@ def _dealt(
     features: Array, labels: Labels, num_clients: int, rng: Any, options: tuple[str, float, int, int, float]
 ) -> FederatedData:
     partition, concentration, shards_per_client, min_samples, test_fraction = options
-    kind = _validate.choice("partition", partition, _PARTITIONS)
-    deal, hold_out = (np.random.default_rng(child) for child in _validate.seed_sequence(rng).spawn(2))
+    kind = validate.choice("partition", partition, _PARTITIONS)
+    deal, hold_out = (np.random.default_rng(child) for child in validate.seed_sequence(rng).spawn(2))
     if kind == "dirichlet":
         parts = dirichlet_partition(labels, num_clients, concentration, min_samples=min_samples, rng=deal)
     elif kind == "shards":

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.federation.client_data import FederatedData, Labels
 
 __all__ = ["add_irrelevant_samples", "flip_labels", "noise_levels", "shift_labels", "with_misaligned_clients"]
@@ -52,9 +52,9 @@ def noise_levels(num_clients: int, factor: float, skew: float) -> Array:
     >>> noise_levels(3, factor=2.0, skew=0.5)
     array([0. , 0.5, 2. ])
     """
-    num_clients = _validate.size("num_clients", num_clients)
-    factor = _validate.double("factor", _validate.nonnegative("factor", factor))
-    skew = _validate.double("skew", _validate.positive("skew", skew))
+    num_clients = validate.size("num_clients", num_clients)
+    factor = validate.double("factor", validate.nonnegative("factor", factor))
+    skew = validate.double("skew", validate.positive("skew", skew))
     ranks = np.linspace(0.0, 1.0, num_clients) if num_clients > 1 else np.ones(1)
     result: Array = factor * ranks ** (1 / skew)
     return result
@@ -89,7 +89,7 @@ def flip_labels(data: FederatedData, probabilities: npt.ArrayLike, rng: Any = 0)
     array([1, 0])
     """
     flips = _per_client("probabilities", probabilities, data, high=1.0)
-    draw = _validate.generator(rng)
+    draw = validate.generator(rng)
     flipped = draw.random(data.num_samples) < np.repeat(flips, data.sample_counts)
     steps = draw.integers(1, data.num_classes, size=data.num_samples)
     return _relabeled(data, np.where(flipped, steps, 0))
@@ -127,7 +127,7 @@ def shift_labels(data: FederatedData, scales: npt.ArrayLike, rng: Any = 0) -> Fe
     array([0, 1])
     """
     deviations = _per_client("scales", scales, data)
-    noise = _validate.generator(rng).standard_normal(data.num_samples)
+    noise = validate.generator(rng).standard_normal(data.num_samples)
     return _relabeled(data, np.rint(np.repeat(deviations, data.sample_counts) * noise).astype(np.int64))
 
 
@@ -167,8 +167,8 @@ def add_irrelevant_samples(
     array([2, 3])
     """
     shares = _per_client("fractions", fractions, data)
-    scale = _validate.double("scale", _validate.nonnegative("scale", scale))
-    draw = _validate.generator(rng)
+    scale = validate.double("scale", validate.nonnegative("scale", scale))
+    draw = validate.generator(rng)
     clients = []
     for k, share in enumerate(shares):
         x, y = data.client(k)
@@ -229,8 +229,8 @@ def with_misaligned_clients(
     >>> with_misaligned_clients(data, num_clients=2, irrelevant_skew=1.0).sample_counts
     array([4, 2, 4])
     """
-    num_clients = _validate.count("num_clients", num_clients, 1, data.num_samples)
-    deal, labels, irrelevant = (np.random.default_rng(child) for child in _validate.seed_sequence(rng).spawn(3))
+    num_clients = validate.count("num_clients", num_clients, 1, data.num_samples)
+    deal, labels, irrelevant = (np.random.default_rng(child) for child in validate.seed_sequence(rng).spawn(3))
     parts = np.array_split(deal.permutation(data.num_samples), num_clients)
     new = FederatedData.from_partition(data.features, data.labels, parts, num_classes=data.num_classes)
     new = shift_labels(new, noise_levels(num_clients, label_noise_factor, label_noise_skew), labels)
@@ -243,8 +243,8 @@ def with_misaligned_clients(
 
 
 def _per_client(name: str, value: Any, data: FederatedData, high: float = np.inf) -> Array:
-    levels = _validate.array(name, value, shape=(data.num_clients,))
-    _validate.nonnegative(name, levels)
+    levels = validate.array(name, value, shape=(data.num_clients,))
+    validate.nonnegative(name, levels)
     above = np.flatnonzero(levels > high)
     if above.size:
         message = f"{name} must be in [0, {high:g}], got {levels[above[0]]} at index {above[0]}"

@@ -14,9 +14,9 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._streams import regular
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.streams import regular
+from fedtheory._support.validate import Array
 from fedtheory.federation.client_data import Labels
 
 __all__ = ["read_idx", "read_idx_pair"]
@@ -71,7 +71,7 @@ def read_idx(path: str | Path, *, max_bytes: int = _MAX_BYTES) -> np.ndarray[Any
     ...     read_idx(file)
     array([7, 3], dtype=uint8)
     """
-    max_bytes = _validate.count("max_bytes", max_bytes)
+    max_bytes = validate.count("max_bytes", max_bytes)
     file = regular(Path(path))
     num_bytes = file.stat().st_size
     with file.open("rb") as raw:
@@ -125,7 +125,7 @@ def read_idx_pair(
     (array([[0.2, 0. ],
            [0.4, 1. ]]), array([7, 3]))
     """
-    transposed = _validate.boolean("transposed", transposed)
+    transposed = validate.boolean("transposed", transposed)
     y = read_idx(labels, max_bytes=max_bytes)
     if y.ndim != 1 or y.dtype != np.uint8 or y.size == 0:
         raise _broken(Path(labels), f"hold labels, bytes of shape (N,), got {y.dtype} of shape {y.shape}")

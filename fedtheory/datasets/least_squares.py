@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["least_squares_federation"]
@@ -42,7 +42,7 @@ def least_squares_federation(clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLik
     >>> fed.smoothness, fed.minimizer, fed.minimum
     (2.0, array([1.]), 1.0)
     """
-    l2 = _validate.double("l2", _validate.positive("l2", l2))
+    l2 = validate.double("l2", validate.positive("l2", l2))
     pairs = [_pair(k, *client) for k, client in enumerate(clients)]
     if not pairs or len({x.shape[1] for x, _ in pairs}) > 1:
         message = f"clients must have equally many features, got {sorted({x.shape[1] for x, _ in pairs})}"
@@ -54,11 +54,11 @@ def least_squares_federation(clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLik
 
 
 def _pair(k: int, features: npt.ArrayLike, targets: npt.ArrayLike) -> tuple[Array, Array]:
-    x = _validate.array(f"features of client {k}", features, ndim=2)
+    x = validate.array(f"features of client {k}", features, ndim=2)
     if 0 in x.shape:
         message = f"features of client {k} must have a sample and a column, got shape {x.shape}"
         raise ValueError(message)
-    return x, _validate.array(f"targets of client {k}", targets, shape=(x.shape[0],))
+    return x, validate.array(f"targets of client {k}", targets, shape=(x.shape[0],))
 
 
 def _ridge(x: Array, y: Array, l2: float) -> tuple[Array, Array, float]:

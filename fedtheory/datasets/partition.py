@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.federation.client_data import FederatedData, Labels
 
 __all__ = ["Heterogeneity", "dirichlet_partition", "heterogeneity", "power_law_partition", "shard_partition"]
@@ -59,8 +59,8 @@ def dirichlet_partition(
     ([2, 4], [0, 1, 2, 3, 4, 5])
     """
     y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
-    concentration = _validate.double("concentration", _validate.positive("concentration", concentration))
-    draw = _validate.generator(rng)
+    concentration = validate.double("concentration", validate.positive("concentration", concentration))
+    draw = validate.generator(rng)
     parts: list[list[int]] = [[] for _ in range(num_clients)]
     for label in np.unique(y):
         rows = draw.permutation(np.flatnonzero(y == label))
@@ -109,8 +109,8 @@ def shard_partition(
     [[0, 2], [1, 3]]
     """
     y, num_clients, shards_per_client = _pooled(labels, num_clients, shards_per_client, name="shards_per_client")
-    single_class = _validate.boolean("single_class", single_class)
-    draw = _validate.generator(rng)
+    single_class = validate.boolean("single_class", single_class)
+    draw = validate.generator(rng)
     num_shards = num_clients * shards_per_client
     # Ties in random order: which samples of a class share a shard is chance.
     order = draw.permutation(y.size)
@@ -174,13 +174,13 @@ def power_law_partition(
     [3, 3, 4]
     """
     y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
-    power = _validate.double("power", _validate.positive("power", power))
-    draw = _validate.generator(rng)
+    power = validate.double("power", validate.positive("power", power))
+    draw = validate.generator(rng)
     shares = (1.0 - draw.random(num_clients)) ** (1 / power)
     sizes = min_samples + _apportioned(y.size - num_clients * min_samples, shares)
     if concentration is None:
         return [np.sort(part) for part in np.split(draw.permutation(y.size), np.cumsum(sizes)[:-1])]
-    skew = _validate.double("concentration", _validate.positive("concentration", concentration))
+    skew = validate.double("concentration", validate.positive("concentration", concentration))
     pools = [draw.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
     parts = [np.empty(0, dtype=np.int64)] * num_clients
     for k in draw.permutation(num_clients):
@@ -262,11 +262,11 @@ def heterogeneity(data: FederatedData) -> Heterogeneity:
 
 
 def _pooled(labels: Any, num_clients: Any, per_client: Any, name: str = "min_samples") -> tuple[Labels, int, int]:
-    y = np.asarray(_validate.counts("labels", _validate.unmasked("labels", labels), low=0))
+    y = np.asarray(validate.counts("labels", validate.unmasked("labels", labels), low=0))
     if y.ndim != 1:
         message = f"labels must have 1 dimension, got shape {y.shape}"
         raise ValueError(message)
-    num_clients, per_client = _validate.count("num_clients", num_clients), _validate.count(name, per_client)
+    num_clients, per_client = validate.count("num_clients", num_clients), validate.count(name, per_client)
     if num_clients * per_client > y.size:
         message = f"num_clients * {name} must be at most the {y.size} samples, got {num_clients} * {per_client}"
         raise ValueError(message)

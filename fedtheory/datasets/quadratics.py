@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory import _validate
+from fedtheory._support import validate
 from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["power_law_weights", "power_of_choice_quadratics"]
@@ -54,20 +54,20 @@ def power_of_choice_quadratics(
     >>> fed.centers.shape, fed.smoothness <= 20
     ((4, 2), True)
     """
-    num_clients, dim = _validate.size("num_clients", num_clients), _validate.size("dim", dim)
-    low, high = (_validate.positive("curvature_range", bound) for bound in curvature_range)
+    num_clients, dim = validate.size("num_clients", num_clients), validate.size("dim", dim)
+    low, high = (validate.positive("curvature_range", bound) for bound in curvature_range)
     if low > high:
         message = f"curvature_range must be increasing, got ({low}, {high})"
         raise ValueError(message)
-    scale = _validate.nonnegative("scale", scale)
-    streams = [np.random.default_rng(child) for child in _validate.seed_sequence(rng).spawn(3)]
+    scale = validate.nonnegative("scale", scale)
+    streams = [np.random.default_rng(child) for child in validate.seed_sequence(rng).spawn(3)]
     curvatures = low + (high - low) * streams[0].random(num_clients)
     linear = scale * streams[1].standard_normal((num_clients, dim))
     weights = power_law_weights(num_clients, streams[2], power=power)
     return QuadraticFederation.from_linear(curvatures, linear, weights)
 
 
-def power_law_weights(num_clients: int, rng: Any = 0, *, power: float = 3.0) -> _validate.Array:
+def power_law_weights(num_clients: int, rng: Any = 0, *, power: float = 3.0) -> validate.Array:
     """Weights proportional to draws from the density ``power x^(power-1)`` on (0, 1), shape (num_clients,).
 
     Parameters
@@ -94,8 +94,8 @@ def power_law_weights(num_clients: int, rng: Any = 0, *, power: float = 3.0) -> 
     >>> power_law_weights(4, rng=0).round(2)
     array([0.2 , 0.25, 0.27, 0.28])
     """
-    power = _validate.positive("power", power)
+    power = validate.positive("power", power)
     # 1 - U is in (0, 1], so that no client has weight zero.
-    sizes = (1.0 - _validate.generator(rng).random(_validate.size("num_clients", num_clients))) ** (1.0 / power)
-    result: _validate.Array = sizes / sizes.sum()
+    sizes = (1.0 - validate.generator(rng).random(validate.size("num_clients", num_clients))) ** (1.0 / power)
+    result: validate.Array = sizes / sizes.sum()
     return result

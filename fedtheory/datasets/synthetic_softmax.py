@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.federation.client_data import FederatedData, Labels, training_count
 
 __all__ = ["SyntheticClients", "synthetic", "synthetic_clients"]
@@ -111,7 +111,7 @@ def synthetic(
     >>> synthetic(1, 1, num_clients=3, max_samples=50)
     FederatedData(num_clients=3, num_samples=135, num_features=60, num_classes=10, num_test_samples=15)
     """
-    share = _validate.fraction("test_fraction", test_fraction)
+    share = validate.fraction("test_fraction", test_fraction)
     shape = shape_of(num_clients, num_classes, num_features)
     spreads = spread_of("alpha", alpha, dispersion), spread_of("beta", beta, dispersion)
     streams = ingredient_streams(rng)
@@ -200,18 +200,18 @@ def scales_of(num_features: int) -> Array:
 
 def spread_of(name: str, value: Any, dispersion: str) -> float:
     """Return a spread as a standard deviation."""
-    spread = _validate.double(name, _validate.nonnegative(name, value))
-    _validate.moderate(name, np.array(spread), 1e100)
-    reading = _validate.choice("dispersion", dispersion, ("std", "variance"))
+    spread = validate.double(name, validate.nonnegative(name, value))
+    validate.moderate(name, np.array(spread), 1e100)
+    reading = validate.choice("dispersion", dispersion, ("std", "variance"))
     return spread if reading == "std" else float(np.sqrt(spread))
 
 
 def sample_sizes(law: str, num_clients: int, low: int, high: int | None, rng: np.random.Generator) -> Labels:
     """Draw the number of samples of each client, shape (K,)."""
-    law = _validate.choice("sizes", law, ("lognormal", "power_law"))
-    low = _validate.count("min_samples", low)
+    law = validate.choice("sizes", law, ("lognormal", "power_law"))
+    low = validate.count("min_samples", low)
     if high is not None:
-        high = _validate.count("max_samples", high, low, _validate.LARGEST_SIZE)
+        high = validate.count("max_samples", high, low, validate.LARGEST_SIZE)
     if law == "lognormal":
         extra = np.floor(np.exp(_LOG_SIZE_MEAN + _LOG_SIZE_DEVIATION * rng.standard_normal(num_clients)))
         drawn: Labels = (low + extra).astype(np.int64)
@@ -225,9 +225,9 @@ def sample_sizes(law: str, num_clients: int, low: int, high: int | None, rng: np
 def shape_of(num_clients: Any, num_classes: Any, num_features: Any) -> tuple[int, int, int]:
     """Return how many clients, classes and features there are."""
     return (
-        _validate.size("num_clients", num_clients),
-        _validate.size("num_classes", num_classes, low=2),
-        _validate.size("num_features", num_features),
+        validate.size("num_clients", num_clients),
+        validate.size("num_classes", num_classes, low=2),
+        validate.size("num_features", num_features),
     )
 
 
@@ -235,7 +235,7 @@ def ingredient_streams(rng: Any) -> _Streams:
     """Spawn the stream of each ingredient."""
     # One stream per ingredient: another choice of one of them leaves the draws of the others as they were.
     names = ("sizes", "model_means", "feature_means", "models", "biases", "centers", "samples")
-    return dict(zip(names, _validate.seed_sequence(rng).spawn(len(names)), strict=True))
+    return dict(zip(names, validate.seed_sequence(rng).spawn(len(names)), strict=True))
 
 
 def _per_client(seeds: np.random.SeedSequence, shape: tuple[int, ...]) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 from numba import typeof, types
 from numba.core.errors import NumbaError
 
-from fedtheory._compile import is_compiled, with_checked_bounds
+from fedtheory._support.compiling import is_compiled, with_checked_bounds
 from fedtheory.engine._plain_rules import bridge, running
 from fedtheory.engine._slots import address_of, signature_of
 from fedtheory.engine.contract import KERNELS, SLOTS, Family, Slots

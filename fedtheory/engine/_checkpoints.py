@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._files import bytes_writer, place, sealed, unsealed, writable
-from fedtheory._releases import made_by
-from fedtheory._streams import regular
+from fedtheory._storage.files import bytes_writer, place, sealed, unsealed, writable
+from fedtheory._storage.releases import made_by
+from fedtheory._support.streams import regular
 from fedtheory.engine._replicates import Blank, Course, Job, Replicate, UnderWay, begun
 
 __all__ = ["keep", "kept"]

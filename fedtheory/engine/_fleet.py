@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._compile import compiled, inlined
-from fedtheory._validate import Array
-from fedtheory._views import IN_CACHE, part, prefetch
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.validate import Array
+from fedtheory._support.views import IN_CACHE, part, prefetch
 from fedtheory.engine.heterogeneity import Stragglers
 
 __all__ = ["Fleet", "keep_present", "noise_variances", "own_steps", "train_cohort", "update_presence"]
@@ -46,21 +46,21 @@ def own_steps(local_steps: Any, num_clients: int, num_rounds: int) -> tuple[int,
         all_epochs = local_steps.num_epochs * local_steps.num_batches
         return all_epochs, np.atleast_2d(local_steps.local_steps(num_clients, num_rounds))
     if np.ndim(local_steps) == 0:
-        return _validate.count("local_steps", local_steps), np.empty((0, num_clients), dtype=np.int64)
-    counts: Whole = _validate.counts("local_steps", _validate.unmasked("local_steps", local_steps))
-    _validate.array("local_steps", counts, shape=(num_clients,) if counts.ndim == 1 else (num_rounds, num_clients))
+        return validate.count("local_steps", local_steps), np.empty((0, num_clients), dtype=np.int64)
+    counts: Whole = validate.counts("local_steps", validate.unmasked("local_steps", local_steps))
+    validate.array("local_steps", counts, shape=(num_clients,) if counts.ndim == 1 else (num_rounds, num_clients))
     # the loop is compiled for arrays that can be written, though it does not write into this one
     return int(counts.max(initial=1)), np.array(np.atleast_2d(counts), order="C")
 
 
 def noise_variances(variance: Any, num_clients: int) -> Array:
     """Variance of the noise on each client's returned parameters, shape (K,), or an empty array without any noise."""
-    variances = _validate.array("returned_noise", _validate.nonnegative("returned_noise", variance))
+    variances = validate.array("returned_noise", validate.nonnegative("returned_noise", variance))
     if not variances.any():
         return np.empty(0)
     if variances.ndim == 0:
         return np.full(num_clients, float(variances))
-    return _validate.array("returned_noise", variances, shape=(num_clients,))
+    return validate.array("returned_noise", variances, shape=(num_clients,))
 
 
 @compiled

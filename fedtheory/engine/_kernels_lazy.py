@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._compile import compiled
-from fedtheory._validate import Array
+from fedtheory._support.compiling import compiled
+from fedtheory._support.validate import Array
 from fedtheory.engine._kernels_perceptron import (
     check_batches,
     draw_batch,

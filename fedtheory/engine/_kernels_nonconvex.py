@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory._compile import compiled
-from fedtheory._validate import Array
+from fedtheory._support.compiling import compiled
+from fedtheory._support.validate import Array
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.engine.local_steps import begin, descend, finish
 from fedtheory.federation.nonconvex import NonconvexFederation

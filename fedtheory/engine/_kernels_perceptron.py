@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._compile import compiled, compiled_with_reordering
+from fedtheory._support.compiling import compiled, compiled_with_reordering
 from fedtheory.engine._perceptron_arrays import laid_out
 from fedtheory.engine._perceptron_passes import backward, forward, layer, share_of_mistakes
 from fedtheory.engine._softmax_blocks import BLOCK, to_powers, to_residuals

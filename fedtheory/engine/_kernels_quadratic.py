@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory._compile import compiled, inlined
-from fedtheory._validate import Array
-from fedtheory._views import IN_CACHE, prefetch
+from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.validate import Array
+from fedtheory._support.views import IN_CACHE, prefetch
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.engine.local_steps import begin, descend, finish
 from fedtheory.federation.quadratic import QuadraticFederation

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._progress import reported
-from fedtheory._wording import short
+from fedtheory._support import validate
+from fedtheory._support.progress import reported
+from fedtheory._support.wording import short
 from fedtheory.engine._checkpoints import keep, kept
 from fedtheory.engine._replicates import Blank, Course, Job, Replicate, advanced, begun, blank_of
 from fedtheory.engine.interruption import Interrupted
@@ -80,8 +80,8 @@ def run_at(pace: Pace, job: Job, seeds: Seeds, collect: Collect) -> Trajectory:
         If the checkpoint is of another run, or a replicate cannot go on.
     """
     _refuse_others(pace.progress, pace.checkpoint)
-    every = _validate.double("checkpoint_every", _validate.positive("checkpoint_every", pace.every))
-    threads = _validate.count("num_threads", os.cpu_count() or 1 if pace.num_threads is None else pace.num_threads)
+    every = validate.double("checkpoint_every", validate.positive("checkpoint_every", pace.every))
+    threads = validate.count("num_threads", os.cpu_count() or 1 if pace.num_threads is None else pace.num_threads)
     path, blank = None if pace.checkpoint is None else Path(pace.checkpoint), blank_of(job)
     run = _Run(blank, seeds, Course({}, {}) if path is None else kept(path, blank, seeds), path, every)
     with _told(run, pace.progress) as tell:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.engine._products import LANES, ROWS
 from fedtheory.engine._softmax_blocks import BLOCK
 from fedtheory.federation.perceptron import PerceptronFederation

@@ -2,8 +2,8 @@
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
-from fedtheory._compile import compiled, compiled_with_reordering, inlined
-from fedtheory._views import matrix
+from fedtheory._support.compiling import compiled, compiled_with_reordering, inlined
+from fedtheory._support.views import matrix
 from fedtheory.engine._products import add_products, write_inner_products
 from fedtheory.engine._softmax_blocks import BLOCK, take
 

@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from fedtheory._compile import compiled
+from fedtheory._support.compiling import compiled
 
 __all__ = ["LANES", "ROWS", "add_products", "write_inner_products"]
 

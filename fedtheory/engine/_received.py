@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fedtheory._wording import plain, short
+from fedtheory._support.wording import plain, short
 from fedtheory.engine._recipes import is_known, made
 from fedtheory.engine.heterogeneity import Stragglers
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._surroundings import surroundings
-from fedtheory._wording import short
+from fedtheory._storage.provenance import surroundings
+from fedtheory._support.wording import short
 
 __all__ = ["Recipe", "arrays_of", "is_known", "made", "recipe_of", "written_down"]
 

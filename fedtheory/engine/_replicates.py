@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.engine._binding import BoundLoop, bound_loop
 from fedtheory.engine._faults import failures_named, fault
 from fedtheory.engine._fleet import Fleet

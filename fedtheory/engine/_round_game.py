@@ -9,7 +9,7 @@ and decide as those of ``fedtheory.valuation`` do.
 
 import numpy as np
 
-from fedtheory._compile import compiled
+from fedtheory._support.compiling import compiled
 
 __all__ = ["EXACT", "METHODS", "PERMUTATION", "TRUNCATED", "value_cohort"]
 

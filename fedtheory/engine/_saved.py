@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._files import Writer, bytes_writer, netcdf_bytes, sealed, unsealed
-from fedtheory._streams import regular
-from fedtheory._wording import plain
+from fedtheory._storage.files import Writer, bytes_writer, netcdf_bytes, sealed, unsealed
+from fedtheory._support.streams import regular
+from fedtheory._support.wording import plain
 from fedtheory.engine._recipes import Recipe, arrays_of
 from fedtheory.engine.contract import RECORDS
 from fedtheory.errors import UnsealedWarning

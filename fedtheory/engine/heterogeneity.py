@@ -6,8 +6,8 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 
 __all__ = ["Stragglers", "privacy_noise"]
 
@@ -52,16 +52,16 @@ class Stragglers:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _validate.fraction("fraction", self.fraction)
-        _validate.count("num_epochs", self.num_epochs)
-        _validate.count("num_batches", self.num_batches)
-        _validate.choice("drawn", self.drawn, ("once", "each round"))
-        _validate.count("seed", self.seed, 0)
+        validate.fraction("fraction", self.fraction)
+        validate.count("num_epochs", self.num_epochs)
+        validate.count("num_batches", self.num_batches)
+        validate.choice("drawn", self.drawn, ("once", "each round"))
+        validate.count("seed", self.seed, 0)
 
     def local_steps(self, num_clients: int, num_rounds: int) -> npt.NDArray[np.int64]:
         """Return the local steps of each client, shape (K,), or of each in each round, shape (T, K)."""
-        _validate.size("num_clients", num_clients)
-        _validate.size("num_rounds", num_rounds, 0)
+        validate.size("num_clients", num_clients)
+        validate.size("num_rounds", num_rounds, 0)
         draw, num_slow = np.random.default_rng(self.seed), round(self.fraction * num_clients)
         once = self.drawn == "once"
         epochs = np.full((1 if once else num_rounds, num_clients), self.num_epochs, dtype=np.int64)
@@ -104,7 +104,7 @@ def privacy_noise(num_clients: int, sigma: float, rng: Any = 0) -> Array:
     >>> print(sorted(privacy_noise(4, sigma=8.0).tolist()))
     [0.0, 4.0, 16.0, 36.0]
     """
-    num_clients = _validate.size("num_clients", num_clients)
-    largest = _validate.double("sigma", _validate.nonnegative("sigma", sigma))
-    deviations: Array = _validate.generator(rng).permutation(num_clients) * largest / num_clients
+    num_clients = validate.size("num_clients", num_clients)
+    largest = validate.double("sigma", validate.nonnegative("sigma", sigma))
+    deviations: Array = validate.generator(rng).permutation(num_clients) * largest / num_clients
     return deviations**2

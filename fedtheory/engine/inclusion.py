@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.federation.prioritized import Prioritized
 from fedtheory.selection.loss_matching import LossMatching

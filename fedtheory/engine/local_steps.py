@@ -8,7 +8,7 @@ into ``slope`` and ``descend``, at last ``finish``.
 
 import numpy as np
 
-from fedtheory._compile import inlined
+from fedtheory._support.compiling import inlined
 
 __all__ = ["begin", "descend", "finish"]
 

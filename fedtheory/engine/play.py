@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.selection.rules import RULES, Rules
 
 __all__ = ["Played", "after_round", "play_round"]

@@ -7,10 +7,10 @@ from typing import Any, final
 
 import numpy as np
 
-from fedtheory._bits import difference, unlike
-from fedtheory._summary import Summary
-from fedtheory._surroundings import changes, surroundings
-from fedtheory._wording import short
+from fedtheory._storage.digests import difference, unlike
+from fedtheory._storage.provenance import changes, surroundings
+from fedtheory._support.summary import Summary
+from fedtheory._support.wording import short
 from fedtheory.engine._received import instead, settings_of
 from fedtheory.engine._recipes import recipe_of
 from fedtheory.engine.simulation import fedavg

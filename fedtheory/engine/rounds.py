@@ -8,8 +8,8 @@ It calls the strategy's rules and the problem family's kernels through slots, wh
 
 import numpy as np
 
-from fedtheory._compile import compiled, inlined
-from fedtheory._views import part
+from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.views import part
 from fedtheory.engine._fleet import keep_present, train_cohort, update_presence
 from fedtheory.engine._round_game import value_cohort
 from fedtheory.engine._slots import functions_at, lent

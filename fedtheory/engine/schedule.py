@@ -5,8 +5,8 @@ from typing import Any, Protocol, final
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 
 __all__ = ["Halving", "InverseTime", "Schedule", "step_sizes"]
 
@@ -35,12 +35,12 @@ class InverseTime:
 
     def __post_init__(self) -> None:
         for name in ("mu", "gamma", "numerator"):
-            _validate.one(name, _validate.positive(name, getattr(self, name)))
+            validate.one(name, validate.positive(name, getattr(self, name)))
 
     def step_sizes(self, num_rounds: int, local_steps: int) -> Array:
         """Return all step sizes in order, shape (num_rounds * local_steps,)."""
-        mu, gamma = _validate.positive("mu", self.mu), _validate.positive("gamma", self.gamma)
-        numerator = _validate.positive("numerator", self.numerator)
+        mu, gamma = validate.positive("mu", self.mu), validate.positive("gamma", self.gamma)
+        numerator = validate.positive("numerator", self.numerator)
         result: Array = numerator / (mu * (np.arange(_num_steps(num_rounds, local_steps)) + gamma))
         return result
 
@@ -58,16 +58,16 @@ class Halving:
     at_rounds: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        _validate.one("initial", _validate.positive("initial", self.initial))
-        for number in _validate.sequence("at_rounds", self.at_rounds):
-            _validate.horizon("at_rounds", number)
+        validate.one("initial", validate.positive("initial", self.initial))
+        for number in validate.sequence("at_rounds", self.at_rounds):
+            validate.horizon("at_rounds", number)
 
     def step_sizes(self, num_rounds: int, local_steps: int) -> Array:
         """Return all step sizes in order, shape (num_rounds * local_steps,)."""
         _num_steps(num_rounds, local_steps)
-        at = np.sort(np.array([_validate.horizon("at_rounds", number) for number in self.at_rounds], dtype=np.int64))
+        at = np.sort(np.array([validate.horizon("at_rounds", number) for number in self.at_rounds], dtype=np.int64))
         halvings = np.searchsorted(at, np.arange(num_rounds), side="right")
-        result: Array = np.repeat(_validate.positive("initial", self.initial) * 0.5**halvings, local_steps)
+        result: Array = np.repeat(validate.positive("initial", self.initial) * 0.5**halvings, local_steps)
         return result
 
 
@@ -98,17 +98,17 @@ def step_sizes(step_size: Any, num_rounds: int, local_steps: int) -> Array:
     """
     num_steps = _num_steps(num_rounds, local_steps)
     if callable(getattr(step_size, "step_sizes", None)):
-        sizes = _validate.array("step_size", step_size.step_sizes(num_rounds, local_steps))
+        sizes = validate.array("step_size", step_size.step_sizes(num_rounds, local_steps))
     else:
-        sizes = _validate.positive("step_size", step_size)
+        sizes = validate.positive("step_size", step_size)
     sizes = np.asarray(sizes, dtype=np.float64)
     if sizes.ndim == 0:
         return np.full(num_steps, float(sizes))
-    clean: Array = _validate.positive("step_size", _validate.array("step_size", sizes, shape=(num_steps,)))
+    clean: Array = validate.positive("step_size", validate.array("step_size", sizes, shape=(num_steps,)))
     return clean
 
 
 def _num_steps(num_rounds: int, local_steps: int) -> int:
     """Return the number of steps of a run, whose step sizes take memory."""
-    rounds, steps = _validate.size("num_rounds", num_rounds, 0), _validate.size("local_steps", local_steps)
-    return _validate.size("num_rounds * local_steps", rounds * steps, 0)
+    rounds, steps = validate.size("num_rounds", num_rounds, 0), validate.size("local_steps", local_steps)
+    return validate.size("num_rounds * local_steps", rounds * steps, 0)

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory._wording import short
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.engine._fleet import noise_variances, own_steps
 from fedtheory.engine._pace import Pace, run_at
 from fedtheory.engine._recipes import Recipe, recipe_of
@@ -139,19 +139,19 @@ def fedavg(
     """
     given = locals()  # before any of them is changed
     refuse_unknown(fed)
-    num_rounds = _validate.count("num_rounds", num_rounds, 0)
+    num_rounds = validate.count("num_rounds", num_rounds, 0)
     tau, steps_of_clients = own_steps(local_steps, fed.num_clients, num_rounds)
-    model = np.zeros(fed.dim) if initial is None else _validate.array("initial", initial, shape=(fed.dim,))
+    model = np.zeros(fed.dim) if initial is None else validate.array("initial", initial, shape=(fed.dim,))
     rules = rules_of(strategy, fed.weights, num_rounds)
     work = LocalWork(
-        gradient_noise=_validate.double("gradient_noise", _validate.nonnegative("gradient_noise", gradient_noise)),
-        relative_noise=_validate.double("relative_noise", _validate.nonnegative("relative_noise", relative_noise)),
-        proximal_weight=_validate.double("proximal_weight", _validate.nonnegative("proximal_weight", proximal_weight)),
-        momentum=_validate.fraction("momentum", momentum),
-        batch_size=0 if batch_size is None else int(_validate.count("batch_size", batch_size)),
-        by_epoch=_validate.choice("batches", batches, ("step", "epoch")) == "epoch" or num_batches is not None,
+        gradient_noise=validate.double("gradient_noise", validate.nonnegative("gradient_noise", gradient_noise)),
+        relative_noise=validate.double("relative_noise", validate.nonnegative("relative_noise", relative_noise)),
+        proximal_weight=validate.double("proximal_weight", validate.nonnegative("proximal_weight", proximal_weight)),
+        momentum=validate.fraction("momentum", momentum),
+        batch_size=0 if batch_size is None else int(validate.count("batch_size", batch_size)),
+        by_epoch=validate.choice("batches", batches, ("step", "epoch")) == "epoch" or num_batches is not None,
         track_losses=rules.observe is not None,
-        num_batches=0 if num_batches is None else int(_validate.count("num_batches", num_batches)),
+        num_batches=0 if num_batches is None else int(validate.count("num_batches", num_batches)),
     )
     _check_batch(rules, work, strategy)
     family = _asking(layout(fed, work), rules, strategy)
@@ -170,13 +170,13 @@ def fedavg(
         local_steps=tau,
         own_steps=steps_of_clients,
         returned_noise=noise_variances(returned_noise, fed.num_clients),
-        server_step_size=_validate.double("server_step_size", _validate.positive("server_step_size", server_step_size)),
+        server_step_size=validate.double("server_step_size", validate.positive("server_step_size", server_step_size)),
         record=recorded,
-        every=_validate.count("record_every", record_every),
+        every=validate.count("record_every", record_every),
     )
-    sequence = _validate.seed_sequence(rng)
+    sequence = validate.seed_sequence(rng)
     recipe = recipe_of({name: value for name, value in given.items() if name not in _PACE}, sequence, job.step_sizes)
-    seeds = sequence.spawn(_validate.count("num_replicates", num_replicates))
+    seeds = sequence.spawn(validate.count("num_replicates", num_replicates))
     collect = partial(_collect, job, minimum, _config(job, given, sequence), recipe)
     return run_at(Pace(num_threads, progress, checkpoint, checkpoint_every), job, seeds, collect)
 
@@ -225,7 +225,7 @@ def _recorded(record: Any) -> tuple[str, ...]:
     if isinstance(record, str) or not isinstance(record, Iterable):
         message = f"record must be a sequence of names, as ('gap', 'loss'), got {short(record)}"
         raise TypeError(message)
-    return tuple(_validate.choice("record", name, tuple(RECORDS)) for name in record)
+    return tuple(validate.choice("record", name, tuple(RECORDS)) for name in record)
 
 
 def _judge(

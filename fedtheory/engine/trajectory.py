@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._files import place
-from fedtheory._summary import Summary
-from fedtheory._validate import Array
-from fedtheory._wording import written
+from fedtheory._storage.files import place
+from fedtheory._support import validate
+from fedtheory._support.summary import Summary
+from fedtheory._support.validate import Array
+from fedtheory._support.wording import written
 from fedtheory.engine._recipes import Recipe
 from fedtheory.statistics import student_mean
 
@@ -198,8 +198,8 @@ class Trajectory:
         """
         from fedtheory.engine._saved import writer
 
-        target, new = Path(path), not _validate.boolean("overwrite", overwrite)
-        write = writer(self, federation=_validate.boolean("federation", federation))
+        target, new = Path(path), not validate.boolean("overwrite", overwrite)
+        write = writer(self, federation=validate.boolean("federation", federation))
         if new and target.exists():
             message = f"path must be a new file (overwrite=True replaces it), got {target}, which exists"
             raise FileExistsError(message)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._threads import pinned
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.threads import pinned
+from fedtheory._support.validate import Array
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.exact._door import frequency_law, known_law, quadratic
 from fedtheory.exact._local_work import applied, spectra, works
@@ -68,11 +68,11 @@ def mean_field_gap(
     array([2.     , 0.125  , 0.03125])
     """
     fed = quadratic(fed)
-    num_rounds, local_steps = _validate.horizon("num_rounds", num_rounds), _validate.count("local_steps", local_steps)
+    num_rounds, local_steps = validate.horizon("num_rounds", num_rounds), validate.count("local_steps", local_steps)
     etas = step_sizes(step_size, num_rounds, local_steps).reshape(num_rounds, local_steps)
-    scale = _validate.double("server_step_size", _validate.positive("server_step_size", server_step_size))
+    scale = validate.double("server_step_size", validate.positive("server_step_size", server_step_size))
     models, gaps = np.empty((num_rounds + 1, fed.dim)), np.full(num_rounds + 1, np.inf)
-    models[0] = _validate.array("initial", initial, shape=(fed.dim,))
+    models[0] = validate.array("initial", initial, shape=(fed.dim,))
     by_round = _by_round(strategy, fed.weights, num_rounds)
     clients = parabolas(fed)
     with np.errstate(over="ignore", invalid="ignore"):

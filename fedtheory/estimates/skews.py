@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._threads import pinned
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.threads import pinned
+from fedtheory._support.validate import Array
 from fedtheory.engine.play import play_round
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact._door import known_law
@@ -121,12 +121,12 @@ def selection_skew_at(
     >>> selection_skew_at(fed, PowerOfChoice(1, 2), [0.5], [-1.0], num_draws=10)
     SkewEstimate(value=0.0, standard_error=0.0)
     """
-    first, second = (_validate.array(name, value, shape=(fed.dim,)) for name, value in (("w", w), ("other", other)))
+    first, second = (validate.array(name, value, shape=(fed.dim,)) for name, value in (("w", w), ("other", other)))
     ratios, defined = _ratios(fed, second[None])
     if not defined[0]:
         message = "the skew needs a positive sum_k p_k (F_k(w') - F_k*), got 0/0 at a model that every client prefers"
         raise AssumptionViolated(message)
-    chosen, coefficients = _selections(fed, strategy, first, num_draws, _validate.generator(rng))
+    chosen, coefficients = _selections(fed, strategy, first, num_draws, validate.generator(rng))
     return _estimate(ratios[0], chosen, coefficients)
 
 
@@ -167,10 +167,10 @@ def estimated_selection_skew(
     >>> estimated_selection_skew(fed, PowerOfChoice(1, 2), [[-1.0], [1.0]], num_draws=10).rho_bar
     OneSided(value=0.0, standard_error=0.0, side='from above')
     """
-    given = _validate.array("models", models, shape=(None, fed.dim))
+    given = validate.array("models", models, shape=(None, fed.dim))
     points = np.vstack([fed.minimizer, given])
     ratios, defined = _ratios(fed, points)
-    generator = _validate.generator(rng)
+    generator = validate.generator(rng)
     bar: list[SkewEstimate] = []
     tilde: list[SkewEstimate] = []
     diagonal: list[SkewEstimate] = []
@@ -220,11 +220,11 @@ def sampled_models(fed: Federation, num_models: int = 100, *, spread: float = 2.
     >>> sampled_models(fed, num_models=3).shape
     (3, 2)
     """
-    count = _validate.count("num_models", num_models)
+    count = validate.count("num_models", num_models)
     reach = float(np.max(np.linalg.norm(fed.local_minimizers - fed.minimizer, axis=1)))
     shared = reach <= _ROUNDING * float(np.abs(fed.local_minimizers).max())
-    scale = _validate.positive("spread", spread) * (1.0 if shared else reach)
-    models: Array = fed.minimizer + scale * _validate.generator(rng).standard_normal((count, fed.dim))
+    scale = validate.positive("spread", spread) * (1.0 if shared else reach)
+    models: Array = fed.minimizer + scale * validate.generator(rng).standard_normal((count, fed.dim))
     return models
 
 
@@ -258,7 +258,7 @@ def _selections(
     fed: Federation, strategy: Strategy, w: Array, num_draws: int, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int64], Array]:
     """Clients chosen in each draw and their coefficients, shape (num_draws, most) each, padded with zeros."""
-    count = _validate.count("num_draws", num_draws)
+    count = validate.count("num_draws", num_draws)
     rules = rules_of(strategy, fed.weights, 1)
     looks = rules.weigh is not None and known_law(strategy, np.array(fed.weights)) is None
     if rules.candidate_loss != "exact" or rules.attend is not None or looks:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.exact._integer_forms import IntegerForms, Integers
 
 __all__ = ["WIDENED", "Place", "Root", "order_of", "places", "roots"]

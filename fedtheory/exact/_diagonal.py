@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.exact._forms import Forms
 from fedtheory.exact._problem import Problem
 from fedtheory.exact._ranking import largest_product

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.laws import Fixed, Moments, Ranked, SelectionLaw
 
@@ -41,7 +41,7 @@ def frequency_law(strategy: Any, weights: Array) -> Fixed | Ranked:
     """Return the law of the frequencies in one round; TypeError if there is none that is known."""
     match known_law(strategy, weights):
         case Moments(mean=mean) | Fixed(mean=mean):
-            return Fixed(_validate.probability_vector("frequencies", mean, size=weights.size))
+            return Fixed(validate.probability_vector("frequencies", mean, size=weights.size))
         case Ranked() as law:
             return law
         case _:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.exact._forms import Forms, Optimum, model_along
 from fedtheory.federation.quadratic import QuadraticFederation
 

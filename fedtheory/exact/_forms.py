@@ -12,7 +12,7 @@ from typing import NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["Forms", "Optimum", "forms", "is_homogeneous", "model_along", "optimum", "smallest_of_sums"]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["IntegerForms", "Integers", "Quotient", "integer_forms", "integers", "largest_proved", "solve"]

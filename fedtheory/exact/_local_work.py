@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["LocalWork", "Spectra", "applied", "local_work", "rotated", "spectra", "works"]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.exact._local_work import applied
 from fedtheory.federation.quadratic import QuadraticFederation
 

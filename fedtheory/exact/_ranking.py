@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fedtheory._validate import Array, Mask
+from fedtheory._support.validate import Array, Mask
 from fedtheory.selection.laws import Ranked
 
 __all__ = ["among", "largest_product", "largest_totals", "rearranged", "remembering"]

@@ -8,10 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._comparison import unmet
-from fedtheory._validate import Array
-from fedtheory.domains import COMMON
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.engine._fleet import own_steps
 from fedtheory.engine.schedule import step_sizes
 from fedtheory.engine.simulation import fedavg
@@ -20,8 +18,10 @@ from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
 from fedtheory.federation.constants import gradient_bound
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.scheme import Scheme
 from fedtheory.selection.rules import rules_of
+from fedtheory.theorem._comparison import unmet
+from fedtheory.theorem.domains import COMMON
+from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["OPTIONS", "Run", "Theorem", "described"]
 
@@ -35,9 +35,9 @@ OWN_STEPS = "local_steps of each client"
 """As good as an option of its own: a theorem with local steps has the same for all."""
 
 _CHECKED = {
-    "gradient_noise": _validate.nonnegative,
-    "relative_noise": _validate.nonnegative,
-    "server_step_size": _validate.positive,
+    "gradient_noise": validate.nonnegative,
+    "relative_noise": validate.nonnegative,
+    "server_step_size": validate.positive,
 }
 # Of the constants of other families than quadratics only one side is known, but for these.
 _KNOWN_OF_ANY = ("sigma2", "weighted_sigma2", "max_weight", "sum_squared_weights", "squared_weights")
@@ -67,7 +67,7 @@ def described(bound: Theorem, fed: Any, strategy: Any, settings: Mapping[str, An
         message = f"{bound.__name__} has no argument {unknown[0]}; it has {', '.join(bound.domains)}"
         raise TypeError(message)
     options = OPTIONS | {name: value for name, value in settings.items() if name in OPTIONS} | {"strategy": strategy}
-    rounds = options["num_rounds"] = _validate.count("num_rounds", options["num_rounds"], 0)
+    rounds = options["num_rounds"] = validate.count("num_rounds", options["num_rounds"], 0)
     if callable(getattr(strategy, "rules", None)):
         rules_of(strategy, fed.weights, rounds)  # what fedavg refuses is no run
     tau, own = own_steps(options["local_steps"], fed.num_clients, rounds)
@@ -75,10 +75,10 @@ def described(bound: Theorem, fed: Any, strategy: Any, settings: Mapping[str, An
     options["initial"] = (
         np.zeros(fed.dim)
         if options["initial"] is None
-        else _validate.array("initial", options["initial"], shape=(fed.dim,))
+        else validate.array("initial", options["initial"], shape=(fed.dim,))
     )
     for name, check in _CHECKED.items():
-        options[name] = _validate.double(name, check(name, options[name]))
+        options[name] = validate.double(name, check(name, options[name]))
     return Run(bound, fed, options, {name: value for name, value in settings.items() if name not in OPTIONS}, tau)
 
 
@@ -188,7 +188,7 @@ class Run:
     def scheme(self) -> Scheme:
         scheme = getattr(self.strategy, "scheme", None)
         if not isinstance(scheme, Scheme):
-            message = f"strategy must say its scheme, a fedtheory.scheme.Scheme, got {self.strategy!r}"
+            message = f"strategy must say its scheme, a fedtheory.theorem.scheme.Scheme, got {self.strategy!r}"
             raise TypeError(message)
         return scheme
 

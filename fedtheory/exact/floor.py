@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._threads import pinned
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.threads import pinned
+from fedtheory._support.validate import Array
 from fedtheory.exact._door import frequency_law, quadratic
 from fedtheory.exact._parabolas import parabolas
 from fedtheory.exact._problem import busy_clients
@@ -94,8 +94,8 @@ def error_floor(
     4.0
     """
     fed = quadratic(fed)
-    tolerance = _validate.double("tolerance", _validate.nonnegative("tolerance", tolerance))
-    max_vertices = _validate.count("max_vertices", max_vertices)
+    tolerance = validate.double("tolerance", validate.nonnegative("tolerance", tolerance))
+    max_vertices = validate.count("max_vertices", max_vertices)
     law = frequency_law(strategy, fed.weights)
     if isinstance(law, Fixed):
         w = _minimizer(fed, law.mean)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.exact._door import frequency_law
 from fedtheory.selection.laws import KnowsItsLaw, Ranked
 
@@ -44,7 +44,7 @@ def selection_frequencies(strategy: KnowsItsLaw, weights: npt.ArrayLike, losses:
     >>> selection_frequencies(PowerOfChoice(1, 2), [0.5, 0.5], [1.0, 3.0])
     array([0., 1.])
     """
-    p = _validate.probability_vector("weights", weights)
-    values = _validate.array("losses", losses, shape=p.shape)
+    p = validate.probability_vector("weights", weights)
+    values = validate.array("losses", losses, shape=p.shape)
     law = frequency_law(strategy, p)
     return law.frequencies(values) if isinstance(law, Ranked) else law.mean

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._threads import pinned
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.threads import pinned
+from fedtheory._support.validate import Array
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.exact._door import known_law, quadratic
 from fedtheory.exact._local_work import LocalWork, applied, spectra, works
@@ -102,15 +102,15 @@ def expected_gap(
     """
     fed = quadratic(fed)
     moments = _moments(strategy, fed.weights)
-    num_rounds, local_steps = _validate.horizon("num_rounds", num_rounds), _validate.count("local_steps", local_steps)
+    num_rounds, local_steps = validate.horizon("num_rounds", num_rounds), validate.count("local_steps", local_steps)
     etas = step_sizes(step_size, num_rounds, local_steps).reshape(num_rounds, local_steps)
-    start = _validate.array("initial", initial, shape=(fed.dim,)) - fed.minimizer
+    start = validate.array("initial", initial, shape=(fed.dim,)) - fed.minimizer
     noise = _Noise(
-        _validate.double("gradient_noise", _validate.nonnegative("gradient_noise", gradient_noise)),
-        _validate.double("relative_noise", _validate.nonnegative("relative_noise", relative_noise)),
+        validate.double("gradient_noise", validate.nonnegative("gradient_noise", gradient_noise)),
+        validate.double("relative_noise", validate.nonnegative("relative_noise", relative_noise)),
     )
-    scale = _validate.double("server_step_size", _validate.positive("server_step_size", server_step_size))
-    by_model = _validate.choice("aggregation", aggregation, ("difference", "model")) == "model"
+    scale = validate.double("server_step_size", validate.positive("server_step_size", server_step_size))
+    by_model = validate.choice("aggregation", aggregation, ("difference", "model")) == "model"
     if by_model and scale != 1.0:
         message = f"server_step_size must be 1 when models are aggregated, got {scale}"
         raise ValueError(message)
@@ -129,16 +129,16 @@ def _moments(strategy: Any, weights: Array) -> Moments:
         )
         raise TypeError(message)
     mean, delta, noise = (
-        _validate.array(name, value, shape=weights.shape)
+        validate.array(name, value, shape=weights.shape)
         for name, value in (("mean", law.mean), ("delta", law.delta), ("noise", law.noise))
     )
-    alpha = float(_validate.finite("alpha", law.alpha))
+    alpha = float(validate.finite("alpha", law.alpha))
     # Variances of known coefficients are zero up to rounding.
     variance = (alpha - 1) * mean**2 + delta
     for client in np.flatnonzero(variance < -_ROUNDING * mean**2):
         message = f"law must have E omega_k^2 >= (E omega_k)^2, got variance {variance[client]:.3g} for client {client}"
         raise ValueError(message)
-    return Moments(mean, alpha, delta, _validate.nonnegative("noise", noise))
+    return Moments(mean, alpha, delta, validate.nonnegative("noise", noise))
 
 
 def _scaled(moments: Moments, scale: float) -> Moments:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 
 __all__ = ["least_skew_over_rankings"]
 

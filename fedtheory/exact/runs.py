@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._wording import short
+from fedtheory._support.wording import short
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact._run import OPTIONS, Run, Theorem, described
-from fedtheory.scheme import ANY_SCHEME
+from fedtheory.theorem.scheme import ANY_SCHEME
 
 __all__ = ["for_run"]
 

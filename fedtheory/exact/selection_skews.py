@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._threads import pinned
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.threads import pinned
+from fedtheory._support.validate import Array
 from fedtheory.exact._diagonal import diagonal_bound, proved_bound, ranked_matrices
 from fedtheory.exact._door import frequency_law, is_unbiased, quadratic
 from fedtheory.exact._extremes import infimum
@@ -21,8 +21,8 @@ from fedtheory.exact.ranking_bound import least_skew_over_rankings
 from fedtheory.exact.skew_intervals import SelectionSkew, outward
 from fedtheory.exact.subsets import least_ratios_of
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.interval import Interval
 from fedtheory.selection.laws import Fixed, KnowsItsLaw, Ranked
+from fedtheory.statistics.interval import Interval
 
 __all__ = ["selection_skew"]
 
@@ -100,11 +100,11 @@ def selection_skew(
     [(0.0, 0.0), (1.0, 1.0), (1.0, 1.0)]
     """
     fed = quadratic(fed)
-    num_models, generator = _validate.count("num_models", num_models), _validate.generator(rng)
+    num_models, generator = validate.count("num_models", num_models), validate.generator(rng)
     is_busy = fed.weights > 0
     if least_ratios is not None:
         shape = (int(np.count_nonzero(is_busy)),)
-        least_ratios = _validate.nonnegative("least_ratios", _validate.array("least_ratios", least_ratios, shape=shape))
+        least_ratios = validate.nonnegative("least_ratios", validate.array("least_ratios", least_ratios, shape=shape))
     weights = fed.weights
     law = frequency_law(strategy, weights)
     if is_unbiased(strategy, weights):

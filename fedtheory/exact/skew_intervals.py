@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from fedtheory.interval import Interval
+from fedtheory.statistics.interval import Interval
 
 __all__ = ["SelectionSkew"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._threads import pinned
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.threads import pinned
+from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact._door import quadratic
 from fedtheory.exact._extremes import homogeneous_extremes, isotropic_extremes
@@ -51,7 +51,7 @@ def skew(fed: QuadraticFederation, frequencies: npt.ArrayLike, w: npt.ArrayLike)
     1.8
     """
     fed = quadratic(fed)
-    q = _validate.probability_vector("frequencies", frequencies, size=fed.num_clients)
+    q = validate.probability_vector("frequencies", frequencies, size=fed.num_clients)
     excess = fed.excesses(w)
     total = excess @ fed.weights
     if np.any(total <= 0):
@@ -101,7 +101,7 @@ def skew_extremes(fed: QuadraticFederation, frequencies: npt.ArrayLike) -> tuple
     (0.0, 2.0)
     """
     fed = quadratic(fed)
-    q = _validate.probability_vector("frequencies", frequencies, size=fed.num_clients)
+    q = validate.probability_vector("frequencies", frequencies, size=fed.num_clients)
     at = optimum(fed)
     if at.objective_gap == 0:
         return homogeneous_extremes(fed, forms(fed), q)

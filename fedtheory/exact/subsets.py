@@ -11,10 +11,10 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._compile import compiled
-from fedtheory._threads import pinned
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled
+from fedtheory._support.threads import pinned
+from fedtheory._support.validate import Array
 from fedtheory.exact._door import quadratic
 from fedtheory.exact._forms import Forms, smallest_of_sums
 from fedtheory.exact._problem import problem_of
@@ -70,7 +70,7 @@ def least_ratios_of(fed: QuadraticFederation, ready: Forms, max_group: int | Non
     """``subset_minima`` with forms that are made already."""
     isotropic = fed.curvatures.ndim == 1 and ready.optimum.objective_gap > 0
     limit = _LARGEST_ISOTROPIC if isotropic else _LARGEST
-    limit = limit if max_group is None else _validate.count("max_group", max_group, 1, limit)
+    limit = limit if max_group is None else validate.count("max_group", max_group, 1, limit)
     num_groups = -(-fed.num_clients // limit)
     groups = [np.arange(fed.num_clients)[first::num_groups] for first in range(num_groups)]
     sums = np.zeros(1)

@@ -8,7 +8,7 @@ those before. One key alone would let the streams of a million clients overlap w
 
 import numpy as np
 
-from fedtheory._compile import compiled, inlined
+from fedtheory._support.compiling import compiled, inlined
 
 __all__ = ["write_client"]
 

@@ -11,8 +11,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from fedtheory._cached import cached_property
-from fedtheory._validate import Array
+from fedtheory._support.cached import cached_property
+from fedtheory._support.validate import Array
 from fedtheory.federation.client_data import Labels
 
 __all__ = ["CrossEntropy", "class_probabilities", "residuals", "sample_losses"]

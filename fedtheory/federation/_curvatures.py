@@ -4,8 +4,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 
 __all__ = ["checked_centers", "checked_clients", "checked_curvatures"]
 
@@ -17,7 +17,7 @@ _MANY = 2**16
 
 def checked_centers(value: Any) -> Array:
     """Return the minimizer of every client, shape (K, v)."""
-    centers = _validate.moderate("centers", _validate.array("centers", value, ndim=2), 1e50)
+    centers = validate.moderate("centers", validate.array("centers", value, ndim=2), 1e50)
     if 0 in centers.shape:
         message = f"centers must have at least one client and one dimension, got shape {centers.shape}"
         raise ValueError(message)
@@ -30,7 +30,7 @@ def checked_clients(curvatures: Any, centers: Array, minima: Any) -> dict[str, A
     There a client's numbers lie side by side, as a round reads them, and each array is dropped before the next is
     copied: of a million clients' numbers a second copy would take longer than many a run.
     """
-    given, (num_clients, dim) = _validate.unmasked("curvatures", curvatures), centers.shape
+    given, (num_clients, dim) = validate.unmasked("curvatures", curvatures), centers.shape
     if centers.size < _MANY or given.shape not in (centers.shape, centers.shape[:1]):
         h = checked_curvatures(given, num_clients, dim)
         return {"curvatures": h, "centers": centers, "minima": _checked_minima(minima, num_clients)}
@@ -46,15 +46,15 @@ def checked_clients(curvatures: Any, centers: Array, minima: Any) -> dict[str, A
 
 def _checked_minima(value: Any, num_clients: int) -> Array:
     """Return the minimum of every client, from one number or one per client."""
-    minima = _validate.moderate("minima", _validate.array("minima", value), 1e100)
+    minima = validate.moderate("minima", validate.array("minima", value), 1e100)
     if minima.ndim == 0:
         return np.full(num_clients, float(minima))
-    return _validate.array("minima", minima, shape=(num_clients,))
+    return validate.array("minima", minima, shape=(num_clients,))
 
 
 def checked_curvatures(value: Any, num_clients: int, dim: int) -> Array:
     """Return positive curvatures, given as numbers, diagonals or matrices."""
-    h = _validate.moderate("curvatures", _validate.array("curvatures", value), 1e200)
+    h = validate.moderate("curvatures", validate.array("curvatures", value), 1e200)
     shapes = [(num_clients,), (num_clients, dim), (num_clients, dim, dim)]
     if h.shape not in shapes:
         message = f"curvatures must have shape {shapes[0]}, {shapes[1]} or {shapes[2]}, got {h.shape}"

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.errors import OracleError
 from fedtheory.federation._cross_entropy import CrossEntropy, class_probabilities
-from fedtheory.interval import Interval
+from fedtheory.statistics.interval import Interval
 
 __all__ = ["GRADIENT_TOLERANCE", "infimum", "minimizer"]
 

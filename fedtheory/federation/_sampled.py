@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.federation.client_data import FederatedData
 
 __all__ = ["accuracy", "at_each", "checked_data", "checked_weights", "client_means", "with_constant"]
@@ -32,7 +32,7 @@ def checked_data(data: Any) -> FederatedData:
 def checked_weights(data: FederatedData, weights: Any) -> Array:
     """Return objective weights, by default proportional to the sample counts; read-only."""
     given = data.weights if weights is None else weights
-    clean = _validate.probability_vector("weights", given, size=data.num_clients)
+    clean = validate.probability_vector("weights", given, size=data.num_clients)
     clean.setflags(write=False)
     return clean
 
@@ -50,7 +50,7 @@ def client_means(data: FederatedData, values: Array) -> Array:
 
 def at_each(w: npt.ArrayLike, dim: int, function: Callable[[Array], Any], shape: tuple[int, ...]) -> Array:
     """Apply a function of one model to models of shape (..., v); its values have the given shape."""
-    model = _validate.array("w", w)
+    model = validate.array("w", w)
     if model.ndim == 0 or model.shape[-1] != dim:
         message = f"w must have shape (..., {dim}), got {model.shape}"
         raise ValueError(message)
@@ -68,7 +68,7 @@ def accuracy(
     ValueError
         If no sample is held out.
     """
-    if not _validate.boolean("held_out", held_out):
+    if not validate.boolean("held_out", held_out):
         features, labels = data.features, data.labels
     elif data.test_labels.size:
         features, labels = data.test_features, data.test_labels

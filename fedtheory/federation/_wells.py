@@ -2,7 +2,7 @@ r"""One-dimensional sums of wells, ``psi(x) = sum_i a_i phi(x - c_i)`` with ``ph
 
 import numpy as np
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 
 __all__ = ["LARGEST_SLOPE2", "lowest_point", "phi", "slope"]
 

@@ -9,9 +9,9 @@ from typing import Any, Self, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._summary import Summary
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.summary import Summary
+from fedtheory._support.validate import Array
 
 __all__ = ["FederatedData", "Labels", "training_count"]
 
@@ -120,10 +120,10 @@ class FederatedData:
         A client of n samples keeps ``max(1, floor((1 - test_fraction) n))`` of them for training. No sample may be
         given twice: it could be held out and trained on. Samples may be left over.
         """
-        x = _validate.array("features", features, ndim=2)
+        x = validate.array("features", features, ndim=2)
         y = _whole("labels", labels, shape=(len(x),))
-        share = _validate.fraction("test_fraction", test_fraction)
-        shuffle = _validate.generator(rng)
+        share = validate.fraction("test_fraction", test_fraction)
+        shuffle = validate.generator(rng)
         train, test = [], []
         for rows in _disjoint(parts, len(x)):
             order = shuffle.permutation(rows) if share else rows
@@ -171,7 +171,7 @@ class FederatedData:
 
     def take(self, clients: Sequence[int]) -> Self:
         """Federation of some of the clients, in the given order; a client named twice is there twice."""
-        chosen = [int(_validate.count("clients", k, 0, self.num_clients - 1)) for k in clients]
+        chosen = [int(validate.count("clients", k, 0, self.num_clients - 1)) for k in clients]
         return type(self).from_clients(
             [self.client(k) for k in chosen],
             test=[self.test_client(k) for k in chosen],
@@ -218,10 +218,9 @@ def training_count(num_samples: int, test_fraction: float) -> int:
 def _disjoint(parts: Sequence[npt.ArrayLike], num_samples: int) -> list[Labels]:
     # An empty list has no type of its own.
     arrays = [
-        _validate.unmasked(f"part {k}", part) if np.size(part) else np.empty(0, np.int64)
-        for k, part in enumerate(parts)
+        validate.unmasked(f"part {k}", part) if np.size(part) else np.empty(0, np.int64) for k, part in enumerate(parts)
     ]
-    rows = [_validate.counts(f"part {k}", part, 0, num_samples - 1).ravel() for k, part in enumerate(arrays)]
+    rows = [validate.counts(f"part {k}", part, 0, num_samples - 1).ravel() for k, part in enumerate(arrays)]
     counts = np.bincount(np.concatenate([np.empty(0, np.int64), *rows]), minlength=num_samples)
     if counts.max(initial=0) > 1:
         message = f"parts must be disjoint, got row {np.argmax(counts > 1)} more than once"
@@ -230,7 +229,7 @@ def _disjoint(parts: Sequence[npt.ArrayLike], num_samples: int) -> list[Labels]:
 
 
 def _samples(prefix: str, features: Any, labels: Any, offsets: Any) -> tuple[Array, Labels, Labels]:
-    x = _validate.array(f"{prefix}features", features, ndim=2)
+    x = validate.array(f"{prefix}features", features, ndim=2)
     if x.shape[1] == 0:
         message = f"{prefix}features must have at least one column, got shape {x.shape}"
         raise ValueError(message)
@@ -243,7 +242,7 @@ def _samples(prefix: str, features: Any, labels: Any, offsets: Any) -> tuple[Arr
 
 
 def _whole(name: str, value: Any, shape: tuple[int | None, ...]) -> Labels:
-    numbers = _validate.array(name, value, shape=shape)
+    numbers = validate.array(name, value, shape=shape)
     broken = np.flatnonzero(numbers != np.floor(numbers))
     if broken.size:
         message = f"{name} must be whole numbers, got {numbers[broken[0]]} at index {broken[0]}"
@@ -257,7 +256,7 @@ def _num_classes(num_classes: Any, labels: Labels, test_labels: Labels) -> int:
         if num_classes > _MOST_CLASSES:
             message = f"num_classes must be given for labels from {_MOST_CLASSES} on, got the label {num_classes - 1}"
             raise ValueError(message)
-    classes = int(_validate.count("num_classes", num_classes, low=2))
+    classes = int(validate.count("num_classes", num_classes, low=2))
     for name, values in (("labels", labels), ("test_labels", test_labels)):
         outside = np.flatnonzero((values < 0) | (values >= classes))
         if outside.size:
@@ -270,8 +269,8 @@ def _stacked(name: str, clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]) 
     if len(clients) == 0:
         message = f"{name} must hold at least one client, got none"
         raise ValueError(message)
-    features = [_validate.array(f"features of client {k}", x, ndim=2) for k, (x, _) in enumerate(clients)]
-    labels = [_validate.array(f"labels of client {k}", y, ndim=1) for k, (_, y) in enumerate(clients)]
+    features = [validate.array(f"features of client {k}", x, ndim=2) for k, (x, _) in enumerate(clients)]
+    labels = [validate.array(f"labels of client {k}", y, ndim=1) for k, (_, y) in enumerate(clients)]
     width = features[0].shape[1]
     for k, (x, y) in enumerate(zip(features, labels, strict=True)):
         if x.shape != (y.size, width):

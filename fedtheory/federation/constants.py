@@ -8,8 +8,8 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation.quadratic import QuadraticFederation
 
@@ -124,9 +124,9 @@ def gradient_bound(
     if not isinstance(fed, QuadraticFederation):
         message = f"fed must be a QuadraticFederation, got {type(fed).__name__}"
         raise TypeError(message)
-    start = _validate.array("initial", initial, shape=(fed.dim,))
+    start = validate.array("initial", initial, shape=(fed.dim,))
     sizes = _step_sizes(step_size, fed.smoothness)
-    sigma2 = _validate.double("gradient_noise", _validate.nonnegative("gradient_noise", gradient_noise))
+    sigma2 = validate.double("gradient_noise", validate.nonnegative("gradient_noise", gradient_noise))
     region, largest2 = _region(fed, start)
     noise2 = _accumulated_noise(sizes, fed.strong_convexity, sigma2)
     G2 = largest2 if sigma2 == 0 else (np.sqrt(largest2) + fed.smoothness * np.sqrt(noise2)) ** 2 + sigma2
@@ -134,7 +134,7 @@ def gradient_bound(
 
 
 def _step_sizes(step_size: Any, smoothness: float) -> Array:
-    sizes = np.asarray(_validate.positive("step_size", step_size), dtype=np.float64)
+    sizes = np.asarray(validate.positive("step_size", step_size), dtype=np.float64)
     if sizes.ndim > 1:
         message = f"step_size must be a number or have shape (T,), got shape {sizes.shape}"
         raise ValueError(message)

@@ -7,9 +7,9 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._cached import cached_property
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.cached import cached_property
+from fedtheory._support.validate import Array
 from fedtheory.federation._client_streams import write_client
 from fedtheory.federation.client_data import FederatedData, Labels
 
@@ -69,7 +69,7 @@ class LazySynthetic:
 
     def client(self, k: int) -> tuple[Array, Labels]:
         """Make features (n, f) and labels (n,) of client k: the same ones each time."""
-        k = _validate.count("k", k, 0, self.num_clients - 1)
+        k = validate.count("k", k, 0, self.num_clients - 1)
         size, f = int(self.sample_counts[k]), self.num_features
         features, labels = np.empty((size, f)), np.empty(size, dtype=np.int64)
         model, center = np.empty((f + 1, self.num_classes)), np.empty(f)

@@ -6,9 +6,9 @@ from typing import Any, NoReturn, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._cached import cached_property
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.cached import cached_property
+from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation.client_data import Labels
 from fedtheory.federation.lazy_data import LazySynthetic
@@ -52,8 +52,8 @@ class LazySoftmaxFederation:
 
     def __post_init__(self) -> None:
         _checked(self.data)
-        object.__setattr__(self, "l2", float(_validate.nonnegative("l2", self.l2)))
-        _validate.count("num_audited", self.num_audited)
+        object.__setattr__(self, "l2", float(validate.nonnegative("l2", self.l2)))
+        validate.count("num_audited", self.num_audited)
 
     @property
     def num_clients(self) -> int:
@@ -78,7 +78,7 @@ class LazySoftmaxFederation:
     @cached_property
     def audited(self) -> Labels:
         """Clients whose mean loss is recorded, shape (num_audited,)."""
-        draws = _validate.generator(self.rng).random(self.num_audited)
+        draws = validate.generator(self.rng).random(self.num_audited)
         found = np.searchsorted(self.weights.cumsum(), draws, side="right")
         return np.minimum(found, self.num_clients - 1)
 

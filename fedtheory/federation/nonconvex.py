@@ -8,10 +8,10 @@ from typing import Any, Self, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._cached import cached_property
-from fedtheory._summary import Summary
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.cached import cached_property
+from fedtheory._support.summary import Summary
+from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._wells import LARGEST_SLOPE2, lowest_point, phi, slope
 
@@ -59,11 +59,11 @@ class NonconvexFederation:
     def __init__(
         self, amplitudes: npt.ArrayLike, centers: npt.ArrayLike, tilts: npt.ArrayLike, weights: npt.ArrayLike
     ) -> None:
-        a = _validate.nonnegative("amplitudes", _moderate("amplitudes", amplitudes, ndim=2))
+        a = validate.nonnegative("amplitudes", _moderate("amplitudes", amplitudes, ndim=2))
         if a.size == 0 or not a.any():
             message = f"amplitudes must have a positive entry, got {'zeros' if a.size else 'none'} of shape {a.shape}"
             raise ValueError(message)
-        p = _validate.probability_vector("weights", weights, size=a.shape[0])
+        p = validate.probability_vector("weights", weights, size=a.shape[0])
         c, b = _moderate("centers", centers, shape=a.shape), _moderate("tilts", tilts, shape=a.shape)
         clean = {
             "amplitudes": a,
@@ -85,8 +85,8 @@ class NonconvexFederation:
         >>> fed.minimum, fed.smoothness, fed.dissimilarity
         (0.0, 4.0, 1.0)
         """
-        b = _validate.array("tilts", tilts, ndim=2)
-        a = _validate.array("amplitudes", amplitudes, shape=(b.shape[1],))
+        b = validate.array("tilts", tilts, ndim=2)
+        a = validate.array("amplitudes", amplitudes, shape=(b.shape[1],))
         return cls(np.tile(a, (len(b), 1)), np.zeros_like(b), b, weights)
 
     @classmethod
@@ -99,7 +99,7 @@ class NonconvexFederation:
         >>> round(fed.minimum, 12), fed.local_minima
         (0.2, array([0., 0.]))
         """
-        a = _validate.array("amplitudes", amplitudes, ndim=2)
+        a = validate.array("amplitudes", amplitudes, ndim=2)
         return cls(a, centers, np.zeros_like(a), weights)
 
     @property
@@ -226,7 +226,7 @@ class NonconvexFederation:
             raise AssumptionViolated(message)
 
     def _models(self, w: npt.ArrayLike) -> Any:
-        model = _validate.array("w", w)
+        model = validate.array("w", w)
         if model.ndim == 0 or model.shape[-1] != self.dim:
             message = f"w must have shape (..., {self.dim}), got {model.shape}"
             raise ValueError(message)
@@ -234,7 +234,7 @@ class NonconvexFederation:
 
 
 def _moderate(name: str, value: npt.ArrayLike, **form: Any) -> Array:
-    return _validate.moderate(name, _validate.array(name, value, **form), 1e100)
+    return validate.moderate(name, validate.array(name, value, **form), 1e100)
 
 
 def _centered(tilts: Array, weights: Array) -> Array:

@@ -10,10 +10,10 @@ from typing import NoReturn, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._cached import cached_property
-from fedtheory._summary import Summary
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.cached import cached_property
+from fedtheory._support.summary import Summary
+from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._cross_entropy import residuals, sample_losses
 from fedtheory.federation._sampled import accuracy, at_each, checked_data, checked_weights, client_means, with_constant
@@ -73,13 +73,13 @@ class PerceptronFederation:
     def __post_init__(self) -> None:
         weights = checked_weights(checked_data(self.data), self.weights)
         units = (self.hidden,) if np.ndim(self.hidden) == 0 else tuple(self.hidden)
-        layers = tuple(_validate.count("hidden", width) for width in units)
+        layers = tuple(validate.count("hidden", width) for width in units)
         if not layers:
             message = "hidden must name at least one layer (SoftmaxFederation is the network without), got none"
             raise ValueError(message)
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "hidden", layers)
-        object.__setattr__(self, "l2", _validate.double("l2", _validate.nonnegative("l2", self.l2)))
+        object.__setattr__(self, "l2", validate.double("l2", validate.nonnegative("l2", self.l2)))
 
     @property
     def num_clients(self) -> int:
@@ -112,7 +112,7 @@ class PerceptronFederation:
 
         At the zero model no hidden unit has a slope: training from there moves the last biases only.
         """
-        generator = _validate.generator(rng)
+        generator = validate.generator(rng)
         layers = [generator.uniform(-1.0, 1.0, shape) / np.sqrt(shape[1] - 1) for shape in self.shapes]
         return np.concatenate([layer.ravel() for layer in layers])
 

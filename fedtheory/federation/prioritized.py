@@ -9,9 +9,9 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._cached import cached_property
-from fedtheory._validate import Array, Mask
+from fedtheory._support import validate
+from fedtheory._support.cached import cached_property
+from fedtheory._support.validate import Array, Mask
 from fedtheory.federation.protocol import Federation
 
 __all__ = ["Prioritized", "prioritize"]
@@ -95,11 +95,11 @@ def prioritize(fed: Any, priority: npt.ArrayLike) -> Prioritized:
     >>> aligned.objective_gap, aligned.client_gaps
     (0.5, array([ 0.5,  0.5, 18. ]))
     """
-    mask = _validate.mask("priority", priority, (fed.num_clients,))
+    mask = validate.mask("priority", priority, (fed.num_clients,))
     if not mask.any():
         message = "priority must name at least one priority client, got none"
         raise ValueError(message)
-    weights = _validate.array("weights", fed.weights)
+    weights = validate.array("weights", fed.weights)
     idle = np.flatnonzero(mask & (weights <= 0))
     if idle.size:
         message = f"priority clients must have positive weight, got {weights[idle[0]]} for client {idle[0]}"

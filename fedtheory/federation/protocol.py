@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy.typing as npt
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 
 __all__ = ["Federation"]
 

@@ -8,11 +8,11 @@ from typing import Self, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._cached import cached_property
-from fedtheory._summary import Summary
-from fedtheory._threads import pinned
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.cached import cached_property
+from fedtheory._support.summary import Summary
+from fedtheory._support.threads import pinned
+from fedtheory._support.validate import Array
 from fedtheory.federation._curvatures import checked_centers, checked_clients, checked_curvatures
 
 __all__ = ["QuadraticFederation"]
@@ -72,7 +72,7 @@ class QuadraticFederation:
         normalize: bool = False,
     ) -> None:
         clean = checked_clients(curvatures, checked_centers(centers), minima)
-        p = _validate.probability_vector("weights", weights, size=len(clean["centers"]), normalize=normalize)
+        p = validate.probability_vector("weights", weights, size=len(clean["centers"]), normalize=normalize)
         for name, value in {**clean, "weights": p}.items():
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -89,7 +89,7 @@ class QuadraticFederation:
         array([[1. ],
                [0.5]])
         """
-        e = _validate.array("linear", linear, ndim=2)
+        e = validate.array("linear", linear, ndim=2)
         h = checked_curvatures(curvatures, *e.shape)
         if h.ndim == 3:
             centers = np.linalg.solve(h, e[..., None])[..., 0]
@@ -237,7 +237,7 @@ class QuadraticFederation:
         return offsets
 
     def _models(self, w: npt.ArrayLike) -> Array:
-        model = _validate.array("w", w)
+        model = validate.array("w", w)
         if model.ndim == 0 or model.shape[-1] != self.dim:
             message = f"w must have shape (..., {self.dim}), got {model.shape}"
             raise ValueError(message)

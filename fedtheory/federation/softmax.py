@@ -8,17 +8,17 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._cached import cached_property
-from fedtheory._summary import Summary
-from fedtheory._threads import pinned
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.cached import cached_property
+from fedtheory._support.summary import Summary
+from fedtheory._support.threads import pinned
+from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation._cross_entropy import CrossEntropy, residuals, sample_losses
 from fedtheory.federation._newton import infimum, minimizer
 from fedtheory.federation._sampled import accuracy, at_each, checked_data, checked_weights, client_means, with_constant
 from fedtheory.federation.client_data import FederatedData, Labels
-from fedtheory.interval import Interval
+from fedtheory.statistics.interval import Interval
 
 __all__ = ["SoftmaxFederation"]
 
@@ -72,7 +72,7 @@ class SoftmaxFederation:
     def __post_init__(self) -> None:
         weights = checked_weights(checked_data(self.data), self.weights)
         object.__setattr__(self, "weights", weights)
-        object.__setattr__(self, "l2", _validate.double("l2", _validate.nonnegative("l2", self.l2)))
+        object.__setattr__(self, "l2", validate.double("l2", validate.nonnegative("l2", self.l2)))
 
     @property
     def num_clients(self) -> int:
@@ -218,7 +218,7 @@ class SoftmaxFederation:
         noise, and a server that averages (weights of sum 1, steps of at most 1).
         """
         self._needs_ridge("a bound of the gradients")
-        model = _validate.array("initial", initial, shape=(self.dim,))
+        model = validate.array("initial", initial, shape=(self.dim,))
         norms2 = np.sum(self.inputs**2, axis=1)
         radius = max(float(np.linalg.norm(model)), float(np.sqrt(2 * norms2.max())) / self.l2)
         return float((np.sqrt(client_means(self.data, 2.0 * norms2).max()) + self.l2 * radius) ** 2)
@@ -264,7 +264,7 @@ class SoftmaxFederation:
 
     def _batch_factors(self, batch_size: int) -> Array:
         counts = self.sample_counts
-        size = _validate.count("batch_size", batch_size, 1, int(counts.min()))
+        size = validate.count("batch_size", batch_size, 1, int(counts.min()))
         factors: Array = (counts - size) / (size * np.maximum(counts - 1, 1))
         return factors
 

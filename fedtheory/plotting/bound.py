@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
+from fedtheory._support import validate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,7 +98,7 @@ def theory(axes: Axes, x: npt.ArrayLike, values: npt.ArrayLike, *, label: str, r
     >>> theory(Figure().add_subplot(), [1, 2], [5.0, float("inf")], label="bound").get_lines()[0].get_ydata()
     array([ 5., nan])
     """
-    rank = _validate.count("rank", rank, 0)
+    rank = validate.count("rank", rank, 0)
     # Four colors and five dashes come round together after twenty lines only.
     color, dashes = _COLORS[rank % len(_COLORS)], _DASHES[rank % len(_DASHES)]
     finite = np.where(np.isfinite(values), values, np.nan)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from fedtheory import _validate
+from fedtheory._support import validate
 from fedtheory.plotting.bound import measured
 from fedtheory.plotting.labels import label_of
 from fedtheory.plotting.style import COLORS, MARKERS
@@ -56,7 +56,7 @@ def lines_with_bands(
     if not numeric:
         message = "a plot must have an axis of numbers, got none"
         raise ValueError(message)
-    x = numeric[0] if x is None else _validate.choice("x", x, tuple(numeric))
+    x = numeric[0] if x is None else validate.choice("x", x, tuple(numeric))
     others = [dim for dim in by_length if dim != x]
     if hue is None:
         hue = next((dim for dim in others if intervals.sizes[dim] > 1), None)

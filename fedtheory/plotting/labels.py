@@ -1,6 +1,6 @@
 """Names as figures write them, in the letters of the papers."""
 
-from fedtheory._letters import letters_of
+from fedtheory.theorem._letters import letters_of
 
 __all__ = ["label_of"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
+from fedtheory._support import validate
 from fedtheory.plotting.style import COLORS
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def waterfall(axes: Axes, levels: npt.ArrayLike, labels: Sequence[str], *, group
     >>> [round(float(bar.get_width()), 3) for bar in axes.patches]
     [1.0, 0.699]
     """
-    values = np.log10(_validate.positive("levels", _validate.array("levels", levels, ndim=1)))
+    values = np.log10(validate.positive("levels", validate.array("levels", levels, ndim=1)))
     kinds = list(groups) if groups is not None else [""] * len(labels)
     _check_sizes(values.size - 1, labels=labels, groups=kinds)
     colors = dict(zip(dict.fromkeys(kinds), COLORS, strict=False))

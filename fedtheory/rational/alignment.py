@@ -8,13 +8,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import final
 
-from fedtheory.law import Law
 from fedtheory.rational.following import follow, standings
 from fedtheory.rational.noises import Noise, no_noise, variance_of
 from fedtheory.rational.quadratics import RationalQuadratics, prioritized
 from fedtheory.rational.rounds import Beginning, Snapshot, Team
 from fedtheory.rational.vectors import Vector, combination, inner, norm2, vector
 from fedtheory.sampling.selections import Selection, with_replacement
+from fedtheory.statistics.law import Law
 
 __all__ = ["AlignedRun", "drawn_averages", "two_parabolas"]
 

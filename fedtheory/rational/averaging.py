@@ -8,13 +8,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import final
 
-from fedtheory.law import Law
 from fedtheory.rational.following import follow, standings
 from fedtheory.rational.noises import Noise, variance_of
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.rounds import Beginning, Snapshot, Team
 from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.selections import Selection
+from fedtheory.statistics.law import Law
 
 __all__ = ["RationalRun", "constant_law", "mean_weights"]
 

@@ -7,13 +7,13 @@ from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
-from fedtheory.law import Law
 from fedtheory.rational.averaging import RationalRun
 from fedtheory.rational.noises import variance_of
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.rounds import Beginning, Run, Snapshot
 from fedtheory.rational.vectors import Vector, difference, inner, norm2
 from fedtheory.sampling.selections import Selection
+from fedtheory.statistics.law import Law
 
 __all__ = [
     "Skews",

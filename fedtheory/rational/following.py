@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 
-from fedtheory.law import Law
 from fedtheory.rational.rounds import Beginning, Run, Snapshot, Team
 from fedtheory.rational.vectors import Vector, combination
+from fedtheory.statistics.law import Law
 
 __all__ = ["follow", "standings"]
 

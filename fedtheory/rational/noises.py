@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from fedtheory.law import Law
 from fedtheory.rational.vectors import Vector, norm2, scaled
+from fedtheory.statistics.law import Law
 
 __all__ = ["Noise", "no_noise", "two_point_noise", "variance_of"]
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.law import Law
 from fedtheory.rational.draws import whole
 from fedtheory.rational.vectors import Vector, vector
 from fedtheory.sampling.selections import Selection
+from fedtheory.statistics.law import Law
 
 __all__ = ["as_floats", "draw_budget", "draw_law", "draw_norms", "draw_updates", "matrix_of", "norms_in_words"]
 

@@ -3,9 +3,9 @@
 from functools import partial
 from typing import NamedTuple
 
-from fedtheory.law import Law
 from fedtheory.rational.averaging import RationalRun
 from fedtheory.rational.vectors import Vector, added, difference, scaled
+from fedtheory.statistics.law import Law
 
 __all__ = ["LocalWork", "first_round"]
 

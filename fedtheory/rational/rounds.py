@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, Protocol, final
 
-from fedtheory.law import Law
 from fedtheory.rational.noises import Noise
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, difference, inner, norm2
+from fedtheory.statistics.law import Law
 
 __all__ = ["Beginning", "Run", "Snapshot", "Team", "distance2", "elapsed", "gap"]
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.law import Law
 from fedtheory.rational.averaging import RationalRun, constant_law, mean_weights
 from fedtheory.rational.constants import constants_of
 from fedtheory.rational.draws import draw_federation, draw_model, draw_noise, pick, whole
@@ -23,6 +22,7 @@ from fedtheory.sampling.selections import (
     uniform_subsets,
     with_replacement,
 )
+from fedtheory.statistics.law import Law
 
 __all__ = ["MEAN_LAWS", "WEIGHTED_LAWS", "Drawn", "draw_run"]
 

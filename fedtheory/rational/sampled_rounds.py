@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, NamedTuple, final
 
-from fedtheory.law import Law
 from fedtheory.rational.vectors import Vector, added, combination, difference, inner, norm2, scaled
 from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.sampling.selections import independent
+from fedtheory.statistics.law import Law
 
 __all__ = [
     "LocalPath",

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from fedtheory.law import Law
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.rounds import Run
 from fedtheory.rational.sampled_rounds import SampledRound
 from fedtheory.rational.vectors import Vector
+from fedtheory.statistics.law import Law
 
 __all__ = ["federation_in_words", "in_words", "law_in_words", "round_in_words", "run_in_words"]
 

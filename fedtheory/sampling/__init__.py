@@ -1,5 +1,5 @@
 """Optimal and exact sampling probabilities."""
 
-from fedtheory._discover import lazy_names
+from fedtheory._support.discover import lazy_names
 
 __getattr__, __dir__ = lazy_names(__name__, __path__[0])

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from numpy import ndarray
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory._wording import shown
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory._support.wording import shown
 
 __all__ = ["Numbers", "checked_budget", "checked_norms", "is_plain", "numbers", "refuse_norms"]
 
@@ -32,9 +32,9 @@ def is_plain(norms: Any) -> bool:
 
 def checked_norms(norms: Any) -> Array:
     """Return update norms t_i = w_i |U_i| as a float64 vector; raises ValueError for negative, NaN or infinite ones."""
-    clean = _validate.array("norms", norms, ndim=1)
+    clean = validate.array("norms", norms, ndim=1)
     _not_empty(clean)
-    _validate.nonnegative("norms", clean)
+    validate.nonnegative("norms", clean)
     return clean
 
 
@@ -47,7 +47,7 @@ def checked_budget(expected_size: Any, num_clients: int) -> float:
     """Return the expected number of sampled clients as a float in (0, num_clients]."""
     if type(expected_size) is float and 0.0 < expected_size <= num_clients:
         return expected_size
-    budget = _validate.one("expected_size", _validate.positive("expected_size", expected_size))
+    budget = validate.one("expected_size", validate.positive("expected_size", expected_size))
     if budget > num_clients:
         got = shown(budget)
         message = f"expected_size must be at most the number of clients, {num_clients}, got {got}"
@@ -60,7 +60,7 @@ def checked_budget(expected_size: Any, num_clients: int) -> float:
 
 def numbers(name: str, values: Any) -> Any:
     """Return a vector of non-negative numbers: exact rationals stay exact (an object array), the rest is float64."""
-    raw = _validate.unmasked(name, values)
+    raw = validate.unmasked(name, values)
     if raw.dtype == object and raw.ndim == 1 and all(isinstance(value, int | Fraction) for value in raw):
         exact = np.array([Fraction(value) for value in raw], dtype=object)
         if (exact < 0).any():
@@ -68,9 +68,9 @@ def numbers(name: str, values: Any) -> Any:
             raise ValueError(message)
         return exact
     if raw.dtype == object and raw.ndim == 1:
-        raw = np.array([_validate.double(name, value) for value in raw])
-    clean = _validate.array(name, raw, ndim=1)
-    _validate.nonnegative(name, clean)
+        raw = np.array([validate.double(name, value) for value in raw])
+    clean = validate.array(name, raw, ndim=1)
+    validate.nonnegative(name, clean)
     return clean
 
 

@@ -8,8 +8,8 @@ read as often as usual.
 
 import numpy as np
 
-from fedtheory._compile import compiled
-from fedtheory._validate import Array
+from fedtheory._support.compiling import compiled
+from fedtheory._support.validate import Array
 from fedtheory.sampling._newton import (
     BLOCK,
     LANES,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.sampling import _newton
 from fedtheory.sampling.optimal import SATURATED, near_top
 

@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from fedtheory._compile import compiled, compiled_with_reordering
+from fedtheory._support.compiling import compiled, compiled_with_reordering
 
 _BLOCK = 16  # groups whose laws are kept at a time: 256 kB at a thousand candidates, which a cache holds
 

@@ -13,8 +13,8 @@ loops become SIMD without any licence to reorder, so that the bits do not depend
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._compile import compiled, inlined
-from fedtheory._validate import Array
+from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.validate import Array
 
 __all__ = [
     "BLOCK",

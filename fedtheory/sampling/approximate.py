@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.sampling import _newton
 from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, is_plain, numbers, refuse_norms
 from fedtheory.sampling._decided import write_decided
@@ -113,7 +113,7 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
     budget = checked_budget(expected_size, t.size)
     limit = max_iterations
     if type(limit) is not int or limit < 1:
-        limit = _validate.count("max_iterations", max_iterations)
+        limit = validate.count("max_iterations", max_iterations)
     limit = min(limit, t.size)  # more are never needed
     probabilities = np.empty(t.size)
     rest, made, moves, near, num_legal = _newton.write_approximate(t, budget, limit, probabilities)
@@ -158,7 +158,7 @@ def approximation_path(norms: Numbers, expected_size: Any, num_rescalings: int) 
     1/2 1/2 1
     """
     t = numbers("norms", norms)
-    _validate.count("num_rescalings", num_rescalings, 0, _MOST_RESCALINGS)
+    validate.count("num_rescalings", num_rescalings, 0, _MOST_RESCALINGS)
     exact = t.dtype == object
     checked_budget(expected_size, len(t))
     m = Fraction(expected_size) if exact else float(expected_size)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.sampling.correlated import JointLaw
 from fedtheory.sampling.optimal import optimal_probabilities
 from fedtheory.sampling.probability_matrices import estimator_variance
@@ -82,13 +82,13 @@ def available_probabilities(
     >>> available_probabilities([1.0, 9.0, 3.0], 1, [True, False, True], [0.25, 1.0, 1.0]).round(6)
     array([0.571429, 0.      , 0.428571])
     """
-    t = _validate.array("norms", norms, ndim=1)
+    t = validate.array("norms", norms, ndim=1)
     q = _marginals(availability, t.size)
     here = np.asarray(available)
     if here.dtype != np.bool_ or here.shape != t.shape:
         message = f"available must be booleans of shape {t.shape}, got {here.dtype} of shape {here.shape}"
         raise TypeError(message)
-    m = _validate.double("expected_size", _validate.positive("expected_size", expected_size))
+    m = validate.double("expected_size", validate.positive("expected_size", expected_size))
     if m > t.size:
         message = f"expected_size must be at most the number of clients, {t.size}, got {m}"
         raise ValueError(message)
@@ -147,11 +147,11 @@ def error_parts(
     >>> error_parts([[[1.0]]], [1.0], here, [1.0], lambda norms, available: np.ones(1))
     ErrorParts(sampling=0.0, availability=1.0, noise=0.0)
     """
-    u = _validate.array("updates", updates, ndim=3)
-    weights = _validate.probability_vector("outcome_weights", outcome_weights, size=u.shape[0])
+    u = validate.array("updates", updates, ndim=3)
+    weights = validate.probability_vector("outcome_weights", outcome_weights, size=u.shape[0])
     together = availability.matrix
     q = _marginals(np.diagonal(together), u.shape[1])
-    target = _validate.array("gradient", gradient, shape=(u.shape[2],))
+    target = validate.array("gradient", gradient, shape=(u.shape[2],))
     parts = np.zeros(3)
     for weight, outcome in zip(weights.tolist(), u, strict=True):
         sampling = sum(
@@ -171,7 +171,7 @@ def _sampling_part(outcome: Array, q: Array, members: npt.NDArray[np.bool_], law
 
 
 def _marginals(availability: npt.ArrayLike, num_clients: int) -> Array:
-    q: Array = _validate.positive("availability", _validate.array("availability", availability, shape=(num_clients,)))
+    q: Array = validate.positive("availability", validate.array("availability", availability, shape=(num_clients,)))
     # A law listed set by set sums to its marginals only up to rounding.
     if (q > 1 + 1e-12).any():
         message = f"availability must be at most 1, got {q.max()}"

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._wording import shown
-from fedtheory.law import Law
+from fedtheory._support import validate
+from fedtheory._support.wording import shown
 from fedtheory.sampling.selections import power_of_choice, successive
+from fedtheory.statistics.law import Law
 
 __all__ = ["candidate_law", "cohort_law"]
 
@@ -82,20 +82,20 @@ def cohort_law(
     >>> cohort_law([1, 1, 1], [3, 2, 1], num_selected=1, num_candidates=2)
     Law({frozenset({0}): 2/3, frozenset({1}): 1/3})
     """
-    given, ranked = _validate.sequence("weights", weights), _validate.sequence("losses", losses)
+    given, ranked = validate.sequence("weights", weights), validate.sequence("losses", losses)
     if len(ranked) != len(given):
         message = f"losses must have shape ({len(given)},), got ({len(ranked)},)"
         raise ValueError(message)
     for loss in ranked:
-        _validate.double("losses", loss)
+        validate.double("losses", loss)
     p, d = _drawable(given, num_candidates)
-    m = _validate.count("num_selected", num_selected, high=d)
+    m = validate.count("num_selected", num_selected, high=d)
     return power_of_choice(p, ranked, m, d).map(frozenset)
 
 
 def _drawable(weights: Any, num_candidates: int) -> tuple[list[Any], int]:
     p = _numbers(weights)
-    d = _validate.count("num_candidates", num_candidates)
+    d = validate.count("num_candidates", num_candidates)
     positive = sum(weight > 0 for weight in p)
     if d > positive:
         message = (
@@ -106,14 +106,14 @@ def _drawable(weights: Any, num_candidates: int) -> tuple[list[Any], int]:
 
 
 def _numbers(weights: Any) -> list[Any]:
-    given = _validate.sequence("weights", weights)
+    given = validate.sequence("weights", weights)
     plain = [weight.item() if isinstance(weight, np.generic) else weight for weight in given]
     exact = all(isinstance(weight, int | Fraction) and not isinstance(weight, bool) for weight in plain)
-    numbers = [Fraction(weight) if exact else _validate.double("weights", weight) for weight in plain]
+    numbers = [Fraction(weight) if exact else validate.double("weights", weight) for weight in plain]
     if not 1 <= len(numbers) <= _LARGEST:
         message = f"weights must belong to 1..{_LARGEST} clients for an enumeration, got {len(numbers)}"
         raise ValueError(message)
-    _validate.probability_vector(
-        "weights", np.asarray([_validate.double("weights", number) for number in numbers]), normalize=True
+    validate.probability_vector(
+        "weights", np.asarray([validate.double("weights", number) for number in numbers]), normalize=True
     )
     return numbers

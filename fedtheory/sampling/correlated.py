@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, Protocol, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory.law import Law
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory.statistics.law import Law
 
 __all__ = [
     "ExactlyOne",
@@ -78,7 +78,7 @@ class JointLaw:
         if members.dtype != np.bool_ or members.ndim != 2:
             message = f"members must be booleans of shape (sets, n), got {members.dtype} of shape {members.shape}"
             raise TypeError(message)
-        law = _validate.probability_vector("probabilities", self.probabilities, size=members.shape[0])
+        law = validate.probability_vector("probabilities", self.probabilities, size=members.shape[0])
         for name, value in (("members", members), ("probabilities", law)):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -111,7 +111,7 @@ class JointLaw:
 
     def draw(self, rng: Any) -> Mask:
         """One random set, as a mask of shape (n,)."""
-        row = np.searchsorted(np.cumsum(self.probabilities), _validate.generator(rng).random(), side="right")
+        row = np.searchsorted(np.cumsum(self.probabilities), validate.generator(rng).random(), side="right")
         drawn: Mask = self.members[min(int(row), len(self.members) - 1)].copy()
         return drawn
 
@@ -129,7 +129,7 @@ class ExactlyOne:
     probabilities: Array
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "probabilities", _validate.probability_vector("probabilities", self.probabilities))
+        object.__setattr__(self, "probabilities", validate.probability_vector("probabilities", self.probabilities))
 
     @property
     def matrix(self) -> Array:
@@ -161,8 +161,8 @@ class NiceSampling:
     num_selected: int
 
     def __post_init__(self) -> None:
-        n = _validate.count("num_clients", self.num_clients)
-        _validate.count("num_selected", self.num_selected, high=n)
+        n = validate.count("num_clients", self.num_clients)
+        validate.count("num_selected", self.num_selected, high=n)
 
     @property
     def matrix(self) -> Array:
@@ -184,7 +184,7 @@ class NiceSampling:
     def draw(self, rng: Any) -> Mask:
         """One random set, as a mask of shape (n,)."""
         drawn = np.zeros(self.num_clients, dtype=bool)
-        drawn[_validate.generator(rng).permutation(self.num_clients)[: self.num_selected]] = True
+        drawn[validate.generator(rng).permutation(self.num_clients)[: self.num_selected]] = True
         return drawn
 
 
@@ -201,9 +201,9 @@ class IndependentSampling:
     probabilities: Array
 
     def __post_init__(self) -> None:
-        p = _validate.array("probabilities", self.probabilities, ndim=1)
+        p = validate.array("probabilities", self.probabilities, ndim=1)
         for probability in p.tolist():
-            _validate.fraction("probabilities", probability)
+            validate.fraction("probabilities", probability)
         object.__setattr__(self, "probabilities", p)
 
     @property
@@ -223,7 +223,7 @@ class IndependentSampling:
 
     def draw(self, rng: Any) -> Mask:
         """One random set, as a mask of shape (n,)."""
-        drawn: Mask = _validate.generator(rng).random(len(self.probabilities)) < self.probabilities
+        drawn: Mask = validate.generator(rng).random(len(self.probabilities)) < self.probabilities
         return drawn
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.sampling._arguments import checked_budget, checked_norms
 from fedtheory.sampling.variances import optimal_value
 
@@ -109,7 +109,7 @@ def expected_improvement_factor(
     if sample_weights is None:
         weights = np.full(num_samples, 1 / num_samples)
     else:
-        weights = _validate.probability_vector("sample_weights", sample_weights, size=num_samples)
+        weights = validate.probability_vector("sample_weights", sample_weights, size=num_samples)
     if m == num_clients or not samples.any():
         return 0.0
     m = max(m, _TINY_BUDGET)
@@ -197,16 +197,16 @@ def relative_improvement_factor(alpha: Any, num_clients: int, expected_size: Any
     >>> print(relative_improvement_factor(Fraction(11, 14), 3, Fraction(1)))
     7/18
     """
-    alpha = _validate.nonnegative("alpha", alpha)
-    n = _validate.count("num_clients", num_clients)
+    alpha = validate.nonnegative("alpha", alpha)
+    n = validate.count("num_clients", num_clients)
     checked_budget(expected_size, n)
     return expected_size / (alpha * (n - expected_size) + expected_size)
 
 
 def _samples(norms: npt.ArrayLike, axis: int) -> Array:
-    samples = _validate.array("norms", norms, ndim=2)
-    _validate.nonnegative("norms", samples)
-    if _validate.count("axis", axis, low=0, high=1) == 1:
+    samples = validate.array("norms", norms, ndim=2)
+    validate.nonnegative("norms", samples)
+    if validate.count("axis", axis, low=0, high=1) == 1:
         samples = np.ascontiguousarray(samples.T)
     if samples.size == 0:
         message = f"norms must have at least one sample and one client, got shape {samples.shape}"

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory._wording import shown
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory._support.wording import shown
 from fedtheory.sampling._inclusion_kernels import integrate
 
 __all__ = ["inclusion_by_losses", "power_of_choice_inclusion", "successive_inclusion"]
@@ -55,7 +55,7 @@ def successive_inclusion(weights: npt.ArrayLike, num_candidates: int) -> Array:
     array([25., 44., 51.])
     """
     p = _positive_sum(weights)
-    d = _validate.count("num_candidates", num_candidates)
+    d = validate.count("num_candidates", num_candidates)
     return _inclusion(p, np.zeros(p.size), d, d)
 
 
@@ -101,7 +101,7 @@ def power_of_choice_inclusion(
     array([5., 7., 0.])
     """
     by_losses = inclusion_by_losses(weights, num_selected, num_candidates)
-    return by_losses(_validate.array("losses", losses, shape=(np.size(weights),)))
+    return by_losses(validate.array("losses", losses, shape=(np.size(weights),)))
 
 
 def inclusion_by_losses(weights: npt.ArrayLike, num_selected: int, num_candidates: int) -> Callable[[Array], Array]:
@@ -130,13 +130,13 @@ def inclusion_by_losses(weights: npt.ArrayLike, num_selected: int, num_candidate
     array([5., 7., 0.])
     """
     p = _positive_sum(weights)
-    d = _validate.count("num_candidates", num_candidates)
-    m = _validate.count("num_selected", num_selected, high=d)
+    d = validate.count("num_candidates", num_candidates)
+    m = validate.count("num_selected", num_selected, high=d)
     return lambda losses: _inclusion(p, losses, m, d)
 
 
 def _positive_sum(weights: Any) -> Array:
-    return _validate.probability_vector("weights", weights, normalize=True)
+    return validate.probability_vector("weights", weights, normalize=True)
 
 
 def _inclusion(p: Array, losses: Array, m: int, d: int) -> Array:

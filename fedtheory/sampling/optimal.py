@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy import empty
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.sampling import _newton
 from fedtheory.sampling._arguments import checked_budget, checked_norms, is_plain, refuse_norms
 from fedtheory.sampling._bracket import fill_optimal, narrowed
@@ -76,7 +76,7 @@ def optimal_probabilities(norms: npt.ArrayLike, expected_size: float, zero_norms
         refuse_norms(t)
         rescale(t, budget, probabilities)
     if type(zero_norms) is not str or zero_norms != "drop":
-        _validate.choice("zero_norms", zero_norms, ("drop", "spread"))
+        validate.choice("zero_norms", zero_norms, ("drop", "spread"))
         num_positive = np.count_nonzero(t)
         if num_positive < budget:
             probabilities[t == 0] = (budget - num_positive) / (t.size - num_positive)

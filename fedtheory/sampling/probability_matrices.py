@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 
 __all__ = [
     "admissibility_margin",
@@ -47,7 +47,7 @@ def probability_matrix(matrix: npt.ArrayLike) -> Array:
     ...
     ValueError: matrix must have entries of at most the smaller marginal, got 0.6 for clients 0 and 1
     """
-    together = _validate.array("matrix", matrix, ndim=2)
+    together = validate.array("matrix", matrix, ndim=2)
     n = together.shape[0]
     if together.shape != (n, n) or n == 0:
         message = f"matrix must be square, got shape {together.shape}"
@@ -105,7 +105,7 @@ def estimator_variance(matrix: npt.ArrayLike, vectors: npt.ArrayLike) -> Any:
     >>> estimator_variance([[0.5, 0.0], [0.0, 0.5]], [[0.5], [0.5]])
     0.0
     """
-    together, a = _validate.exact("matrix", matrix, 2), _validate.exact("vectors", vectors, 2)
+    together, a = validate.exact("matrix", matrix, 2), validate.exact("vectors", vectors, 2)
     if together.shape != (len(a), len(a)):
         message = f"vectors must have shape (n, d) for a matrix (n, n), got {a.shape} and {together.shape}"
         raise ValueError(message)
@@ -151,10 +151,10 @@ def variance_bound(norms: npt.ArrayLike, probabilities: npt.ArrayLike, v: npt.Ar
     >>> variance_bound([1.0, 2.0], [0.5, 0.25], [0.5, 0.75])
     13.0
     """
-    t = _validate.nonnegative("norms", _validate.array("norms", norms, ndim=1))
-    p = _validate.positive("probabilities", _validate.array("probabilities", probabilities, shape=t.shape))
+    t = validate.nonnegative("norms", validate.array("norms", norms, ndim=1))
+    p = validate.positive("probabilities", validate.array("probabilities", probabilities, shape=t.shape))
     _at_most_one("probabilities", p)
-    return float((t * t * _validate.nonnegative("v", _validate.array("v", v, shape=t.shape)) / p).sum())
+    return float((t * t * validate.nonnegative("v", validate.array("v", v, shape=t.shape)) / p).sum())
 
 
 def admissibility_margin(matrix: npt.ArrayLike, v: npt.ArrayLike) -> float:
@@ -190,7 +190,7 @@ def admissibility_margin(matrix: npt.ArrayLike, v: npt.ArrayLike) -> float:
     """
     together = probability_matrix(matrix)
     p = np.diagonal(together)
-    scaled = np.diag(p * _validate.array("v", v, shape=p.shape))
+    scaled = np.diag(p * validate.array("v", v, shape=p.shape))
     return float(np.linalg.eigvalsh(scaled - (together - np.outer(p, p)))[0])
 
 
@@ -227,7 +227,7 @@ def smallest_uniform_v(matrix: npt.ArrayLike) -> float:
     """
     together = probability_matrix(matrix)
     p = np.diagonal(together)
-    _validate.positive("matrix diagonal", p)
+    validate.positive("matrix diagonal", p)
     root = np.sqrt(p)
     return float(np.linalg.eigvalsh((together - np.outer(p, p)) / np.outer(root, root))[-1])
 

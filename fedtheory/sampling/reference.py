@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.errors import OracleError
 from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, numbers
 from fedtheory.sampling.certificates import certificate
@@ -194,7 +194,7 @@ def rational_probabilities(norms: Numbers, expected_size: Any) -> list[Fraction]
     t = [Fraction(value) for value in np.asarray(norms, dtype=object)]
     n = len(t)
     checked_budget(expected_size, n)
-    m = Fraction(_validate.finite("expected_size", expected_size))
+    m = Fraction(validate.finite("expected_size", expected_size))
     if sum(value > 0 for value in t) <= m:
         return [Fraction(int(value > 0)) for value in t]
     rest, room, largest = Fraction(0), Fraction(0), Fraction(0)

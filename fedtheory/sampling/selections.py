@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from fedtheory import _validate
-from fedtheory.law import Law
+from fedtheory._support import validate
+from fedtheory.statistics.law import Law
 
 __all__ = [
     "Selection",
@@ -50,8 +50,8 @@ def with_replacement(probabilities: Sequence[Any], num_selected: int) -> Law[Sel
     >>> with_replacement([0.25, 0.75], 2)
     Law({(0, 0): 0.0625, (0, 1): 0.375, (1, 1): 0.5625})
     """
-    num_selected = _validate.size("num_selected", num_selected, 0)
-    return (Law(enumerate(_validate.entries("probabilities", probabilities))) ** num_selected).map(_in_order)
+    num_selected = validate.size("num_selected", num_selected, 0)
+    return (Law(enumerate(validate.entries("probabilities", probabilities))) ** num_selected).map(_in_order)
 
 
 def successive(weights: Sequence[Any], num_selected: int) -> Law[Selection]:
@@ -82,8 +82,8 @@ def successive(weights: Sequence[Any], num_selected: int) -> Law[Selection]:
     >>> successive([1, 2, 3], 2)
     Law({(0, 1): 3/20, (0, 2): 4/15, (1, 2): 7/12})
     """
-    weights = _validate.entries("weights", weights)
-    num_selected = _validate.count("num_selected", num_selected, 0, len(weights))
+    weights = validate.entries("weights", weights)
+    num_selected = validate.count("num_selected", num_selected, 0, len(weights))
 
     def one_more(drawn: frozenset[int]) -> Law[frozenset[int]]:
         return Law.proportional({drawn | {k}: weight for k, weight in enumerate(weights) if k not in drawn})
@@ -117,8 +117,8 @@ def uniform_subsets(num_clients: int, num_selected: int) -> Law[Selection]:
     >>> uniform_subsets(3, 2)
     Law({(0, 1): 1/3, (0, 2): 1/3, (1, 2): 1/3})
     """
-    num_clients = _validate.size("num_clients", num_clients, 0)
-    num_selected = _validate.count("num_selected", num_selected, 0, num_clients)
+    num_clients = validate.size("num_clients", num_clients, 0)
+    num_selected = validate.count("num_selected", num_selected, 0, num_clients)
     if num_selected and math.comb(num_clients, num_selected) > _MOST:
         message = f"num_clients must make at most {_MOST} subsets, got {num_clients} for num_selected={num_selected}"
         raise ValueError(message)
@@ -148,7 +148,7 @@ def independent(probabilities: Sequence[Any]) -> Law[Selection]:
     >>> independent([0.5, 0.25])
     Law({(0, 1): 0.125, (0,): 0.375, (1,): 0.125, (): 0.375})
     """
-    coins = (Law({True: p, False: 1 - p}) for p in _validate.entries("probabilities", probabilities))
+    coins = (Law({True: p, False: 1 - p}) for p in validate.entries("probabilities", probabilities))
     return Law.product(*coins).map(lambda taken: tuple(k for k, is_in in enumerate(taken) if is_in))
 
 
@@ -184,11 +184,11 @@ def power_of_choice(
     Law({(0,): 5/12, (1,): 7/12})
     """
     candidates = successive(weights, num_candidates)
-    losses = _validate.entries("losses", losses)
+    losses = validate.entries("losses", losses)
     if len(losses) != len(weights):
         message = f"losses must have shape ({len(weights)},), got ({len(losses)},)"
         raise ValueError(message)
-    m = _validate.count("num_selected", num_selected, high=num_candidates)
+    m = validate.count("num_selected", num_selected, high=num_candidates)
     return candidates.then(lambda members: _largest(members, losses, m))
 
 
@@ -219,9 +219,9 @@ def largest(candidates: Selection, losses: Sequence[Any], num_selected: int) -> 
     >>> largest((0, 2, 3), [5, 9, 5, 7], 2)
     Law({(0, 3): 1/2, (2, 3): 1/2})
     """
-    losses, chosen = _validate.entries("losses", losses), _validate.sequence("candidates", candidates)
-    candidates = tuple(_validate.count("candidates", k, 0, len(losses) - 1) for k in chosen)
-    return _largest(candidates, losses, _validate.count("num_selected", num_selected, 1, len(candidates)))
+    losses, chosen = validate.entries("losses", losses), validate.sequence("candidates", candidates)
+    candidates = tuple(validate.count("candidates", k, 0, len(losses) - 1) for k in chosen)
+    return _largest(candidates, losses, validate.count("num_selected", num_selected, 1, len(candidates)))
 
 
 def _largest(candidates: Selection, losses: Sequence[Any], num_selected: int) -> Law[Selection]:
@@ -256,7 +256,7 @@ def frequencies(law: Law[Selection], num_clients: int) -> tuple[Any, ...]:
     >>> frequencies(with_replacement([0.25, 0.75], 2), 2)
     (0.5, 1.5)
     """
-    num_clients = _validate.size("num_clients", num_clients)
+    num_clients = validate.size("num_clients", num_clients)
 
     def copies(client: int) -> Any:
         return law.mean(lambda chosen: chosen.count(client))

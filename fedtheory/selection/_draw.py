@@ -5,9 +5,9 @@
 
 import numpy as np
 
-from fedtheory._compile import compiled, inlined
-from fedtheory._validate import Array
-from fedtheory._views import IN_CACHE, part, prefetch
+from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.validate import Array
+from fedtheory._support.views import IN_CACHE, part, prefetch
 
 __all__ = [
     "alias_table",

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 
 __all__ = ["pack"]
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._compile import compiled, inlined
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.validate import Array
 from fedtheory.selection._layout import pack
 from fedtheory.valuation.methods import Valuation
 
@@ -40,9 +40,9 @@ def read_memory(memory):
 def checked_averaging(averaging: str | float) -> float:
     """Return the share that old values keep, or ``RUNNING_MEAN``."""
     if isinstance(averaging, str):
-        _validate.choice("averaging", averaging, ("mean",))
+        validate.choice("averaging", averaging, ("mean",))
         return RUNNING_MEAN
-    share = _validate.fraction("averaging", averaging)
+    share = validate.fraction("averaging", averaging)
     if share == 1:
         message = f"averaging must be 'mean' or a number in [0, 1), got {averaging!r}"
         raise ValueError(message)

@@ -10,14 +10,14 @@ from typing import NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._compile import compiled, inlined
-from fedtheory._validate import Array
-from fedtheory._values import listed
-from fedtheory.scheme import Scheme
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.validate import Array
+from fedtheory._support.values import listed
 from fedtheory.selection._draw import keep_largest
 from fedtheory.selection._layout import pack
 from fedtheory.selection.rules import Rules
+from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["ActiveFederated"]
 
@@ -59,12 +59,12 @@ class ActiveFederated:
     initial_loss: float = 0.0
 
     def __post_init__(self) -> None:
-        _validate.count("num_selected", self.num_selected)
-        _validate.counts("sample_counts", np.asarray(self.sample_counts))
-        _validate.fraction("dropped", self.dropped)
-        _validate.nonnegative("sharpness", self.sharpness)
-        _validate.fraction("explored", self.explored)
-        _validate.finite("initial_loss", self.initial_loss)
+        validate.count("num_selected", self.num_selected)
+        validate.counts("sample_counts", np.asarray(self.sample_counts))
+        validate.fraction("dropped", self.dropped)
+        validate.nonnegative("sharpness", self.sharpness)
+        validate.fraction("explored", self.explored)
+        validate.finite("initial_loss", self.initial_loss)
         object.__setattr__(self, "sample_counts", listed(self.sample_counts))
 
     @property
@@ -77,8 +77,8 @@ class ActiveFederated:
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
-        m = _validate.count("num_selected", self.num_selected, 1, weights.size)
-        counts = _validate.array("sample_counts", self.sample_counts, shape=(weights.size,))
+        m = validate.count("num_selected", self.num_selected, 1, weights.size)
+        counts = validate.array("sample_counts", self.sample_counts, shape=(weights.size,))
         by_valuation = max(1, int(np.floor((1 - self.explored) * m + 0.5)))
         return Rules(
             propose=_draw_cohort,

@@ -8,15 +8,15 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._compile import compiled, inlined
-from fedtheory._validate import Array
-from fedtheory.scheme import Scheme
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.validate import Array
 from fedtheory.selection._draw import keep_largest
 from fedtheory.selection._layout import pack
 from fedtheory.selection.active_federated import _draw_by_valuation, _draw_uniformly, _present
 from fedtheory.selection.power_of_choice import _mean_and_reports
 from fedtheory.selection.rules import Rules
+from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["ActiveFederatedByReports"]
 
@@ -53,10 +53,10 @@ class ActiveFederatedByReports:
     explored: float = 0.1
 
     def __post_init__(self) -> None:
-        _validate.count("num_selected", self.num_selected)
-        _validate.fraction("dropped", self.dropped)
-        _validate.nonnegative("sharpness", self.sharpness)
-        _validate.fraction("explored", self.explored)
+        validate.count("num_selected", self.num_selected)
+        validate.fraction("dropped", self.dropped)
+        validate.nonnegative("sharpness", self.sharpness)
+        validate.fraction("explored", self.explored)
 
     @property
     def scheme(self) -> Scheme:
@@ -68,7 +68,7 @@ class ActiveFederatedByReports:
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
         """Return the compiled rules."""
-        m = _validate.count("num_selected", self.num_selected, 1, weights.size)
+        m = validate.count("num_selected", self.num_selected, 1, weights.size)
         # The nudge keeps floor(0.8 * 5) at 4 for fractions that are not binary.
         by_report = int(np.floor((1 - self.explored) * m + 1e-9))
         return Rules(

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._compile import compiled, inlined
-from fedtheory._validate import Array
-from fedtheory._values import listed
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.validate import Array
+from fedtheory._support.values import listed
 from fedtheory.selection._layout import pack
 
 __all__ = ["AlternatingGroups", "Attendance", "Availability", "BernoulliAvailability", "MarkovAvailability"]
@@ -63,12 +63,12 @@ class AlternatingGroups:
 
     def attendance(self, num_clients: int) -> Attendance:
         """Return the rule."""
-        dropout = _validate.fraction("dropout", self.dropout)
+        dropout = validate.fraction("dropout", self.dropout)
         if self.groups is None:
             groups = (np.arange(num_clients) >= (num_clients + 1) // 2).astype(np.float64)
         else:
-            whole = _validate.counts("groups", np.asarray(self.groups), 0, num_clients - 1)
-            groups = _validate.array("groups", whole, shape=(num_clients,))
+            whole = validate.counts("groups", np.asarray(self.groups), 0, num_clients - 1)
+            groups = validate.array("groups", whole, shape=(num_clients,))
         sizes = np.bincount(groups.astype(np.int64))
         absent = np.floor(dropout * sizes + 0.5)
         return Attendance(_take_turns, pack(sizes.size, sizes, absent, groups), np.empty(0))
@@ -115,14 +115,14 @@ class MarkovAvailability:
 
 
 def _probabilities(name: str, value: Any, num_clients: int) -> Array:
-    given = _validate.array(name, value)
+    given = validate.array(name, value)
     wrong = np.flatnonzero((given < 0) | (given > 1))
     if wrong.size:
         message = f"{name} must be in [0, 1], got {given.flat[wrong[0]]}"
         raise ValueError(message)
     if given.ndim == 0:
         return np.full(num_clients, float(given))
-    return _validate.array(name, given, shape=(num_clients,))
+    return validate.array(name, given, shape=(num_clients,))
 
 
 class _Groups(NamedTuple):

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import final
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory.scheme import Scheme
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.selection.availability import Availability
 from fedtheory.selection.rules import Rules, Strategy, rules_of
+from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["Available"]
 
@@ -41,7 +41,7 @@ class Available:
     shortfall: str = "refuse"
 
     def __post_init__(self) -> None:
-        _validate.choice("shortfall", self.shortfall, ("refuse", "allow"))
+        validate.choice("shortfall", self.shortfall, ("refuse", "allow"))
 
     @property
     def scheme(self) -> Scheme:

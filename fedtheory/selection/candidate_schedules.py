@@ -6,7 +6,7 @@ from typing import Any, Protocol, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
+from fedtheory._support import validate
 
 __all__ = ["CandidateSchedule", "DecayingCandidates", "HalfTimeCandidates", "HalvingCandidates", "scheduled"]
 
@@ -32,12 +32,12 @@ class HalvingCandidates:
     every: int = 5000
 
     def __post_init__(self) -> None:
-        _validate.count("every", self.every)
+        validate.count("every", self.every)
 
     def counts(self, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
         """Return d for each round, shape (num_rounds,)."""
         _check(num_rounds, num_selected, num_clients)
-        halvings = np.minimum(np.arange(num_rounds) // min(self.every, _validate.LARGEST_SIZE), 62)
+        halvings = np.minimum(np.arange(num_rounds) // min(self.every, validate.LARGEST_SIZE), 62)
         sizes: Counts = np.maximum(num_clients // 2**halvings, num_selected)
         return sizes
 
@@ -69,7 +69,7 @@ class DecayingCandidates:
     factor: float = 0.9
 
     def __post_init__(self) -> None:
-        _validate.fraction("factor", self.factor)
+        validate.fraction("factor", self.factor)
 
     def counts(self, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
         """Return d for each round, shape (num_rounds,)."""
@@ -85,8 +85,8 @@ class DecayingCandidates:
 
 
 def _check(num_rounds: int, num_selected: int, num_clients: int) -> None:
-    _validate.size("num_rounds", num_rounds, 0)
-    _validate.count("num_selected", num_selected, high=_validate.size("num_clients", num_clients))
+    validate.size("num_rounds", num_rounds, 0)
+    validate.count("num_selected", num_selected, high=validate.size("num_clients", num_clients))
 
 
 def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, num_clients: int) -> Counts:
@@ -122,7 +122,7 @@ def scheduled(schedule: CandidateSchedule, num_rounds: int, num_selected: int, n
     if counts.shape != (num_rounds,):
         message = f"the counts of {schedule!r} must have shape ({num_rounds},), got {counts.shape}"
         raise ValueError(message)
-    checked: Counts = _validate.counts(f"the counts of {schedule!r}", counts, num_selected, num_clients)
+    checked: Counts = validate.counts(f"the counts of {schedule!r}", counts, num_selected, num_clients)
     return checked
 
 

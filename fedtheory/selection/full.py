@@ -8,11 +8,11 @@ from typing import final
 
 import numpy as np
 
-from fedtheory._compile import compiled
-from fedtheory._validate import Array
-from fedtheory.scheme import Scheme
+from fedtheory._support.compiling import compiled
+from fedtheory._support.validate import Array
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules
+from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["Full"]
 

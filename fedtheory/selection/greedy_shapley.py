@@ -8,10 +8,9 @@ from typing import final
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._compile import compiled
-from fedtheory._validate import Array
-from fedtheory.scheme import Scheme
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled
+from fedtheory._support.validate import Array
 from fedtheory.selection._draw import keep_largest
 from fedtheory.selection._layout import pack
 from fedtheory.selection._valued import (
@@ -24,6 +23,7 @@ from fedtheory.selection._valued import (
     weigh_by_size,
 )
 from fedtheory.selection.rules import Rules
+from fedtheory.theorem.scheme import Scheme
 from fedtheory.valuation.methods import Valuation
 
 __all__ = ["GreedyShapley", "UpperConfidenceShapley"]
@@ -60,7 +60,7 @@ class GreedyShapley:
     valuation: str | Valuation = "gtg"
 
     def __post_init__(self) -> None:
-        _validate.count("num_selected", self.num_selected)
+        validate.count("num_selected", self.num_selected)
         checked_averaging(self.averaging)
         checked_valuation(self.valuation)
 
@@ -102,8 +102,8 @@ class UpperConfidenceShapley:
     valuation: str | Valuation = "gtg"
 
     def __post_init__(self) -> None:
-        _validate.count("num_selected", self.num_selected)
-        _validate.nonnegative("exploration", _validate.one("exploration", self.exploration))
+        validate.count("num_selected", self.num_selected)
+        validate.nonnegative("exploration", validate.one("exploration", self.exploration))
         checked_valuation(self.valuation)
 
     @property
@@ -128,7 +128,7 @@ def _greedy_rules(
         select=_select_largest,
         weigh=weigh_by_size,
         value=remember_values,
-        max_selected=_validate.count("num_selected", num_selected, 1, weights.size),
+        max_selected=validate.count("num_selected", num_selected, 1, weights.size),
         table=pack(averaging, exploration),
         memory=memory_of(weights.size),
         valuation=checked_valuation(valuation),

@@ -9,15 +9,15 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._compile import compiled, inlined
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.validate import Array
 from fedtheory.sampling._arguments import checked_budget
 from fedtheory.sampling._newton import write_approximate, write_optimal
-from fedtheory.scheme import Scheme
 from fedtheory.selection._layout import pack
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules
+from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["Independent"]
 
@@ -87,12 +87,12 @@ class Independent:
     num_candidates: int | None = None
 
     def __post_init__(self) -> None:
-        _validate.positive("expected_size", self.expected_size)
-        _validate.choice("probabilities", self.probabilities, LAWS)
-        _validate.count("max_iterations", self.max_iterations)
+        validate.positive("expected_size", self.expected_size)
+        validate.choice("probabilities", self.probabilities, LAWS)
+        validate.count("max_iterations", self.max_iterations)
         if self.num_candidates is not None:
-            _validate.count("num_candidates", self.num_candidates, math.ceil(self.expected_size))
-            _validate.choice("probabilities of candidates", self.probabilities, LAWS[:2])
+            validate.count("num_candidates", self.num_candidates, math.ceil(self.expected_size))
+            validate.choice("probabilities of candidates", self.probabilities, LAWS[:2])
 
     @property
     def scheme(self) -> Scheme:
@@ -107,7 +107,7 @@ class Independent:
         if self.probabilities == "uniform":
             table = pack(budget, _gap_scale(budget / n))
             return Rules(select=_draw_gaps, weigh=_weigh_by_share, max_selected=n, table=table)
-        asked = n if self.num_candidates is None else _validate.count("num_candidates", self.num_candidates, 1, n)
+        asked = n if self.num_candidates is None else validate.count("num_candidates", self.num_candidates, 1, n)
         return Rules(
             select=_choose_all if self.num_candidates is None else _choose_candidates,
             weigh=_send_by_optimal_law if self.probabilities == "optimal" else _send_by_approximate_law,

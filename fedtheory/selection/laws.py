@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, final
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 
 __all__ = ["Fixed", "KnowsItsLaw", "Moments", "Ranked", "Scheduled", "SelectionLaw"]
 

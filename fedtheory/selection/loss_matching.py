@@ -9,18 +9,18 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._compile import compiled, inlined
-from fedtheory._validate import Array
-from fedtheory._values import listed
-from fedtheory._views import part
-from fedtheory.scheme import Scheme
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.validate import Array
+from fedtheory._support.values import listed
+from fedtheory._support.views import part
 from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection._layout import pack
 from fedtheory.selection.matched_losses import matches
 from fedtheory.selection.participation import Everyone, Participation, attending, taking_part
 from fedtheory.selection.rules import Rules
 from fedtheory.selection.threshold_schedules import thresholds
+from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["LossMatching"]
 
@@ -82,17 +82,17 @@ class LossMatching:
     match: str = "loss"
 
     def __post_init__(self) -> None:
-        mask = _validate.mask("priority", self.priority, (None,))
+        mask = validate.mask("priority", self.priority, (None,))
         if not mask.any():
             message = "priority must name at least one priority client, got none"
             raise ValueError(message)
-        p = _validate.nonnegative("shares", _validate.array("shares", self.shares, shape=mask.shape))
+        p = validate.nonnegative("shares", validate.array("shares", self.shares, shape=mask.shape))
         if abs(p[mask].sum() - 1) > 1e-9:
             message = f"shares must sum to 1 over the priority clients, got {p[mask].sum()!r}"
             raise ValueError(message)
-        _validate.horizon("warmup_rounds", self.warmup_rounds)
-        _validate.choice("comparison", self.comparison, ("<", "<="))
-        _validate.choice("match", self.match, tuple(_ASKED))
+        validate.horizon("warmup_rounds", self.warmup_rounds)
+        validate.choice("comparison", self.comparison, ("<", "<="))
+        validate.choice("match", self.match, tuple(_ASKED))
         for name, value in (("priority", mask), ("shares", p), ("threshold", self.threshold)):
             object.__setattr__(self, name, listed(value))
 

@@ -6,8 +6,8 @@
 from dataclasses import dataclass
 from typing import Protocol, final
 
-from fedtheory import _validate
-from fedtheory._compile import compiled
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled
 
 __all__ = ["ClippedLoss", "FairLoss", "LossTransform", "coded"]
 
@@ -30,7 +30,7 @@ class ClippedLoss:
 
     def code(self) -> tuple[float, float]:
         """Return the kind and the level."""
-        return _CLIPPED, float(_validate.finite("level", self.level))
+        return _CLIPPED, float(validate.finite("level", self.level))
 
 
 @final
@@ -46,7 +46,7 @@ class FairLoss:
 
     def code(self) -> tuple[float, float]:
         """Return the kind and q."""
-        return _FAIR, _validate.double("power", _validate.nonnegative("power", self.power))
+        return _FAIR, validate.double("power", validate.nonnegative("power", self.power))
 
 
 def coded(transform: LossTransform | None) -> tuple[float, float]:
@@ -78,7 +78,7 @@ def coded(transform: LossTransform | None) -> tuple[float, float]:
     if kind not in (0.0, _CLIPPED, _FAIR):
         message = f"the kind of {transform!r} must be 0 (none), 1 (clipped) or 2 (fair), got {kind!r}"
         raise ValueError(message)
-    return float(kind), float(_validate.finite("parameter", parameter))
+    return float(kind), float(validate.finite("parameter", parameter))
 
 
 @compiled

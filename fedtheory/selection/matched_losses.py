@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Mask
+from fedtheory._support import validate
+from fedtheory._support.validate import Mask
 
 __all__ = ["Matches", "matches"]
 
@@ -52,10 +52,10 @@ def matches(losses: npt.ArrayLike, weights: npt.ArrayLike, eps: npt.ArrayLike, c
     >>> willing.tolist(), matched.tolist()
     ([[True, True, False]], [[True, False, False]])
     """
-    values = _validate.array("losses", losses)
-    objective = values @ _validate.array("weights", weights, shape=values.shape[-1:])
+    values = validate.array("losses", losses)
+    objective = values @ validate.array("weights", weights, shape=values.shape[-1:])
     gaps = values - objective[..., None]
-    limit = _validate.extended("eps", eps)[..., None]
-    if _validate.choice("comparison", comparison, ("<", "<=")) == "<":
+    limit = validate.extended("eps", eps)[..., None]
+    if validate.choice("comparison", comparison, ("<", "<=")) == "<":
         return Matches(gaps < limit, np.abs(gaps) < limit)
     return Matches(gaps <= limit, np.abs(gaps) <= limit)

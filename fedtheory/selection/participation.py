@@ -5,9 +5,9 @@ from typing import Any, Protocol, final
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory._values import listed
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory._support.values import listed
 
 __all__ = ["Everyone", "Participation", "PriorityDraws", "UniformFraction", "attending", "taking_part"]
 
@@ -77,7 +77,7 @@ class PriorityDraws:
     attendance: Any = 1.0
 
     def __post_init__(self) -> None:
-        _validate.count("num_draws", self.num_draws)
+        validate.count("num_draws", self.num_draws)
         object.__setattr__(self, "attendance", listed(self.attendance))
 
     @property
@@ -106,7 +106,7 @@ class UniformFraction:
     fraction: float
 
     def __post_init__(self) -> None:
-        _validate.positive("fraction", _validate.fraction("fraction", self.fraction))
+        validate.positive("fraction", validate.fraction("fraction", self.fraction))
 
     @property
     def selection(self) -> str:
@@ -194,7 +194,7 @@ def attending(participation: Participation, num_clients: int, num_rounds: int) -
 
 
 def _attendances(value: Any, num_clients: int, num_rounds: int) -> Array:
-    given = _validate.array("attendance", value)
+    given = validate.array("attendance", value)
     if given.shape not in ((), (num_clients,), (num_rounds, num_clients)):
         shapes = f"(), ({num_clients},) or ({num_rounds}, {num_clients})"
         message = f"attendance must have shape {shapes}, got {given.shape}"

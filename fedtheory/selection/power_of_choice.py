@@ -9,12 +9,11 @@ from typing import Literal, NamedTuple, final
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._compile import compiled, inlined
-from fedtheory._validate import Array
-from fedtheory._views import part
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.validate import Array
+from fedtheory._support.views import part
 from fedtheory.sampling.inclusion import inclusion_by_losses, power_of_choice_inclusion
-from fedtheory.scheme import Scheme
 from fedtheory.selection._draw import (
     alias_table,
     client_at,
@@ -28,6 +27,7 @@ from fedtheory.selection.candidate_schedules import CandidateSchedule, refuse_no
 from fedtheory.selection.laws import Fixed, Ranked, Scheduled
 from fedtheory.selection.loss_transforms import LossTransform, coded, transform
 from fedtheory.selection.rules import Rules
+from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["PowerOfChoice"]
 
@@ -63,14 +63,14 @@ class PowerOfChoice:
     transform: LossTransform | None = None
 
     def __post_init__(self) -> None:
-        _validate.count("num_selected", self.num_selected)
+        validate.count("num_selected", self.num_selected)
         if isinstance(self.num_candidates, str):
-            _validate.choice("num_candidates", self.num_candidates, ("all",))
+            validate.choice("num_candidates", self.num_candidates, ("all",))
         elif isinstance(self.num_candidates, int | float | np.number):
-            _validate.count("num_candidates", self.num_candidates, self.num_selected)
+            validate.count("num_candidates", self.num_candidates, self.num_selected)
         else:
             refuse_no_schedule(self.num_candidates)
-        _validate.choice("loss", self.loss, ("exact", "minibatch", "last"))
+        validate.choice("loss", self.loss, ("exact", "minibatch", "last"))
         coded(self.transform)
 
     @property
@@ -83,7 +83,7 @@ class PowerOfChoice:
         if isinstance(self.num_candidates, str):
             return np.array([float(num_clients)])
         if isinstance(self.num_candidates, int | np.integer):
-            return np.array([float(_validate.count("num_candidates", self.num_candidates, 1, num_clients))])
+            return np.array([float(validate.count("num_candidates", self.num_candidates, 1, num_clients))])
         return scheduled(self.num_candidates, num_rounds, self.num_selected, num_clients).astype(np.float64)
 
     def rules(self, weights: Array, num_rounds: int) -> Rules:
@@ -146,7 +146,7 @@ class PowerOfChoice:
 
     def _feasible_counts(self, weights: Array, num_rounds: int) -> Array:
         """Numbers of candidates, once they are known to fit the clients."""
-        m = _validate.count("num_selected", self.num_selected, 1, weights.size)
+        m = validate.count("num_selected", self.num_selected, 1, weights.size)
         counts = self.candidate_counts(weights.size, num_rounds)
         positive, most = int(np.count_nonzero(weights)), int(counts.max(initial=m))
         if positive < most:

@@ -8,15 +8,15 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._compile import compiled, inlined
-from fedtheory._validate import Array
-from fedtheory._views import part
-from fedtheory.scheme import Scheme
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.validate import Array
+from fedtheory._support.views import part
 from fedtheory.selection._draw import alias_table, draw_present
 from fedtheory.selection._layout import pack
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules
+from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["Proportional"]
 
@@ -34,7 +34,7 @@ class Proportional:
     num_selected: int
 
     def __post_init__(self) -> None:
-        _validate.count("num_selected", self.num_selected)
+        validate.count("num_selected", self.num_selected)
 
     @property
     def scheme(self) -> Scheme:

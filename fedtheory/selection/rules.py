@@ -19,8 +19,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.valuation.games import check_num_players
 from fedtheory.valuation.methods import Valuation
 
@@ -172,12 +172,10 @@ class Rules:
                 raise TypeError(message)
         for name in ("table", "memory", "attend_table", "attend_memory"):
             _flat(name, getattr(self, name))
-        _validate.count("max_selected", self.max_selected)
-        _validate.count("max_candidates", self.max_candidates, 0)
-        _validate.count("min_present", self.min_present, 0)
-        _validate.choice(
-            "candidate_loss", self.candidate_loss, ("exact", "minibatch", "mistakes", "minibatch mistakes")
-        )
+        validate.count("max_selected", self.max_selected)
+        validate.count("max_candidates", self.max_candidates, 0)
+        validate.count("min_present", self.min_present, 0)
+        validate.choice("candidate_loss", self.candidate_loss, ("exact", "minibatch", "mistakes", "minibatch mistakes"))
         if self.valuation is not None:
             check_num_players(self.max_selected)
 

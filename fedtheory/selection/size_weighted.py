@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import final
 
-from fedtheory._validate import Array
-from fedtheory.scheme import Scheme
+from fedtheory._support.validate import Array
 from fedtheory.selection._valued import weigh_by_size
 from fedtheory.selection.rules import Rules, Strategy, rules_of
+from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["SizeWeighted"]
 

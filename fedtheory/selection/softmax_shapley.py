@@ -8,10 +8,9 @@ from typing import final
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._compile import compiled
-from fedtheory._validate import Array
-from fedtheory.scheme import Scheme
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled
+from fedtheory._support.validate import Array
 from fedtheory.selection._draw import keep_largest
 from fedtheory.selection._layout import pack
 from fedtheory.selection._valued import (
@@ -23,6 +22,7 @@ from fedtheory.selection._valued import (
     weigh_by_size,
 )
 from fedtheory.selection.rules import Rules
+from fedtheory.theorem.scheme import Scheme
 from fedtheory.valuation.methods import Valuation
 
 __all__ = ["SoftmaxShapley"]
@@ -56,8 +56,8 @@ class SoftmaxShapley:
     valuation: str | Valuation = "gtg"
 
     def __post_init__(self) -> None:
-        _validate.count("num_selected", self.num_selected)
-        checked_averaging(_validate.double("averaging", self.averaging))
+        validate.count("num_selected", self.num_selected)
+        checked_averaging(validate.double("averaging", self.averaging))
         checked_valuation(self.valuation)
 
     @property
@@ -74,7 +74,7 @@ class SoftmaxShapley:
             select=_draw_by_softmax,
             weigh=weigh_by_size,
             value=remember_values,
-            max_selected=_validate.count("num_selected", self.num_selected, 1, weights.size),
+            max_selected=validate.count("num_selected", self.num_selected, 1, weights.size),
             table=pack(checked_averaging(self.averaging)),
             memory=memory_of(weights.size, 1 / weights.size),
             valuation=checked_valuation(self.valuation),

@@ -5,8 +5,8 @@ from typing import Any, Protocol, final
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 
 __all__ = ["AnnealedThreshold", "ThresholdSchedule", "thresholds"]
 
@@ -31,12 +31,12 @@ class AnnealedThreshold:
     end: float = 1.0
 
     def __post_init__(self) -> None:
-        _validate.double("initial", _validate.nonnegative("initial", self.initial))
-        _validate.positive("end", _validate.fraction("end", self.end))
+        validate.double("initial", validate.nonnegative("initial", self.initial))
+        validate.positive("end", validate.fraction("end", self.end))
 
     def thresholds(self, num_rounds: int) -> Array:
         """Return eps for each round, shape (num_rounds,)."""
-        _validate.size("num_rounds", num_rounds, 0)
+        validate.size("num_rounds", num_rounds, 0)
         initial, end = float(self.initial), float(self.end)
         result: Array = initial * np.maximum(1.0 - np.arange(num_rounds) / (end * max(num_rounds, 1)), 0.0)
         return result
@@ -71,9 +71,9 @@ def thresholds(threshold: Any, num_rounds: int) -> Array:
     >>> thresholds(float("inf"), 2)
     array([inf, inf])
     """
-    num_rounds = _validate.size("num_rounds", num_rounds, 0)
+    num_rounds = validate.size("num_rounds", num_rounds, 0)
     given = threshold.thresholds(num_rounds) if callable(getattr(threshold, "thresholds", None)) else threshold
-    raw = _validate.unmasked("threshold", given)
+    raw = validate.unmasked("threshold", given)
     if raw.dtype.kind not in "iuf":
         message = f"threshold must be a real number, one per round, or a schedule, got {threshold!r}"
         raise TypeError(message)

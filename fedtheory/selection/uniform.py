@@ -8,13 +8,13 @@ from typing import final
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._compile import compiled
-from fedtheory._validate import Array
-from fedtheory._views import part, prefetch
-from fedtheory.scheme import Scheme
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled
+from fedtheory._support.validate import Array
+from fedtheory._support.views import part, prefetch
 from fedtheory.selection.laws import Moments
 from fedtheory.selection.rules import Rules
+from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["Uniform"]
 
@@ -37,8 +37,8 @@ class Uniform:
     aggregation: str = "mean"
 
     def __post_init__(self) -> None:
-        _validate.count("num_selected", self.num_selected)
-        _validate.choice("aggregation", self.aggregation, ("mean", "weighted"))
+        validate.count("num_selected", self.num_selected)
+        validate.choice("aggregation", self.aggregation, ("mean", "weighted"))
 
     @property
     def scheme(self) -> Scheme:
@@ -74,7 +74,7 @@ class Uniform:
         return Moments(mean=mean, alpha=alpha, delta=second - alpha * mean**2, noise=second)
 
     def _size(self, num_clients: int) -> int:
-        return int(_validate.count("num_selected", self.num_selected, 1, num_clients))
+        return int(validate.count("num_selected", self.num_selected, 1, num_clients))
 
 
 @compiled

@@ -1,5 +1,5 @@
 """Sweeps: a function or a study at every point of a grid, on threads, processes or a cluster."""
 
-from fedtheory._discover import lazy_names
+from fedtheory._support.discover import lazy_names
 
 __getattr__, __dir__ = lazy_names(__name__, __path__[0])

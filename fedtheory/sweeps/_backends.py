@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from fedtheory import _validate
+from fedtheory._support import validate
 from fedtheory.sweeps.work import Work
 
 __all__ = ["BACKENDS", "Crew", "crew", "packed", "pinned"]
@@ -197,4 +197,4 @@ def number_of_workers(workers: int | None, backend: str) -> int:
     """Return how many work at once: as many as there are processors by default."""
     if backend == "serial":
         return 1
-    return os.cpu_count() or 1 if workers is None else _validate.count("workers", workers)
+    return os.cpu_count() or 1 if workers is None else validate.count("workers", workers)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._wording import short
+from fedtheory._support import validate
+from fedtheory._support.wording import short
 
 __all__ = ["Configuration", "Grid", "canonical", "gridded"]
 
@@ -170,12 +170,12 @@ def gridded(axes: Mapping[str, Sequence[Any]], seeds: int | Sequence[int] | None
     ['d=3, tau=1, seed=7', 'd=9, tau=1, seed=7']
     """
     found = _axes(axes)
-    rng = _validate.count("rng", rng, 0)
+    rng = validate.count("rng", rng, 0)
     if seeds is None:
         return Grid(found, None, None)
     if np.ndim(seeds) == 0:
-        return Grid(found, tuple(range(_validate.count("seeds", seeds))), rng)
-    explicit = _axis("seeds", [_validate.count("seeds", seed, 0) for seed in seeds])  # type: ignore[union-attr]
+        return Grid(found, tuple(range(validate.count("seeds", seeds))), rng)
+    explicit = _axis("seeds", [validate.count("seeds", seed, 0) for seed in seeds])  # type: ignore[union-attr]
     return Grid(found, explicit, None)
 
 

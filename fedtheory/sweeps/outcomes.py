@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._wording import short
+from fedtheory._support.wording import short
 
 __all__ = ["Outcome", "Variable", "from_bytes", "to_bytes", "variables_of"]
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fedtheory import _validate
-from fedtheory._releases import made_by
+from fedtheory._storage.releases import made_by
+from fedtheory._support import validate
 from fedtheory.sweeps._backends import BACKENDS, number_of_workers
 from fedtheory.sweeps.grid import Configuration, gridded
 from fedtheory.sweeps.outcomes import Outcome
@@ -92,8 +92,8 @@ def plan(
     >>> len(found.missing), found.complete, len(found.sampled), found.seconds < 1
     (2, 0, 2, True)
     """
-    size = number_of_workers(workers, _validate.choice("backend", backend, BACKENDS))
-    samples, patience = _validate.count("samples", samples), _validate.nonnegative("patience", patience)
+    size = number_of_workers(workers, validate.choice("backend", backend, BACKENDS))
+    samples, patience = validate.count("samples", samples), validate.nonnegative("patience", patience)
     work, wanted = work_of(function_or_study, quick=quick), gridded(grid, seeds, rng)
     work.refuse(wanted)
     store = None if out is None else inspected(Path(out), work, wanted)

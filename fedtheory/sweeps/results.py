@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fedtheory._files import Writer, json_writer, netcdf_writer, publish
-from fedtheory._validate import choice
+from fedtheory._storage.files import Writer, json_writer, netcdf_writer, publish
+from fedtheory._support.validate import choice
 from fedtheory.statistics import student_mean
 from fedtheory.study import Table
 from fedtheory.sweeps.assembly import FAILED, assembled

@@ -8,10 +8,10 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from pathlib import Path
 from typing import Any
 
-from fedtheory import _validate
-from fedtheory._progress import reported
-from fedtheory._releases import made_by
-from fedtheory._streams import deaf_to_interrupts
+from fedtheory._storage.releases import made_by
+from fedtheory._support import validate
+from fedtheory._support.progress import reported
+from fedtheory._support.streams import deaf_to_interrupts
 from fedtheory.sweeps._backends import BACKENDS, Crew, crew, number_of_workers, packed, pinned
 from fedtheory.sweeps.grid import Configuration, Grid, gridded
 from fedtheory.sweeps.outcomes import Outcome
@@ -93,7 +93,7 @@ def sweep(
     array([[ 7., 13.],
            [11., 17.]])
     """
-    backend = _validate.choice("backend", backend, BACKENDS)
+    backend = validate.choice("backend", backend, BACKENDS)
     size = number_of_workers(workers, backend)
     work, wanted = work_of(function_or_study, quick=quick), gridded(grid, seeds, rng)
     work.refuse(wanted)

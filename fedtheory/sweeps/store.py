@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fedtheory._files import bytes_writer, hold, json_writer, place, read_json, refuse_link
-from fedtheory._releases import release
-from fedtheory._streams import regular
+from fedtheory._storage.files import bytes_writer, hold, json_writer, place, read_json, refuse_link
+from fedtheory._storage.releases import release
+from fedtheory._support.streams import regular
 from fedtheory.sweeps.grid import Configuration, Grid, canonical
 from fedtheory.sweeps.outcomes import Outcome, from_bytes, to_bytes
 from fedtheory.sweeps.work import Work

@@ -14,8 +14,8 @@ from fractions import Fraction as Q
 from random import Random
 from typing import Any
 
-from fedtheory.paper import Bound
 from fedtheory.testing._hypothesis import strategies
+from fedtheory.theorem.paper import Bound
 
 __all__ = ["constants_of"]
 

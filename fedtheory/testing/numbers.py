@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.law import Law
+from fedtheory.statistics.law import Law
 from fedtheory.testing._hypothesis import strategies
 
 __all__ = ["games", "laws", "norms", "norms_and_budgets", "rationals", "weights"]

@@ -9,8 +9,8 @@ members', and the loss of a sample is ``log(1 + sum over the classes of exp(marg
 
 import numpy as np
 
-from fedtheory._compile import compiled_with_reordering
-from fedtheory._exponential import power
+from fedtheory._support.compiling import compiled_with_reordering
+from fedtheory._support.exponential import power
 
 __all__ = ["BLOCK", "add_losses", "to_margins"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 
 __all__ = ["accumulate"]
 
@@ -46,9 +46,9 @@ def accumulate(
     >>> accumulate([3.0, 3.0], [4, 1], [7.0, 7.0], averaging=0.75)
     array([4., 4.])
     """
-    before = _validate.array("values", values, ndim=1)
-    new = _validate.array("of_round", of_round, shape=before.shape)
-    times = _validate.array("counts", counts, shape=before.shape)
+    before = validate.array("values", values, ndim=1)
+    new = validate.array("of_round", of_round, shape=before.shape)
+    times = validate.array("counts", counts, shape=before.shape)
     if np.any(times < 1):
         message = f"counts must be at least 1, this round included, got {times.min():g}"
         raise ValueError(message)

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
+from fedtheory._support import validate
 
 __all__ = ["Game", "Utility", "utility_table"]
 
@@ -119,7 +119,7 @@ def utility_table(utility: Utility | npt.ArrayLike | Sequence[Any], num_players:
 
 def check_num_players(num_players: int) -> int:
     """Return a number of players whose coalitions can all be asked for; estimators are named to those with more."""
-    n = _validate.count("num_players", num_players)
+    n = validate.count("num_players", num_players)
     if n > MOST_PLAYERS:
         message = (
             f"num_players must be at most {MOST_PLAYERS} for exact values (2^n coalitions), got {n}; "

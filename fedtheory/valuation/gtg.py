@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.valuation.games import Game, Utility
 from fedtheory.valuation.permutations import Estimate, marginals, mean_and_error, sweep
 
@@ -58,9 +58,9 @@ def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng
     >>> found.values, found.num_permutations, found.stopped
     (array([ 5., -3.,  2.]), 21, 'converged')
     """
-    n = _validate.count("num_players", num_players)
-    eps = _validate.double("tolerance", _validate.nonnegative("tolerance", tolerance))
-    generator, game = _validate.generator(rng), Game(utility)
+    n = validate.count("num_players", num_players)
+    eps = validate.double("tolerance", validate.nonnegative("tolerance", tolerance))
+    generator, game = validate.generator(rng), Game(utility)
     if abs(game(range(n)) - game(())) < eps:
         return Estimate(np.zeros(n), np.zeros(n), game.num_evaluations, 0, "between-round truncation")
     added: list[Array] = []

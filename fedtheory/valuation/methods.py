@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import final
 
-from fedtheory import _validate
+from fedtheory._support import validate
 
 __all__ = ["Valuation"]
 
@@ -42,6 +42,6 @@ class Valuation:
     num_permutations: int = 200
 
     def __post_init__(self) -> None:
-        _validate.choice("method", self.method, ("exact", "gtg", "permutation"))
-        _validate.nonnegative("tolerance", _validate.one("tolerance", self.tolerance))
-        _validate.count("num_permutations", self.num_permutations)
+        validate.choice("method", self.method, ("exact", "gtg", "permutation"))
+        validate.nonnegative("tolerance", validate.one("tolerance", self.tolerance))
+        validate.count("num_permutations", self.num_permutations)

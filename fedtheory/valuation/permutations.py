@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.valuation.games import Game, Utility
 
 __all__ = ["Estimate", "marginals", "mean_and_error", "permutation_shapley", "sweep"]
@@ -139,10 +139,10 @@ def permutation_shapley(
     >>> found.values, found.standard_errors, found.num_permutations
     (array([5., 3., 2.]), array([0., 0., 0.]), 4)
     """
-    n = _validate.count("num_players", num_players)
-    wanted = _validate.count("num_permutations", num_permutations)
-    each = _validate.choice("first", first, ("any", "each")) == "each"
-    generator, game = _validate.generator(rng), Game(utility)
+    n = validate.count("num_players", num_players)
+    wanted = validate.count("num_permutations", num_permutations)
+    each = validate.choice("first", first, ("any", "each")) == "each"
+    generator, game = validate.generator(rng), Game(utility)
     samples = []
     for _ in range(-(-wanted // n) if each else wanted):
         orders = list(sweep(n, generator)) if each else [generator.permutation(n).tolist()]

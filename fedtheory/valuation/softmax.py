@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.valuation._softmax_coalitions import BLOCK, add_losses, to_margins
 from fedtheory.valuation.games import check_num_players
 
@@ -60,11 +60,11 @@ def softmax_utilities(
     >>> np.exp(-softmax_utilities(np.zeros(4), after, [1, 3], [[0.0]], [1]))
     array([2.        , 1.33333333, 4.        , 2.73205081])
     """
-    x, returned = _validate.array("features", features, ndim=2), _validate.array("models", models, ndim=2)
+    x, returned = validate.array("features", features, ndim=2), validate.array("models", models, ndim=2)
     num_players, dim = returned.shape
     check_num_players(num_players)
-    start = _validate.array("before", before, shape=(dim,))
-    n = _validate.positive("weights", _validate.array("weights", weights, shape=(num_players,)))
+    start = validate.array("before", before, shape=(dim,))
+    n = validate.positive("weights", validate.array("weights", weights, shape=(num_players,)))
     if n.max() > _WIDEST_RATIO * n.min():
         message = f"weights must be within a factor of {_WIDEST_RATIO:g}, got {n.min():g} and {n.max():g}"
         raise ValueError(message)
@@ -75,7 +75,7 @@ def softmax_utilities(
     if rest or num_classes < 2:
         message = f"models must have C (f + 1) columns with f = {x.shape[1]} features and C >= 2, got {dim}"
         raise ValueError(message)
-    y = _validate.counts("labels", np.asarray(labels), 0, num_classes - 1)
+    y = validate.counts("labels", np.asarray(labels), 0, num_classes - 1)
     if y.shape != (len(x),):
         message = f"labels must have shape ({len(x)},) as there are samples, got {y.shape}"
         raise ValueError(message)

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from fedtheory._streams import deaf_to_interrupts
+from fedtheory._support.streams import deaf_to_interrupts
 from fedtheory.verification.catalogue import known_claims, one_claim
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.own_claims import claims_of

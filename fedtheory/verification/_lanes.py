@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.paper import overheard
+from fedtheory.theorem.paper import overheard
 from fedtheory.verification._climbs import Step, climb, height
 from fedtheory.verification._moves import cornered
 from fedtheory.verification.claims import Claim, is_own

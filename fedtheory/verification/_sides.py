@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from fedtheory._wording import short_exponent, told_apart, written
+from fedtheory._support.wording import short_exponent, told_apart, written
 from fedtheory.verification.plain_rows import Row
 
 __all__ = ["comparison"]

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable
 from importlib.resources import files
 
-from fedtheory import _validate, bounds, claims
-from fedtheory._discover import members
-from fedtheory.paper import Bound, is_bound
+from fedtheory import bounds, claims
+from fedtheory._support import validate
+from fedtheory._support.discover import members
+from fedtheory.theorem.paper import Bound, is_bound
 from fedtheory.verification.claims import KINDS, Claim
 
 __all__ = ["close_to", "known_bounds", "known_claims", "known_tapes", "matching", "one_claim", "select_claims"]
@@ -118,9 +119,9 @@ def select_claims(
     known = known_claims() if among is None else among
     named = _named(known, keys)
     if paper is not None:
-        _validate.choice("paper", paper, tuple(sorted({claim.statement.paper.key for claim in known.values()})))
+        validate.choice("paper", paper, tuple(sorted({claim.statement.paper.key for claim in known.values()})))
     if kind is not None:
-        _validate.choice("kind", kind, KINDS)
+        validate.choice("kind", kind, KINDS)
     chosen = [claim for claim in named if paper in (None, claim.statement.paper.key) and kind in (None, claim.kind)]
     if not chosen:
         message = f"keys, paper and kind must leave a claim, got {len(named)} claims, none of {paper} and {kind}"

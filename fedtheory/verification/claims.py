@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from fedtheory.paper import Bound, Statement
+from fedtheory.theorem.paper import Bound, Statement
 from fedtheory.verification.findings import FAILS, HOLDS, Finding
 
 __all__ = ["BUDGETS", "KINDS", "REFUTED", "Check", "Claim", "claim"]

@@ -5,8 +5,8 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from fedtheory._summary import Summary
-from fedtheory._wording import written
+from fedtheory._support.summary import Summary
+from fedtheory._support.wording import written
 from fedtheory.verification._summing_up import LEAST_SHARE, summed_up
 from fedtheory.verification.claims import Claim, is_own
 from fedtheory.verification.findings import ERROR, FAILS, HOLDS, Finding

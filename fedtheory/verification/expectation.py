@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory.interval import Interval
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory.statistics.interval import Interval
 from fedtheory.verification.findings import Finding
 
 __all__ = ["mean_at_most", "sequential_mean_at_most"]
@@ -61,7 +61,7 @@ def mean_at_most(
         f"{side} confidence limit",
         dict(instance or {}),
         reason=reason,
-        risk=1 - _validate.confidence(confidence),
+        risk=1 - validate.confidence(confidence),
     )
 
 
@@ -114,12 +114,12 @@ def sequential_mean_at_most(
     >>> found.holds, found.side, round(found.risk, 3), found.instance["num_samples"] < 1000
     (True, 'upper confidence limit', 0.001, True)
     """
-    _validate.count("batch", batch)
+    validate.count("batch", batch)
     samples = np.empty(0)
     finding = mean_at_most(Interval(-np.inf, np.inf), predicted, confidence=confidence)
-    while finding.holds is None and len(samples) < _validate.count("most", most):
+    while finding.holds is None and len(samples) < validate.count("most", most):
         size = min(batch, most - len(samples))
-        samples = np.concatenate([samples, _validate.array("draws", draw(size), shape=(size,))])
+        samples = np.concatenate([samples, validate.array("draws", draw(size), shape=(size,))])
         limits, words = interval(samples, confidence=confidence), {**(instance or {}), "num_samples": len(samples)}
         finding = mean_at_most(limits, predicted, confidence=confidence, instance=words)
     return finding

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, final
 
-from fedtheory import _validate
+from fedtheory._support import validate
 
 __all__ = [
     "ERROR",
@@ -80,7 +80,7 @@ class Finding:
     baseline: Any = None
 
     def __post_init__(self) -> None:
-        _validate.choice("relation", self.relation, ("<=", ">=", "=="))
+        validate.choice("relation", self.relation, ("<=", ">=", "=="))
         if type(self.holds) not in (bool, type(None)):
             message = f"holds must be True, False or None, got {self.holds!r}"
             raise ValueError(message)
@@ -90,7 +90,7 @@ class Finding:
         if self.baseline is not None and not (_is_number(self.baseline) and abs(self.baseline) < math.inf):
             message = f"baseline must be a finite number, got {self.baseline!r}"
             raise ValueError(message)
-        slack = _validate.nonnegative("slack", self.slack)
+        slack = validate.nonnegative("slack", self.slack)
         shown = _shown(self.measured, self.relation, self.predicted, slack) if self.applicable else None
         if self.holds is not None and self.holds is not shown:
             message = f"holds must be what the sides say, {shown}, got {self.holds} for {self._in_words}"
@@ -304,7 +304,7 @@ def _compared(
     scale: float = 0.0,
     baseline: Any = None,
 ) -> Finding:
-    rtol, scale = _validate.nonnegative("rtol", rtol), _validate.nonnegative("scale", scale)
+    rtol, scale = validate.nonnegative("rtol", rtol), validate.nonnegative("scale", scale)
     exact = all(isinstance(side, int | Fraction) for side in (measured, predicted))
     # An infinite side must not make the slack infinite, which would forgive everything.
     sizes = [scale, *(abs(side) for side in (measured, predicted) if abs(side) < math.inf)]

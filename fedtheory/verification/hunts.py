@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory import _validate
+from fedtheory._support import validate
 from fedtheory.verification._climbs import Step, height
 from fedtheory.verification._jobs import Shipped, arrived, in_order, shipped
 from fedtheory.verification._lanes import lanes
@@ -143,7 +143,7 @@ def hunting(
     """
     quarry = one_claim(claim) if isinstance(claim, str) else claim
     budget = _budget(seconds, evaluations)
-    seeds, jobs = _validate.seed_sequence(rng), _validate.count("jobs", jobs)
+    seeds, jobs = validate.seed_sequence(rng), validate.count("jobs", jobs)
     best: Step | None = None
     told: Hunt | None = None
     with closing(_steps(quarry, seeds, tuple(start), budget, jobs)) as steps:
@@ -175,8 +175,8 @@ class _Budget(NamedTuple):
 
 
 def _budget(seconds: float, evaluations: int | None) -> _Budget:
-    limit = None if evaluations is None else _validate.count("evaluations", evaluations)
-    return _Budget(time.monotonic() + _validate.positive("seconds", seconds), limit)
+    limit = None if evaluations is None else validate.count("evaluations", evaluations)
+    return _Budget(time.monotonic() + validate.positive("seconds", seconds), limit)
 
 
 def _worse(best: Step | None, step: Step) -> Step:

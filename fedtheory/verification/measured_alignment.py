@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.bounds import fedalign
 from fedtheory.engine.inclusion import Inclusions
-from fedtheory.interval import Interval
 from fedtheory.statistics import student_mean
+from fedtheory.statistics.interval import Interval
 
 __all__ = ["AlignmentTerms", "alignment_terms"]
 

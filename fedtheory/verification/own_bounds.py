@@ -9,12 +9,12 @@ from typing import Any, final
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._wording import short
+from fedtheory._support import validate
+from fedtheory._support.wording import short
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance.checks import Check, conformance, named
 from fedtheory.conformance.results import Conformance
-from fedtheory.paper import standing_in
+from fedtheory.theorem.paper import standing_in
 from fedtheory.verification.catalogue import known_tapes, select_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
@@ -115,8 +115,8 @@ def bound_checks(
     ['runs', 'number', 'inputs', 'same answer', 'holds', 'decides', 'survives a hunt']
     """
     [known] = select_claims(claim) if isinstance(claim, str) else [claim]
-    watch, count = Watch(_validate.positive("patience", patience)), _validate.count("num_instances", num_instances)
-    trial = _Trial(known, function, watch, _validate.boolean("exact", exact), _validate.seed_sequence(rng))
+    watch, count = Watch(validate.positive("patience", patience)), validate.count("num_instances", num_instances)
+    trial = _Trial(known, function, watch, validate.boolean("exact", exact), validate.seed_sequence(rng))
     _refuse_what_does_not_ask(trial, count)
     works: dict[str, Callable[[], Any]] = {
         "runs": partial(_on_instances, trial, 1),

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from fedtheory._discover import modules
+from fedtheory._support.discover import modules
 from fedtheory.verification.claims import Claim
 
 __all__ = ["claim_packages", "claims_of"]

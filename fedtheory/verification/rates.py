@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory.interval import Interval
+from fedtheory._support import validate
 from fedtheory.statistics import student_interval
+from fedtheory.statistics.interval import Interval
 from fedtheory.verification.findings import Finding
 
 __all__ = ["Fit", "fitted_order", "order_at_least", "order_equal_to"]
@@ -56,13 +56,13 @@ def fitted_order(sizes: npt.ArrayLike, errors: npt.ArrayLike) -> Fit:
     >>> round(fit.order, 12), round(fit.factor, 12), fit.standard_error < 1e-12
     (1.0, 6.0, True)
     """
-    x = _validate.array("sizes", sizes, ndim=1)
-    y = _validate.array("errors", errors, shape=x.shape)
+    x = validate.array("sizes", sizes, ndim=1)
+    y = validate.array("errors", errors, shape=x.shape)
     if len(x) < 3:
         message = f"sizes must have at least 3 entries, got {len(x)}"
         raise ValueError(message)
-    log_x = np.log(_validate.positive("sizes", x))
-    log_y = np.log(_validate.positive("errors", y))
+    log_x = np.log(validate.positive("sizes", x))
+    log_y = np.log(validate.positive("errors", y))
     centered = log_x - log_x.mean()
     spread = float(centered @ centered)
     slope = float(centered @ log_y) / spread
@@ -111,7 +111,7 @@ def order_at_least(
     (True, False)
     """
     lower, upper = fit.limits(confidence)
-    threshold = stated - _validate.nonnegative("allowance", allowance)
+    threshold = stated - validate.nonnegative("allowance", allowance)
     holds = True if lower >= threshold else False if upper < threshold else None
     measured, side = (upper, "upper") if holds is False else (lower, "lower")
     return Finding(
@@ -171,7 +171,7 @@ def order_equal_to(
         holds,
         f"{'nearer' if outside else 'farther'} confidence limit",
         {**_described(fit), **(instance or {})},
-        slack=_validate.nonnegative("allowance", allowance),
+        slack=validate.nonnegative("allowance", allowance),
         reason="" if holds is not None else _undecided(lower, upper, stated),
         risk=1 - confidence,
     )

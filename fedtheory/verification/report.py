@@ -6,8 +6,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from fedtheory._letters import mathml
-from fedtheory._wording import told_apart
+from fedtheory._support.wording import told_apart
+from fedtheory.theorem._letters import mathml
 from fedtheory.verification.conclusions import Verdict
 from fedtheory.verification.findings import FAILS
 from fedtheory.verification.plain_rows import Row, rows

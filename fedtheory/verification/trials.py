@@ -10,7 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
-from fedtheory import _validate
+from fedtheory._support import validate
 from fedtheory.verification.catalogue import known_tapes
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, not_applicable
@@ -78,8 +78,8 @@ def reproduce(claim: Claim, rng: Any, index: int) -> Finding:
     """
     if index == STORED:
         return _found(replay(claim, _stored(claim)))
-    seeds = _validate.seed_sequence(rng)
-    own = (*seeds.spawn_key, zlib.crc32(claim.key.encode()), _validate.horizon("index", index))
+    seeds = validate.seed_sequence(rng)
+    own = (*seeds.spawn_key, zlib.crc32(claim.key.encode()), validate.horizon("index", index))
     return _found(claim.check(np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=own))))
 
 

@@ -5,7 +5,7 @@ from contextlib import closing
 from functools import partial
 from typing import Any
 
-from fedtheory import _validate
+from fedtheory._support import validate
 from fedtheory.verification._jobs import in_order
 from fedtheory.verification._spending import first_batch, on_batch, spent
 from fedtheory.verification.catalogue import known_tapes, select_claims
@@ -93,14 +93,14 @@ def verdicts_of(
     >>> [verdict.key for verdict in verdicts_of(select_claims("power-of-choice:lemma-b1"))]
     ['power-of-choice:lemma-b1']
     """
-    seeds, tapes = _validate.seed_sequence(rng), known_tapes()
+    seeds, tapes = validate.seed_sequence(rng), known_tapes()
     entropy_of(seeds)
-    claims, jobs = list(selected), _validate.count("jobs", jobs)
+    claims, jobs = list(selected), validate.count("jobs", jobs)
     if isinstance(budget, str):
-        budget = _validate.choice("budget", budget, BUDGETS)
+        budget = validate.choice("budget", budget, BUDGETS)
         yield from examined([(claim, claim.num_instances(budget)) for claim in claims], seeds, jobs)
     else:
-        trials = spent(claims, seeds, tapes, _validate.positive("budget", budget), jobs)
+        trials = spent(claims, seeds, tapes, validate.positive("budget", budget), jobs)
         yield from (concluded(claim, seeds, found) for claim, found in trials)
 
 
@@ -133,7 +133,7 @@ def examined(sizes: Sequence[tuple[Claim, int]], rng: Any = 0, jobs: int = 1) ->
     >>> [(verdict.verdict, verdict.num_instances) for verdict in examined(sizes, rng=3)]
     [('holds', 6), ('holds', 8)]
     """
-    seeds, tapes = _validate.seed_sequence(rng), known_tapes()
+    seeds, tapes = validate.seed_sequence(rng), known_tapes()
     batches = [first_batch(claim, count, tapes.get(claim.key), jobs) for claim, count in sizes]
     with closing(in_order(partial(on_batch, seeds), batches, jobs)) as results:
         for (claim, _), trials in zip(sizes, results, strict=True):
@@ -175,7 +175,7 @@ def examine(
     5
     """
     wanted = claim.num_instances("quick") if num_instances is None else num_instances
-    count = 1 if claim.is_single else _validate.count("num_instances", wanted)
-    seeds = _validate.seed_sequence(rng)
+    count = 1 if claim.is_single else validate.count("num_instances", wanted)
+    seeds = validate.seed_sequence(rng)
     entropy_of(seeds)
     return concluded(claim, seeds, tried(claim, seeds, range(count), None if claim.is_single else tape))

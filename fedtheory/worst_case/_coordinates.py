@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.worst_case._double_double import DoubleDouble, Numbers, cholesky, rounded, widened
 from fedtheory.worst_case._interior import Data, State, power_of_two
 from fedtheory.worst_case._rational import Exact, independent, inverse, over_common, solve_exactly

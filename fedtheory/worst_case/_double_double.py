@@ -15,8 +15,8 @@ from typing import Any, final
 
 import numpy as np
 
-from fedtheory._compile import compiled, inlined
-from fedtheory._validate import Array
+from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.validate import Array
 
 __all__ = [
     "DoubleDouble",

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fedtheory._semidefinite import root
-from fedtheory._validate import Array
+from fedtheory._support.semidefinite import root
+from fedtheory._support.validate import Array
 from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.function_classes import Point

@@ -17,7 +17,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.worst_case._double_double import (
     DoubleDouble,
     Numbers,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.worst_case._embedding import Embedding, Places
 from fedtheory.worst_case.function_classes import Point
 from fedtheory.worst_case.gram import Vector

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
-from fedtheory import _validate
-from fedtheory._wording import shown
+from fedtheory._support import validate
+from fedtheory._support.wording import shown
 
 __all__ = ["Setting", "check_block", "rational", "setting", "step_sizes"]
 
@@ -53,17 +53,17 @@ class Setting:
         return self.constants[name]
 
 
-def rational(name: str, value: Any, check: Any = _validate.nonnegative) -> Fraction:
+def rational(name: str, value: Any, check: Any = validate.nonnegative) -> Fraction:
     """Return a number as the exact rational that it is."""
-    number = _validate.one(name, check(name, value))
+    number = validate.one(name, check(name, value))
     return Fraction(number) if isinstance(number, int | Fraction) else Fraction(float(number))
 
 
 def step_sizes(value: Any, num_steps: int) -> tuple[Fraction, ...]:
     """Return one step size per step, from one number or a sequence of them."""
     if not isinstance(value, Sequence) and getattr(value, "ndim", 0) == 0:
-        return (rational("step_size", value, _validate.positive),) * num_steps
-    sizes = tuple(rational("step_size", size, _validate.positive) for size in _validate.sequence("step_size", value))
+        return (rational("step_size", value, validate.positive),) * num_steps
+    sizes = tuple(rational("step_size", size, validate.positive) for size in validate.sequence("step_size", value))
     if len(sizes) != num_steps:
         message = f"step_size must be one number or {num_steps}, one per step, got {len(sizes)}"
         raise ValueError(message)
@@ -72,13 +72,13 @@ def step_sizes(value: Any, num_steps: int) -> tuple[Fraction, ...]:
 
 def setting(num_steps: int, step_size: Any, *, mu: Any, L: Any, **constants: Any) -> Setting:
     """Check what a class is made of, and take the units out; constants that are None are left out."""
-    low, high = rational("mu", mu, _validate.positive), rational("L", L, _validate.positive)
+    low, high = rational("mu", mu, validate.positive), rational("L", L, validate.positive)
     if low >= high:
         message = f"mu must be below L, got mu={shown(mu)} and L={shown(L)} (with mu = L every client is a parabola)"
         raise ValueError(message)
-    checks = {"distance2": _validate.positive}
+    checks = {"distance2": validate.positive}
     given = {
-        name: rational(name, value, checks.get(name, _validate.nonnegative))
+        name: rational(name, value, checks.get(name, validate.nonnegative))
         for name, value in constants.items()
         if value is not None
     }
@@ -100,7 +100,7 @@ def _power_of_two(number: Fraction) -> Fraction:
 
 def check_block(size: int, max_block: Any) -> int:
     """Refuse a program whose largest block is larger than allowed, and return the limit."""
-    limit = _validate.count("max_block", max_block)
+    limit = validate.count("max_block", max_block)
     if size > limit:
         message = f"the largest block must have at most {limit} rows (max_block= raises it), got {size}"
         raise ValueError(message)

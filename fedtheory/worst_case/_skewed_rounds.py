@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._comparison import unmet
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
+from fedtheory.theorem._comparison import unmet
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._exchangeable import Scene
 from fedtheory.worst_case._nested_noises import Noises
@@ -40,7 +40,7 @@ def skews(given: Setting, rho_diagonal: Any, rho_tilde: Any, num_selected: int) 
     for sentence in filter(None, broken):
         message = f"no federation has these constants: {sentence}"
         raise AssumptionViolated(message)
-    return Skews(rho, tilde, _validate.count("num_selected", num_selected))
+    return Skews(rho, tilde, validate.count("num_selected", num_selected))
 
 
 class Round(NamedTuple):

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.paper import Bound
+from fedtheory.theorem.paper import Bound
 from fedtheory.worst_case._exchangeable import drifting_round
 from fedtheory.worst_case._settings import setting
 from fedtheory.worst_case._single_functions import largest_gradient, largest_loss_removed

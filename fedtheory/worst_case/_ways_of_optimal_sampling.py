@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.bounds import optimal_client_sampling as ocs
-from fedtheory.paper import Bound
+from fedtheory.theorem.paper import Bound
 from fedtheory.worst_case._exchangeable import accelerated_round
 from fedtheory.worst_case._sampled import sampled_step
 from fedtheory.worst_case._settings import setting

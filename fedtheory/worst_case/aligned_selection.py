@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.worst_case._aligned import CELLS, aligned_round
 from fedtheory.worst_case._embedding import Embedding
@@ -109,12 +109,12 @@ def fedalign(
     """
     constants = {"distance2": distance2, "objective_gap": objective_gap}
     constants |= {"client_gap": client_gap, "threshold": threshold}
-    given = setting(_validate.count("local_steps", local_steps), step_size, mu=mu, L=L, **constants)
-    _validate.choice("objective", objective, ("distance", "gap"))
-    _validate.choice("minima", minima, ("equal", "free"))
+    given = setting(validate.count("local_steps", local_steps), step_size, mu=mu, L=L, **constants)
+    validate.choice("objective", objective, ("distance", "gap"))
+    validate.choice("minima", minima, ("equal", "free"))
     for cell in cells:
-        _validate.choice("cells", cell, CELLS)
-    rule = _Rule(rational("share", share, _validate.positive), given["threshold"], minima == "equal")
+        validate.choice("cells", cell, CELLS)
+    rule = _Rule(rational("share", share, validate.positive), given["threshold"], minima == "equal")
     check_block(3 * len(given.steps) + 8, max_block)
     plays = {play.scene.program: play for play in _plays(given, rule, objective, cells)}
     attain = partial(_instance, plays, given, rule, objective)

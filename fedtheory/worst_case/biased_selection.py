@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.worst_case._embedding import Embedding, Places, vertices
 from fedtheory.worst_case._exchangeable import Scene
 from fedtheory.worst_case._halves import top_clients
@@ -109,12 +109,12 @@ def power_of_choice(
     >>> [round(power_of_choice(2, 2, 1, 1, Q(1, 4), **constants, minima=m).value, 5) for m in ("equal", "free")]
     [1.16156, 1.30354]
     """
-    steps = _validate.count("local_steps", local_steps) * _validate.count("num_rounds", num_rounds)
+    steps = validate.count("local_steps", local_steps) * validate.count("num_rounds", num_rounds)
     given = setting(steps, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
-    clients = _validate.count("num_clients", num_clients, low=2)
-    candidates = _validate.count("num_candidates", num_candidates, high=clients)
-    choice = _Choice(clients, candidates, _validate.count("num_selected", num_selected, high=candidates))
-    _validate.choice("minima", minima, ("equal", "free"))
+    clients = validate.count("num_clients", num_clients, low=2)
+    candidates = validate.count("num_candidates", num_candidates, high=clients)
+    choice = _Choice(clients, candidates, validate.count("num_selected", num_selected, high=candidates))
+    validate.choice("minima", minima, ("equal", "free"))
     plays = {play.scene.program: play for play in _plays(given, choice, num_rounds, minima, max_block)}
     attain = partial(_instance, plays, given, choice, num_rounds)
     return worst_of([prove(program) for program in plays], given, "distance", attain)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedtheory._semidefinite import is_semidefinite
+from fedtheory._support.semidefinite import is_semidefinite
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._rational import over_common
 from fedtheory.worst_case.gram import Program

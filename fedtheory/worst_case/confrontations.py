@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
 
-from fedtheory.paper import Bound
+from fedtheory.theorem.paper import Bound
 from fedtheory.worst_case._exchangeable import Scene
 from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case.enclosures import Proof, prove

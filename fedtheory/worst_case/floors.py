@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory import _validate
+from fedtheory._support import validate
 from fedtheory.worst_case._embedding import Embedding, vertices
 from fedtheory.worst_case._exchangeable import Scene, fixed_round
 from fedtheory.worst_case._settings import Setting, check_block, setting
@@ -67,8 +67,8 @@ def error_floor(
     >>> [round(floor.value, 3) for floor in floors]
     [0.234, 0.02]
     """
-    given = setting(_validate.count("local_steps", local_steps), step_size, mu=mu, L=L, objective_gap=objective_gap)
-    _validate.choice("objective", objective, ("distance", "gap"))
+    given = setting(validate.count("local_steps", local_steps), step_size, mu=mu, L=L, objective_gap=objective_gap)
+    validate.choice("objective", objective, ("distance", "gap"))
     check_block(len(given.steps) + 3, max_block)
     if (rho_diagonal is None) != (rho_tilde is None) or (rho_tilde is not None and objective == "gap"):
         message = "rho_diagonal and rho_tilde must be given both, and for the distance, or neither"
@@ -77,7 +77,7 @@ def error_floor(
         scene = skewed_floor(given, *skews(given, rho_diagonal, rho_tilde, 1)[:2])
         found = Round(given, scene, prove(scene.program))
         return worst_of([found.proof], given, objective, lambda _: attained([found]))
-    _validate.count("local_steps", local_steps, low=2)
+    validate.count("local_steps", local_steps, low=2)
     scene = fixed_round(given, objective)
     return worst_of([prove(scene.program)], given, objective, partial(_instance, scene, given, objective))
 

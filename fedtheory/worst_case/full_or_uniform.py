@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.worst_case._embedding import Embedding, Places, vertices
 from fedtheory.worst_case._exchangeable import FIRST_NOISE, Scene, averaged_rounds
 from fedtheory.worst_case._nested_noises import Noises
@@ -118,12 +118,12 @@ def fedavg(
     >>> lower <= (1 - Q(1, 40)) ** 2 <= upper, round(worst.value, 4)
     (True, 0.9506)
     """
-    num_steps = _validate.count("local_steps", local_steps) * _validate.count("num_rounds", num_rounds)
+    num_steps = validate.count("local_steps", local_steps) * validate.count("num_rounds", num_rounds)
     constants = {"distance2": distance2, "objective_gap": objective_gap, "gradient_noise": gradient_noise}
     given = setting(num_steps, step_size, mu=mu, L=L, **constants)
     scheme = _scheme(sampling, num_selected, num_clients, noisy=given["gradient_noise"] > 0)
-    _validate.choice("objective", objective, _OBJECTIVES)
-    _validate.choice("functions", functions, _FUNCTIONS)
+    validate.choice("objective", objective, _OBJECTIVES)
+    validate.choice("functions", functions, _FUNCTIONS)
     if given["gradient_noise"] and (num_rounds > 1 or functions == "quadratic" or objective == "gap"):
         message = (
             "gradient_noise must be 0 but for the distance after one round over all functions: later rounds mix a "
@@ -142,8 +142,8 @@ def fedavg(
 
 
 def _scheme(sampling: str, num_selected: int | None, num_clients: int | None, *, noisy: bool) -> _Scheme:
-    _validate.choice("sampling", sampling, _SAMPLINGS)
-    clients = None if num_clients is None else _validate.count("num_clients", num_clients, low=2)
+    validate.choice("sampling", sampling, _SAMPLINGS)
+    clients = None if num_clients is None else validate.count("num_clients", num_clients, low=2)
     if sampling == "all":
         if num_selected not in (None, num_clients):
             message = f"num_selected must be left out with sampling='all', got {num_selected}"
@@ -156,7 +156,7 @@ def _scheme(sampling: str, num_selected: int | None, num_clients: int | None, *,
         message = f"num_selected and, for distinct clients, num_clients must be given with sampling={sampling!r}"
         raise ValueError(message)
     most = clients if sampling == "distinct" else None
-    return _Scheme(sampling, clients, _validate.count("num_selected", num_selected, high=most))
+    return _Scheme(sampling, clients, validate.count("num_selected", num_selected, high=most))
 
 
 def _sampled_tree(

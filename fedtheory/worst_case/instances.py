@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 
 __all__ = ["ClientFunction", "History", "Instance", "Interpolant", "Outcome", "Parabola"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.sampling.optimal import optimal_probabilities
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._exchangeable import Scene
@@ -80,15 +80,15 @@ def optimal_client_sampling(
     [0.99274, 1.0009]
     """
     given = setting(1, step_size, mu=mu, L=L, distance2=distance2, objective_gap=objective_gap)
-    shares = [rational("weights", weight, _validate.positive) for weight in weights]
+    shares = [rational("weights", weight, validate.positive) for weight in weights]
     if sum(shares) != 1 or len(shares) < 2:
         message = f"weights must be those of two or more clients and sum to 1 exactly, got the sum {float(sum(shares))}"
         raise ValueError(message)
-    size = rational("expected_size", expected_size, _validate.positive)
+    size = rational("expected_size", expected_size, validate.positive)
     if size > len(shares):
         message = f"expected_size must be at most the number of clients {len(shares)}, got {size}"
         raise ValueError(message)
-    _validate.choice("probabilities", probabilities, ("optimal", "uniform"))
+    validate.choice("probabilities", probabilities, ("optimal", "uniform"))
     check_block(3 * len(shares), max_block)
     scene = sampled_step(given, shares, size, probabilities)
     attain = partial(_instance, scene, given, shares, size, probabilities)

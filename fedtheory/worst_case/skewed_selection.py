@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from fedtheory import _validate
+from fedtheory._support import validate
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._settings import Setting, check_block, rational, setting, step_sizes
 from fedtheory.worst_case._skewed import skewed_round
@@ -86,7 +86,7 @@ def skew_class(
     (True, 1.2275)
     """
     constants = {"distance2": distance2, "objective_gap": objective_gap, "gradient_noise": gradient_noise, "G2": G2}
-    given = setting(_validate.count("local_steps", local_steps), step_size, mu=mu, L=L, **constants)
+    given = setting(validate.count("local_steps", local_steps), step_size, mu=mu, L=L, **constants)
     check_block(len(given.steps) + 3, max_block)
     found = _round(given, skews(given, rho_diagonal, rho_tilde, num_selected), functions)
     return worst_of([found.proof], given, "distance", lambda _: attained([found]))
@@ -94,7 +94,7 @@ def skew_class(
 
 def _round(given: Setting, ratios: Skews, functions: str, narrow: float = NARROW) -> Round:
     """Enclose the worst case of a round."""
-    _validate.choice("functions", functions, ("all", "quadratic"))
+    validate.choice("functions", functions, ("all", "quadratic"))
     quadratic = functions == "quadratic"
     if quadratic and given["gradient_noise"]:
         message = "gradient_noise must be 0 with functions='quadratic', whose noise is not in the programs"
@@ -161,7 +161,7 @@ def skew_class_horizon(
     >>> abs(two.value - again.value) < 1e-4
     True
     """
-    steps, tau = _validate.count("num_steps", num_steps), _validate.count("local_steps", local_steps)
+    steps, tau = validate.count("num_steps", num_steps), validate.count("local_steps", local_steps)
     if steps % tau:
         message = f"num_steps must be a multiple of local_steps, got {steps} and {tau}"
         raise ValueError(message)

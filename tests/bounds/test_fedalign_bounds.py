@@ -15,8 +15,8 @@ from fedtheory.bounds import fedalign as fa
 from fedtheory.bounds import power_of_choice
 from fedtheory.bounds.recursion import unroll, unrolled_gap
 from fedtheory.errors import AssumptionViolated
-from fedtheory.scheme import Scheme
 from fedtheory.testing import rationals
+from fedtheory.theorem.scheme import Scheme
 
 THEOREMS = [
     fa.full_participation_gap,

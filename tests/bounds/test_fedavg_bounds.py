@@ -13,7 +13,7 @@ import sympy
 from fedtheory.bounds import fedalign, fedavg
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.recursion import unrolled_gap
-from fedtheory.scheme import Scheme
+from fedtheory.theorem.scheme import Scheme
 
 WORLD: dict[str, Any] = {
     "mu": Q(1, 2),

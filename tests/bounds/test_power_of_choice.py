@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.errors import AssumptionViolated
-from fedtheory.scheme import Scheme
 from fedtheory.testing import rationals
+from fedtheory.theorem.scheme import Scheme
 
 DECAYING = [poc.decaying_steps_gap, poc.decaying_steps_gap.printed, poc.refined_decaying_steps_gap]
 FIXED = [poc.fixed_step_gap, poc.fixed_step_gap.printed, poc.refined_fixed_step_gap]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.errors import AssumptionViolated
-from fedtheory.scheme import Scheme
+from fedtheory.theorem.scheme import Scheme
 
 BOUNDS = [poc.weighted_average_gap, poc.weighted_average_gap.printed, poc.derived_weighted_average_gap]
 WORLD: dict[str, Any] = {

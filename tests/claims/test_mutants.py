@@ -9,8 +9,6 @@ import pytest
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims.power_of_choice import lemmas, steps, theorems, weighted
 from fedtheory.errors import AssumptionViolated
-from fedtheory.law import Law
-from fedtheory.paper import Bound
 from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.constants import skew
 from fedtheory.rational.noises import two_point_noise
@@ -18,6 +16,8 @@ from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.run_draws import Drawn, draw_run
 from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import vector
+from fedtheory.statistics.law import Law
+from fedtheory.theorem.paper import Bound
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.findings import Finding, at_most, not_applicable
 from fedtheory.verification.severities import worst_of

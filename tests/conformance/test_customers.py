@@ -7,7 +7,7 @@ import pytest
 
 import fedtheory as ft
 import fedtheory.selection
-from fedtheory._discover import members
+from fedtheory._support.discover import members
 from fedtheory.sampling import optimal_probabilities
 from fedtheory.testing import checks_of
 from fedtheory.valuation import gtg_shapley, permutation_shapley, shapley

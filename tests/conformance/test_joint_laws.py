@@ -8,7 +8,6 @@ import pytest
 from fedtheory.conformance import joint_law
 from fedtheory.conformance._manners import cases
 from fedtheory.engine import play_round
-from fedtheory.evidence import against_law, rejects
 from fedtheory.sampling.selections import frequencies
 from fedtheory.selection.active_federated import ActiveFederated
 from fedtheory.selection.full import Full
@@ -17,6 +16,7 @@ from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.size_weighted import SizeWeighted
 from fedtheory.selection.uniform import Uniform
+from fedtheory.statistics.evidence import against_law, rejects
 
 CASE = cases(6)["plain"]
 

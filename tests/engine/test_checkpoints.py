@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory._files import sealed
+from fedtheory._storage.files import sealed
 from fedtheory.engine import Interrupted, _checkpoints, _pace, _replicates
 from tests.engine.killing import killed_after_every_round
 from tests.environment import PLAIN_PYTHON, ROOT

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory._surroundings import surroundings
+from fedtheory._storage.provenance import surroundings
 from fedtheory.engine import reruns
 from fedtheory.engine.trajectory import Trajectory
 from tests.golden import FOLDER

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory._files import place
+from fedtheory._storage.files import place
 from fedtheory.engine.trajectory import Trajectory
 
 FED = ft.QuadraticFederation([1.0, 2.0, 3.0], [[0.0], [2.0], [7.0]], [0.5, 0.3, 0.2])

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory._files import sealed, unsealed
-from fedtheory._surroundings import surroundings
+from fedtheory._storage.files import sealed, unsealed
+from fedtheory._storage.provenance import surroundings
 from fedtheory.engine._recipes import made, recipe_of, written_down
 from fedtheory.engine.reruns import differences
 from fedtheory.engine.schedule import Halving, InverseTime

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory._compile import compiled, is_compiled
+from fedtheory._support.compiling import compiled, is_compiled
 from fedtheory.engine._binding import bound_loop
 from fedtheory.engine._kernels_quadratic import quadratic_family
 from fedtheory.engine.contract import LocalWork

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fedtheory as ft
-from fedtheory._exponential import power
+from fedtheory._support.exponential import power
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.selection.full import Full

@@ -13,12 +13,12 @@ from fedtheory.estimates.skews import estimated_selection_skew, sampled_models, 
 from fedtheory.exact.frequencies import selection_frequencies
 from fedtheory.exact.skews import skew
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.scheme import Scheme
 from fedtheory.selection.full import Full
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.rules import Rules
 from fedtheory.selection.uniform import Uniform
+from fedtheory.theorem.scheme import Scheme
 
 
 def federation(num_clients=6, dim=2, seed=0, minima=0.0):

@@ -7,16 +7,12 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory.assumptions import BoundedGradients, Hypothesis, Noise, Smooth
 from fedtheory.bounds import fedalign, fedavg
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.domains import POSITIVE
 from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import InverseTime
 from fedtheory.errors import AssumptionViolated
-from fedtheory.paper import Paper, states
-from fedtheory.scheme import ANY_SCHEME, Scheme
 from fedtheory.selection import (
     ActiveFederated,
     AlternatingGroups,
@@ -30,6 +26,10 @@ from fedtheory.selection import (
     Uniform,
 )
 from fedtheory.selection.participation import PriorityDraws
+from fedtheory.theorem.assumptions import BoundedGradients, Hypothesis, Noise, Smooth
+from fedtheory.theorem.domains import POSITIVE
+from fedtheory.theorem.paper import Paper, states
+from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 
 # Curvatures 2 and 5 at (1, 0) and (-1, 2), weights 1/4 and 3/4: w* = (2/4 - 15/4, 30/4) / (17/4).
 FED = ft.QuadraticFederation([2.0, 5.0], [[1.0, 0.0], [-1.0, 2.0]], [0.25, 0.75])

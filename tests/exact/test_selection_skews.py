@@ -23,7 +23,6 @@ from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skews import skew, skew_extremes
 from fedtheory.exact.subsets import subset_minima
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.interval import Interval
 from fedtheory.sampling.inclusion import inclusion_by_losses
 from fedtheory.selection.candidate_schedules import HalvingCandidates
 from fedtheory.selection.full import Full
@@ -31,6 +30,7 @@ from fedtheory.selection.laws import Ranked
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
+from fedtheory.statistics.interval import Interval
 
 OPPOSITE = QuadraticFederation([1.0, 1.0], [[1.0], [-1.0]], [0.5, 0.5])
 

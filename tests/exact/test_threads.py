@@ -7,7 +7,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import fedtheory as ft
-from fedtheory._threads import pinned
+from fedtheory._support.threads import pinned
 
 DATA = ft.datasets.synthetic(1, 1, num_clients=3, num_features=40, num_classes=10, rng=0, max_samples=200)
 QUADRATICS = ft.datasets.power_of_choice_quadratics(num_clients=60, dim=40, rng=0)

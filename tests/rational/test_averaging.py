@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.exact.moments import expected_gap
-from fedtheory.law import Law
 from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.noises import no_noise, two_point_noise
 from fedtheory.rational.quadratics import opposite_clients
@@ -21,6 +20,7 @@ from fedtheory.rational.vectors import combination, vector
 from fedtheory.sampling.selections import uniform_subsets, with_replacement
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
+from fedtheory.statistics.law import Law
 
 STRATEGIES = {"proportional": Proportional, "uniform": Uniform}
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedtheory import sampling
-from fedtheory._validate import probability_vector
+from fedtheory._support.validate import probability_vector
 from fedtheory.bounds import fedalign, fedavg, power_of_choice, recursion
 from fedtheory.datasets.quadratics import power_law_weights
 

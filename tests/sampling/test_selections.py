@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedtheory.law import Law
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.sampling.selections import (
     frequencies,
@@ -18,6 +17,7 @@ from fedtheory.sampling.selections import (
     uniform_subsets,
     with_replacement,
 )
+from fedtheory.statistics.law import Law
 from fedtheory.testing import weights
 
 sizes = st.lists(st.integers(1, 9), min_size=2, max_size=5)

@@ -11,7 +11,7 @@ import pytest
 
 import fedtheory as ft
 import fedtheory.selection
-from fedtheory._discover import members
+from fedtheory._support.discover import members
 from tests.engine.killing import killed_after_every_round
 
 K, NUM_REPLICATES = 6, 4000

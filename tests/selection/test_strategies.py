@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import fedtheory.selection
-from fedtheory._discover import members
+from fedtheory._support.discover import members
 from fedtheory.engine.play import play_round
 from fedtheory.sampling.inclusion import power_of_choice_inclusion
 from fedtheory.selection._draw import _last_place, alias_table, keep_largest

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory._values import Listed, listed
+from fedtheory._support.values import Listed, listed
 from tests.selection.test_contract import EXAMPLES, every_strategy
 
 MANY = 200_000

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory._releases import made_by, release
+from fedtheory._storage.releases import made_by, release
 from fedtheory.sweeps import _backends, run
 from fedtheory.sweeps.assembly import assembled
 from fedtheory.sweeps.grid import gridded

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory._releases import made_by
+from fedtheory._storage.releases import made_by
 from fedtheory.statistics import student_mean
 from fedtheory.sweeps import run as running
 from fedtheory.sweeps.grid import gridded

@@ -14,7 +14,6 @@ from hypothesis import Phase, find, given, settings
 import fedtheory.testing
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.federation.prioritized import Prioritized
-from fedtheory.paper import Paper, states
 from fedtheory.sampling import JointLaw
 from fedtheory.testing import (
     constants,
@@ -31,6 +30,7 @@ from fedtheory.testing import (
     seeds,
     weights,
 )
+from fedtheory.theorem.paper import Paper, states
 from fedtheory.verification import known_bounds
 
 UNSHRUNK = settings(phases=[Phase.generate], max_examples=1000)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.paper import Paper, Statement
+from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import ROUNDING, Finding, at_least, at_most, equal_to, not_applicable

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.paper import Paper, Statement
+from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification import _shrinking, hunts
 from fedtheory.verification._climbs import Step, height
 from fedtheory.verification._jobs import Shipped, in_order, shipped

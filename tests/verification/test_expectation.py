@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from fedtheory.interval import Interval
 from fedtheory.statistics import bounded_mean
+from fedtheory.statistics.interval import Interval
 from fedtheory.verification.expectation import mean_at_most, sequential_mean_at_most
 
 unit_mean = partial(bounded_mean, lower=0.0, upper=1.0)

@@ -15,7 +15,7 @@ from fedtheory.verification.plain_rows import rows
 from fedtheory.verification.renderings import replay_line
 
 MINE = """
-from fedtheory.paper import Paper, Statement
+from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification import at_most, claim
 
 STATEMENT = Statement(Paper("mine", "Mine", "Me", 2026), "Theorem 1")
@@ -170,7 +170,7 @@ def test_other_processes_read_the_claims_again_also_when_their_file_has_changed(
 
 
 RARE = """
-from fedtheory.paper import Paper, Statement
+from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification import at_least, at_most, claim
 
 STATEMENT = Statement(Paper("mine", "Mine", "Me", 2026), "Theorem 1")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.paper import Paper, Statement
+from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.conclusions import Verdict
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable

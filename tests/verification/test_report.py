@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fedtheory.bounds import power_of_choice
-from fedtheory.paper import Paper, Statement
+from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.conclusions import Verdict
 from fedtheory.verification.findings import Finding, at_least, at_most, not_applicable

@@ -9,9 +9,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from fedtheory import statistics
-from fedtheory.paper import Paper, Statement
-from fedtheory.statistics import bounded_mean, student_mean, subgaussian_mean
+from fedtheory.statistics import bounded_mean, limits, student_mean, subgaussian_mean
+from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification._spending import spent, uncertainty
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
@@ -251,7 +250,7 @@ def decisions(check: Check, repetitions: int) -> tuple[int, float]:
 
 
 def test_every_confidence_limit_is_simulated() -> None:
-    assert {name.split()[0] for name in LIMITS} == set(statistics.__all__)
+    assert {name.split()[0] for name in LIMITS} == set(limits.__all__)
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedtheory.interval import Interval
-from fedtheory.paper import Paper, Statement
+from fedtheory.statistics.interval import Interval
+from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.expectation import mean_at_most

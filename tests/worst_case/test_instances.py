@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.worst_case import instances
 from fedtheory.worst_case.instances import History, Instance, Interpolant, Outcome, Parabola, _on_simplex
 

@@ -13,7 +13,7 @@ with s_i as it is in the round of step i. The sums of the paper begin at i = 1, 
 local step; those of the corrected forms begin at i = 0 (``first_step`` of ``theta`` and ``rho``).
 """
 
-from fedtheory._discover import lazy_names
+from fedtheory._support.discover import lazy_names
 from fedtheory.bounds.fedalign._words import PAPER as PAPER
 
 __getattr__, __dir__ = lazy_names(__name__, __path__[0])

@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from fedtheory import _validate
-from fedtheory._validate import nonnegative
-from fedtheory.arithmetic import total
-from fedtheory.assumptions import (
+from fedtheory._support import validate
+from fedtheory._support.validate import nonnegative
+from fedtheory.bounds.fedavg._words import delay
+from fedtheory.theorem.arithmetic import total
+from fedtheory.theorem.assumptions import (
     AggregationWeights,
     BoundedGradients,
     HalvingSteps,
@@ -17,10 +18,9 @@ from fedtheory.assumptions import (
     StronglyConvex,
     selected_by,
 )
-from fedtheory.bounds.fedavg._words import delay
-from fedtheory.domains import Domain
-from fedtheory.paper import Paper
-from fedtheory.scheme import Scheme
+from fedtheory.theorem.domains import Domain
+from fedtheory.theorem.paper import Paper
+from fedtheory.theorem.scheme import Scheme
 
 __all__ = [
     "ALIGNMENT",
@@ -63,7 +63,7 @@ def _sequence(name: str, value):
     """Return one non-negative number per step, exact rationals as they are."""
     if isinstance(value, tuple | list) and all(isinstance(entry, int | Fraction) for entry in value):
         return tuple(nonnegative(name, entry) for entry in value)
-    return nonnegative(name, _validate.array(name, value, ndim=1))
+    return nonnegative(name, validate.array(name, value, ndim=1))
 
 
 _SEQUENCE = Domain(_sequence, {"nonnegative": True}, is_sequence=True)
@@ -73,8 +73,8 @@ DOMAINS = {
         Domain(nonnegative, {"nonnegative": True}),
     ),
     **dict.fromkeys(("priority_weights", "included_gaps", "weights", "distances2"), _SEQUENCE),
-    "squared_weights": Domain(_validate.positive, {"positive": True}),
-    "num_draws": Domain(_validate.counts, {"integer": True, "positive": True}, of_run="num_draws"),
+    "squared_weights": Domain(validate.positive, {"positive": True}),
+    "num_draws": Domain(validate.counts, {"integer": True, "positive": True}, of_run="num_draws"),
 }
 
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)

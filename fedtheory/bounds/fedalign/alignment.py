@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory._wording import shown
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory._support.wording import shown
 from fedtheory.bounds._step_sizes import curvatures
 
 __all__ = ["included_gaps", "priority_weights", "renormalized_weights", "rho", "theta"]
@@ -45,11 +45,9 @@ def renormalized_weights(shares: npt.ArrayLike, priority: npt.ArrayLike, include
     >>> renormalized_weights([1.0, 1.0, 1.0], [True, False, False], [[False, True, False]])
     array([[0.5, 0.5, 0. ]])
     """
-    p = _validate.nonnegative("shares", _validate.array("shares", shares, ndim=1))
+    p = validate.nonnegative("shares", validate.array("shares", shares, ndim=1))
     rounds = (None,) * (np.ndim(included) - 1)
-    taken = p * (
-        _validate.mask("priority", priority, p.shape) | _validate.mask("included", included, (*rounds, p.size))
-    )
+    taken = p * (validate.mask("priority", priority, p.shape) | validate.mask("included", included, (*rounds, p.size)))
     total = taken.sum(axis=-1, keepdims=True)
     if (total == 0).any():
         message = "somebody with a positive share must take part in every round, got a round with nobody"
@@ -59,7 +57,7 @@ def renormalized_weights(shares: npt.ArrayLike, priority: npt.ArrayLike, include
 
 
 def _of_sum_one(weights: npt.ArrayLike) -> Array:
-    shares: Array = _validate.nonnegative("weights", _validate.array("weights", weights))
+    shares: Array = validate.nonnegative("weights", validate.array("weights", weights))
     totals = shares.sum(axis=-1)
     wrong = abs(totals - 1) > 1e-12
     if wrong.any():
@@ -96,7 +94,7 @@ def priority_weights(weights: npt.ArrayLike, priority: npt.ArrayLike) -> Array:
     array([0.5])
     """
     shares = _of_sum_one(weights)
-    result: Array = shares @ _validate.mask("priority", priority, shares.shape[-1:]).astype(np.float64)
+    result: Array = shares @ validate.mask("priority", priority, shares.shape[-1:]).astype(np.float64)
     return result
 
 
@@ -126,8 +124,8 @@ def included_gaps(weights: npt.ArrayLike, priority: npt.ArrayLike, client_gaps: 
     array([1.5])
     """
     shares = _of_sum_one(weights)
-    gaps = _validate.array("client_gaps", _validate.nonnegative("client_gaps", client_gaps), shape=shares.shape[-1:])
-    result: Array = shares @ np.where(_validate.mask("priority", priority, gaps.shape), 0.0, gaps)
+    gaps = validate.array("client_gaps", validate.nonnegative("client_gaps", client_gaps), shape=shares.shape[-1:])
+    result: Array = shares @ np.where(validate.mask("priority", priority, gaps.shape), 0.0, gaps)
     return result
 
 
@@ -199,7 +197,7 @@ def rho(included_gaps, *, mu, L, gamma, local_steps: int, first_step: int = 0):
     """
     mean = _averaged("included_gaps", included_gaps, gamma, local_steps, first_step)
     if isinstance(mean, list):
-        mu, L = _validate.curvatures(mu, L)
+        mu, L = validate.curvatures(mu, L)
         return [2 * value * L / mu for value in mean]
     mu, L = curvatures(mu, L)
     with np.errstate(over="ignore"):
@@ -207,21 +205,21 @@ def rho(included_gaps, *, mu, L, gamma, local_steps: int, first_step: int = 0):
 
 
 def _averaged(name: str, values, gamma, local_steps: int, first_step: int):
-    steps = _validate.count("local_steps", local_steps)
-    skipped = _validate.count("first_step", first_step, 0, 1)
-    if not _validate.one("gamma", _validate.finite("gamma", gamma)) > 2:
+    steps = validate.count("local_steps", local_steps)
+    skipped = validate.count("first_step", first_step, 0, 1)
+    if not validate.one("gamma", validate.finite("gamma", gamma)) > 2:
         message = f"gamma must be more than 2, got {shown(gamma)}"
         raise ValueError(message)
     if isinstance(values, list | tuple) and all(isinstance(value, int | Fraction) for value in values):
-        sums = itertools.accumulate(_validate.nonnegative(name, value) for value in values)
+        sums = itertools.accumulate(validate.nonnegative(name, value) for value in values)
         totals = [steps * total - skipped * values[0] for total in sums]
         return [Fraction(total) / (steps * number + gamma - 2) for number, total in enumerate(totals, start=1)]
-    rounds = _validate.array(name, _validate.nonnegative(name, values))
+    rounds = validate.array(name, validate.nonnegative(name, values))
     if rounds.ndim == 0:
         message = f"{name} must have an entry for each round, got the number {rounds}"
         raise ValueError(message)
     # Counts of steps become doubles, which do not wrap as 64 bits would.
-    length = _validate.double("local_steps", steps)
+    length = validate.double("local_steps", steps)
     until: Array = length * np.cumsum(rounds, axis=-1) - skipped * rounds[..., :1]
-    result: Array = until / (length * np.arange(1, rounds.shape[-1] + 1) + _validate.double("gamma", gamma) - 2)
+    result: Array = until / (length * np.arange(1, rounds.shape[-1] + 1) + validate.double("gamma", gamma) - 2)
     return result

@@ -8,7 +8,7 @@ from fedtheory.bounds.fedalign._words import (
     delay,
 )
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["decaying_step_sizes", "full_participation_gap"]
 

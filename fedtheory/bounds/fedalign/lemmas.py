@@ -1,7 +1,5 @@
 """FedALIGN, Appendix A: the lemmas (notation of fedalign)."""
 
-from fedtheory.arithmetic import total
-from fedtheory.assumptions import Smooth
 from fedtheory.bounds.fedalign._words import (
     ANY_STEP,
     DOMAINS,
@@ -17,7 +15,9 @@ from fedtheory.bounds.fedalign._words import (
     WEIGHTS,
     summed,
 )
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.arithmetic import total
+from fedtheory.theorem.assumptions import Smooth
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_variance", "sampling_variance"]
 

@@ -2,7 +2,7 @@
 
 from fedtheory.bounds.fedalign._words import DOMAINS, PAPER, PARTIAL, PRIORITY_DRAWS, THEOREM, delay
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["partial_participation_gap"]
 

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from fedtheory.arithmetic import total
-from fedtheory.assumptions import BoundedGradients
 from fedtheory.bounds.fedalign._words import (
     ANY_STEP,
     CURVATURE,
@@ -24,7 +22,9 @@ from fedtheory.bounds.fedalign._words import (
     summed,
 )
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.arithmetic import total
+from fedtheory.theorem.assumptions import BoundedGradients
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["one_step", "partial_one_step", "recursion_gap", "refined_one_step"]
 

@@ -1,8 +1,8 @@
 """Words that the statements about plain federated averaging share: the paper, its hypotheses, its step sizes' delay."""
 
-from fedtheory._validate import nonnegative
-from fedtheory.arithmetic import maximum
-from fedtheory.assumptions import (
+from fedtheory._support.validate import nonnegative
+from fedtheory.theorem.arithmetic import maximum
+from fedtheory.theorem.assumptions import (
     AggregationWeights,
     BoundedGradients,
     HalvingSteps,
@@ -12,9 +12,9 @@ from fedtheory.assumptions import (
     StronglyConvex,
     selected_by,
 )
-from fedtheory.domains import Domain
-from fedtheory.paper import Paper
-from fedtheory.scheme import Scheme
+from fedtheory.theorem.domains import Domain
+from fedtheory.theorem.paper import Paper
+from fedtheory.theorem.scheme import Scheme
 
 __all__ = [
     "BALANCED",

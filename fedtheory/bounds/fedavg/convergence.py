@@ -4,10 +4,10 @@ The function of this file follows the form that Power-of-Choice says recovers th
 rho_bar = rho_tilde = 1. Their own theorems, with their own step sizes and constants, are in ``theorems``.
 """
 
-from fedtheory.assumptions import Hypothesis, Noise, selected_by
 from fedtheory.bounds.fedavg._words import FUNCTIONS, GRADIENTS, PAPER, WITH_REPLACEMENT
 from fedtheory.bounds.power_of_choice.decaying_steps import decaying_step_sizes as power_of_choice_steps
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.assumptions import Hypothesis, Noise, selected_by
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["decaying_steps_gap"]
 

@@ -1,6 +1,5 @@
 r"""Li et al., the lemmas behind their theorems: one step with all clients, and the variance of a selection."""
 
-from fedtheory.assumptions import Hypothesis
 from fedtheory.bounds.fedavg._words import (
     DOMAINS,
     DRAWS,
@@ -16,7 +15,8 @@ from fedtheory.bounds.fedavg._words import (
     SUBSETS,
     WITH_REPLACEMENT,
 )
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.assumptions import Hypothesis
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["one_step", "with_replacement_variance", "without_replacement_variance"]
 

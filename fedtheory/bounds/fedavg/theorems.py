@@ -6,8 +6,8 @@ selection, differs. Here T counts the steps made and w_0 is the first model; the
 has made T - 1 steps and the denominator is ``gamma + T - 1``. The constants are derived anew in the documentation.
 """
 
-from fedtheory import _validate
-from fedtheory._validate import Array
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.fedavg._words import (
     BALANCED,
@@ -24,7 +24,7 @@ from fedtheory.bounds.fedavg._words import (
     WITH_REPLACEMENT,
     delay,
 )
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["decaying_step_sizes", "full_participation_gap", "with_replacement_gap", "without_replacement_gap"]
 
@@ -64,7 +64,7 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
     array([ True,  True,  True])
     """
     mu, L = curvatures(mu, L)
-    period = _validate.double("local_steps", _validate.count("local_steps", local_steps))
+    period = validate.double("local_steps", validate.count("local_steps", local_steps))
     return for_each_step(num_steps, lambda t: 2.0 / (mu * (t + delay(mu=mu, L=L, local_steps=period))))
 
 

@@ -6,8 +6,6 @@ gradients heterogeneity costs nothing in a single local step of all clients, and
 step size in a round, so that the floor of a fixed step size is of the order of its square.
 """
 
-from fedtheory.arithmetic import geometric, short_of_one
-from fedtheory.assumptions import EXACT_GRADIENTS
 from fedtheory.bounds.fedavg._words import (
     BALANCED,
     EVERYBODY,
@@ -18,7 +16,9 @@ from fedtheory.bounds.fedavg._words import (
     SUBSET,
     SUBSETS,
 )
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.arithmetic import geometric, short_of_one
+from fedtheory.theorem.assumptions import EXACT_GRADIENTS
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["fixed_step_distance", "gap_after_step", "one_round", "sampled_step"]
 

@@ -10,7 +10,7 @@ Arguments: ``distance2`` is ``|x - x*|^2``; ``gap`` is ``f(x) - f*``; ``objectiv
 ``sigma2`` are M and sigma^2 of Assumptions 7 and 8; ``dissimilarity`` is rho of Assumption 9.
 """
 
-from fedtheory._discover import lazy_names
+from fedtheory._support.discover import lazy_names
 from fedtheory.bounds.optimal_client_sampling._words import PAPER as PAPER
 
 __getattr__, __dir__ = lazy_names(__name__, __path__[0])

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from fedtheory._validate import finite, nonnegative, positive
-from fedtheory.assumptions import Convex, Hypothesis, Noise, Smooth, StronglyConvex, knows
-from fedtheory.domains import Domain
-from fedtheory.paper import Paper
-from fedtheory.scheme import Scheme
+from fedtheory._support.validate import finite, nonnegative, positive
+from fedtheory.theorem.assumptions import Convex, Hypothesis, Noise, Smooth, StronglyConvex, knows
+from fedtheory.theorem.domains import Domain
+from fedtheory.theorem.paper import Paper
+from fedtheory.theorem.scheme import Scheme
 
 __all__ = [
     "BOUNDED_BELOW",

@@ -3,7 +3,6 @@
 ``step_size`` is the effective one, ``eta = R eta_l eta_g``; ``server_step_size`` is eta_g.
 """
 
-from fedtheory.assumptions import StronglyConvex
 from fedtheory.bounds.optimal_client_sampling._words import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
@@ -19,7 +18,8 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     WEIGHTS,
     WHOLE_MOVE,
 )
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.assumptions import StronglyConvex
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = [
     "fedavg_convex_clients",

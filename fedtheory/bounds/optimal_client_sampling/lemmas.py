@@ -5,7 +5,6 @@ moves by ``-eta G`` with ``G = sum_{i in S} (w_i / p_i) Delta_i``; ``Delta_i`` i
 change over ``R eta_l`` (FedAvg with R local steps, ``eta = R eta_l eta_g``); gamma is the relative improvement factor.
 """
 
-from fedtheory.assumptions import Hypothesis, Smooth, StronglyConvex
 from fedtheory.bounds.optimal_client_sampling._words import (
     DOMAINS,
     FEDAVG_STEPS,
@@ -18,7 +17,8 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     WEIGHTS,
     WHOLE_MOVE,
 )
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.assumptions import Hypothesis, Smooth, StronglyConvex
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = [
     "client_drift",

@@ -5,8 +5,6 @@ does) for its step size, and ``mean_inverse_gamma``, (an upper bound on) ``E[1/g
 not be inverted: ``1/E[gamma^k]`` is smaller than ``E[1/gamma^k]``, and the bound would be wrong.
 """
 
-from fedtheory.arithmetic import geometric
-from fedtheory.assumptions import Hypothesis, Noise
 from fedtheory.bounds.optimal_client_sampling._words import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
@@ -26,8 +24,10 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     WEIGHTS,
     WHOLE_MOVE,
 )
-from fedtheory.paper import Summands, states
-from fedtheory.scheme import Scheme
+from fedtheory.theorem.arithmetic import geometric
+from fedtheory.theorem.assumptions import Hypothesis, Noise
+from fedtheory.theorem.paper import Summands, states
+from fedtheory.theorem.scheme import Scheme
 
 __all__ = [
     "dsgd_average_gradient",

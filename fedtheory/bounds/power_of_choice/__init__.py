@@ -14,7 +14,7 @@ rho_diagonal in the place of rho_bar, and gives a smaller bias. The repaired for
 printed ones are their ``printed``.
 """
 
-from fedtheory._discover import lazy_names
+from fedtheory._support.discover import lazy_names
 from fedtheory.bounds.power_of_choice._words import PAPER as PAPER
 
 __getattr__, __dir__ = lazy_names(__name__, __path__[0])

@@ -1,6 +1,6 @@
 """The sums over the local steps of a round with a fixed step size, in closed form and with all their digits."""
 
-from fedtheory.arithmetic import geometric, short_of_one
+from fedtheory.theorem.arithmetic import geometric, short_of_one
 
 __all__ = ["of_a_round"]
 

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from fedtheory._validate import finite, nonnegative, positive
-from fedtheory.assumptions import (
+from fedtheory._support.validate import finite, nonnegative, positive
+from fedtheory.theorem.assumptions import (
     AggregationWeights,
     BoundedGradients,
     HalvingSteps,
@@ -15,9 +15,9 @@ from fedtheory.assumptions import (
     StronglyConvex,
     knows,
 )
-from fedtheory.domains import Domain
-from fedtheory.paper import Paper
-from fedtheory.scheme import Scheme
+from fedtheory.theorem.domains import Domain
+from fedtheory.theorem.paper import Paper
+from fedtheory.theorem.scheme import Scheme
 
 __all__ = [
     "ANY_MEAN",

@@ -1,8 +1,6 @@
 """Power-of-Choice, Theorem 3.1: step sizes that decay, any selection law, the plain mean."""
 
-from fedtheory._validate import Array
-from fedtheory.arithmetic import maximum
-from fedtheory.assumptions import Hypothesis
+from fedtheory._support.validate import Array
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
@@ -15,7 +13,9 @@ from fedtheory.bounds.power_of_choice._words import (
     REPAIRED,
     ROUNDING,
 )
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.arithmetic import maximum
+from fedtheory.theorem.assumptions import Hypothesis
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["decaying_step_sizes", "decaying_steps_gap", "refined_decaying_steps_gap"]
 

@@ -1,9 +1,9 @@
 """Lemmas of Power-of-Choice that some federation attains, so that nobody can improve them: not in the paper."""
 
-from fedtheory.arithmetic import geometric, short_of_one
-from fedtheory.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth, StronglyConvex
 from fedtheory.bounds.power_of_choice._words import ANY_MEAN, ANY_STEP, DOMAINS, LOWEST, PAPER, short_steps
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.arithmetic import geometric, short_of_one
+from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth, StronglyConvex
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["exact_client_drift", "loss_after_step"]
 

@@ -1,7 +1,5 @@
 """Power-of-Choice with a fixed step size: Theorem A.1 printed, repaired and refined (notation of power_of_choice)."""
 
-from fedtheory.arithmetic import geometric
-from fedtheory.assumptions import Hypothesis
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
     MEAN,
@@ -12,7 +10,9 @@ from fedtheory.bounds.power_of_choice._words import (
     ROUNDING,
     short_steps,
 )
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.arithmetic import geometric
+from fedtheory.theorem.assumptions import Hypothesis
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["fixed_step_gap", "refined_fixed_step_gap"]
 

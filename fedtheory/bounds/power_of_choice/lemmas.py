@@ -1,9 +1,9 @@
 """Power-of-Choice, Appendix B: the lemmas (notation of power_of_choice)."""
 
-from fedtheory.arithmetic import mean
-from fedtheory.assumptions import BoundedGradients, Smooth
 from fedtheory.bounds.power_of_choice._words import ANY_MEAN, DOMAINS, HALVING, LOWEST, MARGINAL_GRADIENTS, PAPER
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.arithmetic import mean
+from fedtheory.theorem.assumptions import BoundedGradients, Smooth
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["averaged_distance", "client_drift", "gradient_norm"]
 

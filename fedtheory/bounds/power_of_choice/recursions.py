@@ -1,6 +1,5 @@
 """Power-of-Choice, Appendices C and E: the one-step recursions, printed and repaired (notation of power_of_choice)."""
 
-from fedtheory.assumptions import Hypothesis
 from fedtheory.bounds.power_of_choice._words import (
     ANY_STEP,
     DOMAINS,
@@ -18,7 +17,8 @@ from fedtheory.bounds.power_of_choice._words import (
     WEIGHTED_REPAIRED,
     short_steps,
 )
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.assumptions import Hypothesis
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["one_step", "weighted_one_step"]
 

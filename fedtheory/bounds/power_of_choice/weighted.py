@@ -11,10 +11,8 @@ The sound part, for m >= 2, is ``derived_weighted_average_gap``; the form that h
 ``weighted_average_gap``.
 """
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory.arithmetic import maximum
-from fedtheory.assumptions import Hypothesis
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.power_of_choice._words import (
     DOMAINS,
@@ -30,7 +28,9 @@ from fedtheory.bounds.power_of_choice._words import (
     WEIGHTED_PRINTED,
     WEIGHTED_REPAIRED,
 )
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.arithmetic import maximum
+from fedtheory.theorem.assumptions import Hypothesis
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["derived_weighted_average_gap", "weighted_average_gap", "weighted_step_sizes"]
 
@@ -83,7 +83,7 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
     array([ True,  True])
     """
     mu, L = curvatures(mu, L)
-    m = _validate.double("num_selected", _validate.count("num_selected", num_selected))
+    m = validate.double("num_selected", validate.count("num_selected", num_selected))
     return for_each_step(num_steps, lambda t: 1.0 / (mu * t / m + 4 * (1 + m) * L))
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from fedtheory.bounds.power_of_choice._round_sums import of_a_round
 from fedtheory.bounds.power_of_choice._words import DOMAINS, MEAN, PAPER, WITHOUT_GRADIENTS, short_steps
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["RoundCoefficients", "one_round", "round_coefficients"]
 

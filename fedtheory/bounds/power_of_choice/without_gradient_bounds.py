@@ -10,10 +10,8 @@ several local steps and their length cost exactly the factor theta on rho. These
 proofs are on the theory page about worst cases, where the dual of a semidefinite program has found the first of them.
 """
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory.arithmetic import geometric, maximum
-from fedtheory.assumptions import Hypothesis
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
 from fedtheory.bounds._step_sizes import for_each_step
 from fedtheory.bounds.power_of_choice._round_sums import of_a_round
 from fedtheory.bounds.power_of_choice._words import (
@@ -25,7 +23,9 @@ from fedtheory.bounds.power_of_choice._words import (
     WITHOUT_GRADIENTS,
     short_steps,
 )
-from fedtheory.paper import Summands, states
+from fedtheory.theorem.arithmetic import geometric, maximum
+from fedtheory.theorem.assumptions import Hypothesis
+from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["averaged_rounds_gap", "decaying_steps_distance", "delayed_step_sizes", "fixed_step_distance"]
 
@@ -129,7 +129,7 @@ def delayed_step_sizes(num_steps: int, *, mu: float, gamma: float) -> Array:
     >>> delayed_step_sizes(3, mu=2.0, gamma=8.0) == [1 / 16, 1 / 18, 1 / 20]
     array([ True,  True,  True])
     """
-    mu, gamma = (_validate.positive(*known) for known in (("mu", mu), ("gamma", gamma)))
+    mu, gamma = (validate.positive(*known) for known in (("mu", mu), ("gamma", gamma)))
     return for_each_step(num_steps, lambda t: 1.0 / (mu * (t + gamma)))
 
 

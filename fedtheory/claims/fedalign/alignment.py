@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.paper import Statement
 from fedtheory.rational.alignment import AlignedRun
 from fedtheory.rational.alignment_draws import draw_alignment
 from fedtheory.rational.draws import pick, whole
@@ -17,6 +16,7 @@ from fedtheory.rational.step_sizes import delay
 from fedtheory.rational.vectors import combination
 from fedtheory.rational.words import in_words
 from fedtheory.selection.matched_losses import matches
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
 from fedtheory.verification.severities import worst_of

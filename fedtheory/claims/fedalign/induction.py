@@ -7,13 +7,13 @@ import numpy as np
 
 from fedtheory.bounds import fedalign as fa
 from fedtheory.bounds import fedavg
-from fedtheory.paper import Statement
 from fedtheory.rational.alignment import two_parabolas
 from fedtheory.rational.alignment_draws import draw_alignment
 from fedtheory.rational.draws import pick, whole
 from fedtheory.rational.rounds import distance2, gap
 from fedtheory.rational.vectors import vector
 from fedtheory.rational.words import in_words
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 from fedtheory.verification.severities import worst_of

@@ -5,7 +5,6 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.paper import Statement
 from fedtheory.rational.alignment import AlignedRun, drawn_averages, two_parabolas
 from fedtheory.rational.alignment_draws import draw_alignment
 from fedtheory.rational.constants import active_gradient_bound, client_gradient_bound
@@ -13,6 +12,7 @@ from fedtheory.rational.draws import draw_federation, draw_model
 from fedtheory.rational.rounds import Snapshot, distance2, elapsed
 from fedtheory.rational.vectors import combination, difference, norm2, vector
 from fedtheory.rational.words import federation_in_words, in_words
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 from fedtheory.verification.severities import worst_of

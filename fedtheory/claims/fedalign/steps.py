@@ -8,11 +8,11 @@ import numpy as np
 
 from fedtheory.bounds import fedalign as fa
 from fedtheory.claims.fedalign._states import GROUPS, Group, State, draw_state
-from fedtheory.paper import Statement
 from fedtheory.rational.alignment_draws import draw_alignment
 from fedtheory.rational.rounds import Snapshot, distance2
 from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import combination, difference, inner, norm2, scaled
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 from fedtheory.verification.severities import worst_of

@@ -1,5 +1,5 @@
 """Claims about federated averaging as Li et al. study it."""
 
-from fedtheory._discover import lazy_modules
+from fedtheory._support.discover import lazy_modules
 
 __getattr__, __dir__ = lazy_modules(__name__, __path__[0])

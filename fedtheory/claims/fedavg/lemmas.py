@@ -7,8 +7,6 @@ import numpy as np
 
 from fedtheory.bounds import fedavg
 from fedtheory.claims.fedavg._checks import balanced, own_constants, own_steps
-from fedtheory.law import Law
-from fedtheory.paper import Statement
 from fedtheory.rational.draws import draw_federation, draw_model, whole
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.rounds import distance2
@@ -17,6 +15,8 @@ from fedtheory.rational.step_sizes import delayed
 from fedtheory.rational.vectors import Vector, combination, difference, norm2
 from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.sampling.selections import Selection, uniform_subsets, with_replacement
+from fedtheory.statistics.law import Law
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 from fedtheory.verification.severities import worst_of

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.paper import Paper
 from fedtheory.rational.draws import draw_model, whole
 from fedtheory.rational.vectors import Vector, combination, difference
 from fedtheory.rational.words import in_words
+from fedtheory.theorem.paper import Paper
 
 __all__ = ["GREEDYFED", "RoundGame", "draw_game", "draw_table"]
 

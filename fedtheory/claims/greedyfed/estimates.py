@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory.claims.greedyfed._games import GREEDYFED, draw_table
-from fedtheory.law import Law
-from fedtheory.paper import Statement
 from fedtheory.rational.draws import whole
+from fedtheory.statistics.law import Law
+from fedtheory.theorem.paper import Statement
 from fedtheory.valuation.exact import shapley
 from fedtheory.valuation.gtg import gtg_shapley
 from fedtheory.verification.claims import claim

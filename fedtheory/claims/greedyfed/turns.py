@@ -4,9 +4,9 @@ import numpy as np
 
 from fedtheory.claims.greedyfed._games import GREEDYFED
 from fedtheory.engine.play import after_round, play_round
-from fedtheory.paper import Statement
 from fedtheory.rational.draws import whole
 from fedtheory.selection.greedy_shapley import GreedyShapley
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, equal_to
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.claims.greedyfed._games import GREEDYFED, RoundGame, draw_game, draw_table
-from fedtheory.paper import Statement
 from fedtheory.rational.draws import whole
+from fedtheory.theorem.paper import Statement
 from fedtheory.valuation.exact import shapley
 from fedtheory.valuation.games import utility_table
 from fedtheory.valuation.softmax import softmax_utilities

@@ -7,10 +7,10 @@ import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER, fedavg_strongly_convex
 from fedtheory.claims.optimal_client_sampling._checks import landing, standing
-from fedtheory.paper import Statement
 from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
 from fedtheory.rational.sampled_rounds import SampledRound
 from fedtheory.rational.vectors import combination, norm2
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most
 from fedtheory.verification.severities import worst_of

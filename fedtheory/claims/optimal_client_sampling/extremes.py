@@ -11,13 +11,13 @@ import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims.optimal_client_sampling._checks import standing
-from fedtheory.law import Law
-from fedtheory.paper import Statement
 from fedtheory.rational.draws import draw_shares, whole
 from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
 from fedtheory.rational.sampled_rounds import LocalPath, SampledRound, inverse_estimate, uniform_law
 from fedtheory.rational.vectors import Vector, combination, difference, norm2, scaled
 from fedtheory.sampling.selections import independent
+from fedtheory.statistics.law import Law
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
 from fedtheory.verification.severities import worst_of

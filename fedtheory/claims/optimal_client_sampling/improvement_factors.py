@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER
-from fedtheory.paper import Statement
 from fedtheory.rational.draws import whole
 from fedtheory.rational.norm_draws import draw_budget, draw_norms, norms_in_words
 from fedtheory.rational.vectors import Vector
@@ -15,6 +14,7 @@ from fedtheory.sampling.approximate import approximation_path
 from fedtheory.sampling.improvement_factors import relative_improvement_factor
 from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.sampling.variances import variance
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
 from fedtheory.verification.severities import worst_of

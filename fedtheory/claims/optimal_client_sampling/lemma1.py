@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER, estimator_error
-from fedtheory.law import Law
-from fedtheory.paper import Statement
 from fedtheory.rational.draws import whole
 from fedtheory.rational.norm_draws import as_floats, draw_budget, draw_law, draw_updates, matrix_of
 from fedtheory.rational.sampled_rounds import inverse_estimate
@@ -26,6 +24,8 @@ from fedtheory.sampling.probability_matrices import (
 from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.sampling.selections import Selection, independent, uniform_subsets, with_replacement
 from fedtheory.sampling.variances import variance
+from fedtheory.statistics.law import Law
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
 from fedtheory.verification.severities import worst_of

@@ -6,12 +6,12 @@ import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims.optimal_client_sampling._checks import landing
-from fedtheory.law import Law
-from fedtheory.paper import Statement
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.sampled_rounds import SampledRound, optimal_law, uniform_law
 from fedtheory.rational.vectors import Vector, vector
 from fedtheory.sampling.variances import variance
+from fedtheory.statistics.law import Law
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER
 from fedtheory.errors import OracleError
-from fedtheory.paper import Statement
 from fedtheory.rational.draws import whole
 from fedtheory.rational.norm_draws import as_floats, draw_budget, draw_norms, norms_in_words
 from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.certificates import certificate
 from fedtheory.sampling.optimal import optimal_probabilities
 from fedtheory.sampling.reference import rational_probabilities, reference_probabilities
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
 from fedtheory.verification.severities import worst_of

@@ -7,8 +7,8 @@ import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims._confronted import confronted, draw_class, in_words, step_size, tenths
-from fedtheory.paper import Statement
 from fedtheory.rational.draws import pick, whole
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.law import Law
 from fedtheory.rational.averaging import RationalRun
 from fedtheory.rational.draws import draw_model, whole
 from fedtheory.rational.rounds import Snapshot
@@ -15,6 +14,7 @@ from fedtheory.rational.run_draws import MEAN_LAWS, Drawn, draw_run
 from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import Vector, added, combination, difference, inner, norm2, scaled
 from fedtheory.rational.words import in_words
+from fedtheory.statistics.law import Law
 from fedtheory.verification.claims import Check
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.severities import worst_of

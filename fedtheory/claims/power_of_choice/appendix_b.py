@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.paper import Statement
 from fedtheory.rational.averaging import mean_weights
 from fedtheory.rational.draws import draw_federation, draw_model, whole
 from fedtheory.rational.rounds import Snapshot
 from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2
 from fedtheory.rational.words import federation_in_words, in_words
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
 from fedtheory.verification.severities import worst_of

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.law import Law
-from fedtheory.paper import Statement
 from fedtheory.rational.averaging import RationalRun
 from fedtheory.rational.constants import client_gradient_bound
 from fedtheory.rational.draws import whole
@@ -22,6 +20,8 @@ from fedtheory.rational.run_draws import draw_run
 from fedtheory.rational.vectors import Vector, combination, difference, norm2, vector
 from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.sampling.selections import power_of_choice
+from fedtheory.statistics.law import Law
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 from fedtheory.verification.severities import worst_of

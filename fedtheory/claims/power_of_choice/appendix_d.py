@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import geometric
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._checks import theorem_constants
 from fedtheory.exact.selection_skews import selection_skew
-from fedtheory.paper import Statement
 from fedtheory.rational.constants import initial_distance2, observed_skews
 from fedtheory.rational.draws import draw_federation, whole
 from fedtheory.rational.quadratics import opposite_clients
@@ -18,6 +16,8 @@ from fedtheory.rational.run_draws import Drawn, draw_run
 from fedtheory.rational.step_sizes import fixed_step
 from fedtheory.rational.words import federation_in_words
 from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.theorem.arithmetic import geometric
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 from fedtheory.verification.severities import worst_of

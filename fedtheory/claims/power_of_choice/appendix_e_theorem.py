@@ -16,7 +16,6 @@ from fedtheory.claims.power_of_choice._means import (
     weighted_m,
 )
 from fedtheory.claims.power_of_choice._recursion import draw_recursion
-from fedtheory.paper import Statement
 from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.constants import initial_distance2, observed_skews
 from fedtheory.rational.draws import whole
@@ -28,6 +27,7 @@ from fedtheory.rational.step_sizes import weighted_steps
 from fedtheory.rational.vectors import vector
 from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.selections import uniform_subsets
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._checks import expected_gaps, theorem_constants
-from fedtheory.law import Law
-from fedtheory.paper import Bound, Statement
 from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.constants import constants_of, initial_distance2, observed_skews, skew
 from fedtheory.rational.draws import whole
@@ -23,6 +21,8 @@ from fedtheory.rational.step_sizes import decaying, fixed_step
 from fedtheory.rational.vectors import Vector, difference, norm2, scaled, vector
 from fedtheory.rational.words import federation_in_words, in_words, run_in_words
 from fedtheory.sampling.selections import Selection, independent, power_of_choice
+from fedtheory.statistics.law import Law
+from fedtheory.theorem.paper import Bound, Statement
 from fedtheory.verification.claims import Check, claim
 from fedtheory.verification.findings import Finding, at_most
 

@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.assumptions import HalvingSteps
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.law import Law
-from fedtheory.paper import Bound
 from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.constants import constants_of
 from fedtheory.rational.noises import no_noise
@@ -19,6 +16,9 @@ from fedtheory.rational.rounds import distance2
 from fedtheory.rational.vectors import norm2, vector
 from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.selections import Selection, uniform_subsets, with_replacement
+from fedtheory.statistics.law import Law
+from fedtheory.theorem.assumptions import HalvingSteps
+from fedtheory.theorem.paper import Bound
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most
 from fedtheory.verification.severities import worst_of

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.paper import Statement
 from fedtheory.rational.draws import pick, whole
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 from fedtheory.worst_case.closed_forms import prove_skewed_round

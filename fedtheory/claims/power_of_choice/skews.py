@@ -11,13 +11,13 @@ from fedtheory.bounds.power_of_choice import PAPER
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
-from fedtheory.paper import Statement
 from fedtheory.rational.draws import draw_federation, draw_model, whole
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
 from fedtheory.rational.vectors import Vector, vector
 from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.sampling.selections import power_of_choice
 from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import FAILS, Finding, at_least, at_most, not_applicable
 from fedtheory.verification.severities import worst_of

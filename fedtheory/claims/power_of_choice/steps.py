@@ -5,7 +5,6 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.paper import Bound, Statement
 from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.constants import observed_gradient_bound, observed_skews
 from fedtheory.rational.draws import whole
@@ -17,6 +16,7 @@ from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import added, difference, norm2, scaled, vector
 from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.selections import with_replacement
+from fedtheory.theorem.paper import Bound, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most
 from fedtheory.verification.severities import worst_of

@@ -7,7 +7,6 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._checks import expected_gaps, theorem_constants
-from fedtheory.paper import Bound
 from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.constants import Skews, initial_distance2, observed_skews
 from fedtheory.rational.noises import two_point_noise
@@ -17,6 +16,7 @@ from fedtheory.rational.step_sizes import decaying, fixed_step
 from fedtheory.rational.vectors import vector
 from fedtheory.rational.words import run_in_words
 from fedtheory.sampling.selections import with_replacement
+from fedtheory.theorem.paper import Bound
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, not_applicable
 

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._validate import Array
+from fedtheory._support.validate import Array
 from fedtheory.bounds.power_of_choice import PAPER
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.federation.softmax import SoftmaxFederation
-from fedtheory.paper import Statement
 from fedtheory.rational.draws import whole
 from fedtheory.sampling.selections import power_of_choice
 from fedtheory.selection.active_federated import ActiveFederated
@@ -24,6 +23,7 @@ from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.rules import Strategy
 from fedtheory.selection.uniform import Uniform
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._confronted import confronted, curvatures, in_words, step_size, tenths
-from fedtheory.paper import Statement
 from fedtheory.rational.draws import pick, whole
+from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, equal_to
 from fedtheory.worst_case.biased_selection import power_of_choice

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedtheory.scheme import Scheme
 from fedtheory.selection.laws import Fixed, Moments
 from fedtheory.selection.rules import Rules
 from fedtheory.selection.uniform import Uniform
+from fedtheory.theorem.scheme import Scheme
 from fedtheory.verification import check_strategy
 
 

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._rounding import Rounded
-from fedtheory._wording import shown
-from fedtheory.assumptions import Assumption, Hypothesis
-from fedtheory.consequences import consequences
-from fedtheory.domains import Domain
+from fedtheory._support.wording import shown
 from fedtheory.errors import AssumptionViolated
+from fedtheory.theorem._rounding import Rounded
+from fedtheory.theorem.assumptions import Assumption, Hypothesis
+from fedtheory.theorem.domains import Domain
+from fedtheory.theorem.implications import consequences
 
 __all__ = ["Formula"]
 
@@ -46,7 +46,7 @@ class Formula:
         if unknown:
             message = (
                 f"{self.number}: a domain is needed for the arguments {unknown}, as in "
-                f"states(..., domains={{{unknown[0]!r}: POSITIVE}}) with fedtheory.domains"
+                f"states(..., domains={{{unknown[0]!r}: POSITIVE}}) with fedtheory.theorem.domains"
             )
             raise TypeError(message)
 

@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from fedtheory._bits import difference
-from fedtheory._files import Writer, hold, json_writer, netcdf_writer, publish, read_json, same_files
+from fedtheory._storage.digests import difference
+from fedtheory._storage.files import Writer, hold, json_writer, netcdf_writer, publish, read_json, same_files
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

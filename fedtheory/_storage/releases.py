@@ -18,7 +18,7 @@ def release() -> str:
 @lru_cache(maxsize=1)
 def made_by() -> str:
     """Version of fedtheory with the beginning of a digest of its sources, which tells versions in the making apart."""
-    root, found = Path(__file__).resolve().parent, hashlib.sha256()
+    root, found = Path(__file__).resolve().parents[1], hashlib.sha256()
     for file in sorted(root.rglob("*.py")):
         found.update(file.relative_to(root).as_posix().encode())
         found.update(file.read_bytes())

@@ -21,7 +21,7 @@ __all__ = ["compiled", "compiled_with_reordering", "inlined", "is_compiled", "wi
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_ROOT = Path(__file__).resolve().parents[1]
+_ROOT = Path(__file__).resolve().parents[2]
 _IMPORT = re.compile(r"^(?:from|import) (fedtheory[\w.]*)(?: import (\([^)]*|.*))?", re.MULTILINE)
 
 

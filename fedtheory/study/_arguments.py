@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from fedtheory._console import first_sentence, say, show_table, warn
-from fedtheory._study_folder import read, restored
+from fedtheory._support.console import first_sentence, say, show_table, warn
+from fedtheory.study._folder import read, restored
 
 __all__ = ["complain", "default_folder", "parse", "tell"]
 

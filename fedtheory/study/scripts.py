@@ -20,20 +20,31 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from fedtheory._console import live_progress, say
-from fedtheory._streams import flushed, nowhere, opened
-from fedtheory._streams import sentence as of_system
-from fedtheory._study_command import complain, default_folder, parse, tell
-from fedtheory._study_folder import plain_config, read, reserved, save_figure, unlike_data, write
-from fedtheory._study_records import from_records
-from fedtheory._surroundings import changes, surroundings
+from fedtheory._storage.provenance import changes, surroundings
+from fedtheory._support.console import live_progress, say
+from fedtheory._support.streams import flushed, nowhere, opened
+from fedtheory._support.streams import sentence as of_system
+from fedtheory.study._arguments import complain, default_folder, parse, tell
+from fedtheory.study._folder import plain_config, read, reserved, save_figure, unlike_data, write
+from fedtheory.study._records import from_records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from xarray import Dataset
 
-__all__ = ["Check", "Progress", "Result", "Study", "Table", "from_records", "load", "main", "produce", "save_figure"]
-__all__ += ["silent"]
+__all__ = [
+    "Check",
+    "Progress",
+    "Result",
+    "Study",
+    "Table",
+    "from_records",
+    "load",
+    "main",
+    "produce",
+    "save_figure",
+    "silent",
+]
 
 _REPORTED = ("xarray", "h5netcdf", "matplotlib")
 

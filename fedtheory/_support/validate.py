@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._wording import short, shown
+from fedtheory._support.wording import short, shown
 
 __all__ = [
     "LARGEST_SIZE",

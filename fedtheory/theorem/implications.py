@@ -3,7 +3,7 @@
 Where one of them fails, a theorem speaks about no problem at all. A client that is mu-strongly convex has gradients of
 at least ``mu |w_0 - w*|`` somewhere among its fellows, which a bound on gradients has to allow:
 
->>> from fedtheory.assumptions import BoundedGradients, StronglyConvex
+>>> from fedtheory.theorem.assumptions import BoundedGradients, StronglyConvex
 >>> both = (StronglyConvex("mu"), BoundedGradients("G2"))
 >>> [implied.text for implied in consequences(both, ("mu", "G2", "initial_distance2", "objective_gap"))]
 ['mu^2 initial_distance2 + 2 mu objective_gap <= G2 (implied by strong convexity)']
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.assumptions import (
+from fedtheory.theorem.assumptions import (
     AggregationWeights,
     Assumption,
     BoundedGradients,
@@ -50,7 +50,7 @@ def consequences(assumptions: Sequence[Assumption], names: Collection[str]) -> t
     --------
     Some client's gradient at the start is at least mu times as long as the way to the minimizer, and so is its bound.
 
-    >>> from fedtheory.assumptions import BoundedGradients, StronglyConvex
+    >>> from fedtheory.theorem.assumptions import BoundedGradients, StronglyConvex
     >>> both = (StronglyConvex("mu"), BoundedGradients("G2"))
     >>> [implied.text for implied in consequences(both, ("mu", "G2", "initial_distance2", "objective_gap"))]
     ['mu^2 initial_distance2 + 2 mu objective_gap <= G2 (implied by strong convexity)']

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from fedtheory._streams import regular
+from fedtheory._support.streams import regular
 
 __all__ = [
     "Writer",

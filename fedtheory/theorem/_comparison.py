@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._wording import told_apart
+from fedtheory._support.wording import told_apart
 
 __all__ = ["Sides", "are_exact", "unmet"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, final
 
-from fedtheory._wording import plain, written
+from fedtheory._support.wording import plain, written
 
 __all__ = ["Summary"]
 

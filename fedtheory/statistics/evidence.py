@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory.law import Law
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory.statistics.law import Law
 
 __all__ = ["against_equality", "against_law", "against_mean", "mixed", "rejects"]
 
@@ -62,8 +62,8 @@ def rejects(log_evidence: npt.ArrayLike, level: float) -> bool:
     >>> rejects([0.0, 3.1, -1.0], 0.05), rejects([0.0, 2.9, -1.0], 0.05)  # log 20 = 2.996
     (True, False)
     """
-    reached = _validate.extended("log_evidence", log_evidence)
-    allowed = _validate.positive("level", _validate.fraction("level", level))
+    reached = validate.extended("log_evidence", log_evidence)
+    allowed = validate.positive("level", validate.fraction("level", level))
     return bool(reached.size and reached.max() >= -math.log(allowed))
 
 
@@ -90,7 +90,7 @@ def mixed(log_evidences: Sequence[Array]) -> Array:
     >>> mixed([np.log([1.0, 6.0]), np.log([1.0, 2.0])]).round(12) == np.log([1.0, 4.0]).round(12)
     array([ True,  True])
     """
-    logs = _validate.extended("log_evidences", log_evidences)
+    logs = validate.extended("log_evidences", log_evidences)
     if logs.ndim == 0 or len(logs) == 0:
         message = f"log_evidences must be a sequence of test martingales, got shape {logs.shape}"
         raise ValueError(message)
@@ -184,8 +184,8 @@ def against_equality(first: Sequence[Any], second: Sequence[Any]) -> Array:
     >>> rejects(against_equality([0] * 60, [1] * 60), 1e-6)
     True
     """
-    first = _validate.sequence("first", first, "a sequence of outcomes")
-    second = _validate.sequence("second", second, "a sequence of outcomes")
+    first = validate.sequence("first", first, "a sequence of outcomes")
+    second = validate.sequence("second", second, "a sequence of outcomes")
     if len(first) != len(second):
         message = f"samples must be drawn in pairs, got {len(first)} and {len(second)} outcomes"
         raise ValueError(message)
@@ -237,14 +237,14 @@ def against_mean(samples: npt.ArrayLike, mean: npt.ArrayLike, lower: float, uppe
     >>> rejects(against_mean(x, 0.5, 0.0, 1.0), 1e-6), rejects(against_mean(x, 0.2, 0.0, 1.0), 1e-6)
     (False, True)
     """
-    x = _validate.array("samples", samples)
-    given = _validate.array("mean", mean)
+    x = validate.array("samples", samples)
+    given = validate.array("mean", mean)
     fits = all(size in (1, full) for size, full in zip(given.shape[::-1], x.shape[::-1], strict=False))
     if given.ndim > x.ndim or not fits:
         message = f"mean must fit samples of shape {x.shape}, got shape {given.shape}"
         raise ValueError(message)
     mu = np.broadcast_to(given, x.shape)
-    lower, upper = _validate.double("lower", lower), _validate.double("upper", upper)
+    lower, upper = validate.double("lower", lower), validate.double("upper", upper)
     for name, values in (("samples", x), ("mean", mu)):
         if values.size and not (lower <= values.min() and values.max() <= upper):
             message = f"{name} must be in [{lower}, {upper}], got numbers in [{values.min()}, {values.max()}]"

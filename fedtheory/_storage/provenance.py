@@ -8,7 +8,7 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-from fedtheory._releases import made_by
+from fedtheory._storage.releases import made_by
 
 __all__ = ["changes", "surroundings"]
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fedtheory._wording import plain, written
+from fedtheory._support.wording import plain, written
 
 __all__ = ["first_sentence", "live_progress", "say", "show_table", "warn"]
 

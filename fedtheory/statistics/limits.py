@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory import _validate
-from fedtheory._validate import Array
-from fedtheory.interval import Interval
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory.statistics.interval import Interval
 
 __all__ = ["bounded_mean", "student_interval", "student_mean", "subgaussian_mean"]
 
@@ -46,9 +46,9 @@ def student_interval(estimate: Any, standard_error: Any, degrees: int, confidenc
     """
     from scipy.special import stdtrit
 
-    upper_tail = 0.5 + 0.5 * _validate.confidence(confidence)
+    upper_tail = 0.5 + 0.5 * validate.confidence(confidence)
     estimate, standard_error = _extended("estimate", estimate), _extended("standard_error", standard_error)
-    if _validate.one("degrees", _validate.nonnegative("degrees", degrees)) == 0:
+    if validate.one("degrees", validate.nonnegative("degrees", degrees)) == 0:
         return Interval(np.full_like(estimate, -np.inf)[()], np.full_like(estimate, np.inf)[()])
     if np.ndim(standard_error) and np.shape(standard_error) != np.shape(estimate):
         message = f"standard_error must have shape {np.shape(estimate)}, got {np.shape(standard_error)}"
@@ -131,13 +131,13 @@ def bounded_mean(samples: npt.ArrayLike, lower: float, upper: float, confidence:
     (True, True)
     """
     values = _row(samples)
-    lower, upper = _validate.double("lower", lower), _validate.double("upper", upper)
-    width = _validate.positive("upper - lower", upper - lower)
+    lower, upper = validate.double("lower", lower), validate.double("upper", upper)
+    width = validate.positive("upper - lower", upper - lower)
     if values.min() < lower or values.max() > upper:
         message = f"samples must lie in [{lower}, {upper}], got numbers in [{values.min()}, {values.max()}]"
         raise ValueError(message)
     x = (values - lower) / width
-    penalty = math.log(2 / (1 - _validate.confidence(confidence)))
+    penalty = math.log(2 / (1 - validate.confidence(confidence)))
     counts = np.arange(1, len(x) + 1)
     means = (0.5 + np.cumsum(x)) / (counts + 1)
     variances = (0.25 + np.cumsum((x - means) ** 2)) / (counts + 1)
@@ -191,15 +191,15 @@ def subgaussian_mean(
     (True, True)
     """
     values = _row(samples)
-    alpha = 1 - _validate.confidence(confidence)
-    precision = (2 * math.log(1 / alpha) + math.log(1 + 2 * math.log(1 / alpha))) / _validate.count(
+    alpha = 1 - validate.confidence(confidence)
+    precision = (2 * math.log(1 / alpha) + math.log(1 + 2 * math.log(1 / alpha))) / validate.count(
         "tuned_for", tuned_for
     )
     counts = np.arange(1, len(values) + 1)
     growth = counts * precision + 1
     unit = np.sqrt(2 * growth / (counts**2 * precision) * np.log(np.sqrt(growth) / alpha))
     return _intersected(
-        np.cumsum(values) / counts, _validate.double("scale", _validate.nonnegative("scale", scale)) * unit
+        np.cumsum(values) / counts, validate.double("scale", validate.nonnegative("scale", scale)) * unit
     )
 
 
@@ -209,7 +209,7 @@ def _intersected(centers: Array, radii: Array) -> Interval[float]:
 
 
 def _sampled(samples: npt.ArrayLike) -> Array:
-    values = _validate.array("samples", samples)
+    values = validate.array("samples", samples)
     if values.ndim == 0 or len(values) == 0:
         message = f"samples must have at least one entry along the first axis, got shape {values.shape}"
         raise ValueError(message)
@@ -225,4 +225,4 @@ def _row(samples: npt.ArrayLike) -> Array:
 
 
 def _extended(name: str, value: Any) -> Any:
-    return _validate.extended(name, value)[()]
+    return validate.extended(name, value)[()]

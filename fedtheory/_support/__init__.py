@@ -1,0 +1,1 @@
+"""What every package uses: checks of arguments, words of messages, the console, compiled code."""

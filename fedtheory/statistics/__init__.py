@@ -1,0 +1,5 @@
+"""Finite laws, intervals, limits of means, and sequential tests."""
+
+from fedtheory._support.discover import lazy_names
+
+__getattr__, __dir__ = lazy_names(__name__, __path__[0])

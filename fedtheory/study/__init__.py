@@ -1,0 +1,5 @@
+"""What every study script shares."""
+
+from fedtheory._support.discover import lazy_names
+
+__getattr__, __dir__ = lazy_names(__name__, __path__[0])

@@ -1,0 +1,205 @@
+"""The words of a formula beyond sums, products, quotients and powers, for numbers, arrays, rationals and symbols."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory._support.wording import shown
+from fedtheory.theorem._rounding import Rounded, one_minus_product
+
+__all__ = ["geometric", "logarithm", "maximum", "mean", "short_of_one", "total"]
+
+_MOST_BITS = 2**28
+
+
+def maximum(left: Any, right: Any) -> Any:
+    """Larger of two numbers, arrays, exact rationals or SymPy expressions.
+
+    Parameters
+    ----------
+    left, right
+        Numbers, arrays that broadcast, fractions or expressions.
+
+    Returns
+    -------
+    number or array
+        Entrywise for arrays; a Fraction if either is one.
+
+    Examples
+    --------
+    >>> maximum(2.5, 2), maximum(Fraction(5, 2), 3)
+    (2.5, Fraction(3, 1))
+    """
+    if _is_symbolic(left) or _is_symbolic(right):
+        from sympy import Max
+
+        return Max(left, right)
+    if isinstance(left, Rounded) or isinstance(right, Rounded):
+        a, b = Rounded.of(left), Rounded.of(right)
+        return Rounded(np.maximum(a.value, b.value), np.maximum(a.error, b.error))
+    if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
+        return np.maximum(left, right)
+    # A whole number among rationals becomes one, so that what is divided by it stays exact.
+    exact = isinstance(left, Fraction) or isinstance(right, Fraction)
+    return Fraction(max(left, right)) if exact else max(left, right)
+
+
+def logarithm(value: Any) -> Any:
+    """Natural logarithm of a positive number, array or SymPy expression.
+
+    Parameters
+    ----------
+    value
+        Positive.
+
+    Returns
+    -------
+    number or array
+        Of the kind of the value; of a fraction a float.
+
+    Examples
+    --------
+    >>> logarithm(1.0)
+    0.0
+    """
+    if _is_symbolic(value):
+        from sympy import log
+
+        return log(value)
+    log = Rounded.of(value).through(np.log)
+    return log if isinstance(value, Rounded) else log.plain()
+
+
+def short_of_one(left: Any, right: Any) -> Any:
+    """One minus a product, with all its digits where the product is close to one.
+
+    Parameters
+    ----------
+    left, right
+        The factors: numbers, arrays or fractions.
+
+    Returns
+    -------
+    number or array
+        ``1 - left right``, of the kind of the factors.
+
+    Examples
+    --------
+    >>> short_of_one(Fraction(1, 3), 2)
+    Fraction(1, 3)
+    >>> f"{short_of_one(1 + 2**-30, 1 - 2**-30):.6g}"
+    '8.67362e-19'
+    """
+    if isinstance(left, Rounded) or isinstance(right, Rounded):
+        return one_minus_product(Rounded.of(left), Rounded.of(right))
+    if isinstance(left, float | np.ndarray) or isinstance(right, float | np.ndarray):
+        return one_minus_product(Rounded.of(left), Rounded.of(right)).plain()
+    return 1 - left * right
+
+
+def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
+    r"""Return what is left after n steps that each take away the share ``rate``, and what is gone.
+
+    .. math::
+        (1-x)^n,\quad 1-(1-x)^n
+
+    Both have all their digits, however small x and n x are.
+
+    Parameters
+    ----------
+    rate
+        x, at most 1.
+    num_steps
+        n, at least 0.
+    rest
+        ``1 - x``, where more digits of it are known than x has.
+
+    Returns
+    -------
+    tuple
+        The two shares, of sum 1; exact for rationals.
+
+    Raises
+    ------
+    ValueError
+        If a rational's power would have more than 2^28 binary digits.
+
+    Examples
+    --------
+    >>> geometric(0.25, 2), geometric(Fraction(1, 4), 2)
+    ((0.5625, 0.4375), (Fraction(9, 16), Fraction(7, 16)))
+    >>> f"{geometric(1e-20, 3)[1]:.6g}"
+    '3e-20'
+    """
+    if isinstance(rate, Rounded) or isinstance(num_steps, Rounded):
+        return _geometric(Rounded.of(rate), num_steps, rest)
+    if isinstance(rate, float | np.ndarray) or isinstance(num_steps, np.ndarray):
+        with np.errstate(all="ignore"):
+            left, gone = _geometric(Rounded.of(rate), Rounded.of(num_steps), rest)
+        return left.plain(), gone.plain()
+    if isinstance(rate, Fraction) and num_steps * rate.denominator.bit_length() > _MOST_BITS:
+        message = f"num_steps is too large for exact rationals, give floats instead, got {shown(num_steps)}"
+        raise ValueError(message)
+    power = (1 - rate) ** num_steps
+    return power, 1 - power
+
+
+def _geometric(rate: Rounded, num_steps: Any, rest: Any) -> tuple[Rounded, Rounded]:
+    power = (1 - rate if rest is None else rest) ** num_steps
+    # log(1 - x) keeps the digits of a small x, which 1 - x loses.
+    exponent = num_steps * rate.through(lambda x: np.log1p(-x))
+    return power.better(exponent.through(np.exp)), (1 - power).better(-exponent.through(np.expm1))
+
+
+def total(values: Any) -> Any:
+    """Sum of an array's entries over its last axis, or of a tuple of exact rationals.
+
+    Parameters
+    ----------
+    values
+        Shape (..., n), or a tuple of n rationals.
+
+    Returns
+    -------
+    number or array
+        Shape (...) for an array; a Fraction for a tuple.
+
+    Examples
+    --------
+    >>> total(np.array([[1.0, 2.0], [3.0, 4.0]])), total((Fraction(1, 2), 3))
+    (array([3., 7.]), Fraction(7, 2))
+    """
+    if isinstance(values, tuple):
+        return sum(values, start=Fraction(0))
+    if not isinstance(values, Rounded):
+        return np.sum(values, axis=-1)
+    size = np.shape(values.value)[-1]
+    errors = np.broadcast_to(values.error, np.shape(values.value)) + size * 2.0**-53 * abs(values.value)
+    return Rounded(np.sum(values.value, axis=-1), np.sum(errors, axis=-1) * (1 + size * 2.0**-52))
+
+
+def mean(values: Any) -> Any:
+    """Mean of an array's entries over its last axis, or of a tuple of exact rationals; of one number the number.
+
+    Parameters
+    ----------
+    values
+        Shape (..., n), a tuple of n rationals, or one number.
+
+    Returns
+    -------
+    number or array
+        Shape (...) for an array; a Fraction for a tuple.
+
+    Examples
+    --------
+    >>> mean(np.array([[1.0, 2.0], [3.0, 4.0]])), mean((Fraction(1, 2), 3)), mean(5)
+    (array([1.5, 3.5]), Fraction(7, 4), 5)
+    """
+    shape = np.shape(values.value if isinstance(values, Rounded) else values)
+    return total(values) / shape[-1] if shape else values
+
+
+def _is_symbolic(value: Any) -> bool:
+    return hasattr(value, "free_symbols")

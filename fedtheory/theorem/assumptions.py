@@ -1,0 +1,450 @@
+r"""What theorems assume, as values that print themselves and check numbers.
+
+A bound lists them in ``bound.hypotheses``. Each has a ``text``, finds its ``violation`` in the arguments of a bound, by
+name, and that by a run, ``violation_by``, where a bound is asked what it promises a run of ``fedavg`` (``for_run``):
+where a hypothesis is a text that nothing checks, every run is refused. Some have ``options``, those of ``fedavg`` that
+a theorem speaks about because it assumes this, each with the constant that a bound must take for it.
+
+``Hypothesis`` is for what one theorem needs; the other values are what papers share. Papers differ in words: ``of``
+names the function or the weights that are meant, ``source`` the place where the paper says so.
+
+>>> print(Smooth("L").text, BoundedGradients("G2").text, sep="; ")
+every F_k is L-smooth; E |g_k|^2 <= G2 for every client and iterate
+>>> Noise("sigma2", relative="M").options
+{'gradient_noise': 'sigma2', 'relative_noise': 'M'}
+
+What several of them imply together is in ``fedtheory.theorem.implications``.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, final
+
+import numpy as np
+
+from fedtheory.theorem._comparison import Sides, are_exact, unmet
+from fedtheory.theorem.scheme import Scheme
+
+__all__ = [
+    "EXACT_GRADIENTS",
+    "AggregationWeights",
+    "Assumption",
+    "BoundedGradients",
+    "Convex",
+    "DescribedRun",
+    "HalvingSteps",
+    "Hypothesis",
+    "Noise",
+    "Smooth",
+    "StronglyConvex",
+    "knows",
+    "selected_by",
+]
+
+# Step sizes and weights come out of two or three floating-point operations; a sum of many weights, out of as many.
+_ROUNDING, _SUM = 1 + 4 * float(np.finfo(np.float64).eps), 1e-12
+
+
+class DescribedRun(Protocol):
+    """What a hypothesis may ask of a run of ``fedavg``.
+
+    ``changed`` has the options that are not as they are by default, ``given`` the arguments of the bound that were not
+    read off the run; ``step_sizes`` are those of all local steps, None where the theorem's own are meant.
+    """
+
+    fed: Any
+    changed: Mapping[str, Any]
+    given: Mapping[str, Any]
+
+    @property
+    def scheme(self) -> Scheme:
+        """The selection law and the aggregation weights of its strategy."""
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the server's model is a mean of clients' models in every round."""
+
+    @property
+    def first_gradients2(self) -> Any:
+        """Squared norms of all clients' gradients at the first model, shape (K,)."""
+
+    @property
+    def step_sizes(self) -> Any:
+        """Shape (T,), or None."""
+
+    @property
+    def steps_of_round(self) -> int:
+        """Local steps, the largest number where clients take their own."""
+
+    def contradiction(self, name: str, relation: str) -> str | None:
+        """Say how a given argument differs from what the run is known to have, the relation being ``<=`` or ``>=``."""
+
+
+class Assumption(Protocol):
+    """One thing a theorem assumes."""
+
+    @property
+    def text(self) -> str:
+        """What is assumed."""
+
+    def violation(self, arguments: Mapping[str, Any]) -> str | None:
+        """Say how the numbers break it, or return None, also where it cannot be read off them."""
+
+    def violation_by(self, run: DescribedRun) -> str | None:
+        """Say how a run breaks it, or that this cannot be checked; None if the run fulfills it."""
+
+
+@final
+@dataclass(frozen=True)
+class Hypothesis:
+    """One thing that a single theorem assumes.
+
+    ``sides`` takes some of the theorem's arguments by name and returns (left, relation, right), the relation one of
+    ``<= < >= >``; without it the hypothesis is about functions and cannot be read off the numbers. ``names`` says
+    which arguments, if they are not the parameters of ``sides``; ``rtol`` is what the right side may be off by where
+    the numbers are not exact. ``of_run`` says what a run has instead of what is assumed, or None if it fulfills it.
+
+    >>> Hypothesis("clients are polite").violation_by(None)
+    'clients are polite, which nothing checks on a run'
+    """
+
+    text: str
+    sides: Callable[..., Sides] | None = None
+    names: tuple[str, ...] = ()
+    rtol: float = 0.0
+    of_run: Callable[[Any], str | None] | None = None
+
+    @functools.cached_property
+    def reads(self) -> tuple[str, ...]:
+        """Names of the arguments that the sides are made of."""
+        return self.names or (() if self.sides is None else tuple(inspect.signature(self.sides).parameters))
+
+    def violation(self, arguments: Mapping[str, Any]) -> str | None:
+        """Say how the numbers break the hypothesis, or return None."""
+        if self.sides is None:
+            return None
+        return unmet(self.text, *self.sides(*(arguments[name] for name in self.reads)), rtol=self.rtol)
+
+    def violation_by(self, run: Any) -> str | None:
+        """Say what the run has instead; a hypothesis about numbers only is checked on these."""
+        if self.of_run is None:
+            return f"{self.text}, which nothing checks on a run" if self.sides is None else None
+        instead = self.of_run(run)
+        return None if instead is None else f"{self.text}: got {instead}"
+
+
+def _noise_of(run: DescribedRun) -> str | None:
+    names = ("gradient_noise", "relative_noise", "batch_size", "num_batches")
+    return next((f"{name} = {run.changed[name]}" for name in names if name in run.changed), None)
+
+
+EXACT_GRADIENTS = Hypothesis("gradients are exact", of_run=_noise_of)
+"""No noise, and no mini-batches."""
+
+
+def selected_by(law: str) -> Callable[[DescribedRun], str | None]:
+    """Return the check ``of_run`` that clients are selected by a law.
+
+    Parameters
+    ----------
+    law
+        Its name, as the ``Scheme`` of a strategy has it.
+
+    Returns
+    -------
+    Callable
+        Of a run; what it returns is another law's name, or None.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> run = SimpleNamespace(scheme=Scheme("all", "weighted"))
+    >>> selected_by("multinomial")(run), selected_by("all")(run)
+    ("selection 'all'", None)
+    """
+    return lambda run: None if run.scheme.selection == law else f"selection {run.scheme.selection!r}"
+
+
+def knows(name: str) -> Callable[[DescribedRun], str | None]:
+    """Return the check ``of_run`` that a federation has a number and knows it.
+
+    Parameters
+    ----------
+    name
+        Such as ``minimum`` or ``local_minima``.
+
+    Returns
+    -------
+    Callable
+        Of a run; it returns None, or says that there is no such number, as AssumptionViolated of a family does.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> run = SimpleNamespace(fed=SimpleNamespace(minimum=3.0))
+    >>> knows("minimum")(run), knows("infimum")(run)
+    (None, 'a federation without infimum')
+    """
+    return lambda run: f"a federation without {name}" if getattr(run.fed, name, None) is None else None
+
+
+def _below_zero(arguments: Mapping[str, Any], name: str, relation: str) -> str | None:
+    return unmet(f"{name} {relation} 0", arguments[name], relation, 0) if name in arguments else None
+
+
+def _of_federation(assumed: Any, run: DescribedRun, constant: str) -> str | None:
+    """Say that an assumption is not about F or the F_k; AssumptionViolated if a federation has no such constant."""
+    if not (assumed.of.startswith("every") or assumed.of in ("F", "F_k", "f", "f_i")):
+        return f"{assumed.text}, which nothing checks on a run"
+    getattr(run.fed, constant, None)
+    return None
+
+
+def _cited(text: str, source: str) -> str:
+    return f"{text} ({source})" if source else text
+
+
+@final
+@dataclass(frozen=True)
+class Smooth:
+    """Smoothness, ``|grad F(u) - grad F(v)| <= L |u - v|`` for all u and v; ``parameter`` names L."""
+
+    parameter: str = "L"
+    of: str = "every F_k"
+    source: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is assumed."""
+        return _cited(f"{self.of} is {self.parameter}-smooth", self.source)
+
+    def violation(self, arguments: Mapping[str, Any]) -> str | None:
+        """Say that the constant is not positive, or return None."""
+        return _below_zero(arguments, self.parameter, ">")
+
+    def violation_by(self, run: DescribedRun) -> str | None:
+        """Say that the federation has a larger constant; AssumptionViolated if it has none."""
+        return _of_federation(self, run, "smoothness") or run.contradiction(self.parameter, ">=")
+
+
+@final
+@dataclass(frozen=True)
+class StronglyConvex:
+    """Strong convexity, ``F(v) >= F(u) + <grad F(u), v - u> + mu/2 |v - u|^2`` for all u and v; ``parameter`` names mu.
+
+    It implies ``|grad F(u)|^2 >= 2 mu (F(u) - F*)`` and ``F(u) - F* >= mu/2 |u - w*|^2``. It is about all clients if
+    ``of`` begins with "every".
+    """
+
+    parameter: str = "mu"
+    of: str = "every F_k"
+    source: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is assumed."""
+        return _cited(f"{self.of} is {self.parameter}-strongly convex", self.source)
+
+    def violation(self, arguments: Mapping[str, Any]) -> str | None:
+        """Say that the constant is negative, or return None; 0 is convexity, which few theorems allow."""
+        return _below_zero(arguments, self.parameter, ">=")
+
+    def violation_by(self, run: DescribedRun) -> str | None:
+        """Say that some client has a smaller constant; AssumptionViolated if they have none."""
+        unknown = _of_federation(self, run, "strong_convexity")
+        return unknown or (run.contradiction(self.parameter, "<=") if self.of.startswith("every") else None)
+
+
+@final
+@dataclass(frozen=True)
+class Convex:
+    """Convexity, which has no constant."""
+
+    of: str = "every F_k"
+
+    @property
+    def text(self) -> str:
+        """What is assumed."""
+        return f"{self.of} is convex"
+
+    def violation(self, arguments: Mapping[str, Any]) -> None:
+        """Return None."""
+
+    def violation_by(self, run: DescribedRun) -> str | None:
+        """Return None, or raise AssumptionViolated if clients are not known to be convex."""
+        return _of_federation(self, run, "strong_convexity")
+
+
+@final
+@dataclass(frozen=True)
+class BoundedGradients:
+    """Bounded stochastic gradients, of every client for itself or of the active clients on average.
+
+    Attributes
+    ----------
+    parameter
+        Name of the bound G2 on the squared norm.
+    weights
+        Weights of a mean over the active clients (``1/m``, ``q_k``), whose expectation, over the selection too, is all
+        that is bounded; without them every client's gradient is bounded at every iterate, the first model included.
+    at_starts
+        For a mean: whether also every client's gradient is bounded at each round's starting model.
+    given
+        Upon what the expectation may be conditioned.
+    source
+        Where the paper says so.
+    """
+
+    parameter: str = "G2"
+    weights: str = ""
+    at_starts: bool = True
+    given: str = ""
+    source: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is assumed."""
+        G2, given = self.parameter, f", also given {self.given}" * bool(self.given)
+        if not self.weights:
+            return _cited(f"E |g_k|^2 <= {G2} for every client and iterate", self.source) + given
+        starts = f", and E |grad F_k(u)|^2 <= {G2} for all k at every round's starting model u" * self.at_starts
+        return f"E sum_k {self.weights} |g_k|^2 <= {G2} over the active clients{starts}{given}"
+
+    @property
+    def hold_at_the_start(self) -> bool:
+        """Whether all clients' gradients at the first model are bounded."""
+        return not self.weights or self.at_starts
+
+    @property
+    def include_the_noise(self) -> bool:
+        """Whether no more variance than this bound can enter a theorem: not so under unequal weights."""
+        return self.weights in ("", "1/m")
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The noise of a run, which is part of a stochastic gradient, with the argument that bounds it."""
+        return {"gradient_noise": self.parameter}
+
+    def violation(self, arguments: Mapping[str, Any]) -> str | None:
+        """Say that the bound is negative, or return None."""
+        return _below_zero(arguments, self.parameter, ">=")
+
+    def violation_by(self, run: DescribedRun) -> str | None:
+        """Say that a bound that was given is too small at the first model; one that is read off is not conditional."""
+        if self.parameter not in run.given:
+            unproved = self.given and "gradient_noise" in run.changed
+            return f"{self.text}, which is not proved with gradient_noise: give {self.parameter}=" if unproved else None
+        noise = run.changed.get("gradient_noise", 0.0)
+        least = max(run.first_gradients2) if self.hold_at_the_start else 0.0
+        least = max(least, noise) if self.weights else least + noise
+        return unmet(f"{self.text}, also at the first model", run.given[self.parameter], ">=", least, rtol=_SUM)
+
+
+@final
+@dataclass(frozen=True)
+class Noise:
+    """Unbiased stochastic gradients of bounded variance, ``E |g_k - grad F_k|^2 <= M |grad F_k|^2 + sigma2``.
+
+    >>> Noise("sigma2", relative="M").text
+    'stochastic gradients are unbiased, of variance at most M |grad|^2 + sigma2, and independent across active clients'
+
+    Attributes
+    ----------
+    parameter, relative
+        Names of sigma2 and, if the noise may grow with the gradient, of M.
+    variance
+        The bound on the variance in words, where it is not just these constants.
+    across
+        How the noises of different clients are related.
+    source
+        Where the paper says so.
+    """
+
+    parameter: str = "sigma2"
+    relative: str = ""
+    variance: str = ""
+    across: str = "independent across active clients"
+    source: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is assumed."""
+        constants = f"{self.relative} |grad|^2 + {self.parameter}" if self.relative else self.parameter
+        bound = self.variance or constants
+        return _cited(f"stochastic gradients are unbiased, of variance at most {bound}, and {self.across}", self.source)
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The noise of a run, and that which grows with the gradient, with the arguments that bound them."""
+        relative = {"relative_noise": self.relative} if self.relative else {}
+        return {"gradient_noise": self.parameter, **relative}
+
+    def violation(self, arguments: Mapping[str, Any]) -> str | None:
+        """Say which of the constants is negative, or return None."""
+        names = (self.parameter, self.relative)
+        return next(filter(None, (_below_zero(arguments, name, ">=") for name in names)), None)
+
+    def violation_by(self, run: DescribedRun) -> str | None:
+        """Say that the noise of the run is larger than was given, or return None."""
+        return run.contradiction(self.parameter, ">=")
+
+
+@final
+@dataclass(frozen=True)
+class AggregationWeights:
+    """Weights that are not negative and sum to one, so that the server's model is a mean; ``parameter`` names them."""
+
+    of: str = "aggregation weights q_k"
+    parameter: str = "weights"
+
+    @property
+    def text(self) -> str:
+        """What is assumed."""
+        return f"{self.of} >= 0 with sum 1 over every selection"
+
+    def violation(self, arguments: Mapping[str, Any]) -> str | None:
+        """Say how given weights differ from a mean's, or return None."""
+        weights = arguments.get(self.parameter, (1,))
+        total, smallest = sum(weights), min(weights, default=0)
+        slack = 0 if are_exact(weights) else _SUM
+        if smallest >= 0 and abs(total - 1) <= slack:
+            return None
+        return f"{self.text}: got the sum {total} and the smallest weight {smallest}"
+
+    def violation_by(self, run: DescribedRun) -> str | None:
+        """Name the scheme of a run whose server does not take a mean, or return None."""
+        return None if run.is_mean else f"{self.text}: got {run.scheme}"
+
+
+@final
+@dataclass(frozen=True)
+class HalvingSteps:
+    """Step sizes of which none, within its round, is longer than the one before or shorter than half of the first.
+
+    It is read off ``step_sizes`` of all steps together with ``local_steps``; one step's size says nothing.
+    """
+
+    text: str = "step sizes do not increase, and at most halve within a round"
+
+    def violation(self, arguments: Mapping[str, Any]) -> str | None:
+        """Name a step that is too long or too short for its round, or return None."""
+        if "step_sizes" not in arguments:
+            return None
+        sizes = np.asarray(arguments["step_sizes"])
+        steps = np.arange(sizes.size)
+        inside = steps % arguments.get("local_steps", 1)
+        longer = (inside > 0) & (sizes > np.roll(sizes, 1) * _ROUNDING)
+        shorter = 2 * sizes * _ROUNDING < sizes[steps - inside]
+        wrong = np.flatnonzero(longer | shorter)
+        if not wrong.size:
+            return None
+        t = int(wrong[0])
+        return f"{self.text}: got {sizes[t]} at step {t} after {sizes[t - inside[t]]} at the round's start"
+
+    def violation_by(self, run: DescribedRun) -> str | None:
+        """Name a step of the run as ``violation`` does, or return None."""
+        if run.step_sizes is None:
+            return None
+        return self.violation({"step_sizes": run.step_sizes, "local_steps": run.steps_of_round})

@@ -1,0 +1,70 @@
+"""What the constants of theorems may be: those that theorems share by name, and domains for constants of your own.
+
+A bound checks each argument by its domain before anything is computed, and SymPy is told what it may assume.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from fedtheory._support import validate
+
+__all__ = ["COMMON", "COUNT", "FRACTION", "HORIZON", "NONNEGATIVE", "POSITIVE", "REAL", "Domain"]
+
+
+class Domain(NamedTuple):
+    """What a named constant of a theorem may be.
+
+    Attributes
+    ----------
+    check
+        Takes the name and the value; returns the clean value, or raises one sentence: what, wanted, got.
+    assumptions
+        What SymPy may assume of the symbol, as ``{"positive": True}``.
+    is_sequence
+        Whether it is a sequence, one number for each step, say.
+    of_run
+        What it is of a run, a property of ``fedtheory.exact``'s description; empty if it can only be given. Names of
+        the table ``COMMON`` are what they say without it.
+
+    Examples
+    --------
+    >>> def at_least_two(name, value):
+    ...     number = COUNT.check(name, value)
+    ...     if number < 2:
+    ...         raise ValueError(f"{name} must be at least 2, got {number}")
+    ...     return number
+    >>> Domain(at_least_two, {"integer": True, "positive": True}).check("num_layers", 3)
+    3
+    """
+
+    check: Callable[[str, Any], Any]
+    assumptions: dict[str, bool]
+    is_sequence: bool = False
+    of_run: str = ""
+
+
+def _horizons(name: str, value: Any) -> Any:
+    return validate.counts(name, value, low=0)
+
+
+COUNT = Domain(validate.counts, {"integer": True, "positive": True})
+"""A whole number from 1 on."""
+HORIZON = Domain(_horizons, {"integer": True, "nonnegative": True})
+"""A whole number from 0 on."""
+POSITIVE = Domain(validate.positive, {"positive": True})
+"""A finite number above 0."""
+NONNEGATIVE = Domain(validate.nonnegative, {"nonnegative": True})
+"""A finite number from 0 on."""
+FRACTION = Domain(validate.fraction, {"nonnegative": True})
+"""A number from 0 to 1."""
+REAL = Domain(validate.finite, {"real": True})
+"""A finite number."""
+
+COMMON: dict[str, Domain] = {
+    **dict.fromkeys(("num_clients", "num_selected", "num_candidates", "local_steps"), COUNT),
+    **dict.fromkeys(("num_steps", "num_rounds"), HORIZON),
+    **dict.fromkeys(("mu", "L", "step_size", "server_step_size", "local_step_size"), POSITIVE),
+    **dict.fromkeys(("G2", "sigma2", "objective_gap", "initial_distance2", "initial_gap", "distance2"), NONNEGATIVE),
+    **dict.fromkeys(("rho_bar", "rho_tilde", "rho_diagonal"), NONNEGATIVE),
+}
+"""The constants whose names all theorems share, with their domains; `states` takes a domain for any other."""

@@ -1,0 +1,349 @@
+"""Citations attached to functions: a bound stays a plain function and carries the statement it evaluates.
+
+A bound is written as a function of scalars that returns its named summands; ``states`` turns it into a function that
+checks its arguments and the theorem's hypotheses and returns their sum.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal, Protocol, cast, overload
+
+import numpy.typing as npt
+
+from fedtheory._support.validate import Array, choice
+from fedtheory.theorem._formula import Formula
+from fedtheory.theorem._letters import formula
+from fedtheory.theorem.assumptions import Assumption, Hypothesis
+from fedtheory.theorem.domains import COMMON, Domain
+from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
+
+__all__ = [
+    "Bound",
+    "Paper",
+    "Statement",
+    "is_bound",
+    "overheard",
+    "standing_in",
+    "states",
+]
+
+Summands = dict[str, Any]
+UNSEEN = "as published, to our knowledge"
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A publication.
+
+    ``compared`` says whether the forms that are called printed were compared with its formulas as they stand in print.
+    """
+
+    key: str
+    title: str
+    authors: str
+    year: int
+    url: str = ""
+    compared: bool = True
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A numbered statement of a paper, in the form that a function evaluates or a claim checks.
+
+    ``side`` says which side of the truth the stated number is on: ``upper`` (or equal to it) or ``lower``. ``options``
+    names options of ``fedavg`` that it speaks about beside those that its hypotheses and its arguments name.
+    """
+
+    paper: Paper
+    number: str
+    equation: str = ""
+    form: str = "printed"
+    schemes: tuple[Scheme, ...] = field(default=(ANY_SCHEME,))
+    side: str = "upper"
+    options: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        where = f"{self.number}, {self.equation}" if self.equation else self.number
+        return f"{self.paper.authors} ({self.paper.year}), {where} [{self.label}]"
+
+    @property
+    def label(self) -> str:
+        """The form in words: nothing is called printed that was not compared with the print."""
+        return UNSEEN if self.form == "printed" and not self.paper.compared else self.form
+
+    def accepts(self, scheme: Scheme) -> bool:
+        """Whether the statement speaks about this pair of selection law and aggregation weights.
+
+        Selection with a memory is covered where that is said.
+        """
+        return any(
+            mine.selection in ("any", scheme.selection)
+            and mine.aggregation in ("any", scheme.aggregation)
+            and mine.memoryless <= scheme.memoryless
+            for mine in self.schemes
+        )
+
+
+Value = float | Fraction | Array
+_Rational = int | Fraction | Sequence[int | Fraction]
+_Number = float | Fraction | Sequence[float | Fraction]
+_Entry = _Number | npt.NDArray[Any]
+
+
+class Bound(Protocol):
+    """What ``states`` returns: a function of scalars with its source attached.
+
+    Called, it returns the value: a rational if some arguments are rationals and the others whole numbers, an array if
+    some are arrays (but a sum over one of them is a float), a float otherwise. With ``strict=False`` it returns the
+    pair (value, unmet hypotheses).
+    """
+
+    __name__: str
+    statement: Statement
+    hypotheses: tuple[Assumption, ...]
+    consequences: tuple[Hypothesis, ...]
+    domains: Mapping[str, Domain]
+    printed: Bound
+    step_sizes: Callable[..., Array] | None
+
+    # The first signature that fits is the one that holds: whole numbers alone are floats.
+    @overload
+    def __call__(self, *args: _Entry, strict: Literal[False], **kwargs: _Entry) -> tuple[Value, list[str]]: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, *args: float, **kwargs: float) -> float: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, *args: _Rational, **kwargs: _Rational) -> Fraction: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, *args: _Number, **kwargs: _Number) -> float: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, *args: _Entry, **kwargs: _Entry) -> Array: ...
+
+    def terms(self, *args: Any, **kwargs: Any) -> Summands:
+        """Return the named summands, which add up to the value; with ``strict=False`` whatever the hypotheses say."""
+
+    def symbolic(self) -> Any:
+        """Return the SymPy expression of the value."""
+
+    def _repr_latex_(self) -> str:
+        """Return the formula for a notebook, in the letters of the paper."""
+
+    def for_run(self, fed: Any, strategy: Any, **run: Any) -> dict[str, Any]:
+        """Return the arguments for a run of ``fedavg``, as ``fedtheory.exact.for_run`` does."""
+
+
+def is_bound(value: Any) -> bool:
+    """Whether ``states`` made this function.
+
+    Parameters
+    ----------
+    value
+        Anything.
+
+    Returns
+    -------
+    bool
+        Whether it carries a ``Statement``.
+
+    Examples
+    --------
+    >>> from fedtheory.bounds.power_of_choice import gradient_norm
+    >>> is_bound(gradient_norm), is_bound(len)
+    (True, False)
+    """
+    return isinstance(getattr(value, "statement", None), Statement) and callable(value)
+
+
+def states(
+    paper: Paper,
+    number: str,
+    *,
+    equation: str = "",
+    form: str = "printed",
+    assumes: tuple[Assumption, ...] = (),
+    schemes: tuple[Scheme, ...] = (ANY_SCHEME,),
+    domains: Mapping[str, Domain] | None = None,
+    printed: Bound | None = None,
+    side: str = "upper",
+    step_sizes: Callable[..., Array] | None = None,
+    options: tuple[str, ...] = (),
+) -> Callable[[Callable[..., Summands]], Bound]:
+    """Attach a statement to a function that returns the named summands of its right-hand side.
+
+    Parameters
+    ----------
+    paper, number, equation
+        The source.
+    form
+        ``printed`` as in the paper, to our knowledge if that was not compared; ``corrected`` where it is false or
+        unproved; ``derived`` or ``refined``.
+    assumes
+        Hypotheses; what can be read off the numbers is checked at every call, and what they imply together, too.
+    schemes
+        Pairs (selection law, aggregation weights) that the statement covers.
+    domains
+        What the arguments may be, for names that are not among the common ones.
+    printed
+        The printed form, where it differs; by default the function itself.
+    side
+        ``upper``, or ``lower`` for a lower bound: where the value goes when digits are lost, or all is.
+    step_sizes
+        The step sizes that the statement prescribes, if any: a function of ``num_steps`` and of arguments by name.
+    options
+        Options of ``fedavg`` that it speaks about beside those that its arguments and hypotheses name, ``strategy`` if
+        it holds for any: ``("any",)`` for what holds whatever has led to a model. ``for_run`` refuses all others.
+
+    Returns
+    -------
+    Callable[[Callable[..., Summands]], Bound]
+        A decorator; what it returns is called like the function and has the attributes of ``Bound``.
+
+    Raises
+    ------
+    ValueError
+        If ``side`` is neither ``upper`` nor ``lower``.
+
+    Examples
+    --------
+    >>> from fedtheory.theorem.assumptions import Smooth
+    >>> @states(Paper("toy", "A toy", "Nobody", 2000), "Lemma 1", assumes=(Smooth(of="F"),))
+    ... def gap(distance2, *, L):
+    ...     return {"quadratic": L / 2 * distance2}
+    >>> gap(3.0, L=2.0), str(gap.statement)
+    (3.0, 'Nobody (2000), Lemma 1 [printed]')
+    """
+    side = choice("side", side, ("upper", "lower"))
+
+    def attach(summands: Callable[..., Summands]) -> Bound:
+        formula = Formula(number, summands, {**COMMON, **(domains or {})}, assumes, side)
+
+        def evaluate(*args: Any, strict: bool = True, _answer: Any = _answer, **kwargs: Any) -> Any:
+            return _answer(bound, formula.value(args, kwargs, strict=strict), args, kwargs, strict=strict)
+
+        bound = functools.update_wrapper(_at_home(evaluate, summands), summands)
+        vars(bound).update(
+            statement=Statement(paper, number, equation, form, schemes, side, options),
+            hypotheses=assumes,
+            consequences=formula.consequences,
+            terms=formula.terms,
+            symbolic=formula.symbolic,
+            domains={name: formula.domains[name] for name in formula.signature.parameters},
+            printed=printed or bound,
+            step_sizes=step_sizes,
+            for_run=functools.partial(_for_run, cast("Bound", bound)),
+            _repr_latex_=functools.partial(_in_latex, bound),
+            __signature__=formula.public_signature(),
+        )
+        return bound  # type: ignore[return-value]
+
+    return attach
+
+
+_STAND_INS: ContextVar[Mapping[Any, Callable[..., Any]]] = ContextVar("stand-ins", default=types.MappingProxyType({}))
+
+
+@contextlib.contextmanager
+def standing_in(bound: Bound, function: Callable[..., Any]) -> Iterator[None]:
+    """Let a function answer where a bound is asked, in this context only: checks of claims then judge the function.
+
+    The bound still checks arguments and hypotheses. Its summands, its symbols and its printed form stay its own.
+
+    Parameters
+    ----------
+    bound
+        The one to be replaced.
+    function
+        Takes the same arguments.
+
+    Yields
+    ------
+    None
+        Once: the block of ``with`` is where the function answers.
+
+    Examples
+    --------
+    >>> from fedtheory.bounds.power_of_choice import gradient_norm
+    >>> with standing_in(gradient_norm, lambda excess, L: 3 * L * excess):
+    ...     gradient_norm(2.0, L=5.0)
+    30.0
+    >>> gradient_norm(2.0, L=5.0)
+    20.0
+    """
+    token = _STAND_INS.set({**_STAND_INS.get(), bound: function})
+    try:
+        yield
+    finally:
+        _STAND_INS.reset(token)
+
+
+@contextlib.contextmanager
+def overheard(bound: Bound) -> Iterator[dict[str, Any]]:
+    """Note what a bound is asked in this context: its arguments by name, the last ones, whoever answers.
+
+    Parameters
+    ----------
+    bound
+        The one that is listened to.
+
+    Yields
+    ------
+    dict[str, Any]
+        Empty until the bound is asked.
+
+    Examples
+    --------
+    >>> from fedtheory.bounds.power_of_choice import gradient_norm
+    >>> with overheard(gradient_norm) as heard:
+    ...     gradient_norm(2.0, L=5.0)
+    20.0
+    >>> heard
+    {'argument 0': 2.0, 'L': 5.0}
+    """
+    heard: dict[str, Any] = {}
+    answering = _STAND_INS.get().get(bound, bound)
+
+    def listening(*args: Any, **kwargs: Any) -> Any:
+        heard.clear()
+        heard.update({f"argument {place}": value for place, value in enumerate(args)} | kwargs)
+        return answering(*args, **kwargs)
+
+    with standing_in(bound, listening):
+        yield heard
+
+
+def _answer(bound: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, strict: bool) -> Any:
+    known = _STAND_INS.get()
+    if bound not in known:
+        return value
+    # The function may ask the bound itself.
+    token = _STAND_INS.set({other: function for other, function in known.items() if other is not bound})
+    try:
+        answer = known[bound](*args, **kwargs)
+    finally:
+        _STAND_INS.reset(token)
+    return answer if strict else (answer, value[1])
+
+
+def _in_latex(bound: Any) -> str:
+    """Write a bound as notebooks show it."""
+    return f"$\\displaystyle {formula(bound)}$"
+
+
+def _for_run(bound: Bound, fed: Any, strategy: Any, **run: Any) -> dict[str, Any]:
+    # Loaded when somebody walks through: most bounds are evaluated without a federation.
+    from fedtheory.exact.runs import for_run
+
+    return for_run(bound, fed, strategy, **run)
+
+
+def _at_home(function: Any, home: Any) -> types.FunctionType:
+    # Doctest collects a function only from the module whose globals it has, so the bound gets its author's globals.
+    moved = types.FunctionType(function.__code__, home.__globals__, home.__name__, None, function.__closure__)
+    moved.__kwdefaults__ = function.__kwdefaults__
+    return moved

@@ -1,0 +1,23 @@
+"""How clients are selected and their models weighed: a theorem assumes such a pair, and a strategy has one."""
+
+from typing import NamedTuple
+
+__all__ = ["ANY_SCHEME", "Scheme"]
+
+
+class Scheme(NamedTuple):
+    """The pair (selection law, aggregation weights) that a theorem assumes or a strategy has.
+
+    ``memoryless``: whether a round's selection depends on the past only through the model that the round starts from.
+    """
+
+    selection: str
+    aggregation: str
+    memoryless: bool = True
+
+    def __str__(self) -> str:
+        memory = "" if self.memoryless else ", with a memory"
+        return f"selection {self.selection!r} with aggregation {self.aggregation!r}{memory}"
+
+
+ANY_SCHEME = Scheme("any", "any", memoryless=False)
