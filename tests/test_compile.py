@@ -84,7 +84,7 @@ def test_a_kernel_is_compiled_again_when_a_text_that_it_is_made_of_changes_and_o
     package = tmp_path / "fedtheory"
     (package / "_support").mkdir(parents=True)
     for name in ("_support/compiling.py", "_support/__init__.py", "errors.py"):
-        shutil.copy(Path(fedtheory.__file__).with_name(name), package / name)
+        shutil.copy(Path(fedtheory.__file__).parent / name, package / name)
     (package / "outer.py").write_text(CALLER)
     (package / "inner.py").write_text(INNER.format("NUMBER"))
     (package / "numbers.py").write_text("NUMBER = 1\n")
@@ -107,7 +107,7 @@ def test_cached_code_loads_without_what_only_a_compiler_needs_and_goes_into_othe
     package = tmp_path / "fedtheory"
     (package / "_support").mkdir(parents=True)
     for name in ("_support/compiling.py", "_support/__init__.py", "errors.py"):
-        shutil.copy(Path(fedtheory.__file__).with_name(name), package / name)
+        shutil.copy(Path(fedtheory.__file__).parent / name, package / name)
     (package / "outer.py").write_text(WITH_ARRAYS)
     (package / "__init__.py").write_text("")
     assert answer(tmp_path, LOADED).splitlines() == ["True 0 True", "False True"]
