@@ -3,6 +3,7 @@
 from fedtheory.worst_case import aligned_selection as aligned_selection
 from fedtheory.worst_case import biased_selection as biased_selection
 from fedtheory.worst_case import certificates as certificates
+from fedtheory.worst_case import checker as checker
 from fedtheory.worst_case import closed_forms as closed_forms
 from fedtheory.worst_case import confrontations as confrontations
 from fedtheory.worst_case import enclosures as enclosures
@@ -12,8 +13,10 @@ from fedtheory.worst_case import function_classes as function_classes
 from fedtheory.worst_case import gram as gram
 from fedtheory.worst_case import instances as instances
 from fedtheory.worst_case import optimal_sampling as optimal_sampling
+from fedtheory.worst_case import problem as problem
 from fedtheory.worst_case import promises as promises
 from fedtheory.worst_case import skewed_selection as skewed_selection
+from fedtheory.worst_case import solution as solution
 from fedtheory.worst_case import worst_cases as worst_cases
 from fedtheory.worst_case.aligned_selection import fedalign as fedalign
 from fedtheory.worst_case.biased_selection import power_of_choice as power_of_choice
@@ -57,11 +60,13 @@ from fedtheory.worst_case.instances import Interpolant as Interpolant
 from fedtheory.worst_case.instances import Outcome as Outcome
 from fedtheory.worst_case.instances import Parabola as Parabola
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling as optimal_client_sampling
+from fedtheory.worst_case.problem import Problem as Problem
 from fedtheory.worst_case.promises import CONFRONTED as CONFRONTED
 from fedtheory.worst_case.promises import compared as compared
 from fedtheory.worst_case.promises import confront as confront
 from fedtheory.worst_case.skewed_selection import skew_class as skew_class
 from fedtheory.worst_case.skewed_selection import skew_class_horizon as skew_class_horizon
+from fedtheory.worst_case.solution import Solution as Solution
 from fedtheory.worst_case.worst_cases import Lemma as Lemma
 from fedtheory.worst_case.worst_cases import ProgramSize as ProgramSize
 from fedtheory.worst_case.worst_cases import WorstCase as WorstCase

@@ -11,6 +11,7 @@ from typing import final
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._coordinates import Coordinates, first_coordinates
 from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
+from fedtheory.worst_case._null_squares import null_squares, without
 from fedtheory.worst_case.certificates import (
     FeasiblePoint,
     Multipliers,
@@ -28,6 +29,8 @@ NARROW = 1e-7
 
 # Directions are rounded to multiples of these powers of 1/2, as shares of their largest entry.
 _GRIDS = (8, 12, 16, 24, 32)
+# Multipliers below these shares of the largest may have to be 0.
+_NEGLIGIBLE = (1e-9, 1e-7, 1e-5)
 # How pairs of doubles begin, one after the other: where the path ended before, or at its beginning.
 _AFRESH = (False, True, True)
 # After so many states in a row that should round to proofs and do not, pairs of doubles take over.
@@ -144,7 +147,7 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
         return _proved(first_coordinates(program), narrow)
 
 
-def _proved(coordinates: Coordinates, narrow: float) -> Proof:
+def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> Proof:
     """Follow the path in doubles, then in pairs of them, in coordinates of what was found before."""
     data = coordinates.data(pairs=False)
     found, state = _along(data, beginning(data), Proof(coordinates.program), coordinates, narrow, _MOST_FAILURES)
@@ -155,6 +158,37 @@ def _proved(coordinates: Coordinates, narrow: float) -> Proof:
         data = coordinates.data(pairs=True)
         start = beginning(data) if afresh else state
         found, state = _along(data, start.in_pairs(), found, coordinates, narrow)
+    if again and found.upper is None and not (found.empty or found.infinite):
+        return _from_fewer(found, coordinates.multipliers(state, of_objective=True), narrow)
+    return found
+
+
+def _from_fewer(found: Proof, near: Multipliers, narrow: float) -> Proof:
+    """Prove the upper side from fewer inequalities, without those that hardly count.
+
+    Where an inequality grows slack along a direction without end, its multiplier must be 0, which rounding cannot meet.
+    """
+    program = found.program
+    least = max(near.inequalities, default=Fraction(0))
+    tried = {tuple(range(len(near.inequalities)))}
+    for share in _NEGLIGIBLE:
+        kept = tuple(number for number, y in enumerate(near.inequalities) if y > Fraction(share) * least)
+        if kept in tried:
+            continue
+        tried.add(kept)
+        plain = reduced = replace(program, inequalities=tuple(program.inequalities[number] for number in kept))
+        for direction in null_squares(plain):
+            reduced = without(reduced, direction)
+        for smaller in (plain, reduced):
+            proved = _proved(first_coordinates(smaller), narrow, again=False)
+            better = proved.upper is not None and (found.upper is None or proved.upper < found.upper)
+            if proved.multipliers is not None and better:
+                factors = dict(zip(kept, proved.multipliers.inequalities, strict=True))
+                padded = tuple(factors.get(number, Fraction(0)) for number in range(len(near.inequalities)))
+                multipliers = Multipliers(padded, proved.multipliers.equalities)
+                found = replace(found, upper=verify_upper(program, multipliers), multipliers=multipliers)
+            if _is_enough(found, narrow):
+                return found
     return found
 
 

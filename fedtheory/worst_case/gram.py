@@ -8,7 +8,8 @@ dimension of the space is not restricted. All coefficients are exact rationals.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -28,28 +29,41 @@ class Vector:
     """A linear combination of basis vectors.
 
     Two vectors are the same only if they are one object: a program multiplies objects, and so keeps the structure in
-    which it was written.
+    which it was written. ``owner`` is the draft that its basis vectors are of; the zero vector is of any.
     """
 
-    __slots__ = ("coordinates",)
+    __slots__ = ("coordinates", "owner")
 
-    def __init__(self, coordinates: Mapping[Basis, Fraction]) -> None:
+    def __init__(self, coordinates: Mapping[Basis, Fraction], owner: Draft | None = None) -> None:
         self.coordinates = {place: c for place, c in coordinates.items() if c}
+        self.owner = owner
 
     def __add__(self, other: Vector) -> Vector:
+        if not isinstance(other, Vector):
+            return NotImplemented
         places = {**self.coordinates, **other.coordinates}
-        return Vector({place: self[place] + other[place] for place in places})
+        return Vector({place: self[place] + other[place] for place in places}, one_owner(self, other))
 
     def __sub__(self, other: Vector) -> Vector:
         return self + -1 * other
 
+    def __neg__(self) -> Vector:
+        return -1 * self
+
     def __rmul__(self, factor: Fraction | int) -> Vector:
-        return Vector({place: factor * c for place, c in self.coordinates.items()})
+        c = exact("a factor", factor)
+        return Vector({place: c * entry for place, entry in self.coordinates.items()}, self.owner)
+
+    __mul__ = __rmul__
+
+    def __truediv__(self, divisor: Fraction | int) -> Vector:
+        return self * (1 / Fraction(exact("a divisor", divisor)))
 
     def __getitem__(self, place: Basis) -> Fraction:
         return self.coordinates.get(place, Fraction(0))
 
     def __matmul__(self, other: Vector) -> Form:
+        one_owner(self, other)
         return Form({(self, other): Fraction(1)})
 
     @property
@@ -60,14 +74,36 @@ class Vector:
     def within(self, blocks: Iterable[int]) -> Vector:
         """Return the part that lies in some blocks."""
         kept = set(blocks)
-        return Vector({place: c for place, c in self.coordinates.items() if place[0] in kept})
+        return Vector({place: c for place, c in self.coordinates.items() if place[0] in kept}, self.owner)
+
+
+def exact(name: str, number: Any) -> Fraction | int:
+    """Return an integer or a fraction; a float is refused, as it is seldom the number that was meant."""
+    if isinstance(number, int | Fraction) and not isinstance(number, bool):
+        return number
+    message = (
+        f"{name} must be an int or a Fraction, got {number!r} (Fraction(x) takes a float as the number that it is)"
+    )
+    raise TypeError(message)
+
+
+def one_owner(*terms: Vector | Value) -> Draft | None:
+    """Return the draft that vectors and function values are of."""
+    owners = {id(term.owner): term.owner for term in terms if term.owner is not None}
+    if len(owners) > 1:
+        message = f"vectors and function values must belong to one problem, got some of {len(owners)}"
+        raise ValueError(message)
+    return next(iter(owners.values()), None)
 
 
 @final
 class Value:
     """A function value, which is unknown."""
 
-    __slots__ = ()
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: Draft | None = None) -> None:
+        self.owner = owner
 
     def __add__(self, other: Form | Value) -> Form:
         return Form.of(self) + other
@@ -77,6 +113,14 @@ class Value:
 
     def __rmul__(self, factor: Fraction | int) -> Form:
         return factor * Form.of(self)
+
+    __mul__ = __rmul__
+
+    def __truediv__(self, divisor: Fraction | int) -> Form:
+        return Form.of(self) / divisor
+
+    def __neg__(self) -> Form:
+        return -1 * self
 
 
 @final
@@ -99,9 +143,21 @@ class Form:
         return cls(_added({}, products), _added({}, values))
 
     @classmethod
-    def of(cls, term: Form | Value) -> Form:
+    def of(cls, term: Any) -> Form:
         """Return a form as it is, and a function value as a form."""
-        return term if isinstance(term, Form) else cls({}, {term: Fraction(1)})
+        if isinstance(term, Form):
+            return term
+        if isinstance(term, Value):
+            return cls({}, {term: Fraction(1)})
+        message = f"a form must be made of inner products and function values, got {term!r}"
+        raise TypeError(message)
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it is 0 whatever the unknowns are."""
+        return not any(c and u.coordinates and v.coordinates for (u, v), c in self.products.items()) and not any(
+            self.values.values()
+        )
 
     def __add__(self, other: Form | Value) -> Form:
         right = Form.of(other)
@@ -111,10 +167,19 @@ class Form:
         return self + -1 * Form.of(other)
 
     def __rmul__(self, factor: Fraction | int) -> Form:
+        times = exact("a factor", factor)
         return Form(
-            {pair: factor * c for pair, c in self.products.items()},
-            {value: factor * c for value, c in self.values.items()},
+            {pair: times * c for pair, c in self.products.items()},
+            {value: times * c for value, c in self.values.items()},
         )
+
+    __mul__ = __rmul__
+
+    def __truediv__(self, divisor: Fraction | int) -> Form:
+        return self * (1 / Fraction(exact("a divisor", divisor)))
+
+    def __neg__(self) -> Form:
+        return -1 * self
 
 
 class Block(NamedTuple):
@@ -244,9 +309,28 @@ class Draft:
         self._equalities: list[Constraint] = []
         self._zeros: set[Value] = set()
 
+    @property
+    def inequalities(self) -> tuple[Constraint, ...]:
+        """What was demanded so far."""
+        return tuple(self._inequalities)
+
+    @property
+    def equalities(self) -> tuple[Constraint, ...]:
+        """What was demanded so far."""
+        return tuple(self._equalities)
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """Forget at the end what was made and demanded within."""
+        kept = [*self._sizes], [*self._inequalities], [*self._equalities], {*self._zeros}
+        try:
+            yield
+        finally:
+            self._sizes, self._inequalities, self._equalities, self._zeros = kept
+
     def zero(self) -> Value:
         """Make a function value that is 0."""
-        level = Value()
+        level = Value(self)
         self._zeros.add(level)
         return level
 
@@ -266,7 +350,11 @@ class Draft:
         for block in blocks or (0,):
             coordinates[block, self._sizes[block]] = Fraction(1)
             self._sizes[block] += 1
-        return Vector(coordinates)
+        return Vector(coordinates, self)
+
+    def value(self) -> Value:
+        """Make a function value."""
+        return Value(self)
 
     def at_most(
         self, form: Form | Value, constant: Fraction | int = 0, name: str = "", share: Fraction | int = 1

@@ -1,0 +1,374 @@
+"""What a problem of one's own is made of: functions, sums of them, operators, and clients that cannot be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, overload
+
+from fedtheory._support import validate
+from fedtheory.worst_case._classes import Condition, FunctionClass, OperatorClass
+from fedtheory.worst_case.function_classes import Point, impose_quadratic
+from fedtheory.worst_case.gram import Draft, Form, Value, Vector, exact
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Clients", "Function", "Operator", "Sum", "positive_number"]
+
+_ZERO = Vector({})
+Key = frozenset[tuple[tuple[int, int], Fraction]]
+
+
+def positive_number(name: str, number: Any) -> Fraction:
+    """Return a rational that is above 0."""
+    found = Fraction(exact(name, number))
+    validate.positive(name, found)
+    return found
+
+
+def _key(x: Vector) -> Key:
+    return frozenset(x.coordinates.items())
+
+
+class _Known:
+    """Points at which a function or an operator is known; one asked for twice is the same."""
+
+    def __init__(
+        self, draft: Draft, name: str, of: FunctionClass | OperatorClass, blocks: Sequence[int] = (0,)
+    ) -> None:
+        self.draft, self.name, self.of, self.blocks = draft, name, of, tuple(blocks)
+        self.points: list[Point] = []
+        self.places: dict[Key, int] = {}
+        self.minimum: int | None = None
+        self.slopes: set[tuple[int, int]] = set()
+
+    def known(self, x: Any, gradient: Vector | None = None) -> Point:
+        """Return what is known at a point; a new point has a gradient and a value of its own."""
+        if not isinstance(x, Vector):
+            message = f"{self.name} must be asked at a vector of its problem, got {x!r}"
+            raise TypeError(message)
+        if x.owner not in (None, self.draft):
+            message = f"{self.name} must be asked at a vector of its own problem, got one of another"
+            raise ValueError(message)
+        place = self.places.get(_key(x))
+        if place is None:
+            place = self.places[_key(x)] = len(self.points)
+            slope = self._slope() if gradient is None else gradient
+            level = self.draft.zero() if getattr(self.of, "indicator", False) else self.draft.value()
+            self.points.append(Point(x, slope, level))
+        elif gradient is not None:
+            message = f"{self.name} must be asked for a point once, got one at which its gradient is known already"
+            raise ValueError(message)
+        return self.points[place]
+
+    def _slope(self) -> Vector:
+        """Make a gradient."""
+        found = self.draft.vector(*self.blocks)
+        self.slopes |= found.coordinates.keys()
+        return found
+
+    def conditions(self) -> Iterator[Condition]:
+        """Yield what must hold for there to be such a function or operator."""
+        return self.of.conditions(self.points, self.minimum)
+
+    def prepare(self) -> None:
+        """Ask for all points that the conditions are about."""
+
+    def impose(self) -> None:
+        """Demand what conditions on pairs do not say."""
+
+
+class Term:
+    """A function that can be evaluated, scaled and added."""
+
+    name: str
+    draft: Draft
+
+    def parts(self) -> list[tuple[Fraction, Function]]:
+        """Return the functions that it is a combination of, with their coefficients."""
+        raise NotImplementedError
+
+    def gradient(self, x: Vector) -> Vector:
+        """Return the gradient, or a subgradient, at a point; the same point has the same one."""
+        total = _ZERO
+        for c, part in self.parts():
+            total = total + c * part.known(x).gradient
+        return total
+
+    def value(self, x: Vector) -> Form:
+        """Return the value at a point."""
+        total = Form({})
+        for c, part in self.parts():
+            total = total + c * part.level(x)
+        return total
+
+    def stationary_point(self) -> Vector:
+        """Return a point at which the gradient, or some subgradient, is 0."""
+        *others, (last, closing) = self.parts()
+        x, pull = self.draft.vector(*closing.blocks[:1]), _ZERO
+        for c, part in others:
+            pull = pull + c * part.known(x).gradient
+        closing.known(x, -1 / Fraction(last) * pull)
+        return x
+
+    def proximal(self, x: Vector, step: Any) -> Vector:
+        """Return ``y = x - step g`` with g a (sub)gradient at y: the minimizer of ``f + |. - x|^2 / (2 step)``."""
+        [(c, part)] = self._alone("proximal")
+        slope = part._slope()
+        y = x - positive_number("step", step) * c * slope
+        part.known(y, slope)
+        return y
+
+    def line_search(self, x: Vector, *directions: Vector) -> Vector:
+        """Return the best point on x plus the span of some directions.
+
+        The gradient there is orthogonal to the directions and to the step, which is all that is demanded.
+        """
+        y = self.draft.vector()
+        slope = self.gradient(y)
+        for direction in (*directions, y - x):
+            self.draft.equal_to(slope @ direction)
+        return y
+
+    def linear_minimizer(self, direction: Vector) -> Vector:
+        """Return the point of a set that goes furthest against a direction; the function is the set's indicator."""
+        [(c, part)] = self._alone("linear_minimizer")
+        y = self.draft.vector(*part.blocks)
+        part.known(y, -1 / Fraction(c) * direction)
+        return y
+
+    def inexact_gradient(self, x: Vector, *, relative: Any = None, absolute: Any = None) -> Vector:
+        """Return a vector that is off the gradient by at most a share of it, or by at most a length."""
+        if (relative is None) == (absolute is None):
+            message = f"one of relative and absolute must be given, got relative={relative!r}, absolute={absolute!r}"
+            raise ValueError(message)
+        slope, guess = self.gradient(x), self.draft.vector()
+        if absolute is not None:
+            self.draft.at_most((guess - slope).square, positive_number("absolute", absolute) ** 2)
+        else:
+            share = positive_number("relative", relative)
+            self.draft.at_most((guess - slope).square - share**2 * slope.square)
+        return guess
+
+    def _alone(self, verb: str) -> list[tuple[Fraction, Function]]:
+        found = self.parts()
+        if len(found) > 1:
+            message = f"{verb} must be asked of one function, got a sum of {len(found)}"
+            raise ValueError(message)
+        return found
+
+    def __add__(self, other: Term) -> Sum:
+        if not isinstance(other, Term):
+            return NotImplemented
+        if other.draft is not self.draft:
+            message = "functions must belong to one problem to be added, got some of two"
+            raise ValueError(message)
+        return Sum([*self.parts(), *other.parts()])
+
+    def __rmul__(self, factor: Any) -> Sum:
+        c = Fraction(exact("a factor", factor))
+        return Sum([(c * one, part) for one, part in self.parts()])
+
+    __mul__ = __rmul__
+
+
+class Sum(Term):
+    """A combination of functions."""
+
+    def __init__(self, parts: list[tuple[Fraction, Function]]) -> None:
+        merged: dict[Function, Fraction] = {}
+        for c, part in parts:
+            merged[part] = merged.get(part, Fraction(0)) + c
+        self._parts = [(c, part) for part, c in merged.items() if c]
+        if not self._parts:
+            message = "a sum must have a function with a coefficient other than 0, got none"
+            raise ValueError(message)
+        self.draft, self.name = self._parts[0][1].draft, " + ".join(part.name for _, part in self._parts)
+        self._minimizer: Vector | None = None
+
+    def parts(self) -> list[tuple[Fraction, Function]]:
+        """Return the functions that it is a combination of, with their coefficients."""
+        return self._parts
+
+    def minimizer(self) -> Vector:
+        """Return the minimizer of a convex sum, where gradients add up to 0."""
+        for c, part in self._parts:
+            if c < 0 or part.of.mu < 0:
+                message = (
+                    f"minimizer() must be asked of a sum of convex functions, got {part.name} (stationary_point())"
+                )
+                raise ValueError(message)
+        if self._minimizer is None:
+            self._minimizer = self.stationary_point()
+        return self._minimizer
+
+
+class Function(_Known, Term):
+    """A function of a class, known by its gradients and values at the points at which it was asked."""
+
+    of: FunctionClass
+
+    def __init__(self, draft: Draft, name: str, of: FunctionClass, blocks: Sequence[int] = (0,)) -> None:
+        super().__init__(draft, name, of, blocks)
+        self._with_normal_0: set[Key] = set()
+
+    @property
+    def tilts(self) -> bool:
+        """Whether a linear function may be added: only differences of gradients count in its class."""
+        of = self.of
+        beside = (of.lipschitz, of.quadratic_growth, of.polyak)
+        unlike = of.quadratic or any(one is not None for one in beside) or (of.mu < 0 and self.minimum is not None)
+        return not unlike and self.blocks == (0,)
+
+    def has_normal_0(self, point: Point) -> bool:
+        """Whether a point of a set is known without a normal vector, so that its conditions are void."""
+        return _key(point.at) in self._with_normal_0
+
+    def parts(self) -> list[tuple[Fraction, Function]]:
+        """Return itself."""
+        return [(Fraction(1), self)]
+
+    def minimizer(self) -> Vector:
+        """Return the minimizer, at which the gradient is 0 and than which no value is smaller."""
+        return self._lowest()
+
+    def _lowest(self) -> Vector:
+        if self.minimum is None:
+            self.minimum = len(self.points)
+            self.known(self.draft.vector(*self.blocks), _ZERO)
+        return self.points[self.minimum].at
+
+    def level(self, x: Any) -> Value:
+        """Return the value at a point; a point of a set has the normal vector 0 until another one is asked for."""
+        if self.of.indicator and isinstance(x, Vector) and _key(x) not in self.places:
+            self.known(x, _ZERO)
+            self._with_normal_0.add(_key(x))
+            return self.points[-1].value
+        if isinstance(x, Vector) and _key(x) in self._with_normal_0:
+            return self.points[self.places[_key(x)]].value
+        return self.known(x).value
+
+    def known(self, x: Any, gradient: Vector | None = None) -> Point:
+        """Return what is known at a point, with a normal vector of its own where it had none."""
+        if gradient is None and isinstance(x, Vector) and _key(x) in self._with_normal_0:
+            self._with_normal_0.remove(_key(x))
+            place = self.places[_key(x)]
+            self.points[place] = self.points[place]._replace(gradient=self._slope())
+        return super().known(x, gradient)
+
+    def prepare(self) -> None:
+        """Ask for the minimizer where the class is described by it."""
+        if self.of.quadratic or self.of.quadratic_growth is not None or self.of.polyak is not None:
+            self._lowest()
+
+    def impose(self) -> None:
+        """Demand that a quadratic function is one."""
+        if self.of.quadratic and self.of.L is not None:
+            others = [point for number, point in enumerate(self.points) if number != self.minimum]
+            impose_quadratic(self.draft, self.points[self.minimum or 0], others, self.of.mu, self.of.L)
+
+    def conditions(self) -> Iterator[Condition]:
+        """Yield what must hold for there to be such a function."""
+        return iter(()) if self.of.quadratic else super().conditions()
+
+
+class Operator(_Known):
+    """An operator of a class, known by its values at the points at which it was asked."""
+
+    def __call__(self, x: Vector) -> Vector:
+        """Return the value at a point, or one of several; the same point has the same one."""
+        return self.known(x).gradient
+
+    def resolvent(self, x: Vector, step: Any) -> Vector:
+        """Return ``y = x - step T y``."""
+        slope = self._slope()
+        y = x - positive_number("step", step) * slope
+        self.known(y, slope)
+        return y
+
+    def fixed_point(self) -> Vector:
+        """Return a point with ``T x = x``."""
+        x = self.draft.vector()
+        self.known(x, x)
+        return x
+
+    def zero(self) -> Vector:
+        """Return a point with ``T x = 0``."""
+        x = self.draft.vector()
+        self.known(x, _ZERO)
+        return x
+
+
+class Clients(Function):
+    """Clients that cannot be told apart: what one of them has stands for all, in two blocks whatever their number.
+
+    A vector of a client is a mean and a deviation; a product of two such vectors is its average over the clients.
+    """
+
+    def __init__(self, draft: Draft, name: str, of: FunctionClass, num_clients: int, deviation: int) -> None:
+        super().__init__(draft, name, of, (0, deviation) if num_clients > 1 else (0,))
+        self.num_clients = num_clients
+        self._optimum: Vector | None = None
+
+    def minimizer(self) -> Vector:
+        """Return the minimizer of the mean of the clients' functions, at which gradients are deviations only."""
+        if self._optimum is None:
+            self._optimum = self.draft.vector(0)
+            self.known(self._optimum, self.draft.vector(*self.blocks[1:]) if self.blocks[1:] else _ZERO)
+        return self._optimum
+
+    def local_minimizer(self) -> Vector:
+        """Return each client's own minimizer."""
+        return self._lowest()
+
+    def objective_gap(self) -> Form:
+        """Return Gamma, the mean of ``F_k(w*) - F_k*``."""
+        return self.value(self.minimizer()) - self.value(self.local_minimizer())
+
+    def heterogeneity(self, *, zeta2: Any, name: str = "zeta2") -> None:
+        """Demand that the mean of ``|grad F_k(w*)|^2`` is at most zeta2."""
+        bound = Fraction(exact("zeta2", zeta2))
+        self.draft.at_most(self.known(self.minimizer()).gradient.square, bound, name)
+
+    def step(self, x: Vector, step_size: Any) -> Vector:
+        """Return each client's model after a gradient step of its own."""
+        return x - positive_number("step_size", step_size) * self.gradient(x)
+
+    @overload
+    def mean(self, term: Vector) -> Vector: ...
+
+    @overload
+    def mean(self, term: Form | Value) -> Form: ...
+
+    def mean(self, term: Any) -> Any:
+        """Return the mean of a vector over the clients; of a product or a value it is what one has anyway."""
+        return term.within((0,)) if isinstance(term, Vector) else Form.of(term)
+
+    def sample(self, num_selected: int, how: str = "distinct") -> Sample:
+        """Return a sample of clients: ``distinct`` ones, or ``independent`` draws with replacement."""
+        m = validate.count("num_selected", num_selected)
+        if how not in ("distinct", "independent"):
+            message = f"how must be 'distinct' or 'independent', got {how!r}"
+            raise ValueError(message)
+        if how == "distinct" and m > self.num_clients:
+            message = f"num_selected must be at most the number of clients, {self.num_clients}, got {m}"
+            raise ValueError(message)
+        rest = Fraction(self.num_clients - m, max(self.num_clients - 1, 1)) if how == "distinct" else Fraction(1)
+        return Sample(self, rest / m)
+
+
+class Sample:
+    """A random sample of clients, over which vectors are averaged.
+
+    ``share`` of the mean squared deviation is what is expected of the squared deviation of an average.
+    """
+
+    def __init__(self, clients: Clients, share: Fraction) -> None:
+        self.clients, self.share = clients, share
+
+    def square(self, vector: Vector) -> Form:
+        """Return the expected squared length of the sample's average of a vector."""
+        apart = vector.within(self.clients.blocks[1:])
+        mean = self.clients.mean(vector).square
+        return mean + self.share * apart.square if self.share and apart.coordinates else mean

@@ -1,0 +1,129 @@
+"""Which points, gradients and values belong to one function, or one operator, of a class: conditions on all pairs.
+
+Each condition is a form that is at most a number. Those of a class that is exact hold if and only if there is such a
+function; those of the others hold for every such function, so that what is proved from them is an upper bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, permutations
+from typing import NamedTuple
+
+from fedtheory.worst_case.function_classes import Point, interpolation
+from fedtheory.worst_case.gram import Form
+
+__all__ = ["Condition", "FunctionClass", "OperatorClass"]
+
+
+class Condition(NamedTuple):
+    """Numbers of the points that it is about, and the form that is at most a bound."""
+
+    points: tuple[int, ...]
+    form: Form
+    bound: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
+class FunctionClass:
+    """Functions by their curvature, their gradients, their growth, or the set outside of which they are infinite.
+
+    Attributes
+    ----------
+    mu, L
+        Least and largest curvature (Taylor, Hendrickx, Glineur 2017); L is None for functions that need not be smooth,
+        mu is negative for functions that need not be convex.
+    lipschitz
+        Largest gradient.
+    indicator, diameter
+        Whether the function is 0 on a convex set and infinite outside, and the diameter of that set, if it is bounded.
+    quadratic_growth
+        G with ``f(x) - f* <= G/2 |x - x*|^2`` (Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022).
+    polyak
+        m with ``f(x) - f* <= |grad f(x)|^2 / (2 m)``.
+    quadratic
+        Whether the function is quadratic (Bousselmi, Hendrickx, Glineur 2024), which conditions on pairs do not say.
+    """
+
+    mu: Fraction = Fraction(0)
+    L: Fraction | None = None
+    lipschitz: Fraction | None = None
+    indicator: bool = False
+    diameter: Fraction | None = None
+    quadratic_growth: Fraction | None = None
+    polyak: Fraction | None = None
+    quadratic: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether the conditions are also sufficient, as they are for each hypothesis beside convexity alone."""
+        others = (self.lipschitz, self.diameter, self.quadratic_growth, self.polyak)
+        beside = sum(one is not None for one in others)
+        if self.L is not None:
+            return not beside and (self.mu >= 0 or self.mu == -self.L)
+        return self.polyak is None and beside <= (1 if self.mu == 0 else 0)
+
+    def conditions(self, points: Sequence[Point], minimum: int | None) -> Iterator[Condition]:
+        """Yield the conditions on all points, of which one may be known to be the minimizer."""
+        for (i, one), (j, other) in permutations(enumerate(points), 2):
+            if self.L is not None:
+                yield Condition((i, j), interpolation([one, other], self.mu, self.L)[0])
+            else:
+                below = other.gradient @ (one.at - other.at)
+                if not self.indicator:
+                    below = below + other.value - one.value
+                if self.mu:
+                    below = below + self.mu / 2 * (one.at - other.at).square
+                yield Condition((i, j), below)
+            if self.diameter is not None and i < j:
+                yield Condition((i, j), (one.at - other.at).square, self.diameter**2)
+        for i, one in enumerate(points):
+            if self.lipschitz is not None:
+                yield Condition((i,), one.gradient.square, self.lipschitz**2)
+            if minimum not in (None, i):
+                yield from (Condition((i, minimum), form) for form in self._above(points[minimum], one))
+
+    def _above(self, minimum: Point, one: Point) -> Iterator[Form]:
+        """Yield conditions on a point that know which point is the minimizer."""
+        gap = Form.of(one.value) - minimum.value
+        if self.mu < 0 and self.L is not None:
+            yield 1 / (2 * self.L) * one.gradient.square - gap
+        if self.quadratic_growth is not None:
+            yield gap + one.gradient @ (minimum.at - one.at) + 1 / (2 * self.quadratic_growth) * one.gradient.square
+        if self.polyak is not None:
+            yield gap - 1 / (2 * self.polyak) * one.gradient.square
+
+
+@dataclass(frozen=True)
+class OperatorClass:
+    """Operators by what the difference of two values has to do with the difference of the points.
+
+    Attributes
+    ----------
+    strongly_monotone, cocoercive
+        Least ``<T x - T y, x - y>``, as shares of ``|x - y|^2`` and of ``|T x - T y|^2``; 0 is monotone.
+    lipschitz
+        Largest ``|T x - T y| / |x - y|``; 1 is nonexpansive.
+    """
+
+    strongly_monotone: Fraction | None = None
+    cocoercive: Fraction | None = None
+    lipschitz: Fraction | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the conditions are also sufficient, as they are for each of the three alone (Ryu et al. 2020)."""
+        return sum(one is not None for one in (self.strongly_monotone, self.cocoercive, self.lipschitz)) == 1
+
+    def conditions(self, points: Sequence[Point], minimum: int | None) -> Iterator[Condition]:  # noqa: ARG002
+        """Yield the conditions on all pairs of points."""
+        for (i, one), (j, other) in combinations(enumerate(points), 2):
+            apart, between = one.at - other.at, one.gradient - other.gradient
+            if self.strongly_monotone is not None:
+                yield Condition((i, j), self.strongly_monotone * apart.square - apart @ between)
+            if self.cocoercive is not None:
+                yield Condition((i, j), self.cocoercive * between.square - apart @ between)
+            if self.lipschitz is not None:
+                yield Condition((i, j), between.square - self.lipschitz**2 * apart.square)

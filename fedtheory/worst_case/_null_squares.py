@@ -1,0 +1,70 @@
+"""Directions whose square is in no form: their products with other vectors are free numbers.
+
+A vector ``a`` may be as long as one likes, orthogonally to everything else, where ``<a, a>`` is in no form. Then its
+products with other vectors may be any numbers, as function values are. Written so, a program has an inner point, or its
+multipliers have one, where it has none as a matrix with a row for ``a``: that row of what multipliers leave must be 0.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from fedtheory.worst_case.gram import Basis, Constraint, Form, Program, Value, Vector
+
+__all__ = ["Direction", "null_squares", "without"]
+
+Direction = dict[Basis, Fraction]
+"""By how much each basis vector is shifted along ``a``."""
+
+
+def null_squares(program: Program) -> list[Direction]:
+    """Return the basis vectors whose squares are in no form of a program, but some of whose products are."""
+    found = []
+    for number, block in enumerate(program.rows.blocks):
+        squares = {int(row) for row, column in zip(block.rows, block.columns, strict=True) if row == column}
+        others = {int(place) for pair in zip(block.rows, block.columns, strict=True) for place in pair} - squares
+        found += [{(number, place): Fraction(1)} for place in sorted(others)]
+    return found
+
+
+def without(program: Program, direction: Direction) -> Program:
+    """Write a program anew, with the products of a direction as free numbers and one basis vector less."""
+    # Basis vectors are e_j = w_j + tau_j a with one w_j = 0, so that a is what is left of that one.
+    dropped = next(iter(direction))
+    products: dict[Basis, Value] = {}
+    parts: dict[Vector, tuple[Fraction, Vector]] = {}
+
+    def split(vector: Vector) -> tuple[Fraction, Vector]:
+        """Return how much a vector is shifted, and what is left of it without a."""
+        if vector not in parts:
+            shift = sum((c * direction.get(place, 0) for place, c in vector.coordinates.items()), start=Fraction(0))
+            parts[vector] = shift, Vector({place: c for place, c in vector.coordinates.items() if place != dropped})
+        return parts[vector]
+
+    def rewritten(form: Form) -> Form:
+        pairs: list[tuple[tuple[Vector, Vector], Fraction]] = []
+        values = [*form.values.items()]
+        square = Fraction(0)
+        for (u, v), c in form.products.items():
+            (one, left), (other, right) = split(u), split(v)
+            pairs.append(((left, right), c))
+            square += c * one * other
+            for shift, rest in ((one, right), (other, left)):
+                if shift:
+                    levels = rest.coordinates.items()
+                    values += [(products.setdefault(place, Value()), c * shift * x) for place, x in levels]
+        if square:
+            message = "a direction must have its square in no form"
+            raise AssertionError(message)
+        return Form.total(pairs, values)
+
+    def constraint(one: Constraint) -> Constraint:
+        return Constraint(rewritten(one.form), one.bound, one.name, one.share)
+
+    return Program(
+        program.sizes,
+        rewritten(program.objective),
+        tuple(map(constraint, program.inequalities)),
+        tuple(map(constraint, program.equalities)),
+        program.zeros,
+    )

@@ -1,0 +1,413 @@
+"""A worst-case problem of one's own: points, functions, a method written as ordinary code, and what is to be largest.
+
+A problem is written with inner products and function values, which are the unknowns of a semidefinite program; the
+dimension of the space is not restricted. All numbers are integers and fractions, and what is answered is proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any, TypeVar, final, overload
+
+from fedtheory._support import validate
+from fedtheory._support.wording import shown
+from fedtheory.worst_case._actors import Clients, Function, Operator, positive_number
+from fedtheory.worst_case._classes import FunctionClass, OperatorClass
+from fedtheory.worst_case._null_squares import without
+from fedtheory.worst_case._tilts import tilts
+from fedtheory.worst_case.enclosures import NARROW, prove
+from fedtheory.worst_case.gram import Draft, Form, Program, Value, Vector, exact, one_owner
+from fedtheory.worst_case.solution import Solution, solved
+
+__all__ = ["Problem"]
+
+Actor = TypeVar("Actor", Function, Operator, Clients)
+
+LARGEST_BLOCK = 60
+"""Rows of a block up to which a program is solved."""
+
+
+@final
+class Problem:
+    """What is maximized, over which functions, under which constraints.
+
+    Examples
+    --------
+    Four steps of gradient descent of length 1/L on a smooth convex function, from a distance of at most 1:
+
+    >>> from fractions import Fraction as Q
+    >>> p = Problem()
+    >>> f = p.function(L=3)
+    >>> x_star, x = f.minimizer(), p.point("start")
+    >>> p.at_most((x - x_star).square, 1, name="distance2")
+    >>> for _ in range(4):
+    ...     x = x - Q(1, 3) * f.gradient(x)
+    >>> p.maximize(f.value(x) - f.value(x_star))
+    >>> worst = p.solve()
+    >>> lower, upper = worst.enclosure
+    >>> lower <= Q(3, 18) <= upper, worst.relative_width < 1e-6
+    (True, True)
+    """
+
+    def __init__(self) -> None:
+        self._draft = Draft()
+        self._actors: list[Function | Operator] = []
+        self._points: dict[str, Vector] = {}
+        self._objectives: list[Form] = []
+        self._unnamed = 0
+
+    # ---- what there is
+
+    def point(self, name: str = "") -> Vector:
+        """Return a point that may lie anywhere.
+
+        Parameters
+        ----------
+        name
+            By which ``instance()`` and messages call it.
+
+        Returns
+        -------
+        Vector
+            The point. Vectors add, subtract and scale by integers and fractions; ``x @ y`` and ``x.square`` are forms.
+        """
+        found = self._draft.vector()
+        self._points[name or f"x{len(self._points)}"] = found
+        return found
+
+    def vector(self) -> Vector:
+        """Return a vector without a name, a direction or a disturbance."""
+        return self._draft.vector()
+
+    def function(
+        self,
+        mu: Any = 0,
+        L: Any = None,
+        *,
+        lipschitz: Any = None,
+        quadratic: bool = False,
+        quadratic_growth: Any = None,
+        polyak: Any = None,
+    ) -> Function:
+        """Return a function of a class.
+
+        Parameters
+        ----------
+        mu, L
+            Least and largest curvature. Without L the function need not be smooth; with a negative mu it need not be
+            convex (``mu=-1, L=1``: smooth).
+        lipschitz
+            Largest length of a subgradient.
+        quadratic
+            Whether it is quadratic, with eigenvalues from mu to L.
+        quadratic_growth
+            G with ``f(x) - f* <= G/2 |x - x*|^2``.
+        polyak
+            m with ``f(x) - f* <= |grad f(x)|^2 / (2 m)``, of a smooth function; only an upper bound is proved then.
+
+        Returns
+        -------
+        Function
+            With ``gradient``, ``value``, ``minimizer``, ``stationary_point``, ``proximal``, ``line_search``,
+            ``inexact_gradient``; ``2 * f + g`` is one, too.
+
+        Raises
+        ------
+        ValueError
+            If there is no such function.
+        TypeError
+            If a number is neither an integer nor a fraction.
+        """
+        of = _function_class(mu, L, lipschitz, quadratic, quadratic_growth, polyak)
+        return self._with(Function(self._draft, f"f{len(self._actors)}", of))
+
+    def indicator(self, diameter: Any = None) -> Function:
+        """Return the indicator of a convex set: 0 on it, infinite outside.
+
+        Parameters
+        ----------
+        diameter
+            Of the set; unbounded if None.
+
+        Returns
+        -------
+        Function
+            Its ``proximal`` is the projection, its ``linear_minimizer`` a step of Frank and Wolfe's method.
+        """
+        size = None if diameter is None else positive_number("diameter", diameter)
+        of = FunctionClass(indicator=True, diameter=size)
+        return self._with(Function(self._draft, f"f{len(self._actors)}", of))
+
+    def operator(
+        self,
+        *,
+        monotone: bool = False,
+        nonexpansive: bool = False,
+        strongly_monotone: Any = None,
+        cocoercive: Any = None,
+        lipschitz: Any = None,
+    ) -> Operator:
+        """Return an operator of a class; with several hypotheses only an upper bound is proved.
+
+        Parameters
+        ----------
+        monotone, strongly_monotone
+            ``<T x - T y, x - y>`` is at least 0, or at least this share of ``|x - y|^2``.
+        nonexpansive, lipschitz
+            ``|T x - T y|`` is at most ``|x - y|``, or at most this multiple of it.
+        cocoercive
+            ``<T x - T y, x - y>`` is at least this share of ``|T x - T y|^2``.
+
+        Returns
+        -------
+        Operator
+            ``op(x)``, ``op.resolvent(x, step)``, ``op.fixed_point()``, ``op.zero()``.
+
+        Raises
+        ------
+        ValueError
+            If nothing is said of it, or the same twice.
+        """
+        if (monotone and strongly_monotone is not None) or (nonexpansive and lipschitz is not None):
+            message = (
+                "an operator must be described once, got monotone and strongly_monotone or nonexpansive and lipschitz"
+            )
+            raise ValueError(message)
+        of = OperatorClass(
+            Fraction(0) if monotone else _optional("strongly_monotone", strongly_monotone),
+            _optional("cocoercive", cocoercive),
+            Fraction(1) if nonexpansive else _optional("lipschitz", lipschitz),
+        )
+        if of == OperatorClass():
+            message = "an operator must have a hypothesis, monotone=True for example, got none"
+            raise ValueError(message)
+        return self._with(Operator(self._draft, f"T{len(self._actors)}", of))
+
+    def clients(
+        self, num_clients: int, mu: Any = 0, L: Any = None, *, lipschitz: Any = None, quadratic: bool = False
+    ) -> Clients:
+        """Return clients that cannot be told apart, each with a function of a class; they cost two blocks of any size.
+
+        Parameters
+        ----------
+        num_clients
+            How many; their weights are equal.
+        mu, L, lipschitz, quadratic
+            Of each client's function, as of ``function``.
+
+        Returns
+        -------
+        Clients
+            A vector of theirs stands for one vector of each client, and a product of two such vectors for its mean over
+            the clients. ``mean(v)`` is the mean of a vector, ``minimizer()`` that of the mean of all functions.
+        """
+        count = validate.count("num_clients", num_clients)
+        of = _function_class(mu, L, lipschitz, quadratic, None, None)
+        return self._with(
+            Clients(self._draft, f"f{len(self._actors)}", of, count, self._draft.block() if count > 1 else 0)
+        )
+
+    @overload
+    def mean(self, outcomes: Sequence[Vector], weights: Sequence[Any] | None = None) -> Vector: ...
+
+    @overload
+    def mean(self, outcomes: Sequence[Form | Value], weights: Sequence[Any] | None = None) -> Form: ...
+
+    def mean(self, outcomes: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
+        """Return what is expected of vectors or forms, one for each of finitely many outcomes.
+
+        Parameters
+        ----------
+        outcomes
+            Vectors, forms or function values.
+        weights
+            Their probabilities; equal ones by default.
+
+        Returns
+        -------
+        Vector or Form
+            The weighted sum.
+
+        Raises
+        ------
+        ValueError
+            If the weights are negative, or do not sum to 1.
+        """
+        outcomes = list(outcomes)
+        if not outcomes:
+            message = "a mean must have an outcome, got none"
+            raise ValueError(message)
+        shares = (
+            [Fraction(1, len(outcomes))] * len(outcomes) if weights is None else _probabilities(weights, len(outcomes))
+        )
+        terms: list[Any] = [one if isinstance(one, Vector) else Form.of(one) for one in outcomes]
+        total = shares[0] * terms[0]
+        for share, term in zip(shares[1:], terms[1:], strict=True):
+            total = total + share * term
+        return total
+
+    def compressed(self, vector: Vector, eps: Any) -> Vector:
+        """Return what a compressor makes of a vector: it is off by at most the share eps of the squared length.
+
+        Parameters
+        ----------
+        vector
+            What is sent.
+        eps
+            ``|C(v) - v|^2 <= eps |v|^2``.
+
+        Returns
+        -------
+        Vector
+            What arrives.
+        """
+        share = positive_number("eps", eps)
+        found = self._draft.vector(*dict.fromkeys(block for block, _ in vector.coordinates) or (0,))
+        self._draft.at_most((found - vector).square - share * vector.square)
+        return found
+
+    # ---- what is asked
+
+    def at_most(self, form: Form | Value, bound: Any, name: str = "") -> None:
+        """Demand that a form is at most a number.
+
+        Parameters
+        ----------
+        form
+            Made of inner products and function values of this problem.
+        bound
+            An integer or a fraction.
+        name
+            Of the number, in what the multipliers prove; numbered if empty.
+        """
+        number = Fraction(exact("bound", bound))
+        self._draft.at_most(self._own(form), number, self._named(name) if number else name)
+
+    def equal_to(self, form: Form | Value, bound: Any, name: str = "") -> None:
+        """Demand that a form equals a number, as ``at_most`` demands that it is at most one."""
+        self._draft.equal_to(self._own(form), Fraction(exact("bound", bound)), name)
+
+    def maximize(self, *forms: Form | Value) -> None:
+        """Say what is to be largest: a form, or the least of several."""
+        if not forms:
+            message = "maximize must be given a form, got nothing"
+            raise ValueError(message)
+        self._objectives = [self._own(form) for form in forms]
+
+    def solve(self, narrow: float = NARROW) -> Solution:
+        """Prove how large it can be.
+
+        Parameters
+        ----------
+        narrow
+            How far both sides may be apart, as a share of the value.
+
+        Returns
+        -------
+        Solution
+            The enclosure with its proofs.
+
+        Raises
+        ------
+        AssumptionViolated
+            If no functions and points fulfill the constraints, or the value is infinite; each is proved.
+        OracleError
+            If neither side of the value could be proved.
+        ValueError
+            If nothing is maximized, or the program is too large.
+        """
+        program, labels = self._program()
+        if max(program.sizes) > LARGEST_BLOCK:
+            message = f"a program must have at most {LARGEST_BLOCK} vectors in a block, got {max(program.sizes)}"
+            raise ValueError(message)
+        if not program.inequalities and not program.equalities:
+            message = "a problem must have a constraint, at_most for example, got none"
+            raise ValueError(message)
+        relaxed = tuple(actor.name for actor in self._actors if not actor.of.exact)
+        points = self._points | {
+            f"{actor.name}.x{number}": point.at for actor in self._actors for number, point in enumerate(actor.points)
+        }
+        return solved(prove(program, narrow), labels, points, relaxed)
+
+    def _program(self) -> tuple[Program, tuple[str, ...]]:
+        """Return the program, with a label for each inequality."""
+        if not self._objectives:
+            message = "a problem must maximize something, got no call of maximize"
+            raise ValueError(message)
+        draft = self._draft
+        for actor in self._actors:
+            actor.prepare()
+        with draft.undone():
+            labels = [one.name or f"constraint {number}" for number, one in enumerate(draft.inequalities, start=1)]
+            for actor in self._actors:
+                actor.impose()
+                for condition in actor.conditions():
+                    if condition.form.says_nothing:
+                        continue
+                    size = "lipschitz^2" if len(condition.points) == 1 else "diameter^2"
+                    draft.at_most(condition.form, condition.bound, f"{actor.name}.{size}" if condition.bound else "")
+                    labels.append(f"{actor.name}: {', '.join(f'x{number}' for number in condition.points)}")
+            objective = self._objectives[0]
+            if len(self._objectives) > 1:
+                objective = Form.of(draft.value())
+                for number, form in enumerate(self._objectives):
+                    draft.at_most(objective - form)
+                    labels.append(f"objective {number}")
+            program = draft.maximize(objective)
+        asked = (*self._objectives, *(one.form for one in draft.inequalities), *(one.form for one in draft.equalities))
+        for tilt in tilts([actor for actor in self._actors if isinstance(actor, Function)], asked):
+            program = without(program, tilt)
+        return program, tuple(labels)
+
+    # ---- helpers
+
+    def _with(self, actor: Actor) -> Actor:
+        self._actors.append(actor)
+        return actor
+
+    def _named(self, name: str) -> str:
+        if not name:
+            self._unnamed += 1
+        return name or f"bound {self._unnamed}"
+
+    def _own(self, form: Form | Value) -> Form:
+        """Return a form of this problem."""
+        found = Form.of(form)
+        owner = one_owner(*(vector for pair in found.products for vector in pair), *found.values)
+        if owner not in (None, self._draft):
+            message = "forms must be of the problem that they are given to, got one of another problem"
+            raise ValueError(message)
+        return found
+
+
+def _function_class(
+    mu: Any, L: Any, lipschitz: Any, quadratic: bool, quadratic_growth: Any, polyak: Any
+) -> FunctionClass:
+    """Return a class of functions that is not empty."""
+    low = Fraction(exact("mu", mu))
+    high = _optional("L", L)
+    of = FunctionClass(
+        low, high, _optional("lipschitz", lipschitz), False, None,
+        _optional("quadratic_growth", quadratic_growth), _optional("polyak", polyak), bool(quadratic),
+    )  # fmt: skip
+    if high is not None and low >= high:
+        message = f"mu must be below L, got mu={shown(mu)} and L={shown(L)}"
+        raise ValueError(message)
+    if high is None and (of.quadratic or of.polyak is not None):
+        message = "a function that is quadratic, or of Polyak's class, must have an L, got None"
+        raise ValueError(message)
+    return of
+
+
+def _optional(name: str, number: Any) -> Fraction | None:
+    return None if number is None else positive_number(name, number)
+
+
+def _probabilities(weights: Iterable[Any], count: int) -> list[Fraction]:
+    """Return rational probabilities."""
+    shares = [Fraction(exact("a weight", weight)) for weight in weights]
+    if len(shares) != count or min(shares) < 0 or sum(shares) != 1:
+        message = f"weights must be {count} numbers of at least 0 that sum to 1, got {[*map(str, shares)]}"
+        raise ValueError(message)
+    return shares

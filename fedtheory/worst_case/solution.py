@@ -1,0 +1,275 @@
+"""The answer to a worst-case problem: an enclosure with its proofs, what they consist of, and points that attain it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import IO, Any, final
+
+import numpy as np
+
+from fedtheory._storage.files import place
+from fedtheory._support.validate import Array
+from fedtheory.errors import AssumptionViolated, OracleError
+from fedtheory.worst_case.certificates import FeasiblePoint
+from fedtheory.worst_case.enclosures import Proof
+from fedtheory.worst_case.gram import Program, Vector
+
+__all__ = ["Solution"]
+
+FORMAT = "fedtheory certificate 1"
+_SHOWN = 12
+"""Lines of a proof that are printed."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What is proved of the largest value.
+
+    Attributes
+    ----------
+    lower, upper
+        The value is at least the one and at most the other; a side without a proof is None.
+    labels
+        Of the inequalities of the program.
+    relaxed
+        Functions and operators of whose classes not every condition is known: what is proved is an upper bound, and
+        points that reach it may belong to no function.
+    """
+
+    lower: Fraction | None
+    upper: Fraction | None
+    labels: tuple[str, ...]
+    relaxed: tuple[str, ...]
+    _proof: Proof = field(repr=False)
+    _points: Mapping[str, Vector] = field(repr=False)
+
+    @property
+    def enclosure(self) -> tuple[Fraction, Fraction]:
+        """Both sides.
+
+        Raises
+        ------
+        OracleError
+            If one of them has no proof.
+        """
+        if self.lower is None or self.upper is None:
+            message = f"an enclosure must have two sides, got {self._sides()}"
+            raise OracleError(message)
+        return self.lower, self.upper
+
+    @property
+    def value(self) -> float:
+        """The middle of the enclosure, or the side that is proved."""
+        sides = [side for side in (self.lower, self.upper) if side is not None]
+        return float(sum(sides) / len(sides))
+
+    @property
+    def relative_width(self) -> float:
+        """Width of the enclosure as a share of its upper end."""
+        lower, upper = self.enclosure
+        return float((upper - lower) / abs(upper)) if upper else float(upper - lower)
+
+    @property
+    def multipliers(self) -> dict[str, Fraction]:
+        """By name of a number: the value is at most the sum of multiplier times number, whatever the numbers are."""
+        found: dict[str, Fraction] = {}
+        for constraint, multiplier in self._terms():
+            if constraint.name and constraint.share:
+                found[constraint.name] = found.get(constraint.name, Fraction(0)) + multiplier * constraint.share
+        return found
+
+    @property
+    def active(self) -> dict[str, Fraction]:
+        """The inequalities that the upper side is proved from, with their multipliers, the largest first."""
+        inequalities = self._proof.multipliers.inequalities if self._proof.multipliers else ()
+        used = [(label, y) for label, y in zip(self.labels, inequalities, strict=False) if y]
+        return dict(sorted(used, key=lambda pair: -pair[1]))
+
+    def verify(self) -> tuple[Fraction | None, Fraction | None]:
+        """Check both proofs again, from the program alone, and return what they prove."""
+        found = self._proof.checked()
+        return (None if self.relaxed else found.lower), found.upper
+
+    def proof(self) -> str:
+        """Return the proof of the upper side as text: the inequalities to add up, and what remains.
+
+        The objective is at most the sum of multiplier times bound, as the sum of multiplier times inequality less the
+        objective is a sum of squares of the vectors.
+        """
+        if self.upper is None:
+            return "nothing is proved of the upper side"
+        lines = [f"value <= {float(self.upper):.12g}, since the sum of"]
+        lines += [f"  {float(y):.8g} times [{label}]" for label, y in self.active.items()]
+        ranks = [_rank(one) for one in _slacks(self._proof)]
+        return "\n".join([*lines, f"less the objective is a sum of {sum(ranks)} squares"])
+
+    def instance(self) -> dict[str, Array]:
+        """Return where the named points and those of the functions lie in a worst case, approximately.
+
+        Raises
+        ------
+        ValueError
+            If the lower side has no proof.
+        """
+        if self._proof.point is None or self.relaxed:
+            message = "points of a worst case must come from a proof of the lower side, got none"
+            raise ValueError(message)
+        axes = _axes(self._proof.point)
+        dim = sum(one.shape[1] for one in axes)
+        offsets = np.cumsum([0, *(one.shape[1] for one in axes)])
+        found = {}
+        for name, vector in self._points.items():
+            there = np.zeros(dim)
+            for (block, row), c in vector.coordinates.items():
+                there[offsets[block] : offsets[block + 1]] += float(c) * axes[block][row]
+            found[name] = there
+        return found
+
+    def save(self, path: str | Path) -> None:
+        """Write the problem and both proofs in rationals: ``checker.py`` checks them with Python alone.
+
+        Parameters
+        ----------
+        path
+            A JSON file, which is replaced.
+        """
+        content = _document(self._proof, self.labels, lower=not self.relaxed)
+        sealed = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        document = json.dumps({**content, "digest": sealed})
+
+        def write(file: IO[bytes]) -> None:
+            file.write(document.encode())
+
+        place(Path(path), write)
+
+    def __repr__(self) -> str:
+        note = f"; upper bound only, for {', '.join(self.relaxed)}" if self.relaxed else ""
+        lemma = " + ".join(f"{float(c):.6g} {name}" for name, c in self.multipliers.items() if c)
+        return f"Solution({self.value:.9g}: {self._sides()}{'; at most ' + lemma if lemma else ''}{note})"
+
+    def _sides(self) -> str:
+        sides = [f"at least {float(self.lower):.10g}"] if self.lower is not None else []
+        sides += [f"at most {float(self.upper):.10g}"] if self.upper is not None else []
+        return " and ".join(sides)
+
+    def _terms(self) -> Iterator[tuple[Any, Fraction]]:
+        if self._proof.multipliers is not None:
+            program, found = self._proof.program, self._proof.multipliers
+            yield from zip(program.equalities, found.equalities, strict=True)
+            yield from zip(program.inequalities, found.inequalities, strict=True)
+
+
+def solved(
+    proof: Proof, labels: tuple[str, ...], points: Mapping[str, Vector], relaxed: tuple[str, ...] = ()
+) -> Solution:
+    """Return what a proof says, or refuse a problem that is empty or has no largest value."""
+    if proof.contradiction is not None:
+        named = sorted(proof.contradicting)
+        if not named:
+            named = [label for label, y in zip(labels, proof.contradiction.inequalities, strict=True) if y]
+        message = (
+            f"a problem must have points and functions that fulfill it, got contradictions of {' and '.join(named[:4])}"
+        )
+        raise AssumptionViolated(message)
+    if proof.direction is not None:
+        far = [name for name, vector in points.items() if _grows(vector, proof.direction)]
+        message = f"the worst case must be finite, got one that grows without end with {', '.join(far[:4]) or 'values'}"
+        raise AssumptionViolated(message)
+    if proof.upper is None and (proof.lower is None or relaxed):
+        message = "a worst case must be proved from one side at least, got no proof"
+        raise OracleError(message)
+    return Solution(None if relaxed else proof.lower, proof.upper, labels, relaxed, proof, points)
+
+
+def _grows(vector: Vector, direction: FeasiblePoint) -> bool:
+    """Whether the squared length of a vector grows along a direction."""
+    square = Fraction(0)
+    for (block, row), c in vector.coordinates.items():
+        for (other, column), d in vector.coordinates.items():
+            if block == other:
+                square += c * d * direction.grams[block][row][column]
+    return square > 0
+
+
+def _axes(point: FeasiblePoint) -> list[Array]:
+    """Return rows whose inner products are the Gram matrices, without directions that hardly occur."""
+    found = []
+    for gram in point.grams:
+        values, vectors = np.linalg.eigh(
+            np.array([[float(entry) for entry in row] for row in gram]).reshape(len(gram), len(gram))
+        )
+        kept = values > 1e-7 * max(values.max(initial=0), 1e-300)
+        found.append((vectors * np.sqrt(np.maximum(values, 0)))[:, kept][:, ::-1])
+    return found
+
+
+def _slacks(proof: Proof) -> list[Array]:
+    """Return the matrices that must be positive semidefinite for the upper side, in floats."""
+    program = proof.program
+    factors = (
+        (Fraction(-1), *proof.multipliers.equalities, *proof.multipliers.inequalities) if proof.multipliers else ()
+    )
+    found = []
+    for block, size in zip(program.rows.blocks, program.sizes, strict=True):
+        left = np.zeros((size, size))
+        entries = [float(factors[form] * whole) for form, whole in zip(block.forms, block.wholes, strict=True)]
+        np.add.at(left, (block.rows, block.columns), np.array(entries) / (2 * program.rows.denominator))
+        found.append(left + left.T)
+    return found
+
+
+def _rank(matrix: Array) -> int:
+    values = np.linalg.eigvalsh(matrix) if matrix.size else np.zeros(1)
+    return int((values > 1e-6 * max(values.max(), 1e-300)).sum())
+
+
+def _document(proof: Proof, labels: Sequence[str], *, lower: bool) -> dict[str, Any]:
+    """Return a program and its proofs in whole numbers, fractions as text."""
+    program = proof.program
+    forms = _written_forms(program)
+    constraints = (*program.equalities, *program.inequalities)
+    names = [*(one.name for one in program.equalities), *labels]
+    written = [
+        {"name": name, "bound": str(one.bound), **form}
+        for name, one, form in zip(names, constraints, forms[1:], strict=True)
+    ]
+    count = len(program.equalities)
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "blocks": list(program.sizes),
+        "num_values": len(program.values),
+        "objective": forms[0],
+        "equalities": written[:count],
+        "inequalities": written[count:],
+    }
+    if proof.multipliers is not None:
+        document["upper"] = str(proof.upper)
+        document["multipliers"] = {
+            "equalities": [*map(str, proof.multipliers.equalities)],
+            "inequalities": [*map(str, proof.multipliers.inequalities)],
+        }
+    if proof.point is not None and lower:
+        document["lower"] = str(proof.lower)
+        document["point"] = {
+            "grams": [[[*map(str, row)] for row in gram] for gram in proof.point.grams],
+            "values": [*map(str, proof.point.values)],
+        }
+    return document
+
+
+def _written_forms(program: Program) -> list[dict[str, Any]]:
+    """Return of each form its entries ``[block, row, column, number]`` of upper triangles, and ``[value, number]``."""
+    forms: list[dict[str, Any]] = [{"entries": [], "values": []} for _ in program.forms]
+    for number, block in enumerate(program.rows.blocks):
+        for form, row, column, whole in zip(block.forms, block.rows, block.columns, block.wholes, strict=True):
+            entry = [number, int(row), int(column), str(Fraction(int(whole), program.rows.denominator))]
+            forms[form]["entries"].append(entry)
+    for form, number, c in program.levels:
+        forms[form]["values"].append([number, str(c)])
+    return forms
