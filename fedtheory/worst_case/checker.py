@@ -144,8 +144,7 @@ def is_semidefinite(matrix: Matrix) -> bool:
     unit, before = lcm(1, *(entry.denominator for row in matrix for entry in row)), 1
     left = [[int(entry * unit) for entry in row] for row in matrix]
     while left:
-        pivot = max(range(len(left)), key=lambda i: left[i][i])
-        top = left[pivot][pivot]
+        top, pivot = max((row[i], i) for i, row in enumerate(left))
         if top <= 0:
             return not any(entry for row in left for entry in row)
         kept = [i for i in range(len(left)) if i != pivot]
