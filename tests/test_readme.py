@@ -27,7 +27,10 @@ PAGES = [
     "docs/sweeps.md",
     "docs/million.md",
     "docs/index.md",
-    *(f"docs/howto/{page}.md" for page in ("own_data", "equal_communication", "latex", "notebook", "cheat_sheet")),
+    *(
+        f"docs/howto/{page}.md"
+        for page in ("own_data", "own_method", "equal_communication", "latex", "notebook", "cheat_sheet")
+    ),
     "docs/api/conformance.md",
     *(f"docs/theory/{page}.md" for page in ("index", "softmax", "worst_cases", "greedyfed")),
 ]
