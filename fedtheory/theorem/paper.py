@@ -102,9 +102,9 @@ class Statement:
 
 
 Value = float | Fraction | Array
-_Rational = int | Fraction | Sequence[int | Fraction]
-_Number = float | Fraction | Sequence[float | Fraction]
-_Entry = _Number | npt.NDArray[Any]
+Rational = int | Fraction | Sequence[int | Fraction]
+Number = float | Fraction | Sequence[float | Fraction]
+Entry = Number | npt.NDArray[Any]
 
 
 class Bound(Protocol):
@@ -126,15 +126,15 @@ class Bound(Protocol):
 
     # The first signature that fits is the one that holds: whole numbers alone are floats.
     @overload
-    def __call__(self, *args: _Entry, strict: Literal[False], **kwargs: _Entry) -> tuple[Value, list[str]]: ...  # type: ignore[overload-overlap]
+    def __call__(self, *args: Entry, strict: Literal[False], **kwargs: Entry) -> tuple[Value, list[str]]: ...  # type: ignore[overload-overlap]
     @overload
     def __call__(self, *args: float, **kwargs: float) -> float: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, *args: _Rational, **kwargs: _Rational) -> Fraction: ...  # type: ignore[overload-overlap]
+    def __call__(self, *args: Rational, **kwargs: Rational) -> Fraction: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, *args: _Number, **kwargs: _Number) -> float: ...  # type: ignore[overload-overlap]
+    def __call__(self, *args: Number, **kwargs: Number) -> float: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, *args: _Entry, **kwargs: _Entry) -> Array: ...
+    def __call__(self, *args: Entry, **kwargs: Entry) -> Array: ...
 
     def terms(self, *args: Any, **kwargs: Any) -> Summands:
         """Return the named summands, which add up to the value; with ``strict=False`` whatever the hypotheses say."""
