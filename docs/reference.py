@@ -3,25 +3,16 @@
 import inspect
 import os
 import re
-from collections.abc import Iterator
 from functools import cache
-from itertools import groupby
 from typing import Any
 
 import sphinx.application
 
-_TITLE = re.compile(r"[A-Z]\w*( \w+)?")
+from fedtheory.theorem._docstring import sections_of
+
 _LISTED = ("Parameters", "Attributes")
 # Rows of a table are no targets of Sphinx; pages of the API stand two folders below the root.
 _CLAIMS = "/".join([os.pardir, os.pardir, "theory", "claims.html"])
-
-
-def sections_of(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the parts of a docstring: what comes before all sections under an empty title, then each section."""
-    heads = [i for i, line in enumerate(lines[:-1]) if _TITLE.fullmatch(line) and set(lines[i + 1]) == {"-"}]
-    yield "", lines[: heads[0] if heads else len(lines)]
-    for start, end in zip(heads, [*heads, len(lines)][1:], strict=True):
-        yield lines[start], lines[start + 2 : end]
 
 
 def short_type(annotation: Any) -> str:
@@ -70,41 +61,16 @@ def _known() -> tuple[dict[Any, str], dict[Any, list[Any]]]:
     return bounds, {bound: [claim for claim in known_claims().values() if claim.bound is bound] for bound in bounds}
 
 
-def of_bound(bound: Any) -> dict[str, list[str]]:
-    """Sections of a bound: its parameters with their domains, what it returns and raises, its source and its claims."""
-    from fedtheory._commands.meanings import parameters
-
+def source_of(bound: Any) -> list[str]:
+    """Say where a bound stands, and what checks it."""
     names, claims = _known()
-    name = names[bound]
-    known = parameters(name, {other: each for each, other in names.items()})
-    told: list[str] = []
-    for meaning, group in groupby(known, key=lambda one: one.meaning):
-        together = list(group)
-        domains = ", ".join(dict.fromkeys(one.domain for one in together))
-        told += [f"{', '.join(one.name for one in together)} : {domains}", f"    {meaning}"]
     checked = [f"`{one.key} <{_CLAIMS}#{anchor(one.key)}>`__ (``{one.title}``)" for one in claims[bound]]
-    side = "A lower bound" if bound.statement.side == "lower" else "An upper bound"
-    return {
-        "Parameters": told,
-        "Returns": [
-            "float, Fraction or array",
-            f"    {side}: the sum of its summands, which ``terms`` names. Exact if all numbers are rationals, of the",
-            "    shape that the arguments have together; with ``strict=False`` the pair (value, unmet hypotheses).",
-        ],
-        "Raises": [
-            "AssumptionViolated",
-            "    If a hypothesis on the numbers does not hold. All hypotheses:",
-            "",
-            *(f"    - {_literal(hypothesis.text)}" for hypothesis in bound.hypotheses),
-            "ValueError, TypeError",
-            "    If an argument is outside its domain.",
-        ],
-        "Source": [
-            f"{bound.statement}; :doc:`theory page </theory/{name.partition('.')[0]}>`.",
-            "",
-            f"Checked by {', '.join(checked)}." if checked else "No claim compares with this bound as a whole.",
-        ],
-    }
+    return [
+        f"{bound.statement}; :doc:`theory page </theory/{names[bound].partition('.')[0]}>`.",
+        "",
+        f"Checked by {', '.join(checked)}." if checked else "No claim compares with this bound as a whole.",
+        "",
+    ]
 
 
 def anchor(key: str) -> str:
@@ -116,32 +82,10 @@ def anchor(key: str) -> str:
     return "claim-" + re.sub(r"[^a-z0-9]+", "-", key)
 
 
-def _literal(text: str) -> str:
-    return f"``{text}``"
-
-
-def with_sections(lines: list[str], made: dict[str, list[str]]) -> list[str]:
-    """Put made sections into a docstring; what it says of its own beside them stays, in numpydoc's order."""
-    found = dict(sections_of(lines))
-    head = found.pop("")
-    example = next((i for i, line in enumerate(head) if line.startswith(">>>")), len(head))
-    if "Examples" not in found and example < len(head):
-        found["Examples"], head = head[example:], head[:example]
-    raised = [line for line in found.pop("Raises", []) if line.strip()]
-    source = made.pop("Source")
-    found |= made
-    if raised:
-        found["Notes"] = [*found.get("Notes", []), "", *raised_in_words(raised)]
-    out = [*head, "", *source]
-    for title in ("Parameters", "Returns", "Raises", "Notes", "References", "Examples"):
-        if title in found:
-            out += ["", title, "-" * len(title), *found.pop(title)]
-    return out
-
-
-def raised_in_words(lines: list[str]) -> list[str]:
-    """Turn entries of a section ``Raises`` into a paragraph."""
-    return [f"Raises ``{line}``:" if line[:1].strip() else line.strip() for line in lines]
+def with_source(lines: list[str], source: list[str]) -> list[str]:
+    """Put the source before the first section."""
+    _, head = next(sections_of(lines))
+    return [*head, *source, *lines[len(head) :]]
 
 
 def complete(_: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:  # noqa: ARG001
@@ -149,10 +93,44 @@ def complete(_: Any, what: str, name: str, value: Any, options: Any, lines: list
     if what not in ("function", "class", "method"):
         return
     bound = value in _known()[0] if what == "function" else False
-    lines[:] = with_sections(lines, of_bound(value)) if bound else with_types(lines, annotations_of(value))
+    lines[:] = with_source(lines, source_of(value)) if bound else with_types(lines, annotations_of(value))
+
+
+def letters() -> list[str]:
+    """Lines of the table of all symbols that have a letter in some paper."""
+    from fedtheory.claims.greedyfed._games import GREEDYFED
+    from fedtheory.theorem.symbols import SYMBOLS
+    from fedtheory.verification import known_bounds
+
+    used: dict[Any, set[str]] = {GREEDYFED: set()}
+    for bound in known_bounds().values():
+        used.setdefault(bound.statement.paper, set()).update(bound.symbols)
+    papers = sorted(used, key=lambda paper: paper.year)
+    own = {paper: {row.name for row in paper.symbols} | used[paper] for paper in papers}
+    rows = []
+    for name in dict.fromkeys([*SYMBOLS, *(row.name for paper in papers for row in paper.symbols)]):
+        there = {paper: paper.glossary[name] for paper in papers if name in own[paper]}
+        if any(row.letter for row in there.values()):
+            kinds = SYMBOLS[name].meaning if name in SYMBOLS else ""
+            meaning = kinds or "; ".join(dict.fromkeys(row.meaning for row in there.values()))
+            written = (f"${there[paper].letter}$" if paper in there and there[paper].letter else "" for paper in papers)
+            rows.append([f"`{name}`", meaning.replace("``", "`").replace("|", "\\|"), *written])
+    heads = ["Name", "Meaning", *(paper.key for paper in papers)]
+    # A bar would end a cell of the table.
+    return [
+        f"| {' | '.join(row)} |".replace(r"$\|", r"$\Vert ").replace(r"\|^2$", r"\Vert^2$")
+        for row in [heads, ["---"] * len(heads), *rows]
+    ]
+
+
+def write_letters(_: Any, page: str, source: list[str]) -> None:
+    """Put the table where the page of words has the comment ``% letters``."""
+    if page == "api/words":
+        source[0] = source[0].replace("% letters", "\n".join(letters()))
 
 
 def setup(app: sphinx.application.Sphinx) -> dict[str, bool]:
     """Come before numpydoc."""
+    app.connect("source-read", write_letters)
     app.connect("autodoc-process-docstring", complete, priority=400)
     return {"parallel_read_safe": True}

@@ -7,6 +7,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.bounds.recursion import unrolled_gap
+from fedtheory.paper import Bound
 
 if TYPE_CHECKING:
     from fedtheory._support.validate import Array
@@ -56,7 +57,7 @@ def bounds(setting: Any, regime: str, skews: list[tuple[float, float, float]]) -
     in_rounds: dict[str, Any] = {"rho_diagonal": rho_diagonal, "rho_tilde": rho_tilde}
     without_bound = {name: value for name, value in constants.items() if name != "G2"}
     far = unrolled_rounds(sizes, **without_bound, **start, **in_rounds)[horizons // tau]
-    bound = poc.decaying_steps_gap
+    bound: Bound = poc.decaying_steps_gap
     if regime == "fixed":
         bound, gap = poc.fixed_step_gap, float(setting.fed.excess(setting.initial))
         start = {"initial_gap": gap, "step_size": setting.config.fixed_step_size, "local_steps": tau}

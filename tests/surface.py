@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import fedtheory
-from fedtheory._commands.meanings import parameters
 from fedtheory._support.discover import modules
 from fedtheory.verification import known_bounds
 
@@ -39,7 +38,7 @@ def stated() -> Iterator[str]:
         for form in dict.fromkeys((bound, bound.printed)):
             words = [str(form.statement), form.statement.side, *map(str, form.statement.schemes)]
             yield f"{name}: {'; '.join([*words, *(hypothesis.text for hypothesis in form.hypotheses)])}"
-        yield from (f"{name} {told.name}: {told.domain}; {told.meaning}" for told in parameters(name, known))
+        yield from (f"{name} {symbol.name}: {symbol.kind}; {symbol.meaning}" for symbol in bound.symbols.values())
 
 
 def constants() -> Iterator[str]:

@@ -23,7 +23,6 @@ from fedtheory.__main__ import _end_processes, main, run
 from fedtheory._commands import background, completing, hunting, sweeping, verifying
 from fedtheory._commands.arguments import bound_help
 from fedtheory._commands.documents import numbers
-from fedtheory._commands.meanings import parameters
 from fedtheory._commands.parsing import parser_of_commands
 from fedtheory.sweeps.grid import gridded
 from fedtheory.sweeps.plans import Plan
@@ -219,28 +218,6 @@ def test_a_shell_is_answered_with_the_options_of_the_bound_on_its_line(monkeypat
     assert completing.is_asked() is True
 
 
-def told_of(**docs: str) -> dict[str, Any]:
-    """Bounds of one parameter, or two, with what their docstrings say of it."""
-    found: dict[str, Any] = {}
-    for name, doc in docs.items():
-
-        def bound(mu: float, L: float = 1.0) -> None: ...
-
-        domain = SimpleNamespace(is_sequence=False, assumptions={"positive": True})
-        bound.__doc__ = f"Say.\n\nParameters\n----------\n{doc}\n"
-        bound.domains = {"mu": domain, "L": domain}  # type: ignore[attr-defined]
-        found[f"paper.{name}"] = bound
-    return found
-
-
-def test_what_no_bound_of_the_paper_explains_has_no_meaning() -> None:
-    known = told_of(one="L\n    Smoothness.", other="mu, L\n    Both constants.")
-    assert [entry.meaning for entry in parameters("paper.one", known)] == ["Both constants.", "Smoothness."]
-    assert [entry.required for entry in parameters("paper.one", known)] == [True, False]
-    del known["paper.other"]
-    assert [entry.meaning for entry in parameters("paper.one", known)] == ["", "Smoothness."]
-
-
 @pytest.mark.parametrize(("cold", "note"), [(True, ", compilation included"), (False, "")])
 def test_a_plan_tells_the_mean_time_of_the_sample_and_what_all_would_take(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cold: bool, note: str
@@ -270,8 +247,8 @@ def test_the_help_on_every_bound_fits_a_terminal_and_tears_no_word_at_its_hyphen
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     known = catalogue.known_bounds()
-    for name in known:
-        bound_help("bound", name, known)
+    for name, bound in known.items():
+        bound_help("bound", name, bound)
     # Names of parameters stand on a line of their own, and the call in one piece.
     lines = [line for line in capsys.readouterr().out.splitlines() if "--" not in line]
     assert len(lines) > 10 * len(known)

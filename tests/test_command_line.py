@@ -26,7 +26,6 @@ import fedtheory
 from fedtheory.__main__ import main, run
 from fedtheory._commands import verifying
 from fedtheory._commands.background import in_background
-from fedtheory._commands.meanings import parameters
 from fedtheory._commands.parsing import parser_of_commands
 from fedtheory._commands.refusals import program
 from fedtheory.claims.power_of_choice import lemmas
@@ -416,7 +415,7 @@ def test_bound_as_json_keeps_the_summands_of_a_loose_bound(capsys: pytest.Captur
 def test_bound_help_lists_every_parameter_with_meaning_and_domain(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bound", "power_of_choice.weighted_one_step", "--help"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "--mu, --L (number > 0) Strong convexity and smoothness of every client." in shown
+    assert "--mu (number > 0, in loss / distance^2) Strong convexity of every client." in shown
     assert "--squared-weights (number > 0, optional) Largest" in shown
     assert "assumes: every F_k is L-smooth" in shown
     assert main(["bound", "power_of_choice.averaged_distance", "--help"]) == 0
@@ -460,13 +459,6 @@ def test_what_is_folded_in_the_help_of_a_bound_hangs_below_its_name(capsys: pyte
     assert [line.startswith("  --") for line in listed] == [indent == 2 for indent in indents[: len(listed)]]
     assert set(indents[len(listed) :]) == {2, 4}
     assert indents[len(listed) :].count(2) == len(catalogue.known_bounds()[name].hypotheses)
-
-
-def test_every_parameter_of_every_bound_has_a_meaning() -> None:
-    bounds = catalogue.known_bounds()
-    known = bounds | {f"{name}.printed": bound.printed for name, bound in bounds.items() if bound.printed is not bound}
-    silent = {name: [entry.name for entry in parameters(name, known) if not entry.meaning] for name in known}
-    assert {name: names for name, names in silent.items() if names} == {}
 
 
 def test_the_help_of_the_printed_form_lists_its_own_parameters(capsys: pytest.CaptureFixture[str]) -> None:

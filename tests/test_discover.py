@@ -85,11 +85,13 @@ def test_the_stub_of_an_open_package_is_current(module: object) -> None:
 
 
 @pytest.mark.slow  # mypy reads the library and NumPy from nothing; that the stubs are current takes no time, above
-def test_no_name_of_the_package_is_unknown_to_a_type_checker(tmp_path: Path) -> None:
+def test_no_name_of_the_package_and_no_argument_of_a_bound_is_unknown_to_a_type_checker(tmp_path: Path) -> None:
     script = package(tmp_path, user=USER_SCRIPT) / "user.py"
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--follow-imports=silent", str(script)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     revealed = [line.split("Revealed type is ")[1] for line in done.stdout.splitlines() if "Revealed" in line]
+    # Strictly, a comment that ignores no error is one: a wrong keyword and a missing one are seen.
+    assert "error:" not in done.stdout, done.stdout
     assert len(revealed) == USER_SCRIPT.count("reveal_type(")
     assert '"Any"' not in revealed
     assert [one.split("[")[0].strip('"') for one in revealed[-4:]] == [
@@ -123,11 +125,14 @@ reveal_type(poc.client_drift(G2=1.0, **drift))
 reveal_type(poc.client_drift(Fraction(1, 2), local_steps=3, G2=1))
 reveal_type(poc.client_drift(numpy.array([0.5, 0.25]), local_steps=3, G2=1.0))
 reveal_type(poc.client_drift(0.5, local_steps=3, G2=1.0, strict=False))
+poc.client_drift(0.5, local_steps=3, G2=1.0, wrong=2)  # type: ignore[call-overload]
+poc.client_drift(0.5, local_steps=3)  # type: ignore[call-overload]
+recursion: ft.theorem.paper.Bound = poc.one_step
 """
 
 
 @pytest.mark.slow  # pyright reads the library and NumPy from nothing, too
-def test_every_family_of_losses_is_a_federation_to_pyright(tmp_path: Path) -> None:
+def test_every_family_of_losses_is_a_federation_to_pyright_and_a_bound_knows_its_arguments(tmp_path: Path) -> None:
     if not shutil.which("pyright"):
         pytest.skip("pyright is not installed: the extra dev has it")
     script = package(tmp_path, user=FAMILIES_SCRIPT) / "user.py"
@@ -137,7 +142,9 @@ def test_every_family_of_losses_is_a_federation_to_pyright(tmp_path: Path) -> No
 
 
 FAMILIES_SCRIPT = """
+# pyright: reportUnnecessaryTypeIgnoreComment=true
 import fedtheory as ft
+from fedtheory.bounds import power_of_choice as poc
 
 data = ft.datasets.synthetic(1, 1, num_clients=3, rng=0)
 strategy = ft.selection.PowerOfChoice(1, 2)
@@ -146,6 +153,9 @@ ft.fedavg(quadratic, strategy, num_rounds=1, step_size=0.1)
 ft.fedavg(ft.SoftmaxFederation(data, l2=0.1), strategy, num_rounds=1, step_size=0.1)
 ft.fedavg(ft.PerceptronFederation(data, (5,)), strategy, num_rounds=1, step_size=0.1, record=("loss",))
 print(ft.exact.selection_skew(quadratic, strategy).rho_bar.upper)
+print(poc.client_drift(0.5, local_steps=3, G2=1.0))
+poc.client_drift(0.5, local_steps=3, G2=1.0, wrong=2)  # pyright: ignore[reportCallIssue]
+poc.client_drift(0.5, local_steps=3)  # pyright: ignore[reportCallIssue]
 """
 
 

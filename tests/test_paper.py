@@ -12,8 +12,10 @@ from fedtheory.bounds import power_of_choice
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem.arithmetic import maximum
 from fedtheory.theorem.assumptions import Hypothesis
+from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
 from fedtheory.theorem.paper import UNSEEN, Paper, Statement, is_bound, states
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
+from fedtheory.theorem.symbols import SYMBOLS
 from fedtheory.verification import known_bounds, known_claims
 from tests.environment import ROOT
 
@@ -31,12 +33,98 @@ def geometric(num_steps, *, mu, L, step_size):
 def test_a_bound_is_a_plain_function_with_its_source():
     assert inspect.isfunction(geometric)
     assert is_bound(geometric)
-    assert geometric.__doc__ == "Return a made-up bound."
     assert geometric.__module__ == __name__
     assert list(inspect.signature(geometric).parameters) == ["num_steps", "mu", "L", "step_size", "strict"]
     assert str(geometric.statement) == "Author (2020), Theorem 0, (1) [printed]"
     assert [hypothesis.text for hypothesis in geometric.hypotheses] == ["step_size <= 1/(4 L)", "F is nice"]
     assert geometric.printed is geometric
+
+
+EXPLAINED = """\
+Return a made-up bound.
+
+It is made up.
+
+Parameters
+----------
+num_rounds : whole number >= 0, in rounds
+    Rounds made so far.
+local_steps : whole number >= 1
+    ``E``: local steps per round.
+spread : number > 0
+    By how much clients differ, at most 1.
+mu : number >= 0, in loss / distance^2
+    Convexity of F.
+
+Returns
+-------
+float, Fraction or array
+    A lower bound, in the unit of what it bounds: the sum of its summands, which ``terms`` names. Exact if all numbers
+    are rationals, of the shape that the arguments have together; with ``strict=False`` the pair (value, unmet
+    hypotheses).
+
+Raises
+------
+AssumptionViolated
+    If the numbers break a hypothesis. All of them, and what they imply together:
+
+    - ``F is nice``
+ValueError, TypeError
+    If an argument is outside its domain.
+
+Notes
+-----
+None."""
+
+
+def test_the_docstring_of_a_bound_is_completed_from_the_glossary_and_what_its_author_explains_stays():
+    paper = replace(PAPER, symbols=(replace(SYMBOLS["local_steps"], letter="E"),))
+    domains = {"spread": POSITIVE, "mu": NONNEGATIVE}
+
+    @states(paper, "Theorem 1", domains=domains, assumes=(Hypothesis("F is nice"),), side="lower")
+    def own(num_rounds, *, local_steps, spread, mu):
+        """Return a made-up bound.
+
+        It is made up.
+
+        Parameters
+        ----------
+        spread : float
+            By how much clients differ,
+            at most 1.
+        mu
+            Convexity of F.
+
+        Notes
+        -----
+        None.
+        """
+        return {"all": num_rounds * local_steps * spread * mu}
+
+    assert own.__doc__ == EXPLAINED
+    assert own._repr_latex_() == r"$\displaystyle E \mu \mathrm{num\_rounds} \mathrm{spread}$"
+
+
+def test_sections_on_values_and_exceptions_may_be_the_author_s_own():
+    @states(PAPER, "Theorem 1")
+    def own(mu):
+        """Return mu.
+
+        Returns
+        -------
+        float
+            As it is.
+        """
+        return {"all": mu}
+
+    @states(PAPER, "Theorem 1")
+    def silent(mu):
+        return {"all": mu}
+
+    assert own.__doc__ is not None
+    assert "Returns\n-------\nfloat\n    As it is.\n\nRaises\n" in own.__doc__
+    assert own.__doc__.count("Returns") == 1
+    assert (silent.__doc__ or "").startswith("Parameters\n----------\nmu : number > 0, in loss / distance^2\n")
 
 
 def test_nothing_is_called_printed_that_was_not_compared_with_the_print():

@@ -2,33 +2,38 @@
 
 import inspect
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
-from fedtheory._commands.meanings import Parameter, parameters
 from fedtheory._commands.refusals import program, refuse
 from fedtheory._support.console import say
 from fedtheory.theorem.paper import Bound
+from fedtheory.theorem.symbols import Symbol
 from fedtheory.verification.catalogue import close_to
 
-__all__ = ["bound_help", "given"]
+__all__ = ["bound_help", "given", "needed"]
 
 
 def given(bound: Bound, rest: Sequence[str]) -> dict[str, Any]:
     """Return the arguments that options give; refuse what the bound does not have, and that something is missing."""
-    known = {name: value for name, value in inspect.signature(bound).parameters.items() if name != "strict"}
+    known = list(bound.symbols)
     found: dict[str, Any] = {}
     for option, text in _pairs(rest):
         name = option.removeprefix("--").replace("-", "_")
         if name not in known:
             refuse(f"unknown parameter {option}{close_to(option, map(_option, known))}")
         found[name] = _value(name, text, is_count=bound.domains[name].assumptions.get("integer", False))
-    missing = [_option(name) for name, value in known.items() if value.default is value.empty and name not in found]
+    missing = [_option(name) for name in needed(bound) if name not in found]
     if missing:
         refuse(f"{bound.__name__} needs {' '.join(missing)}")
     return found
+
+
+def needed(bound: Bound) -> list[str]:
+    """Return the names of the arguments without a default."""
+    return [name for name, value in inspect.signature(bound).parameters.items() if value.default is value.empty]
 
 
 def _option(name: str) -> str:
@@ -50,32 +55,31 @@ def _value(name: str, text: str, *, is_count: bool) -> Any:
         refuse(f"{_option(name)} must be {wanted}, got {text!r}")
 
 
-def bound_help(command: str, name: str, known: Mapping[str, Bound]) -> int:
+def bound_help(command: str, name: str, bound: Bound) -> int:
     """Write what a bound is, what its parameters mean and may be, and what it assumes."""
-    bound, entries = known[name], parameters(name, known)
-    required = " ".join(f"{_option(entry.name)} ..." for entry in entries if entry.required)
     # The text up to the first empty line is the summary.
     summary = (inspect.getdoc(bound) or "").split("\n\n")[0]
+    options = " ".join(f"{_option(required)} ..." for required in needed(bound))
     lines = [
         f"{name}: {' '.join(summary.split())}".replace("``", ""),
         "",
         f"source: {bound.statement}",
         "",
-        f"{program()} {command} {name.replace('.printed', ' --printed')} {required}",
+        f"{program()} {command} {name.replace('.printed', ' --printed')} {options}",
     ]
     say(*(folded for line in lines for folded in textwrap.wrap(line, 80, break_on_hyphens=False) or [""]))
     say("", "parameters:")
-    for _, group in groupby(entries, key=lambda entry: entry.meaning):
-        _write_parameters(list(group))
+    for _, group in groupby(bound.symbols.values(), key=lambda symbol: symbol.meaning):
+        _write_parameters(list(group), needed(bound))
     if bound.hypotheses:
         say("", "assumes:", *(_indented(assumed.text, 2) for assumed in bound.hypotheses))
     return 0
 
 
-def _write_parameters(group: Sequence[Parameter]) -> None:
-    for domain, alike in groupby(group, key=lambda entry: entry.domain + ("" if entry.required else ", optional")):
-        names = ", ".join(_option(entry.name) for entry in alike)
-        say(f"  {names}  ({domain})")
+def _write_parameters(group: Sequence[Symbol], required: Sequence[str]) -> None:
+    for kind, alike in groupby(group, key=lambda one: one.kind + ("" if one.name in required else ", optional")):
+        names = ", ".join(_option(one.name) for one in alike)
+        say(f"  {names}  ({kind})")
     # What pages set as code is plain on a terminal.
     say(_indented(group[0].meaning.replace("``", ""), 6))
 

@@ -41,10 +41,11 @@ def evaluate(name: str, rest: Sequence[str], *, printed: bool, loose: bool, as_j
 def evaluate_help(command: str, name: str, *, printed: bool) -> int:
     """Show what a bound is and what its parameters mean."""
     bounds = catalogue.known_bounds()
-    differing = {f"{key}.printed": bound.printed for key, bound in bounds.items() if bound.printed is not bound}
     name = one_of(name, list(bounds), "a bound")
-    form = f"{name}.printed" if printed and f"{name}.printed" in differing else name
-    return bound_help(command, form, {**bounds, **differing})
+    bound = bounds[name]
+    if printed and bound.printed is not bound:
+        return bound_help(command, f"{name}.printed", bound.printed)
+    return bound_help(command, name, bound)
 
 
 def _number(value: Any) -> str:

@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from fedtheory._commands.arguments import needed
 from fedtheory._commands.documents import document, print_json
-from fedtheory._commands.meanings import parameters
 from fedtheory._commands.origins import known_things
 from fedtheory._commands.refusals import refuse
 from fedtheory._support.console import say
@@ -116,7 +116,16 @@ def _data(name: str, known: dict[str, Bound]) -> dict[str, Any]:
         "source": str(bound.statement),
         "assumes": [hypothesis.text for hypothesis in bound.hypotheses],
         "implies": [consequence.text for consequence in bound.consequences],
-        "parameters": [parameter._asdict() for parameter in parameters(name, known)],
+        "parameters": [
+            {
+                "name": symbol.name,
+                "meaning": symbol.meaning,
+                "domain": str(symbol.domain),
+                "unit": symbol.unit,
+                "required": symbol.name in needed(bound),
+            }
+            for symbol in bound.symbols.values()
+        ],
         "formula": str(bound.symbolic()),
         "latex": formula(bound),
         "printed_formula": None if bound.printed is bound else str(bound.printed.symbolic()),

@@ -20,8 +20,8 @@ from fedtheory.federation.constants import gradient_bound
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.selection.rules import rules_of
 from fedtheory.theorem._comparison import unmet
-from fedtheory.theorem.domains import COMMON
 from fedtheory.theorem.scheme import Scheme
+from fedtheory.theorem.symbols import SYMBOLS
 
 __all__ = ["OPTIONS", "Run", "Theorem", "described"]
 
@@ -139,7 +139,7 @@ class Run:
 
     def _of_run(self, name: str) -> str:
         domain = self.bound.domains.get(name)
-        return "" if domain is None else domain.of_run or (name if name in COMMON else "")
+        return "" if domain is None else domain.of_run or (name if name in SYMBOLS else "")
 
     def contradiction(self, name: str, relation: str) -> str | None:
         """Say how a given argument differs from what is known; None if it was read off, or nothing is known."""

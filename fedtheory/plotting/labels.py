@@ -1,6 +1,7 @@
 """Names as figures write them, in the letters of the papers."""
 
-from fedtheory.theorem._letters import letters_of
+from fedtheory.theorem.paper import Paper
+from fedtheory.theorem.symbols import SYMBOLS
 
 __all__ = ["label_of"]
 
@@ -8,15 +9,15 @@ __all__ = ["label_of"]
 _RECORDED = {"gap": "F(w) - F^*", "loss": "F(w)"}
 
 
-def label_of(name: str, paper: str = "") -> str:
-    r"""Return a name as figures write it: its letter in the table that formulas use, or the words it is made of.
+def label_of(name: str, paper: Paper | None = None) -> str:
+    r"""Return a name as figures write it: its letter in the glossary, as formulas have it, or the words it is made of.
 
     Parameters
     ----------
     name
         Of a parameter or a record, as ``rho_bar`` or ``gap``.
     paper
-        Key of the paper whose letter is wanted, as ``fedavg``.
+        The paper whose letter is wanted, as ``fedtheory.bounds.fedavg.PAPER``; otherwise what most of them write.
 
     Returns
     -------
@@ -25,8 +26,10 @@ def label_of(name: str, paper: str = "") -> str:
 
     Examples
     --------
-    >>> label_of("rho_bar"), label_of("local_steps", "fedavg"), label_of("num_clients"), label_of("gap")
+    >>> from fedtheory.bounds.fedavg import PAPER
+    >>> label_of("rho_bar"), label_of("local_steps", PAPER), label_of("num_clients"), label_of("gap")
     ('$\\bar\\rho$', '$E$', 'num clients', '$F(w) - F^*$')
     """
-    letter = (_RECORDED | letters_of(paper)).get(name)
-    return name.replace("_", " ") if letter is None else f"${letter}$"
+    row = (SYMBOLS if paper is None else paper.glossary).get(name)
+    letter = _RECORDED.get(name, row.letter if row else "")
+    return f"${letter}$" if letter else name.replace("_", " ")

@@ -6,6 +6,7 @@ from fedtheory.theorem import domains as domains
 from fedtheory.theorem import implications as implications
 from fedtheory.theorem import paper as paper
 from fedtheory.theorem import scheme as scheme
+from fedtheory.theorem import symbols as symbols
 from fedtheory.theorem.arithmetic import geometric as geometric
 from fedtheory.theorem.arithmetic import logarithm as logarithm
 from fedtheory.theorem.arithmetic import maximum as maximum
@@ -25,7 +26,6 @@ from fedtheory.theorem.assumptions import Smooth as Smooth
 from fedtheory.theorem.assumptions import StronglyConvex as StronglyConvex
 from fedtheory.theorem.assumptions import knows as knows
 from fedtheory.theorem.assumptions import selected_by as selected_by
-from fedtheory.theorem.domains import COMMON as COMMON
 from fedtheory.theorem.domains import COUNT as COUNT
 from fedtheory.theorem.domains import Domain as Domain
 from fedtheory.theorem.domains import FRACTION as FRACTION
@@ -43,3 +43,5 @@ from fedtheory.theorem.paper import standing_in as standing_in
 from fedtheory.theorem.paper import states as states
 from fedtheory.theorem.scheme import ANY_SCHEME as ANY_SCHEME
 from fedtheory.theorem.scheme import Scheme as Scheme
+from fedtheory.theorem.symbols import SYMBOLS as SYMBOLS
+from fedtheory.theorem.symbols import Symbol as Symbol

@@ -1,44 +1,8 @@
-r"""Formulas in the letters of their papers; a parameter without a letter there keeps its name, in upright type."""
+r"""Formulas in the letters of the glossary; a parameter without a letter keeps its name, in upright type."""
 
 from typing import Any
 
-__all__ = ["formula", "letters_of", "mathml"]
-
-_COMMON = {
-    "G2": "G^2",
-    "L": "L",
-    "distance2": r"\Delta",
-    "gamma": r"\gamma",
-    "initial_distance2": r"\|w_0-w^*\|^2",
-    "local_steps": r"\tau",
-    "mu": r"\mu",
-    "num_selected": "m",
-    "num_steps": "T",
-    "objective_gap": r"\Gamma",
-    "rho": r"\rho",
-    "rho_bar": r"\bar\rho",
-    "rho_diagonal": r"\rho",
-    "rho_tilde": r"\tilde\rho",
-    "sigma2": r"\sigma^2",
-    "step_size": r"\eta",
-    "theta": r"\theta",
-}
-_OF_PAPER = {
-    "fedalign": {"local_steps": "E", "num_draws": "K"},
-    "fedavg": {"local_steps": "E", "num_clients": "N", "num_selected": "K"},
-    "optimal-client-sampling": {
-        "dissimilarity": r"\rho",
-        "initial_distance2": r"\|x^0-x^*\|^2",
-        "local_steps": "R",
-        "max_weight": "W",
-        "num_rounds": "K",
-        "objective_gap": r"\bar Z",
-        "relative_noise": "M",
-        "server_step_size": r"\eta_g",
-        "sum_squared_weights": "S_2",
-    },
-}
-
+__all__ = ["formula", "mathml"]
 
 # Spoken and drawn by browsers without help, where LaTeX is not at hand.
 _SIGNS = {
@@ -94,17 +58,9 @@ def mathml(bound: Any) -> str:
     return f'<math display="block">{printer.doprint(value.xreplace(signs))}</math>'
 
 
-def letters_of(paper: str) -> dict[str, str]:
-    r"""Return the letters of parameters in the paper of that key, in LaTeX.
-
-    >>> letters_of("fedavg")["local_steps"], letters_of("")["local_steps"]
-    ('E', '\\tau')
-    """
-    return _COMMON | _OF_PAPER.get(paper, {})
-
-
 def _letter(name: str, bound: Any) -> str:
-    return letters_of(bound.statement.paper.key).get(name, rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}")
+    row = bound.statement.paper.glossary.get(name)
+    return (row and row.letter) or rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}"
 
 
 def _in_signs(letter: str) -> str:

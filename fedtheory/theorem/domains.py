@@ -1,4 +1,4 @@
-"""What the constants of theorems may be: those that theorems share by name, and domains for constants of your own.
+"""What the constants of theorems may be.
 
 A bound checks each argument by its domain before anything is computed, and SymPy is told what it may assume.
 """
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from fedtheory._support import validate
 
-__all__ = ["COMMON", "COUNT", "FRACTION", "HORIZON", "NONNEGATIVE", "POSITIVE", "REAL", "Domain"]
+__all__ = ["COUNT", "FRACTION", "HORIZON", "NONNEGATIVE", "POSITIVE", "REAL", "Domain"]
 
 
 class Domain(NamedTuple):
@@ -23,8 +23,8 @@ class Domain(NamedTuple):
     is_sequence
         Whether it is a sequence, one number for each step, say.
     of_run
-        What it is of a run, a property of ``fedtheory.exact``'s description; empty if it can only be given. Names of
-        the table ``COMMON`` are what they say without it.
+        What it is of a run, a property of ``fedtheory.exact``'s description; empty if it can only be given. Symbols of
+        the glossary are what their names say without it.
 
     Examples
     --------
@@ -33,14 +33,23 @@ class Domain(NamedTuple):
     ...     if number < 2:
     ...         raise ValueError(f"{name} must be at least 2, got {number}")
     ...     return number
-    >>> Domain(at_least_two, {"integer": True, "positive": True}).check("num_layers", 3)
-    3
+    >>> Domain(at_least_two, {"integer": True, "positive": True}).check("num_layers", 3), str(NONNEGATIVE)
+    (3, 'number >= 0')
     """
 
     check: Callable[[str, Any], Any]
     assumptions: dict[str, bool]
     is_sequence: bool = False
     of_run: str = ""
+
+    def __str__(self) -> str:
+        """In words, as ``number >= 0``."""
+        if self.is_sequence:
+            return "sequence, from Python only"
+        low = ">" if self.assumptions.get("positive") else ">=" if self.assumptions.get("nonnegative") else ""
+        if self.assumptions.get("integer"):
+            return f"whole number >= {int(low == '>')}"
+        return f"number {low} 0" if low else "number"
 
 
 def _horizons(name: str, value: Any) -> Any:
@@ -59,12 +68,3 @@ FRACTION = Domain(validate.fraction, {"nonnegative": True})
 """A number from 0 to 1."""
 REAL = Domain(validate.finite, {"real": True})
 """A finite number."""
-
-COMMON: dict[str, Domain] = {
-    **dict.fromkeys(("num_clients", "num_selected", "num_candidates", "local_steps"), COUNT),
-    **dict.fromkeys(("num_steps", "num_rounds"), HORIZON),
-    **dict.fromkeys(("mu", "L", "step_size", "server_step_size", "local_step_size"), POSITIVE),
-    **dict.fromkeys(("G2", "sigma2", "objective_gap", "initial_distance2", "initial_gap", "distance2"), NONNEGATIVE),
-    **dict.fromkeys(("rho_bar", "rho_tilde", "rho_diagonal"), NONNEGATIVE),
-}
-"""The constants whose names all theorems share, with their domains; `states` takes a domain for any other."""

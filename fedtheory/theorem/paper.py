@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal, Protocol, cast, overload
 
 import numpy.typing as npt
 
 from fedtheory._support.validate import Array, choice
+from fedtheory.theorem._docstring import completed, explained
 from fedtheory.theorem._formula import Formula
 from fedtheory.theorem._letters import formula
 from fedtheory.theorem.assumptions import Assumption, Hypothesis
-from fedtheory.theorem.domains import COMMON, Domain
+from fedtheory.theorem.domains import Domain
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
+from fedtheory.theorem.symbols import SYMBOLS, Symbol
 
 __all__ = [
     "Bound",
@@ -43,6 +46,7 @@ class Paper:
     """A publication.
 
     ``compared`` says whether the forms that are called printed were compared with its formulas as they stand in print.
+    ``symbols`` are rows of the glossary that it has for itself, or writes with other letters.
     """
 
     key: str
@@ -51,6 +55,12 @@ class Paper:
     year: int
     url: str = ""
     compared: bool = True
+    symbols: tuple[Symbol, ...] = field(default=(), compare=False, repr=False)
+
+    @functools.cached_property
+    def glossary(self) -> Mapping[str, Symbol]:
+        """The symbols of its theorems, those that theorems share included, by name."""
+        return {**SYMBOLS, **{row.name: row for row in self.symbols}}
 
 
 @dataclass(frozen=True)
@@ -92,9 +102,9 @@ class Statement:
 
 
 Value = float | Fraction | Array
-_Rational = int | Fraction | Sequence[int | Fraction]
-_Number = float | Fraction | Sequence[float | Fraction]
-_Entry = _Number | npt.NDArray[Any]
+Rational = int | Fraction | Sequence[int | Fraction]
+Number = float | Fraction | Sequence[float | Fraction]
+Entry = Number | npt.NDArray[Any]
 
 
 class Bound(Protocol):
@@ -110,20 +120,21 @@ class Bound(Protocol):
     hypotheses: tuple[Assumption, ...]
     consequences: tuple[Hypothesis, ...]
     domains: Mapping[str, Domain]
+    symbols: Mapping[str, Symbol]
     printed: Bound
     step_sizes: Callable[..., Array] | None
 
     # The first signature that fits is the one that holds: whole numbers alone are floats.
     @overload
-    def __call__(self, *args: _Entry, strict: Literal[False], **kwargs: _Entry) -> tuple[Value, list[str]]: ...  # type: ignore[overload-overlap]
+    def __call__(self, *args: Entry, strict: Literal[False], **kwargs: Entry) -> tuple[Value, list[str]]: ...  # type: ignore[overload-overlap]
     @overload
     def __call__(self, *args: float, **kwargs: float) -> float: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, *args: _Rational, **kwargs: _Rational) -> Fraction: ...  # type: ignore[overload-overlap]
+    def __call__(self, *args: Rational, **kwargs: Rational) -> Fraction: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, *args: _Number, **kwargs: _Number) -> float: ...  # type: ignore[overload-overlap]
+    def __call__(self, *args: Number, **kwargs: Number) -> float: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, *args: _Entry, **kwargs: _Entry) -> Array: ...
+    def __call__(self, *args: Entry, **kwargs: Entry) -> Array: ...
 
     def terms(self, *args: Any, **kwargs: Any) -> Summands:
         """Return the named summands, which add up to the value; with ``strict=False`` whatever the hypotheses say."""
@@ -188,7 +199,8 @@ def states(
     schemes
         Pairs (selection law, aggregation weights) that the statement covers.
     domains
-        What the arguments may be, for names that are not among the common ones.
+        What the arguments may be, where the paper's glossary does not say it. The section Parameters of the docstring
+        explains what the glossary does not have, or what means more here; it is completed from the glossary.
     printed
         The printed form, where it differs; by default the function itself.
     side
@@ -221,7 +233,13 @@ def states(
     side = choice("side", side, ("upper", "lower"))
 
     def attach(summands: Callable[..., Summands]) -> Bound:
-        formula = Formula(number, summands, {**COMMON, **(domains or {})}, assumes, side)
+        names = inspect.signature(summands).parameters
+        rows = {name: paper.glossary.get(name, Symbol(name)) for name in names}
+        rows |= {name: replace(rows[name], domain=domain) for name, domain in (domains or {}).items() if name in rows}
+        symbols = explained(rows, summands)
+        formula = Formula(
+            number, summands, {name: row.domain for name, row in rows.items() if row.domain}, assumes, side
+        )
 
         def evaluate(*args: Any, strict: bool = True, _answer: Any = _answer, **kwargs: Any) -> Any:
             return _answer(bound, formula.value(args, kwargs, strict=strict), args, kwargs, strict=strict)
@@ -233,13 +251,15 @@ def states(
             consequences=formula.consequences,
             terms=formula.terms,
             symbolic=formula.symbolic,
-            domains={name: formula.domains[name] for name in formula.signature.parameters},
+            domains=formula.domains,
+            symbols=symbols,
             printed=printed or bound,
             step_sizes=step_sizes,
             for_run=functools.partial(_for_run, cast("Bound", bound)),
             _repr_latex_=functools.partial(_in_latex, bound),
             __signature__=formula.public_signature(),
         )
+        bound.__doc__ = completed(summands, symbols.values(), (*assumes, *formula.consequences), side)
         return bound  # type: ignore[return-value]
 
     return attach

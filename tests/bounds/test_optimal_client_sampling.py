@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds.recursion import unroll
 from fedtheory.errors import AssumptionViolated
+from fedtheory.paper import Bound
 
 ONE_ROUND = [
     ocs.dsgd_strongly_convex,
@@ -128,10 +129,12 @@ def test_bounds_grow_with_noise_and_heterogeneity_and_fall_with_gamma(bound, nam
 def test_with_one_local_step_fedavg_is_bounded_by_no_less_than_dsgd(share, noise, gap) -> None:
     changes = {"local_steps": 1, "step_size": Q(1, 200 + 40 * noise), "relative_noise": Q(noise, 4), "gap": Q(gap)}
     changes["gamma"] = Q(50 + share, 100)
-    fedavg, dsgd = ocs.fedavg_strongly_convex, ocs.dsgd_strongly_convex
-    assert fedavg(**pick(fedavg, **changes)) >= dsgd(**pick(dsgd, **changes))
-    fedavg, dsgd = ocs.fedavg_nonconvex, ocs.dsgd_nonconvex
-    assert fedavg(**pick(fedavg, **changes)) >= dsgd(**pick(dsgd, **changes))
+    pairs: list[tuple[Bound, Bound]] = [
+        (ocs.fedavg_strongly_convex, ocs.dsgd_strongly_convex),
+        (ocs.fedavg_nonconvex, ocs.dsgd_nonconvex),
+    ]
+    for fedavg, dsgd in pairs:
+        assert fedavg(**pick(fedavg, **changes)) >= dsgd(**pick(dsgd, **changes))
 
 
 def test_one_local_step_has_no_drift() -> None:

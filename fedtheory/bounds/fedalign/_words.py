@@ -1,5 +1,6 @@
 """Words that the statements of FedALIGN share: the paper, its hypotheses and the schemes they speak about."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,15 +19,15 @@ from fedtheory.theorem.assumptions import (
     StronglyConvex,
     selected_by,
 )
-from fedtheory.theorem.domains import Domain
+from fedtheory.theorem.domains import COUNT, NONNEGATIVE, POSITIVE, Domain
 from fedtheory.theorem.paper import Paper
 from fedtheory.theorem.scheme import Scheme
+from fedtheory.theorem.symbols import LENGTH, SYMBOLS, Symbol
 
 __all__ = [
     "ALIGNMENT",
     "ANY_STEP",
     "CURVATURE",
-    "DOMAINS",
     "FROZEN_INDICATORS",
     "FULL",
     "GRADIENTS",
@@ -45,19 +46,6 @@ __all__ = [
     "summed",
 ]
 
-PAPER = Paper(
-    key="fedalign",
-    title="Utilizing Free Clients in Federated Learning for Focused Model Enhancement",
-    authors="Ravi, Shomorony",
-    year=2023,
-    url="https://arxiv.org/abs/2310.04515",
-)
-
-FULL = (Scheme("loss matching", "renormalized"),)
-PARTIAL = (Scheme("loss matching, priority drawn with replacement", "renormalized"), *FULL)
-# What is said of one step holds in rounds of any number of them.
-ANY_STEP = ("local_steps",)
-
 
 def _sequence(name: str, value):
     """Return one non-negative number per step, exact rationals as they are."""
@@ -67,15 +55,76 @@ def _sequence(name: str, value):
 
 
 _SEQUENCE = Domain(_sequence, {"nonnegative": True}, is_sequence=True)
-DOMAINS = {
-    **dict.fromkeys(
-        ("theta", "rho", "priority_weight", "included_gap", "excess", "elapsed_step_size"),
-        Domain(nonnegative, {"nonnegative": True}),
+
+PAPER = Paper(
+    key="fedalign",
+    title="Utilizing Free Clients in Federated Learning for Focused Model Enhancement",
+    authors="Ravi, Shomorony",
+    year=2023,
+    url="https://arxiv.org/abs/2310.04515",
+    symbols=(
+        replace(SYMBOLS["num_clients"], letter="N"),
+        replace(SYMBOLS["num_selected"], letter="K"),
+        replace(SYMBOLS["local_steps"], letter="E"),
+        replace(
+            SYMBOLS["objective_gap"],
+            meaning="Objective gap ``F* - sum_{k in P} p_k F_k*`` of the priority clients",
+        ),
+        Symbol("num_draws", "Priority clients drawn per round", COUNT._replace(of_run="num_draws"), letter="K"),
+        Symbol(
+            "theta",
+            "theta_T of eq. (7), in [0, 1] (function ``theta``), or anything larger",
+            NONNEGATIVE,
+            "",
+            r"\theta",
+        ),
+        Symbol("rho", "rho_T of eq. (8) (function ``rho``), or anything larger", NONNEGATIVE, "loss", r"\rho"),
+        Symbol("priority_weight", "``E[1/(1 + s)]`` in the round of step t", NONNEGATIVE),
+        Symbol(
+            "included_gap",
+            "``E[sum_{k not in P} p_k I_k Gamma_k/(1 + s)]`` in the round of step t",
+            NONNEGATIVE,
+            "loss",
+        ),
+        Symbol(
+            "priority_weights",
+            "``E[1/(1 + s_i)]`` in the round of every step i, shape (T,) or longer, or a list of exact rationals",
+            _SEQUENCE,
+        ),
+        Symbol(
+            "included_gaps",
+            "``E[sum_{k not in P} p_k I_k Gamma_k/(1 + s_i)]`` in the round of every step i, shape (T,) or longer, "
+            "or a list of exact rationals",
+            _SEQUENCE,
+            "loss",
+        ),
+        Symbol("squared_weights", "``E sum_k p'_k^2 I_k``, or anything larger up to 1", POSITIVE),
+        Symbol("excess", "``F_k(w) - F_k*``, a number or an array", NONNEGATIVE, "loss"),
+        Symbol(
+            "elapsed_step_size",
+            "Sum of the step sizes from the round's start to step t - 1, 0 in a round's first step",
+            NONNEGATIVE,
+            LENGTH,
+        ),
+        Symbol(
+            "distances2",
+            "Squared distances of the included clients' models, shape (n,), or a list of exact rationals",
+            _SEQUENCE,
+            "distance^2",
+        ),
+        Symbol(
+            "weights",
+            "Renormalized weights of the included clients, shape (n,), or a list of exact rationals",
+            _SEQUENCE,
+        ),
     ),
-    **dict.fromkeys(("priority_weights", "included_gaps", "weights", "distances2"), _SEQUENCE),
-    "squared_weights": Domain(validate.positive, {"positive": True}),
-    "num_draws": Domain(validate.counts, {"integer": True, "positive": True}, of_run="num_draws"),
-}
+)
+
+FULL = (Scheme("loss matching", "renormalized"),)
+PARTIAL = (Scheme("loss matching, priority drawn with replacement", "renormalized"), *FULL)
+# What is said of one step holds in rounds of any number of them.
+ANY_STEP = ("local_steps",)
+
 
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)
 

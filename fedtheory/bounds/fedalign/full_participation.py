@@ -1,7 +1,6 @@
 """FedALIGN, Theorem 1: all clients take part, and non-priority clients are included when they match."""
 
 from fedtheory.bounds.fedalign._words import (
-    DOMAINS,
     FULL,
     PAPER,
     THEOREM,
@@ -19,7 +18,6 @@ __all__ = ["decaying_step_sizes", "full_participation_gap"]
     equation="eq. (6)",
     assumes=THEOREM,
     schemes=FULL,
-    domains=DOMAINS,
     step_sizes=decaying_step_sizes,
 )
 def _printed_full_participation_gap(
@@ -33,6 +31,8 @@ def _printed_full_participation_gap(
 
     It fails for E = 1, where step 0 makes up the whole first round, and is true for E >= 2.
 
+    Examples
+    --------
     With mu = 1, L = 2, E = 3 (so gamma = 16), theta = 3/4, rho = 5/4 and T = 48:
     ``(4 (5 + 8 * 4 * 23) + 16 * 7 + 48 (3/4) 3) / 64 + 5/4 = 3184/64 + 5/4``.
 
@@ -58,7 +58,6 @@ def _printed_full_participation_gap(
     form="corrected",
     assumes=THEOREM,
     schemes=FULL,
-    domains=DOMAINS,
     step_sizes=decaying_step_sizes,
     printed=_printed_full_participation_gap,
 )
@@ -76,25 +75,8 @@ def full_participation_gap(
 
     Parameters
     ----------
-    num_steps
-        Local steps T taken so far (an array of horizons gives an array of bounds).
-    mu, L
-        Strong convexity and smoothness of every client.
-    local_steps
-        Local steps per round E.
-    G2, sigma2
-        Bounds on the squared norm and on the variance of a stochastic gradient.
-    objective_gap
-        Gamma, of the priority clients.
-    initial_distance2
-        Squared distance of the first model from w*.
     theta, rho
         theta_T in [0, 1] and rho_T with sums from i = 0 (functions ``theta`` and ``rho``), or anything larger.
-
-    Raises
-    ------
-    AssumptionViolated
-        If theta is above 1.
 
     Notes
     -----

@@ -2,7 +2,6 @@
 
 from fedtheory.bounds.fedalign._words import (
     ANY_STEP,
-    DOMAINS,
     FROZEN_INDICATORS,
     GRADIENTS,
     HALVING,
@@ -27,7 +26,6 @@ __all__ = ["aggregated_distance", "client_drift", "gradient_norm", "gradient_var
     "Lemma A.2",
     equation="eq. (21)",
     assumes=(Smooth(source="Assumption 1"),),
-    domains=DOMAINS,
     options=("any",),
 )
 def gradient_norm(excess, *, L) -> Summands:
@@ -35,8 +33,8 @@ def gradient_norm(excess, *, L) -> Summands:
 
     Parameters
     ----------
-    excess, L
-        ``F_k(w) - F_k*``, a number or an array, and the smoothness of F_k.
+    L
+        Smoothness of F_k.
 
     Examples
     --------
@@ -48,16 +46,9 @@ def gradient_norm(excess, *, L) -> Summands:
     return {"smoothness": 2 * L * excess}
 
 
-@states(PAPER, "Lemma A.3", equation="eq. (23)", assumes=(WEIGHTS,), schemes=PARTIAL, domains=DOMAINS, options=("any",))
+@states(PAPER, "Lemma A.3", equation="eq. (23)", assumes=(WEIGHTS,), schemes=PARTIAL, options=("any",))
 def aggregated_distance(distances2, *, weights) -> Summands:
     r"""Bound on the squared distance of the aggregated model, ``|w_t - w*|^2 <= sum_k p'_k I_k |w_t^k - w*|^2``.
-
-    Parameters
-    ----------
-    distances2
-        Squared distances of the included clients' models, shape (n,), or a list of exact rationals.
-    weights
-        Their renormalized weights, in the same form.
 
     Examples
     --------
@@ -86,7 +77,6 @@ def aggregated_distance(distances2, *, weights) -> Summands:
     equation="eq. (25)",
     assumes=(GRADIENTS, FROZEN_INDICATORS, HALVING),
     schemes=PARTIAL,
-    domains=DOMAINS,
 )
 def client_drift(step_size, *, local_steps, G2) -> Summands:
     r"""Bound on ``E sum_k p'_k I_k |w_t^k - w_t|^2``, ``4 eta_t^2 (E - 1)^2 G2``.
@@ -95,6 +85,8 @@ def client_drift(step_size, *, local_steps, G2) -> Summands:
     (the unweighted inequality that the paper quotes under (a) is false for weighted averages); Minkowski's inequality
     bounds it by the squared sum of at most E - 1 step sizes, each at most ``2 eta_t``, times G2.
 
+    Examples
+    --------
     With eta = 1/2, E = 4 and G2 = 7: 4 * 9 * 7 / 4.
 
     >>> client_drift(0.5, local_steps=4, G2=7.0)
@@ -109,12 +101,13 @@ def client_drift(step_size, *, local_steps, G2) -> Summands:
     equation="eq. (27)",
     assumes=(NOISE, WEIGHTS),
     schemes=PARTIAL,
-    domains=DOMAINS,
     options=ANY_STEP,
 )
 def _printed_gradient_variance(sigma2) -> Summands:
     """Bound on ``E |g_t - mean g_t|^2`` as printed, ``sigma2``.
 
+    Examples
+    --------
     >>> gradient_variance.printed(3.0)
     3.0
     """
@@ -128,13 +121,14 @@ def _printed_gradient_variance(sigma2) -> Summands:
     form="refined",
     assumes=(NOISE, WEIGHTS, SQUARED_WEIGHTS),
     schemes=PARTIAL,
-    domains=DOMAINS,
     printed=_printed_gradient_variance,
     options=ANY_STEP,
 )
 def gradient_variance(sigma2, *, squared_weights) -> Summands:
     """Bound on ``E |g_t - mean g_t|^2``, ``sigma2 E sum_k p'_k^2 I_k``.
 
+    Examples
+    --------
     It is an equality when every client's noise has the variance sigma2.
 
     >>> gradient_variance(3.0, squared_weights=0.5)
@@ -149,11 +143,12 @@ def gradient_variance(sigma2, *, squared_weights) -> Summands:
     equation="eq. (57)",
     assumes=(GRADIENTS, FROZEN_INDICATORS, HALVING, PRIORITY_DRAWS),
     schemes=PARTIAL,
-    domains=DOMAINS,
 )
 def _printed_sampling_variance(step_size, *, local_steps, num_draws, G2) -> Summands:
     """Bound on ``E |w'_t - w_t|^2`` at the end of a round, ``4 eta^2 E^2 G2/K`` with the round's last step size.
 
+    Examples
+    --------
     With eta = 1/2, E = 3, K = 7 and G2 = 14: 4 * 9 * 14 / (4 * 7).
 
     >>> sampling_variance.printed(0.5, local_steps=3, num_draws=7, G2=14.0)
@@ -169,7 +164,6 @@ def _printed_sampling_variance(step_size, *, local_steps, num_draws, G2) -> Summ
     form="refined",
     assumes=(GRADIENTS, FROZEN_INDICATORS, PRIORITY_DRAWS, PRIORITY_WEIGHT),
     schemes=PARTIAL,
-    domains=DOMAINS,
     printed=_printed_sampling_variance,
     options=ANY_STEP,
 )
@@ -183,12 +177,8 @@ def sampling_variance(elapsed_step_size, *, num_draws, priority_weight, G2) -> S
     ----------
     elapsed_step_size
         Sum of the step sizes of the whole round.
-    num_draws
-        K.
     priority_weight
         ``1/(1 + s)``.
-    G2
-        Bound on the squared norm of a stochastic gradient.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """FedALIGN, Appendix A.4: convergence when a few priority clients are drawn in each round (notation of fedalign)."""
 
-from fedtheory.bounds.fedalign._words import DOMAINS, PAPER, PARTIAL, PRIORITY_DRAWS, THEOREM, delay
+from fedtheory.bounds.fedalign._words import PAPER, PARTIAL, PRIORITY_DRAWS, THEOREM, delay
 from fedtheory.bounds.fedavg.theorems import decaying_step_sizes
 from fedtheory.theorem.paper import Summands, states
 
@@ -13,7 +13,6 @@ __all__ = ["partial_participation_gap"]
     equation="eq. (60)",
     assumes=(*THEOREM, PRIORITY_DRAWS),
     schemes=PARTIAL,
-    domains=DOMAINS,
     step_sizes=decaying_step_sizes,
 )
 def _printed_partial_participation_gap(
@@ -27,6 +26,8 @@ def _printed_partial_participation_gap(
 
     It fails for E = 1 and large K, like Theorem 1.
 
+    Examples
+    --------
     The instance of ``full_participation_gap`` with K = 2, which adds 4 * 8 * 9 * 23/2: ``(3184 + 3312)/64 + 5/4``.
 
     >>> partial_participation_gap.printed(48, mu=1, L=2, local_steps=3, num_draws=2, G2=23, sigma2=5, objective_gap=3,
@@ -52,7 +53,6 @@ def _printed_partial_participation_gap(
     form="corrected",
     assumes=(*THEOREM, PRIORITY_DRAWS),
     schemes=PARTIAL,
-    domains=DOMAINS,
     step_sizes=decaying_step_sizes,
     printed=_printed_partial_participation_gap,
 )
@@ -70,15 +70,8 @@ def partial_participation_gap(
 
     Parameters
     ----------
-    num_draws
-        K, priority clients drawn per round.
-    num_steps, mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2, theta, rho
-        As in ``full_participation_gap``.
-
-    Raises
-    ------
-    AssumptionViolated
-        If theta is above 1.
+    theta, rho
+        theta_T in [0, 1] and rho_T with sums from i = 0 (functions ``theta`` and ``rho``), or anything larger.
 
     Notes
     -----

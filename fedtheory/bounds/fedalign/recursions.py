@@ -5,7 +5,6 @@ import numpy as np
 from fedtheory.bounds.fedalign._words import (
     ANY_STEP,
     CURVATURE,
-    DOMAINS,
     FROZEN_INDICATORS,
     FULL,
     GRADIENTS,
@@ -34,7 +33,7 @@ _ASSUMES = (GRADIENTS, HALVING, *_ALWAYS)
 _GRADIENTS_OF_THE_ROUND = BoundedGradients(weights="p'_k I_k", at_starts=False)
 
 
-@states(PAPER, "Lemma A.6", equation="eqs. (30)-(31)", assumes=_ASSUMES, schemes=FULL, domains=DOMAINS)
+@states(PAPER, "Lemma A.6", equation="eqs. (30)-(31)", assumes=_ASSUMES, schemes=FULL)
 def one_step(
     distance2, *, step_size, mu, L, local_steps, G2, sigma2, objective_gap, priority_weight, included_gap
 ) -> Summands:
@@ -45,22 +44,6 @@ def one_step(
         +2\eta\,\mathbb E\frac{\sum_{k\notin P}p_kI_k\Gamma_k}{1+s}
 
     Here w_t is the average of the included clients' models with the weights p'_k of the round.
-
-    Parameters
-    ----------
-    distance2
-        Delta_t, the expected squared distance.
-    step_size
-        eta_t.
-    priority_weight, included_gap
-        ``E[1/(1 + s)]`` and ``E[sum_{k not in P} p_k I_k Gamma_k/(1 + s)]`` in the round of step t.
-    mu, L, local_steps, G2, sigma2, objective_gap
-        As in ``fedalign.full_participation_gap``.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the step size is above 1/(4 L) or priority_weight is above 1.
 
     Examples
     --------
@@ -87,7 +70,6 @@ def one_step(
     form="refined",
     assumes=(_GRADIENTS_OF_THE_ROUND, *_ALWAYS, SQUARED_WEIGHTS),
     schemes=FULL,
-    domains=DOMAINS,
     printed=one_step,
     options=ANY_STEP,
 )
@@ -114,20 +96,6 @@ def refined_one_step(
     The drift of Lemma A.4 is ``S^2 G2`` by Minkowski's inequality, without a condition on how step sizes change; it
     enters twice. The variance is that of eq. (28).
 
-    Parameters
-    ----------
-    elapsed_step_size
-        S, the sum of the step sizes from the round's start to step t - 1 (0 in a round's first step).
-    squared_weights
-        ``E sum_k p'_k^2 I_k``, or anything larger up to 1.
-    distance2, step_size, mu, L, G2, sigma2, objective_gap, priority_weight, included_gap
-        As in ``one_step``.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the step size is above 1/(4 L), or priority_weight or squared_weights above 1.
-
     Examples
     --------
     The instance of ``one_step`` with S = 1/4 and weights 1/2, 1/4 and 1/4, whose squares sum to 3/8:
@@ -153,7 +121,6 @@ def refined_one_step(
     form="refined",
     assumes=(*_ASSUMES, PRIORITY_DRAWS),
     schemes=PARTIAL,
-    domains=DOMAINS,
 )
 def partial_one_step(
     distance2, *, step_size, mu, L, local_steps, num_draws, G2, sigma2, objective_gap, priority_weight, included_gap
@@ -162,13 +129,6 @@ def partial_one_step(
 
     The drawn average w' is an unbiased estimate of the average w over all (Lemma A.7), so that its variance (Lemma A.8)
     adds to the squared distance, once per round; the last inequality of eq. (59) doubles it to no purpose.
-
-    Parameters
-    ----------
-    num_draws
-        K.
-    distance2, step_size, mu, L, local_steps, G2, sigma2, objective_gap, priority_weight, included_gap
-        As in ``one_step``.
 
     Examples
     --------
@@ -195,7 +155,6 @@ def partial_one_step(
     form="refined",
     assumes=(*CURVATURE, NOISE, GRADIENTS, FROZEN_INDICATORS, PRIORITY_WEIGHTS),
     schemes=FULL,
-    domains=DOMAINS,
     step_sizes=decaying_step_sizes,
 )
 def recursion_gap(
@@ -214,16 +173,6 @@ def recursion_gap(
     ----------
     num_steps
         T, a single horizon.
-    priority_weights, included_gaps
-        ``E[1/(1 + s_i)]`` and ``E[sum_{k not in P} p_k I_k Gamma_k/(1 + s_i)]`` in the round of every step i, shape
-        (T,) or longer, or lists of exact rationals.
-    mu, L, local_steps, G2, sigma2, objective_gap, initial_distance2
-        As in ``fedalign.full_participation_gap``.
-
-    Raises
-    ------
-    AssumptionViolated
-        If a priority weight is above 1, or the constants contradict each other.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """Words that the statements about plain federated averaging share: the paper, its hypotheses, its step sizes' delay."""
 
-from fedtheory._support.validate import nonnegative
+from dataclasses import replace
+
 from fedtheory.theorem.arithmetic import maximum
 from fedtheory.theorem.assumptions import (
     AggregationWeights,
@@ -12,13 +13,13 @@ from fedtheory.theorem.assumptions import (
     StronglyConvex,
     selected_by,
 )
-from fedtheory.theorem.domains import Domain
+from fedtheory.theorem.domains import NONNEGATIVE
 from fedtheory.theorem.paper import Paper
 from fedtheory.theorem.scheme import Scheme
+from fedtheory.theorem.symbols import GRADIENT2, SYMBOLS, Symbol
 
 __all__ = [
     "BALANCED",
-    "DOMAINS",
     "DRAWS",
     "EVERYBODY",
     "FUNCTIONS",
@@ -42,14 +43,27 @@ PAPER = Paper(
     year=2020,
     url="https://arxiv.org/abs/1907.02189",
     compared=False,  # it is known through papers that cite it
+    symbols=(
+        replace(SYMBOLS["local_steps"], letter="E"),
+        replace(SYMBOLS["num_clients"], letter="N"),
+        replace(SYMBOLS["num_selected"], meaning="Clients per round, copies counted", letter="K"),
+        replace(
+            SYMBOLS["num_steps"],
+            meaning="Local steps made so far, T - 1 in the paper; an array of horizons gives an array of bounds",
+        ),
+        Symbol(
+            "weighted_sigma2",
+            "Variance of the weighted mean of the clients' stochastic gradients, ``sum_k p_k^2 sigma_k^2``",
+            NONNEGATIVE._replace(of_run="weighted_sigma2"),
+            GRADIENT2,
+        ),
+    ),
 )
 
 EVERYBODY = (Scheme("all", "weighted"),)
 WITH_REPLACEMENT = (Scheme("multinomial", "mean"),)
 # With equal p_k the weights N/K p_k of the paper are those of the mean.
 SUBSETS = (Scheme("uniform without replacement", "mean"), Scheme("uniform without replacement", "weighted"))
-
-DOMAINS = {"weighted_sigma2": Domain(nonnegative, {"nonnegative": True}, of_run="weighted_sigma2")}
 
 # Weights come out of a division by their sum.
 _ROUNDING = 1e-12

@@ -46,8 +46,12 @@ def decaying_steps_gap(
 
     Parameters
     ----------
-    num_steps, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, initial_distance2
-        As in ``power_of_choice.decaying_steps_gap``.
+    num_steps
+        Local steps T made so far; an array of horizons gives an array of bounds.
+    local_steps
+        Local steps per round tau.
+    num_selected
+        Clients per round m, copies counted.
 
     Examples
     --------

@@ -1,7 +1,6 @@
 r"""Li et al., the lemmas behind their theorems: one step with all clients, and the variance of a selection."""
 
 from fedtheory.bounds.fedavg._words import (
-    DOMAINS,
     DRAWS,
     EVERYBODY,
     FUNCTIONS,
@@ -30,27 +29,12 @@ _SHORT_STEPS = Hypothesis(
     "Lemmas 1 to 3",
     assumes=(*FUNCTIONS, NOISE, GRADIENTS, HALVING, _SHORT_STEPS),
     schemes=EVERYBODY,
-    domains=DOMAINS,
 )
 def one_step(distance2, *, step_size, mu, L, local_steps, G2, weighted_sigma2, objective_gap) -> Summands:
     r"""Bound on ``E |w_{t+1} - w*|^2`` from ``Delta_t = E |w_t - w*|^2``, w_t the mean of all models (weights p_k).
 
     .. math::
         (1-\eta\mu)\Delta_t+\eta^2\Big(\sum_kp_k^2\sigma_k^2+6L\Gamma+8(E-1)^2G^2\Big)
-
-    Parameters
-    ----------
-    distance2
-        Delta_t, the expected squared distance.
-    step_size
-        eta_t.
-    mu, L, local_steps, G2, weighted_sigma2, objective_gap
-        As in ``fedavg.full_participation_gap``.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the step size is above 1/(4 L).
 
     Examples
     --------
@@ -75,6 +59,8 @@ def with_replacement_variance(step_size, *, local_steps, num_selected, G2) -> Su
 
     ``step_size`` is the round's last.
 
+    Examples
+    --------
     With eta = 1/2, E = 3, K = 5 and G2 = 7: 4/5 * 9/4 * 7.
 
     >>> with_replacement_variance(0.5, local_steps=3, num_selected=5, G2=7.0)
@@ -91,6 +77,8 @@ def without_replacement_variance(step_size, *, local_steps, num_clients, num_sel
 
     ``step_size`` is the round's last.
 
+    Examples
+    --------
     With eta = 1/2, E = 3, N = 11, K = 5 and G2 = 7: 6/10 * 12.6.
 
     >>> without_replacement_variance(0.5, local_steps=3, num_clients=11, num_selected=5, G2=7.0)

@@ -11,7 +11,6 @@ from fedtheory._support.validate import Array
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.fedavg._words import (
     BALANCED,
-    DOMAINS,
     DRAWS,
     EVERYBODY,
     FUNCTIONS,
@@ -68,7 +67,7 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float, local_steps: int
     return for_each_step(num_steps, lambda t: 2.0 / (mu * (t + delay(mu=mu, L=L, local_steps=period))))
 
 
-@states(PAPER, "Theorem 1", assumes=_THEOREM, schemes=EVERYBODY, domains=DOMAINS, step_sizes=decaying_step_sizes)
+@states(PAPER, "Theorem 1", assumes=_THEOREM, schemes=EVERYBODY, step_sizes=decaying_step_sizes)
 def full_participation_gap(
     num_steps, *, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2
 ) -> Summands:
@@ -77,28 +76,6 @@ def full_participation_gap(
     .. math::
         \frac{\kappa}{\gamma+T}\Big(\frac{2B}\mu+\frac{\mu\gamma}2\|w_0-w^*\|^2\Big),\quad
         B=\sum_kp_k^2\sigma_k^2+6L\Gamma+8(E-1)^2G^2
-
-    Parameters
-    ----------
-    num_steps
-        Local steps T made so far (an array of horizons gives an array of bounds); T - 1 in the paper.
-    mu, L
-        Strong convexity and smoothness of every client.
-    local_steps
-        Local steps per round E.
-    G2
-        Bound on the squared norm of a stochastic gradient.
-    weighted_sigma2
-        ``sum_k p_k^2 sigma_k^2``, the variance of the weighted mean of the clients' stochastic gradients.
-    objective_gap
-        Gamma.
-    initial_distance2
-        Squared distance of the first model from w*.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the constants contradict each other: no bound on gradients below what strong convexity implies.
 
     Examples
     --------
@@ -126,7 +103,6 @@ def full_participation_gap(
     "Theorem 2",
     assumes=(*_THEOREM, DRAWS),
     schemes=WITH_REPLACEMENT,
-    domains=DOMAINS,
     step_sizes=decaying_step_sizes,
 )
 def with_replacement_gap(
@@ -136,13 +112,6 @@ def with_replacement_gap(
 
     .. math::
         \frac{\kappa}{\gamma+T}\Big(\frac{2(B+C)}\mu+\frac{\mu\gamma}2\|w_0-w^*\|^2\Big),\quad C=\frac4KE^2G^2
-
-    Parameters
-    ----------
-    num_selected
-        Clients per round K, copies counted.
-    num_steps, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2
-        As in ``full_participation_gap``.
 
     Examples
     --------
@@ -172,7 +141,6 @@ def with_replacement_gap(
     assumes=(*_THEOREM, SUBSET, BALANCED, SEVERAL_CLIENTS),
     schemes=SUBSETS,
     step_sizes=decaying_step_sizes,
-    domains=DOMAINS,
 )
 def without_replacement_gap(
     num_steps, *, mu, L, local_steps, num_clients, num_selected, G2, weighted_sigma2, objective_gap, initial_distance2
@@ -182,13 +150,6 @@ def without_replacement_gap(
     .. math::
         \frac{\kappa}{\gamma+T}\Big(\frac{2(B+C)}\mu+\frac{\mu\gamma}2\|w_0-w^*\|^2\Big),\quad
         C=\frac{N-K}{N-1}\cdot\frac4KE^2G^2
-
-    Parameters
-    ----------
-    num_clients, num_selected
-        All clients N, at least two, and clients per round K.
-    num_steps, mu, L, local_steps, G2, weighted_sigma2, objective_gap, initial_distance2
-        As in ``full_participation_gap``, which it is at K = N.
 
     Examples
     --------

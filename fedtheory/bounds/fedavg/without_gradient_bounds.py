@@ -48,19 +48,10 @@ def one_round(distance2, *, step_size, mu, L, local_steps, objective_gap) -> Sum
 
     Parameters
     ----------
-    distance2
-        Delta, the squared distance of the round's first model from w*.
     step_size
         eta, at most 1/L; at 1/L the value is infinite if mu = L.
-    mu, L
-        Strong convexity and smoothness of every client.
-    local_steps, objective_gap
-        tau and Gamma.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the step size is above 1/L.
+    local_steps
+        Local steps per round tau.
 
     Notes
     -----
@@ -104,15 +95,10 @@ def fixed_step_distance(num_rounds, *, step_size, mu, L, local_steps, objective_
     ----------
     num_rounds
         R; ``T = tau R``.
-    step_size, mu, L, local_steps, objective_gap
-        As in ``one_round``.
-    initial_distance2
-        Squared distance of the first model from w*.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the step size is above 1/L.
+    step_size
+        eta, at most 1/L; at 1/L the value is infinite if mu = L.
+    local_steps
+        Local steps per round tau.
 
     Examples
     --------
@@ -147,19 +133,10 @@ def sampled_step(distance2, *, step_size, mu, L, num_clients, num_selected, obje
 
     Parameters
     ----------
-    distance2
-        Delta, the squared distance of the model from w*.
     step_size
         eta, at most 1/L; at 1/L the value is infinite if mu = L.
-    mu, L
-        Strong convexity and smoothness of every client.
-    num_clients, num_selected, objective_gap
-        N, m and Gamma.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the step size is above 1/L.
+    num_selected
+        Clients per round m.
 
     Notes
     -----
@@ -199,20 +176,6 @@ def gap_after_step(distance2, *, step_size, mu, L) -> Summands:
 
     A step of all clients is one of gradient descent on F. For any number of steps Taylor, Hendrickx and Glineur (2017)
     conjectured such formulas from programs like ours; the gap that follows from the distance is ``L c^2 Delta/2``.
-
-    Parameters
-    ----------
-    distance2
-        Delta, the squared distance of the model from w*.
-    step_size
-        eta, at most 1/L.
-    mu, L
-        Strong convexity and smoothness of every client.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the step size is above 1/L.
 
     Examples
     --------

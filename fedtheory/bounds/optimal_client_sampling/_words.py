@@ -1,17 +1,18 @@
 """Words that the statements of Optimal Client Sampling share: the paper, its hypotheses and the arguments' domains."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from fedtheory._support.validate import finite, nonnegative, positive
 from fedtheory.theorem.assumptions import Convex, Hypothesis, Noise, Smooth, StronglyConvex, knows
-from fedtheory.theorem.domains import Domain
+from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE, REAL
 from fedtheory.theorem.paper import Paper
 from fedtheory.theorem.scheme import Scheme
+from fedtheory.theorem.symbols import GRADIENT2, SYMBOLS, Symbol
 
 __all__ = [
     "BOUNDED_BELOW",
     "CONVEX_CLIENTS",
-    "DOMAINS",
     "FEDAVG_STEPS",
     "FEDAVG_STEPS_FOR_ALL_ROUNDS",
     "GAMMA_AT_MOST_ONE",
@@ -30,6 +31,8 @@ __all__ = [
     "WHOLE_MOVE",
 ]
 
+_NOISE = "``E |g_i - grad f_i|^2 <= M |grad f_i|^2 + sigma^2``"
+
 PAPER = Paper(
     key="optimal-client-sampling",
     title="Optimal Client Sampling for Federated Learning",
@@ -37,27 +40,81 @@ PAPER = Paper(
     year=2022,
     url="https://arxiv.org/abs/2010.13723",
     compared=False,  # the text at hand has lost all its formulas
+    symbols=(
+        replace(SYMBOLS["num_clients"], letter="n"),
+        replace(SYMBOLS["num_selected"], meaning="Clients per round; expected, where sampling is independent"),
+        replace(SYMBOLS["weights"], letter="w_i"),
+        Symbol("probabilities", "Probabilities of being sampled", letter="p_i"),
+        Symbol("alpha", "Improvement factor of the sampling", letter=r"\alpha"),
+        replace(SYMBOLS["local_steps"], letter="R"),
+        replace(SYMBOLS["num_rounds"], letter="K"),
+        replace(SYMBOLS["local_step_size"], letter=r"\eta_l"),
+        replace(SYMBOLS["server_step_size"], letter=r"\eta_g"),
+        replace(SYMBOLS["mu"], meaning="Strong convexity of f, or of every f_i where that is assumed"),
+        replace(SYMBOLS["L"], meaning="Smoothness of every f_i"),
+        replace(SYMBOLS["distance2"], meaning="Squared distance ``|x^k - x*|^2`` of the server's model from x*"),
+        replace(
+            SYMBOLS["initial_distance2"], meaning="Squared distance of the first model from x*", letter=r"\|x^0-x^*\|^2"
+        ),
+        replace(SYMBOLS["initial_gap"], meaning="``f(x^0) - f_inf``"),
+        replace(SYMBOLS["objective_gap"], meaning="``sum_i w_i (f_i(x*) - f_i*)``", letter=r"\bar Z"),
+        replace(SYMBOLS["sigma2"], meaning=f"Absolute part of the noise, {_NOISE}"),
+        Symbol(
+            "relative_noise",
+            f"Relative part of the noise, {_NOISE}",
+            NONNEGATIVE._replace(of_run="relative_noise"),
+            letter="M",
+        ),
+        Symbol(
+            "gamma",
+            "Relative improvement factor of the sampling, in [m/n, 1]",
+            POSITIVE._replace(of_run="improvement"),
+            letter=r"\gamma",
+        ),
+        Symbol("smallest_gamma", "Lower bound on gamma^k in every round", POSITIVE._replace(of_run="improvement")),
+        Symbol("mean_inverse_gamma", "``E[1/gamma^k]``", POSITIVE._replace(of_run="inverse_improvement")),
+        Symbol("max_weight", "Largest of the clients' weights", POSITIVE._replace(of_run="max_weight"), letter="W"),
+        Symbol(
+            "sum_squared_weights",
+            "Sum of the squares of the clients' weights",
+            POSITIVE._replace(of_run="sum_squared_weights"),
+            letter="S_2",
+        ),
+        Symbol(
+            "dissimilarity",
+            "``sum_i w_i |grad f_i - grad f|^2`` is nowhere larger than this",
+            NONNEGATIVE._replace(of_run="dissimilarity"),
+            GRADIENT2,
+            r"\rho",
+        ),
+        Symbol("gap", "``f(x^k) - f*``", NONNEGATIVE, "loss"),
+        Symbol("value", "``f(x^k)``", REAL, "loss"),
+        Symbol("per_client_gap", "``sum_i w_i^2 (f_i(x*) - f_i*)``", NONNEGATIVE, "loss"),
+        Symbol("gradient2", "``|grad f|^2`` at the server's model", NONNEGATIVE, GRADIENT2),
+        Symbol("mean_gradient2", "``sum_i w_i |grad f_i|^2`` at the server's model", NONNEGATIVE, GRADIENT2),
+        Symbol(
+            "squared_weight_gradient2", "``sum_i w_i^2 |grad f_i|^2`` at the server's model", NONNEGATIVE, GRADIENT2
+        ),
+        Symbol("squared_weight_optimum_gradient2", "``sum_i w_i^2 |grad f_i(x*)|^2``", NONNEGATIVE, GRADIENT2),
+        Symbol("mean_update2", "``E |sum_i w_i Delta_i|^2``", NONNEGATIVE, GRADIENT2),
+        Symbol("squared_weight_update2", "``sum_i w_i^2 E |Delta_i|^2``", NONNEGATIVE, GRADIENT2),
+        Symbol("sampling_error", "``E |G - sum_i w_i U_i|^2``", NONNEGATIVE, GRADIENT2),
+        Symbol("update_error", "``E |sum_i w_i U_i - grad f|^2``", NONNEGATIVE, GRADIENT2),
+        Symbol(
+            "drift",
+            "``(1/R) sum_i sum_{s<R} w_i E |y_{i,s} - x|^2``, see ``client_drift``",
+            NONNEGATIVE,
+            "distance^2",
+        ),
+        Symbol("displacement2", "``|z - x|^2``", NONNEGATIVE, "distance^2"),
+        Symbol("value_difference", "``h(z) - h(y)``", REAL, "loss"),
+    ),
 )
 
 SCHEMES = (Scheme("independent", "inverse probability"), Scheme("all", "weighted"))
 
-_POSITIVE = Domain(positive, {"positive": True})
-_NONNEGATIVE = Domain(nonnegative, {"nonnegative": True})
-_REAL = Domain(finite, {"real": True})
-DOMAINS = {
-    **dict.fromkeys(("gamma", "smallest_gamma"), _POSITIVE._replace(of_run="improvement")),
-    "mean_inverse_gamma": _POSITIVE._replace(of_run="inverse_improvement"),
-    **{name: _POSITIVE._replace(of_run=name) for name in ("max_weight", "sum_squared_weights")},
-    **{name: _NONNEGATIVE._replace(of_run=name) for name in ("relative_noise", "dissimilarity")},
-    **dict.fromkeys(("gap", "per_client_gap", "drift", "displacement2"), _NONNEGATIVE),
-    **dict.fromkeys(("gradient2", "mean_gradient2", "squared_weight_gradient2"), _NONNEGATIVE),
-    **dict.fromkeys(("squared_weight_optimum_gradient2", "mean_update2", "squared_weight_update2"), _NONNEGATIVE),
-    **dict.fromkeys(("sampling_error", "update_error"), _NONNEGATIVE),
-    **dict.fromkeys(("value", "value_difference"), _REAL),
-}
-
 # The step size of a theorem about local steps is that of the server's whole move, eta = R eta_l eta_g.
-WHOLE_MOVE = {**DOMAINS, "step_size": _POSITIVE._replace(of_run="whole_move")}
+WHOLE_MOVE = {"step_size": POSITIVE._replace(of_run="whole_move")}
 
 # Relative rounding errors: of the few operations that made a step size out of the constants, and of weights' sums.
 ROUNDING, _SUMMED = 8 * float(np.finfo(np.float64).eps), 1e-12

@@ -3,7 +3,6 @@
 from fedtheory.bounds.optimal_client_sampling._words import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
-    DOMAINS,
     GAMMA_AT_MOST_ONE,
     GRADIENT_NOISE,
     MINIMA,
@@ -26,7 +25,6 @@ __all__ = ["dsgd_convex_clients", "dsgd_nonconvex", "dsgd_per_client_variant", "
     form="derived",
     assumes=(SMOOTH, STRONGLY_CONVEX, MINIMA, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
-    domains=DOMAINS,
 )
 def dsgd_strongly_convex(
     distance2, *, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, objective_gap
@@ -36,27 +34,6 @@ def dsgd_strongly_convex(
     .. math::
         (1-\mu\eta)\|r^k\|^2-2\eta\Big(1-\frac{\eta(1+WM)L}\gamma\Big)R^k+\eta^2\Big(\frac{\beta_1}\gamma-\beta_2\Big),
         \quad\beta_1=2L(1+M)W\bar Z+\sigma^2S_2,\ \beta_2=2LW\bar Z
-
-    Parameters
-    ----------
-    distance2
-        ``|x^k - x*|^2``.
-    gap
-        ``f(x^k) - f*``.
-    step_size
-        eta.
-    mu
-        Strong convexity of f.
-    L
-        Smoothness of every f_i.
-    gamma
-        Relative improvement factor of the sampling, in [m/n, 1].
-    max_weight, sum_squared_weights
-        W, the largest of the clients' weights, and S2, the sum of their squares.
-    relative_noise, sigma2
-        M and sigma^2: ``E |g_i - grad f_i|^2 <= M |grad f_i|^2 + sigma^2``.
-    objective_gap
-        ``sum_i w_i (f_i(x*) - f_i*)``.
 
     Examples
     --------
@@ -85,13 +62,14 @@ def dsgd_strongly_convex(
     form="variant",
     assumes=(SMOOTH, STRONGLY_CONVEX, MINIMA, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
-    domains=DOMAINS,
 )
 def dsgd_per_client_variant(
     distance2, *, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, per_client_gap
 ) -> Summands:
     r"""Theorem 13 with ``sum_i w_i^2 Z_i`` for ``W sum_i w_i Z_i``: FALSE for unequal weights, kept to be refuted.
 
+    Examples
+    --------
     ``per_client_gap`` is ``sum_i w_i^2 (f_i(x*) - f_i*)``. The excess ``f_i(x) - f_i(x*)`` has a sign, so that W cannot
     be taken out of it client by client. At the instance of ``dsgd_strongly_convex`` with everybody sampled, where
     ``E |r|^2`` is 73/1800 = 1314/32400: ``9/360 - 2/10 (1 - 1/6) / 72 + (16/81 + 5/3 - 8/81) / 100``.
@@ -117,7 +95,6 @@ def dsgd_per_client_variant(
     form="derived",
     assumes=(SMOOTH, STRONGLY_CONVEX, CONVEX_CLIENTS, GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
-    domains=DOMAINS,
 )
 def dsgd_convex_clients(
     distance2,
@@ -138,13 +115,6 @@ def dsgd_convex_clients(
     .. math::
         (1-\mu\eta)\|r^k\|^2-2\eta(1-\eta L(1+2Wc))R^k
         +\eta^2\Big(2c\sum_iw_i^2\|\nabla f_i(x^*)\|^2+\frac{\sigma^2S_2}\gamma\Big),\quad c=\frac{1+M}\gamma-1
-
-    Parameters
-    ----------
-    squared_weight_optimum_gradient2
-        ``sum_i w_i^2 |grad f_i(x*)|^2``.
-    distance2, gap, step_size, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2
-        As in ``dsgd_strongly_convex``.
 
     Examples
     --------
@@ -174,7 +144,6 @@ def dsgd_convex_clients(
     form="derived",
     assumes=(SMOOTH, BOUNDED_BELOW, GRADIENT_NOISE, SIMILAR_CLIENTS, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
-    domains=DOMAINS,
 )
 def dsgd_nonconvex(
     value, *, gradient2, step_size, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, dissimilarity
@@ -185,15 +154,6 @@ def dsgd_nonconvex(
         f(x^k)-\eta\Big(1-\frac{\eta L(1+Wc)}2\Big)\|\nabla f\|^2
         +\frac{\eta^2L}2\Big(Wc\rho+\frac{\sigma^2S_2}\gamma\Big),
         \quad c=\frac{1+M}\gamma-1
-
-    Parameters
-    ----------
-    value, gradient2
-        ``f(x^k)`` and ``|grad f(x^k)|^2``.
-    dissimilarity
-        rho: ``sum_i w_i |grad f_i - grad f|^2`` is nowhere larger.
-    step_size, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2
-        As in ``dsgd_strongly_convex``.
 
     Examples
     --------

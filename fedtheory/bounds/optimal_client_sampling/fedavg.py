@@ -65,12 +65,8 @@ def fedavg_strongly_convex(
 
     Parameters
     ----------
-    step_size, server_step_size
-        ``eta = R eta_l eta_g`` of a whole round, with the step size eta_l of a local step, and eta_g of the server.
-    local_steps
-        Local steps per round R.
-    distance2, gap, mu, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2, objective_gap
-        As in ``dsgd_strongly_convex``.
+    step_size
+        ``eta = R eta_l eta_g`` of a whole round, with the step sizes eta_l of a local step and eta_g of the server.
 
     Examples
     --------
@@ -127,12 +123,8 @@ def fedavg_strongly_convex_per_client(
 
     Parameters
     ----------
-    per_client_gap
-        ``sum_i w_i^2 (f_i(x*) - f_i*)``.
-    distance2, gap, step_size, server_step_size, local_steps, mu, L, gamma, max_weight
-        As in ``fedavg_strongly_convex``.
-    sum_squared_weights, relative_noise, sigma2, objective_gap
-        As in ``fedavg_strongly_convex``.
+    step_size
+        ``eta = R eta_l eta_g`` of a whole round, with the step sizes eta_l of a local step and eta_g of the server.
 
     Examples
     --------
@@ -181,6 +173,13 @@ def fedavg_convex_clients(
 ) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` after one round when only f, not every f_i, is strongly convex.
 
+    Parameters
+    ----------
+    step_size
+        ``eta = R eta_l eta_g`` of a whole round, with the step sizes eta_l of a local step and eta_g of the server.
+
+    Examples
+    --------
     As ``fedavg_strongly_convex`` with 7/16 in the place of 23/16: there, 7/16 instead of 23/16 of eta R^k is left.
 
     >>> fedavg_convex_clients(64, gap=48, step_size=1 / 64, server_step_size=2, local_steps=2, mu=1, L=2, gamma=0.5,
@@ -230,10 +229,8 @@ def fedavg_nonconvex(
 
     Parameters
     ----------
-    value, gradient2, dissimilarity
-        As in ``dsgd_nonconvex``.
-    step_size, server_step_size, local_steps, L, gamma, max_weight, sum_squared_weights, relative_noise, sigma2
-        As in ``fedavg_strongly_convex``.
+    step_size
+        ``eta = R eta_l eta_g`` of a whole round, with the step sizes eta_l of a local step and eta_g of the server.
 
     Examples
     --------

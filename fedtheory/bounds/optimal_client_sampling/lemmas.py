@@ -6,7 +6,6 @@ change over ``R eta_l`` (FedAvg with R local steps, ``eta = R eta_l eta_g``); ga
 """
 
 from fedtheory.bounds.optimal_client_sampling._words import (
-    DOMAINS,
     FEDAVG_STEPS,
     GAMMA_AT_MOST_ONE,
     GRADIENT_NOISE,
@@ -18,6 +17,7 @@ from fedtheory.bounds.optimal_client_sampling._words import (
     WHOLE_MOVE,
 )
 from fedtheory.theorem.assumptions import Hypothesis, Smooth, StronglyConvex
+from fedtheory.theorem.domains import NONNEGATIVE
 from fedtheory.theorem.paper import Summands, states
 
 __all__ = [
@@ -42,7 +42,6 @@ _UNBIASED = Hypothesis(
     equation="eq. (3)",
     assumes=(_UNBIASED,),
     schemes=SCHEMES,
-    domains=DOMAINS,
     options=("gradient_noise", "relative_noise"),
 )
 def estimator_error(*, sampling_error, update_error) -> Summands:
@@ -50,11 +49,6 @@ def estimator_error(*, sampling_error, update_error) -> Summands:
 
     .. math::
         E\|G-\nabla f\|^2=E\|G-\sum_iw_iU_i\|^2+E\|\sum_iw_iU_i-\nabla f\|^2
-
-    Parameters
-    ----------
-    sampling_error, update_error
-        ``E |G - sum_i w_i U_i|^2`` and ``E |sum_i w_i U_i - grad f|^2``.
 
     Examples
     --------
@@ -71,7 +65,6 @@ def estimator_error(*, sampling_error, update_error) -> Summands:
     form="derived",
     assumes=(GAMMA_AT_MOST_ONE,),
     schemes=SCHEMES,
-    domains=DOMAINS,
     options=("any",),
 )
 def estimator_second_moment(*, squared_weight_update2, mean_update2, gamma) -> Summands:
@@ -79,13 +72,6 @@ def estimator_second_moment(*, squared_weight_update2, mean_update2, gamma) -> S
 
     .. math::
         E\|G\|^2=(1/\gamma-1)\sum_iw_i^2E\|\Delta_i\|^2+E\|\sum_iw_i\Delta_i\|^2
-
-    Parameters
-    ----------
-    squared_weight_update2, mean_update2
-        ``sum_i w_i^2 E |Delta_i|^2`` and ``E |sum_i w_i Delta_i|^2``.
-    gamma
-        As in ``dsgd_strongly_convex``.
 
     Examples
     --------
@@ -105,7 +91,6 @@ def estimator_second_moment(*, squared_weight_update2, mean_update2, gamma) -> S
     form="derived",
     assumes=(GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
-    domains=DOMAINS,
 )
 def dsgd_second_moment(
     *, squared_weight_gradient2, gradient2, gamma, max_weight, sum_squared_weights, relative_noise, sigma2
@@ -115,13 +100,6 @@ def dsgd_second_moment(
     .. math::
         E\|G\|^2\le\Big(\frac{1+M}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\|\nabla f\|^2
         +\frac{\sigma^2}\gamma\sum_iw_i^2
-
-    Parameters
-    ----------
-    squared_weight_gradient2, gradient2
-        ``sum_i w_i^2 |grad f_i|^2`` and ``|grad f|^2`` at the server's model.
-    gamma, max_weight, sum_squared_weights, relative_noise, sigma2
-        As in ``dsgd_strongly_convex``.
 
     Examples
     --------
@@ -143,7 +121,7 @@ def dsgd_second_moment(
     "Lemma 21",
     equation="eq. (35)",
     assumes=(Smooth(of="h"), StronglyConvex(of="h", source="mu = 0 is allowed: convex")),
-    domains=DOMAINS | {"mu": DOMAINS["drift"]},
+    domains={"mu": NONNEGATIVE},
     side="lower",
 )
 def perturbed_inner_product(value_difference, *, distance2, displacement2, mu, L) -> Summands:
@@ -154,12 +132,12 @@ def perturbed_inner_product(value_difference, *, distance2, displacement2, mu, L
 
     Parameters
     ----------
-    value_difference
-        ``h(z) - h(y)``.
-    distance2, displacement2
-        ``|y - z|^2`` and ``|z - x|^2``.
-    mu, L
-        Strong convexity, which may be 0, and smoothness of h.
+    distance2
+        ``|y - z|^2``.
+    mu
+        Strong convexity of h, which may be 0.
+    L
+        Smoothness of h.
 
     Examples
     --------
@@ -189,10 +167,8 @@ def client_drift(mean_gradient2, *, step_size, server_step_size, local_steps, L,
 
     Parameters
     ----------
-    mean_gradient2
-        ``sum_i w_i |grad f_i(x)|^2``.
-    step_size, server_step_size, local_steps, L, relative_noise, sigma2
-        As in ``fedavg_strongly_convex``.
+    step_size
+        ``eta = R eta_l eta_g`` of a whole round, with the step sizes eta_l of a local step and eta_g of the server.
 
     Examples
     --------
@@ -216,7 +192,6 @@ def client_drift(mean_gradient2, *, step_size, server_step_size, local_steps, L,
     form="derived",
     assumes=(SMOOTH, LOCAL_GRADIENT_NOISE, GAMMA_AT_MOST_ONE, *WEIGHTS),
     schemes=SCHEMES,
-    domains=DOMAINS,
 )
 def fedavg_second_moment(
     drift,
@@ -236,15 +211,6 @@ def fedavg_second_moment(
     .. math::
         E\|G\|^2\le2\Big(\frac{1+M/R}\gamma-1\Big)\sum_iw_i^2\|\nabla f_i\|^2+\tfrac32\|\nabla f\|^2
         +6L^2\frac{1+WM/R}\gamma\,\mathcal E+\frac{4\sigma^2}{3R\gamma}\sum_iw_i^2
-
-    Parameters
-    ----------
-    drift
-        ``(1/R) sum_i sum_{s<R} w_i E |y_{i,s} - x|^2``, see ``client_drift``.
-    squared_weight_gradient2, gradient2
-        As in ``dsgd_second_moment``.
-    gamma, local_steps, L, max_weight, sum_squared_weights, relative_noise, sigma2
-        As in ``fedavg_strongly_convex``.
 
     Examples
     --------

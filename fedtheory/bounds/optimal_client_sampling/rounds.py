@@ -8,7 +8,6 @@ not be inverted: ``1/E[gamma^k]`` is smaller than ``E[1/gamma^k]``, and the boun
 from fedtheory.bounds.optimal_client_sampling._words import (
     BOUNDED_BELOW,
     CONVEX_CLIENTS,
-    DOMAINS,
     FEDAVG_STEPS_FOR_ALL_ROUNDS,
     GRADIENT_NOISE,
     INVERSE_GAMMA,
@@ -56,7 +55,6 @@ _EVERYBODY = (Scheme("all", "weighted"),)
     form="derived",
     assumes=(STRONGLY_CONVEX, MINIMA, *_DSGD),
     schemes=SCHEMES,
-    domains=DOMAINS,
 )
 def dsgd_contraction(
     distance2,
@@ -76,13 +74,6 @@ def dsgd_contraction(
 
     .. math::
         (1-\mu\eta)E\|r^k\|^2+\eta^2(\beta_1E[1/\gamma^k]-\beta_2)
-
-    Parameters
-    ----------
-    smallest_gamma, mean_inverse_gamma
-        A lower bound on gamma^k in every round, and E[1/gamma^k].
-    distance2, step_size, mu, L, max_weight, sum_squared_weights, relative_noise, sigma2, objective_gap
-        As in ``dsgd_strongly_convex``.
 
     Examples
     --------
@@ -110,7 +101,6 @@ def dsgd_contraction(
     form="derived",
     assumes=(BOUNDED_BELOW, SIMILAR_CLIENTS, *_DSGD),
     schemes=SCHEMES,
-    domains=DOMAINS,
 )
 def dsgd_average_gradient(
     num_rounds,
@@ -133,12 +123,8 @@ def dsgd_average_gradient(
 
     Parameters
     ----------
-    num_rounds, initial_gap
-        Rounds K, and ``f(x^0) - f_inf``.
-    smallest_gamma, mean_inverse_gamma
-        A lower bound on gamma^k in every round, and the mean of E[1/gamma^k] over the rounds.
-    step_size, L, max_weight, sum_squared_weights, relative_noise, sigma2, dissimilarity
-        As in ``dsgd_nonconvex``.
+    mean_inverse_gamma
+        Mean of ``E[1/gamma^k]`` over the rounds.
 
     Examples
     --------
@@ -187,6 +173,13 @@ def fedavg_contraction(
 
     As ``fedavg_convex_clients`` without its descent and with ``E[1/gamma^k]`` for ``1/gamma``.
 
+    Parameters
+    ----------
+    step_size
+        ``eta = R eta_l eta_g`` of a whole round, with the step sizes eta_l of a local step and eta_g of the server.
+
+    Examples
+    --------
     With E[1/gamma] = 3/2: ``63.5 + (8 * 2 * 512 + 3 * 3072 (3/2) / 4) / 4096 + 77/1024``.
 
     >>> fedavg_contraction(64, step_size=1 / 64, server_step_size=2, local_steps=2, mu=1, L=2, smallest_gamma=0.5,
@@ -231,6 +224,15 @@ def fedavg_average_gradient(
 ) -> Summands:
     r"""Bound on ``E |grad f|^2`` averaged over the first K rounds, constant step size: (64/23) / (K eta) times the sum.
 
+    Parameters
+    ----------
+    step_size
+        ``eta = R eta_l eta_g`` of a whole round, with the step sizes eta_l of a local step and eta_g of the server.
+    mean_inverse_gamma
+        Mean of ``E[1/gamma^k]`` over the rounds.
+
+    Examples
+    --------
     With K = 32, eta = 1/64, eta_g = R = M = L = 2, E[1/gamma] = 3/2, W = 1/2, S2 = 3/8, initial gap 23/2, rho = 23 and
     sigma2 = 46: ``64/23 (23/2 * 2 + 2 (2 * 23/2 + 3 * 46 (3/8) (3/2) / 8) / 64 + (49/32) 4 * 2 * 23 / (64^2 * 4))``.
 
@@ -249,13 +251,15 @@ def fedavg_average_gradient(
     }
 
 
-@states(PAPER, "Corollary of Theorem 13", equation="eq. (21)", assumes=_FULL, schemes=_EVERYBODY, domains=DOMAINS)
+@states(PAPER, "Corollary of Theorem 13", equation="eq. (21)", assumes=_FULL, schemes=_EVERYBODY)
 def full_participation(distance2, *, step_size, mu, L, sum_squared_weights, sigma2) -> Summands:
     r"""Bound on ``E |x^{k+1} - x*|^2`` with all clients and M = 0.
 
     .. math::
         (1-\mu\eta)E\|r^k\|^2+\eta^2\sigma^2\sum_iw_i^2
 
+    Examples
+    --------
     With eta = 1/2 and two equal weights: 8/2 + 4/(4 * 2).
 
     >>> full_participation(8, step_size=0.5, mu=1, L=1, sum_squared_weights=0.5, sigma2=4)
@@ -267,7 +271,7 @@ def full_participation(distance2, *, step_size, mu, L, sum_squared_weights, sigm
     }
 
 
-@states(PAPER, "Corollary of Theorem 13", equation="eq. (22)", assumes=_FULL, schemes=_EVERYBODY, domains=DOMAINS)
+@states(PAPER, "Corollary of Theorem 13", equation="eq. (22)", assumes=_FULL, schemes=_EVERYBODY)
 def full_participation_distance(
     num_rounds, *, initial_distance2, step_size, mu, L, sum_squared_weights, sigma2
 ) -> Summands:
@@ -275,13 +279,6 @@ def full_participation_distance(
 
     .. math::
         (1-\mu\eta)^K\|r^0\|^2+\frac{\eta\sigma^2}\mu\sum_iw_i^2
-
-    Parameters
-    ----------
-    num_rounds, initial_distance2
-        Rounds K, and ``|x^0 - x*|^2``.
-    step_size, mu, L, sum_squared_weights, sigma2
-        As in ``dsgd_strongly_convex``.
 
     Examples
     --------

@@ -1,10 +1,11 @@
 """Words that the statements of Power-of-Choice share: the paper, its hypotheses and the schemes they speak about."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from fedtheory._support.validate import finite, nonnegative, positive
+from fedtheory._support.validate import nonnegative
 from fedtheory.theorem.assumptions import (
     AggregationWeights,
     BoundedGradients,
@@ -15,14 +16,14 @@ from fedtheory.theorem.assumptions import (
     StronglyConvex,
     knows,
 )
-from fedtheory.theorem.domains import Domain
+from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE, REAL, Domain
 from fedtheory.theorem.paper import Paper
 from fedtheory.theorem.scheme import Scheme
+from fedtheory.theorem.symbols import LENGTH, SYMBOLS, Symbol
 
 __all__ = [
     "ANY_MEAN",
     "ANY_STEP",
-    "DOMAINS",
     "DRIFT_FITS",
     "HALVING",
     "LOWEST",
@@ -48,12 +49,62 @@ __all__ = [
     "short_steps",
 ]
 
+
+def _entries(name: str, value):
+    """Return non-negative numbers, a sequence of exact rationals as it is."""
+    if isinstance(value, tuple | list) and any(isinstance(entry, Fraction) for entry in value):
+        return tuple(nonnegative(name, entry) for entry in value)
+    return nonnegative(name, value)
+
+
+# A skew may be any real number at the door, so that a negative one meets the hypothesis that forbids it.
+_SKEW = REAL._replace(assumptions={"nonnegative": True})
+
 PAPER = Paper(
     key="power-of-choice",
     title="Client Selection in Federated Learning: Convergence Analysis and Power-of-Choice Selection Strategies",
     authors="Cho, Wang, Joshi",
     year=2020,
     url="https://arxiv.org/abs/2010.01243",
+    symbols=(
+        replace(SYMBOLS["num_clients"], letter="K"),
+        replace(SYMBOLS["num_candidates"], letter="d"),
+        replace(SYMBOLS["weights"], letter="p_k"),
+        replace(SYMBOLS["num_rounds"], meaning="Rounds made so far, ``R = T/tau``"),
+        *(
+            replace(
+                row, meaning=f"{row.meaning}; of every client or, where that is assumed, in the mean of the active ones"
+            )
+            for row in (SYMBOLS["G2"], SYMBOLS["sigma2"])
+        ),
+        *(
+            replace(row, domain=_SKEW, meaning=f"{row.meaning}; of eq. (6), or with weights q_k of eq. (76)")
+            for row in (SYMBOLS["rho_bar"], SYMBOLS["rho_tilde"], SYMBOLS["rho_diagonal"])
+        ),
+        replace(
+            SYMBOLS["initial_gap"],
+            meaning="``F(w_0) - F*``; it bounds ``mu/2 |w_0 - w*|^2``, which may be given in its place",
+        ),
+        Symbol("excess", "``F_k(w) - F_k*``, a number or an array", NONNEGATIVE, "loss"),
+        Symbol(
+            "elapsed_step_size",
+            "Sum of the step sizes that the round has made before step t, 0 in its first step",
+            NONNEGATIVE,
+            LENGTH,
+        ),
+        Symbol(
+            "squared_weights",
+            "Largest ``sum_{k in S} q_k^2`` over the selections: 1/m for the plain mean, never above 1",
+            POSITIVE._replace(of_run="squared_weights"),
+        ),
+        Symbol(
+            "distances2",
+            "Squared distances of the active clients' models, shape (..., m); the result has shape (...)",
+            Domain(_entries, {"nonnegative": True}),
+            "distance^2",
+        ),
+        Symbol("gamma", "Delay of the step sizes", POSITIVE._replace(of_run="delay"), letter=r"\gamma"),
+    ),
 )
 
 MEAN = (Scheme("any", "mean"),)
@@ -64,23 +115,6 @@ WEIGHTED = (Scheme("any", "mean"), Scheme("all", "weighted"))
 # What is said of one step holds in rounds of any number of them.
 ANY_STEP = ("local_steps",)
 
-
-def _entries(name: str, value):
-    """Return non-negative numbers, a sequence of exact rationals as it is."""
-    if isinstance(value, tuple | list) and any(isinstance(entry, Fraction) for entry in value):
-        return tuple(nonnegative(name, entry) for entry in value)
-    return nonnegative(name, value)
-
-
-# A skew may be any real number at the door, so that a negative one meets the hypothesis that forbids it.
-_SKEW = Domain(finite, {"nonnegative": True})
-DOMAINS = {
-    **dict.fromkeys(("rho_bar", "rho_tilde", "rho_diagonal"), _SKEW),
-    **dict.fromkeys(("excess", "elapsed_step_size"), Domain(nonnegative, {"nonnegative": True})),
-    "distances2": Domain(_entries, {"nonnegative": True}),
-    "squared_weights": Domain(positive, {"positive": True}, of_run="squared_weights"),
-    "gamma": Domain(positive, {"positive": True}, of_run="delay"),
-}
 
 # Relative rounding error of the two or three operations that made a step size out of L.
 ROUNDING = 4 * float(np.finfo(np.float64).eps)

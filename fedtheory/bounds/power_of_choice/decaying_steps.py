@@ -3,7 +3,6 @@
 from fedtheory._support.validate import Array
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.power_of_choice._words import (
-    DOMAINS,
     DRIFT_FITS,
     MEAN,
     PAPER,
@@ -61,7 +60,6 @@ def decaying_step_sizes(num_steps: int, *, mu: float, L: float) -> Array:
     equation="eq. (7)",
     assumes=(*PRINTED, POSITIVE_SKEW),
     schemes=MEAN,
-    domains=DOMAINS,
     step_sizes=decaying_step_sizes,
 )
 def _printed_decaying_steps_gap(
@@ -75,6 +73,8 @@ def _printed_decaying_steps_gap(
         \frac{1}{T+\gamma}\Big[\frac{4L(32\tau^2G^2+\sigma^2/m)}{3\mu^2\bar\rho}+\frac{8L^2\Gamma}{\mu^2}
         +\frac{L\gamma\|w_0-w^*\|^2}{2}\Big]+\frac{8L\Gamma}{3\mu}\Big(\frac{\tilde\rho}{\bar\rho}-1\Big)
 
+    Examples
+    --------
     With mu = 1, L = 4 (so gamma = 16), rho_bar = 8/3, rho_tilde = 4, tau = 3, m = 2 and T = 16:
     ``(2 (32 * 9 * 43 + 32/2) + 8 * 16 * 3 + 4 * 16 * 2 / 2) / 32 + 8 * 4 * 3 / 3 (3/2 - 1) = 789 + 16``.
 
@@ -100,7 +100,6 @@ def _printed_decaying_steps_gap(
     form="corrected",
     assumes=(*REPAIRED, POSITIVE_DIAGONAL, DRIFT_FITS),
     schemes=MEAN,
-    domains=DOMAINS,
     step_sizes=decaying_step_sizes,
     printed=_printed_decaying_steps_gap,
 )
@@ -127,31 +126,6 @@ def decaying_steps_gap(
     The bias uses ``sup_w E 1/m sum_{S(w)} (F_k(w*) - F_k*) = rho_tilde Gamma``, which is finite for identical clients
     (Gamma = 0, any rho_tilde). Every term decreases in rho, so that under these hypotheses eq. (7) as printed follows
     when rho_bar <= 79.
-
-    Parameters
-    ----------
-    num_steps
-        Local steps T taken so far (an array of horizons gives an array of bounds).
-    mu, L
-        Strong convexity and smoothness of every client.
-    local_steps, num_selected
-        Local steps per round tau and clients per round m.
-    G2, sigma2
-        Bounds on the squared norm and on the variance of a stochastic gradient; the mean over the active clients is
-        enough for both.
-    objective_gap
-        Gamma.
-    rho_diagonal, rho_tilde
-        Diagonal skew, or any smaller positive number, and the largest skew at w*.
-    initial_distance2
-        Squared distance of the first model from w*.
-
-    Raises
-    ------
-    AssumptionViolated
-        If rho_diagonal is 0, above rho_tilde or above L/mu, or so large that the drift does not fit under 32 tau^2 G2;
-        or if no federation has these constants (``consequences``): gradients at w_0 need
-        ``G2 >= max(1, rho) (mu^2 |w_0 - w*|^2 + 2 mu Gamma)``.
 
     Notes
     -----
@@ -188,7 +162,6 @@ def decaying_steps_gap(
     form="refined",
     assumes=(*REPAIRED, POSITIVE_DIAGONAL, _SHORT_ROUNDS),
     schemes=MEAN,
-    domains=DOMAINS,
     step_sizes=decaying_step_sizes,
     printed=_printed_decaying_steps_gap,
 )
@@ -210,11 +183,6 @@ def refined_decaying_steps_gap(
 
     The drift ``32 tau^2 G2`` is replaced by ``(8.375 (tau-1)^2 + 1.5 rho (tau-1)) G2``, which vanishes for one local
     step; arguments are those of ``decaying_steps_gap``.
-
-    Raises
-    ------
-    AssumptionViolated
-        If local_steps > 4 L/mu + 1, or rho_diagonal is 0, above rho_tilde or above L/mu.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Lemmas of Power-of-Choice that some federation attains, so that nobody can improve them: not in the paper."""
 
-from fedtheory.bounds.power_of_choice._words import ANY_MEAN, ANY_STEP, DOMAINS, LOWEST, PAPER, short_steps
+from fedtheory.bounds.power_of_choice._words import ANY_MEAN, ANY_STEP, LOWEST, PAPER, short_steps
 from fedtheory.theorem.arithmetic import geometric, short_of_one
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Convex, Hypothesis, Smooth, StronglyConvex
 from fedtheory.theorem.paper import Summands, states
@@ -26,7 +26,6 @@ _STARTING_GRADIENTS = Hypothesis(
     form="derived",
     side="lower",
     assumes=(Smooth(of="F_k"), Convex(of="F_k"), LOWEST, short_steps(1)),
-    domains=DOMAINS,
     options=("strategy", *ANY_STEP),
 )
 def loss_after_step(excess, *, step_size, L) -> Summands:
@@ -36,13 +35,8 @@ def loss_after_step(excess, *, step_size, L) -> Summands:
     ----------
     excess
         ``F_k(y) - F_k*``, a number or an array.
-    step_size, L
-        Step size, at most 1/L, and smoothness of F_k.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the step size is above 1/L.
+    L
+        Smoothness of F_k.
 
     Notes
     -----
@@ -68,7 +62,6 @@ def loss_after_step(excess, *, step_size, L) -> Summands:
     form="derived",
     assumes=(Smooth(), StronglyConvex(), _STARTING_GRADIENTS, EXACT_GRADIENTS, short_steps(1)),
     schemes=ANY_MEAN,
-    domains=DOMAINS,
 )
 def exact_client_drift(step_size, *, mu, L, local_steps, G2) -> Summands:
     r"""Bound on ``1/m sum_k |w_bar_t - w_k_t|^2`` before the round closes, which halves of the clients attain.
@@ -78,19 +71,10 @@ def exact_client_drift(step_size, *, mu, L, local_steps, G2) -> Summands:
 
     Parameters
     ----------
-    step_size
-        eta, at most 1/L.
-    mu, L
-        Strong convexity and smoothness of every client.
     local_steps
         tau; the drift is that of the last step, after tau - 1 steps.
     G2
         Bound on the squared gradients at the round's start only.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the step size is above 1/L.
 
     Notes
     -----

@@ -1,7 +1,6 @@
 """Power-of-Choice with a fixed step size: Theorem A.1 printed, repaired and refined (notation of power_of_choice)."""
 
 from fedtheory.bounds.power_of_choice._words import (
-    DOMAINS,
     MEAN,
     NONNEGATIVE_SKEW,
     PAPER,
@@ -39,7 +38,6 @@ _DRIFT_FITS = Hypothesis(
     equation="eq. (8)",
     assumes=(*PRINTED, NONNEGATIVE_SKEW, short_steps(), _CONTRACTION),
     schemes=MEAN,
-    domains=DOMAINS,
 )
 def _printed_fixed_step_gap(
     num_steps,
@@ -65,6 +63,8 @@ def _printed_fixed_step_gap(
         +\frac{4L\eta C}{\mu(8+3\bar\rho)}+\frac{8L\Gamma(\tilde\rho-\bar\rho)}{\mu(8+3\bar\rho)},
         \quad C=32\tau^2G^2+\frac{\sigma^2}m+6\bar\rho L\Gamma,\ D=2\Gamma(\tilde\rho-\bar\rho)
 
+    Examples
+    --------
     With mu = 1, L = 4, eta = 1/16, rho_bar = 8/3, rho_tilde = 4, tau = 3, m = 2 and T = 2: the contraction is 7/8,
     ``eta C = (32 * 9 * 43 + 32/2 + 6 (8/3) 4 * 3) / 16 = 787``, D = 8, and ``4 (7/8)^2 (5 - 795/4) + 787 + 8``.
 
@@ -90,7 +90,6 @@ def _printed_fixed_step_gap(
     form="corrected",
     assumes=(*REPAIRED, short_steps(), _DRIFT_FITS),
     schemes=MEAN,
-    domains=DOMAINS,
     printed=_printed_fixed_step_gap,
 )
 def fixed_step_gap(
@@ -117,23 +116,6 @@ def fixed_step_gap(
 
     This is eq. (8) with rho_diagonal for rho_bar, for the expectation, and without the redundant second condition on
     the step size. It stays finite for rho = 0 and for Gamma = 0.
-
-    Parameters
-    ----------
-    num_steps
-        Local steps T taken so far (an array of horizons gives an array of bounds).
-    step_size
-        eta.
-    initial_gap
-        ``F(w_0) - F*`` (it bounds ``mu/2 |w_0 - w*|^2``, which may be given in its place).
-    mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde
-        As in ``power_of_choice.decaying_steps_gap``; rho_diagonal may be 0.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the step size is above 1/(4L), or rho_diagonal is negative, above rho_tilde or above L/mu, or so large that
-        the drift does not fit under 32 tau^2 G2.
 
     Notes
     -----
@@ -167,7 +149,6 @@ def fixed_step_gap(
     form="refined",
     assumes=(*REPAIRED, short_steps()),
     schemes=MEAN,
-    domains=DOMAINS,
     printed=_printed_fixed_step_gap,
 )
 def refined_fixed_step_gap(
@@ -189,11 +170,6 @@ def refined_fixed_step_gap(
 
     The drift ``32 tau^2 G2`` is replaced by ``((67/32)(tau-1)^2 + (3/4) rho (tau-1)) G2``, which vanishes for one local
     step, and ``(L/mu)(F(w_0) - F*)`` by ``(L/2) |w_0 - w*|^2``.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the step size is above 1/(4L), or rho_diagonal is negative, above rho_tilde or above L/mu.
 
     Examples
     --------

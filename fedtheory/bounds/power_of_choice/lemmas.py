@@ -1,6 +1,6 @@
 """Power-of-Choice, Appendix B: the lemmas (notation of power_of_choice)."""
 
-from fedtheory.bounds.power_of_choice._words import ANY_MEAN, DOMAINS, HALVING, LOWEST, MARGINAL_GRADIENTS, PAPER
+from fedtheory.bounds.power_of_choice._words import ANY_MEAN, HALVING, LOWEST, MARGINAL_GRADIENTS, PAPER
 from fedtheory.theorem.arithmetic import mean
 from fedtheory.theorem.assumptions import BoundedGradients, Smooth
 from fedtheory.theorem.paper import Summands, states
@@ -10,14 +10,12 @@ __all__ = ["averaged_distance", "client_drift", "gradient_norm"]
 _ACTIVE_GRADIENTS = BoundedGradients(weights="1/m", at_starts=False)
 
 
-@states(PAPER, "Lemma B.1", equation="eq. (9)", assumes=(Smooth(of="F_k"), LOWEST), domains=DOMAINS, options=("any",))
+@states(PAPER, "Lemma B.1", equation="eq. (9)", assumes=(Smooth(of="F_k"), LOWEST), options=("any",))
 def gradient_norm(excess, *, L) -> Summands:
     r"""Bound on a squared gradient norm, ``|grad F_k(w)|^2 <= 2 L (F_k(w) - F_k*)``.
 
     Parameters
     ----------
-    excess
-        ``F_k(w) - F_k*``, a number or an array.
     L
         Smoothness of F_k.
 
@@ -31,9 +29,7 @@ def gradient_norm(excess, *, L) -> Summands:
     return {"smoothness": 2 * L * excess}
 
 
-@states(
-    PAPER, "Lemma B.2", equation="eq. (12)", assumes=(MARGINAL_GRADIENTS, HALVING), schemes=ANY_MEAN, domains=DOMAINS
-)
+@states(PAPER, "Lemma B.2", equation="eq. (12)", assumes=(MARGINAL_GRADIENTS, HALVING), schemes=ANY_MEAN)
 def _printed_client_drift(step_size, *, local_steps, G2) -> Summands:
     r"""Bound on ``E 1/m sum_k |w_bar_t - w_k_t|^2``, ``16 eta_t^2 tau^2 G2``, eq. (12) as printed.
 
@@ -41,6 +37,8 @@ def _printed_client_drift(step_size, *, local_steps, G2) -> Summands:
     1/1000 two opposite clients drift 1/16, and the bound is 1e-4. For ``eta_t = 1/(mu (t + 4L/mu))`` it holds for every
     tau.
 
+    Examples
+    --------
     With eta = 1/2, tau = 4 and G2 = 7: 16 * 16 * 7 / 4.
 
     >>> client_drift.printed(0.5, local_steps=4, G2=7.0)
@@ -56,7 +54,6 @@ def _printed_client_drift(step_size, *, local_steps, G2) -> Summands:
     form="refined",
     assumes=(_ACTIVE_GRADIENTS, HALVING),
     schemes=ANY_MEAN,
-    domains=DOMAINS,
     printed=_printed_client_drift,
 )
 def client_drift(step_size, *, local_steps, G2) -> Summands:
@@ -70,8 +67,6 @@ def client_drift(step_size, *, local_steps, G2) -> Summands:
     ----------
     step_size
         eta_t, the step size of the step about to be made.
-    local_steps, G2
-        Local steps per round tau, and the bound on the squared norm of stochastic gradients.
 
     Examples
     --------
@@ -83,14 +78,9 @@ def client_drift(step_size, *, local_steps, G2) -> Summands:
     return {"drift": 4 * step_size**2 * (local_steps - 1) ** 2 * G2}
 
 
-@states(PAPER, "Lemma B.3", equation="eq. (24)", schemes=ANY_MEAN, domains=DOMAINS, options=("any",))
+@states(PAPER, "Lemma B.3", equation="eq. (24)", schemes=ANY_MEAN, options=("any",))
 def averaged_distance(distances2) -> Summands:
     r"""Bound on the squared distance of an average of models, ``|1/m sum_k w_k - w*|^2 <= 1/m sum_k |w_k - w*|^2``.
-
-    Parameters
-    ----------
-    distances2
-        Squared distances of the active clients' models, shape (..., m); the result has shape (...).
 
     Examples
     --------

@@ -2,7 +2,6 @@
 
 from fedtheory.bounds.power_of_choice._words import (
     ANY_STEP,
-    DOMAINS,
     HALVING,
     MEAN,
     NONNEGATIVE_SKEW,
@@ -44,7 +43,6 @@ _SHORT_STEPS_AS_PRINTED = Hypothesis(
     equation="eqs. (64)-(65)",
     assumes=(*PRINTED, NONNEGATIVE_SKEW, HALVING, short_steps(), _CONTRACTS_AS_PRINTED),
     schemes=MEAN,
-    domains=DOMAINS,
 )
 def _printed_one_step(
     distance2, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde
@@ -58,6 +56,8 @@ def _printed_one_step(
         (1-\eta\mu(1+\tfrac{3\bar\rho}8))\Delta_t+\eta^2(32\tau^2G^2+\tfrac{\sigma^2}m+6\bar\rho L\Gamma)
         +2\eta\Gamma(\tilde\rho-\bar\rho)
 
+    Examples
+    --------
     With mu = 1, L = 4, eta = 1/16, rho_bar = 8/3, rho_tilde = 4, tau = 3, m = 2 and Delta_t = 2:
     ``(1 - 2/16) 2 + (32 * 9 * 43 + 32/2 + 6 (8/3) 4 * 3) / 256 + (2/16) 3 (4/3) = 7/4 + 12592/256 + 1/2``.
 
@@ -81,7 +81,6 @@ def _printed_one_step(
     form="corrected",
     assumes=(*REPAIRED, short_steps(), _CONTRACTS),
     schemes=MEAN,
-    domains=DOMAINS,
     printed=_printed_one_step,
     options=ANY_STEP,
 )
@@ -95,20 +94,6 @@ def one_step(
         +\eta^2(\tfrac{\sigma^2}m+6\rho L\Gamma)+2\eta\Gamma(\tilde\rho-\rho),\quad B=1+\tfrac{3\rho}8
 
     Here w_t is the average of the active clients' models, and s the sum of the step sizes already used in the round.
-
-    Parameters
-    ----------
-    distance2
-        Delta_t, the expected squared distance.
-    step_size, elapsed_step_size
-        eta = eta_t, and s = ``sum of eta_i`` from the round's start to step t - 1 (0 in a round's first step).
-    mu, L, num_selected, G2, sigma2, objective_gap, rho_diagonal, rho_tilde
-        As in ``power_of_choice.decaying_steps_gap``; rho_diagonal may be 0.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the step size is above 1/(4L), or rho_diagonal is negative, above rho_tilde or above L/mu.
 
     Notes
     -----
@@ -158,7 +143,6 @@ def one_step(
     equation="eq. (81)",
     assumes=(*WEIGHTED_PRINTED, NONNEGATIVE_SKEW, HALVING, _SHORT_STEPS_AS_PRINTED),
     schemes=WEIGHTED_AS_PRINTED,
-    domains=DOMAINS,
 )
 def _printed_weighted_one_step(
     distance2, *, step_size, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, rho_bar, rho_tilde
@@ -173,6 +157,8 @@ def _printed_weighted_one_step(
         (1-\eta\mu(\tfrac1m+\tfrac{\bar\rho}2))\Delta_t+2\eta\Gamma(\tilde\rho-\bar\rho)
         +\eta^2[32m^2(m-1)\tau^2G^2+\sigma^2m+2L(2+m)\bar\rho\Gamma]
 
+    Examples
+    --------
     With m = 1 nothing is left of the drift. With m = 2, mu = 1, L = 4, eta = 1/32, rho_bar = 3, rho_tilde = 5, tau = 3
     and Delta_t = 2: ``(1 - 2/32) 2 + (2/32) 3 * 2 + (32 * 4 * 9 * 43 + 32 * 2 + 2 * 4 * 4 * 3 * 3) / 1024``, that is
     15/8 + 3/8 + 49888/1024.
@@ -198,7 +184,6 @@ def _printed_weighted_one_step(
     form="corrected",
     assumes=(*WEIGHTED_REPAIRED, short_steps(), _CONTRACTS, UNIT_SQUARES),
     schemes=WEIGHTED,
-    domains=DOMAINS,
     printed=_printed_weighted_one_step,
     options=ANY_STEP,
 )
@@ -223,20 +208,10 @@ def weighted_one_step(
 
     Parameters
     ----------
-    squared_weights
-        Largest ``sum_{k in S} q_k^2`` over the selections: 1/m for the plain mean, never above 1.
     G2
         Bound on ``E sum_{k in S} q_k |g_k|^2``, and on every client's squared gradient at a round's starting model.
     sigma2
         Bound on the variance of every client's stochastic gradient.
-    distance2, step_size, elapsed_step_size, mu, L, objective_gap, rho_diagonal, rho_tilde
-        As in ``one_step``, with the skews of eq. (76).
-
-    Raises
-    ------
-    AssumptionViolated
-        If the step size is above 1/(4L), rho_diagonal is negative, above rho_tilde or above L/mu, or squared_weights is
-        above 1.
 
     Examples
     --------

@@ -15,7 +15,6 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.bounds._step_sizes import curvatures, for_each_step
 from fedtheory.bounds.power_of_choice._words import (
-    DOMAINS,
     DRIFT_FITS,
     ORDERED_SKEWS,
     PAPER,
@@ -93,7 +92,6 @@ def weighted_step_sizes(num_steps: int, *, mu: float, L: float, num_selected: in
     equation="eq. (85)",
     assumes=(*WEIGHTED_PRINTED, POSITIVE_SKEW),
     schemes=WEIGHTED_AS_PRINTED,
-    domains=DOMAINS,
     step_sizes=weighted_step_sizes,
 )
 def _printed_weighted_average_gap(
@@ -105,6 +103,8 @@ def _printed_weighted_average_gap(
         \frac1{T+\gamma}\Big[\frac{Lm^2(32m(m-1)\tau^2G^2+\sigma^2)}{\mu^2\bar\rho}+\frac{2L^2m(m+2)\Gamma}{\mu^2}
         +\frac{L\gamma\|w_0-w^*\|^2}2\Big]+\frac{2L\Gamma}{\bar\rho\mu}\Big(\frac{\tilde\rho}{\bar\rho}-1\Big)
 
+    Examples
+    --------
     With mu = 1, L = 4, m = 2 (so gamma = 96), rho_bar = 2, rho_tilde = 3, tau = 3 and T = 32:
     ``(8 (32 * 2 * 9 * 43 + 32) + 2 * 16 * 2 * 4 * 3 + 4 * 96 * 2 / 2) / 128 + 2 * 4 * 3 / 2 (3/2 - 1) = 1559 + 6``.
 
@@ -131,7 +131,6 @@ def _printed_weighted_average_gap(
     form="derived",
     assumes=(*WEIGHTED_FUNCTIONS, POSITIVE_SKEW, ORDERED_SKEWS, _SEVERAL, _FEASIBLE, _DRIFT_FITS_WEIGHTED),
     schemes=WEIGHTED,
-    domains=DOMAINS,
     step_sizes=weighted_step_sizes,
     printed=_printed_weighted_average_gap,
 )
@@ -142,18 +141,6 @@ def derived_weighted_average_gap(
 
     The printed bias has an extra factor 1/rho_bar. Arguments are those of ``weighted_average_gap.printed``; here G2
     bounds the mean of the active clients' squared gradients with the weights q_k.
-
-    Parameters
-    ----------
-    rho_bar, rho_tilde
-        The skews of eq. (6); with weights q_k, of eq. (76).
-    num_steps, mu, L, local_steps, num_selected, G2, sigma2, objective_gap, initial_distance2
-        As in ``power_of_choice.decaying_steps_gap``.
-
-    Raises
-    ------
-    AssumptionViolated
-        If one client is selected, rho_bar is 0, above rho_tilde or above L/mu, or so large that the drift does not fit.
 
     Notes
     -----
@@ -190,7 +177,6 @@ def derived_weighted_average_gap(
     form="corrected",
     assumes=(*WEIGHTED_REPAIRED, UNIT_SQUARES, _NOT_VACUOUS, DRIFT_FITS),
     schemes=WEIGHTED,
-    domains=DOMAINS,
     step_sizes=weighted_step_sizes,
     printed=_printed_weighted_average_gap,
 )
@@ -222,14 +208,6 @@ def weighted_average_gap(
         Clients per round m; it sets the step sizes.
     squared_weights
         q_2, the largest ``sum_{k in S} q_k^2`` over the selections: 1/m for the plain mean, never above 1.
-    num_steps, mu, L, local_steps, G2, sigma2, objective_gap, rho_diagonal, rho_tilde, initial_distance2
-        As in ``power_of_choice.decaying_steps_gap``, with the skews of eq. (76).
-
-    Raises
-    ------
-    AssumptionViolated
-        If rho_diagonal is negative, above rho_tilde or above L/mu, or so large that the drift does not fit under
-        32 tau^2 G2, or 0 while num_selected is 1; or if squared_weights is above 1.
 
     Notes
     -----

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fedtheory.bounds.power_of_choice._round_sums import of_a_round
-from fedtheory.bounds.power_of_choice._words import DOMAINS, MEAN, PAPER, WITHOUT_GRADIENTS, short_steps
+from fedtheory.bounds.power_of_choice._words import MEAN, PAPER, WITHOUT_GRADIENTS, short_steps
 from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["RoundCoefficients", "one_round", "round_coefficients"]
@@ -69,7 +69,6 @@ def round_coefficients(
     form="derived",
     assumes=(*WITHOUT_GRADIENTS, short_steps(1)),
     schemes=MEAN,
-    domains=DOMAINS,
 )
 def one_round(
     distance2, *, step_size, mu, L, local_steps, num_selected, sigma2, objective_gap, rho_diagonal, rho_tilde
@@ -88,24 +87,9 @@ def one_round(
 
     Parameters
     ----------
-    distance2
-        Delta, the expected squared distance at the round's start.
     step_size
         eta, at most 1/L, the same for all steps of the round (``round_coefficients`` for others). At 1/L the value is
         infinite if mu = L, where theta is 0/0.
-    mu, L
-        Strong convexity and smoothness of every client.
-    local_steps, num_selected
-        tau and m.
-    sigma2
-        Bound on the variance of a stochastic gradient.
-    objective_gap, rho_diagonal, rho_tilde
-        Gamma, and the skews; rho_diagonal may be 0 or any smaller number.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the step size is above 1/L, or rho_diagonal is negative, above rho_tilde or above L/mu.
 
     Notes
     -----

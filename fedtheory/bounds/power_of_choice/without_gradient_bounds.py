@@ -15,7 +15,6 @@ from fedtheory._support.validate import Array
 from fedtheory.bounds._step_sizes import for_each_step
 from fedtheory.bounds.power_of_choice._round_sums import of_a_round
 from fedtheory.bounds.power_of_choice._words import (
-    DOMAINS,
     MEAN,
     PAPER,
     POSITIVE_DIAGONAL,
@@ -46,7 +45,6 @@ _LATE = Hypothesis(
     form="derived",
     assumes=(*WITHOUT_GRADIENTS, short_steps(1)),
     schemes=MEAN,
-    domains=DOMAINS,
 )
 def fixed_step_distance(
     num_rounds,
@@ -72,17 +70,8 @@ def fixed_step_distance(
 
     Parameters
     ----------
-    num_rounds
-        R; ``T = tau R``.
-    step_size, mu, L, local_steps, num_selected, sigma2, objective_gap, rho_diagonal, rho_tilde
-        As in ``one_round``.
-    initial_distance2
-        Squared distance of the first model from w*.
-
-    Raises
-    ------
-    AssumptionViolated
-        As ``one_round``.
+    step_size
+        eta, at most 1/L; at 1/L the value is infinite if mu = L, where theta is 0/0.
 
     Examples
     --------
@@ -140,7 +129,6 @@ def delayed_step_sizes(num_steps: int, *, mu: float, gamma: float) -> Array:
     form="derived",
     assumes=(*WITHOUT_GRADIENTS, POSITIVE_DIAGONAL, _LATE),
     schemes=MEAN,
-    domains=DOMAINS,
     step_sizes=delayed_step_sizes,
 )
 def decaying_steps_distance(
@@ -168,19 +156,8 @@ def decaying_steps_distance(
 
     Parameters
     ----------
-    num_rounds
-        R.
     gamma
         Of the step sizes, at least ``2 tau L/mu``.
-    mu, L, local_steps, num_selected, sigma2, objective_gap, rho_diagonal, rho_tilde
-        As in ``one_round``; rho_diagonal must be positive.
-    initial_distance2
-        Squared distance of the first model from w*.
-
-    Raises
-    ------
-    AssumptionViolated
-        If gamma is too small, or rho_diagonal is not positive, above rho_tilde or above L/mu.
 
     Notes
     -----
@@ -219,7 +196,6 @@ def decaying_steps_distance(
     form="derived",
     assumes=(*WITHOUT_GRADIENTS, POSITIVE_DIAGONAL, _SHORTER_STEPS),
     schemes=MEAN,
-    domains=DOMAINS,
 )
 def averaged_rounds_gap(
     num_rounds,
@@ -249,13 +225,6 @@ def averaged_rounds_gap(
         R; without a round there is no mean and no bound.
     step_size
         eta, below 1/L, where theta vanishes.
-    mu, L, local_steps, num_selected, sigma2, objective_gap, rho_diagonal, rho_tilde, initial_distance2
-        As in ``fixed_step_distance``; rho_diagonal must be positive.
-
-    Raises
-    ------
-    AssumptionViolated
-        If the step size is 1/L or more, or rho_diagonal is not positive, above rho_tilde or above L/mu.
 
     Notes
     -----

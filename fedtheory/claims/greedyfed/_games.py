@@ -1,6 +1,7 @@
 """Games of a round in rational arithmetic: parabolas as validation loss, clients' models, sizes."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from fedtheory.rational.draws import draw_model, whole
 from fedtheory.rational.vectors import Vector, combination, difference
 from fedtheory.rational.words import in_words
 from fedtheory.theorem.paper import Paper
+from fedtheory.theorem.symbols import SYMBOLS, Symbol
 
 __all__ = ["GREEDYFED", "RoundGame", "draw_game", "draw_table"]
 
@@ -19,6 +21,13 @@ GREEDYFED = Paper(
     "Singhal, Pandey, Popovski",
     2024,
     "https://arxiv.org/abs/2312.09108",
+    symbols=(
+        replace(SYMBOLS["num_clients"], letter="N"),
+        replace(SYMBOLS["num_selected"], letter="M"),
+        replace(SYMBOLS["weights"], letter="q_k"),
+        replace(SYMBOLS["local_steps"], letter="E B"),
+        Symbol("proximal_weight", "Weight of FedProx's term", letter=r"\mu"),
+    ),
 )
 
 

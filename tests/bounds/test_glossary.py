@@ -1,0 +1,98 @@
+"""The glossary: units under which every theorem is homogeneous, and no bound that explains what it does not take."""
+
+import ast
+from dataclasses import replace
+from fractions import Fraction as Q
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import fedtheory.bounds
+from fedtheory.theorem._docstring import sections_of
+from fedtheory.theorem.symbols import CURVATURE, GRADIENT2, LENGTH
+from fedtheory.verification import known_bounds
+
+FORMS = {
+    f"{name}{suffix}": form
+    for name, bound in known_bounds().items()
+    for suffix, form in (("", bound), ("-printed", bound.printed))
+    if not suffix or form.__name__.startswith("_")
+}
+# Powers of the loss and of the squared distance.
+POWERS = {
+    "": (0, 0),
+    "local steps": (0, 0),
+    "rounds": (0, 0),
+    "loss": (1, 0),
+    "distance^2": (0, 1),
+    CURVATURE: (1, -1),
+    LENGTH: (-1, 1),
+    GRADIENT2: (2, -1),
+}
+LOSS, DISTANCE2 = Q(2), Q(3)
+
+
+def scale(unit):
+    """By how much a number grows when losses double and squared distances are three times as large."""
+    of_loss, of_distance2 = POWERS[unit]
+    return LOSS**of_loss * DISTANCE2**of_distance2
+
+
+def world(bound):
+    """Return arguments without any relation, which no summand makes zero."""
+    numbers = {name: Q(7 + i, 11 + 5 * i) for i, name in enumerate(bound.domains)} | {"mu": Q(1, 3), "L": Q(5, 2)}
+    counts = {"num_clients": 7, "num_selected": 3, "local_steps": 4, "num_steps": 5, "num_rounds": 2, "num_draws": 3}
+    return {
+        name: (numbers[name],) * 5 if domain.is_sequence or name == "distances2" else (numbers | counts)[name]
+        for name, domain in bound.domains.items()
+    }
+
+
+def scaled(bound, given):
+    """Return the same in other units."""
+    return {
+        name: tuple(one * scale(symbol.unit) for one in given[name])
+        if isinstance(given[name], tuple)
+        else given[name] * (1 if isinstance(given[name], int) else scale(symbol.unit))
+        for name, symbol in bound.symbols.items()
+    }
+
+
+def growth(bound, given):
+    """By how much the summands grow with the units, the same for all if the units are right."""
+    before, after = (bound.terms(**known, strict=False) for known in (given, scaled(bound, given)))
+    return {after[name] / before[name] for name in before if before[name]}
+
+
+@pytest.mark.parametrize("bound", FORMS.values(), ids=FORMS.keys())
+def test_every_summand_of_a_bound_has_the_same_unit(bound):
+    factors = growth(bound, world(bound))
+    assert len(factors) == 1
+    assert factors <= {scale(unit) for unit in POWERS}
+
+
+@pytest.mark.parametrize("name", ["mu", "L", "step_size", "G2", "sigma2", "objective_gap", "distance2"])
+def test_a_wrong_unit_is_seen(name):
+    bound = FORMS["power_of_choice.one_step"]
+    symbols = {**bound.symbols, name: replace(bound.symbols[name], unit="")}
+    wrong = SimpleNamespace(domains=bound.domains, symbols=symbols, terms=bound.terms)
+    assert len(growth(wrong, world(bound))) > 1
+
+
+def explained():
+    """Yield the functions of the papers that state something, with the names that their docstrings explain."""
+    for file in sorted(Path(fedtheory.bounds.__path__[0]).rglob("*.py")):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and any("states(" in ast.unparse(one) for one in node.decorator_list):
+                lines = (ast.get_docstring(node) or "").split("\n")
+                heads = [line for line in dict(sections_of(lines)).get("Parameters", []) if line[:1].strip()]
+                arguments = {one.arg for one in (*node.args.args, *node.args.kwonlyargs)}
+                yield f"{file.stem}.{node.name}", {name for head in heads for name in head.split(", ")}, arguments
+
+
+def test_a_bound_explains_no_argument_that_it_does_not_take():
+    found = list(explained())
+    assert len(found) == len(set(FORMS.values()))
+    assert any(names for _, names, _ in found)
+    assert {where: names - arguments for where, names, arguments in found if not names <= arguments} == {}
