@@ -1,4 +1,4 @@
-"""Where configurations are run: threads of this process, processes on this machine, or the workers of a cluster."""
+"""Where configurations are run: threads of this process, processes on this machine, or anybody's executor."""
 
 import contextlib
 import os
@@ -14,9 +14,10 @@ from functools import cache
 from typing import Any
 
 from fedtheory._support import validate
+from fedtheory._support.wording import short
 from fedtheory.sweeps.work import Work
 
-__all__ = ["BACKENDS", "Crew", "crew", "packed", "pinned"]
+__all__ = ["BACKENDS", "Crew", "crew", "known_backend", "number_of_workers", "packed", "pinned"]
 
 BACKENDS = ("serial", "threads", "processes", "dask")
 # Compilers need deep stacks, and some platforms give threads shallow ones.
@@ -29,11 +30,23 @@ _GOODBYE = 0.25
 
 @dataclass(frozen=True, eq=False)
 class Crew:
-    """Workers: an executor, how many there are, and how to send them home, whatever they are at."""
+    """Workers: an executor, how many there are, and how to send them home, whatever they are at.
+
+    Those of somebody else, ``foreign``, are not sent home, and others cannot be hired in their place.
+    """
 
     executor: Executor
     size: int
     dismiss: Callable[[], None]
+    foreign: bool = False
+
+
+def known_backend(backend: Any) -> str | Executor:
+    """Return a backend's name, or an executor."""
+    if isinstance(backend, Executor) or (isinstance(backend, str) and backend in BACKENDS):
+        return backend
+    message = f"backend must be one of {', '.join(map(repr, BACKENDS))}, or an Executor, got {short(backend)}"
+    raise ValueError(message)
 
 
 def pinned(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -45,8 +58,8 @@ def pinned(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
 
-@cache
-def _pin() -> Any:
+def _one_thread() -> Any:
+    """Limit linear algebra to one thread, for good or in the block of ``with``."""
     # SciPy brings a library of its own, which is to be there by now.
     import scipy.linalg  # noqa: F401
     from threadpoolctl import threadpool_limits
@@ -54,7 +67,10 @@ def _pin() -> Any:
     return threadpool_limits(1)
 
 
-def packed(work: Work, backend: str) -> Work | bytes:
+_pin = cache(_one_thread)
+
+
+def packed(work: Work, backend: str | Executor) -> Work | bytes:
     """Return what is sent to a worker: the work itself within this process, or a pickle of it.
 
     Raises
@@ -62,7 +78,7 @@ def packed(work: Work, backend: str) -> Work | bytes:
     TypeError
         If it cannot be pickled.
     """
-    if backend in ("serial", "threads"):
+    if backend in ("serial", "threads") or isinstance(backend, ThreadPoolExecutor):
         return work
     import cloudpickle
 
@@ -75,8 +91,12 @@ def packed(work: Work, backend: str) -> Work | bytes:
 
 
 @contextlib.contextmanager
-def crew(backend: str, workers: int, scheduler: str | None) -> Iterator[Crew]:
-    """Yield workers, and send them home at the end."""
+def crew(backend: str | Executor, workers: int, scheduler: str | None) -> Iterator[Crew]:
+    """Yield workers, and send them home at the end; an executor of somebody else is left as it is."""
+    if isinstance(backend, Executor):
+        with _one_thread():  # it may compute in this process
+            yield Crew(backend, workers, _nobody, foreign=True)
+        return
     with {"serial": _threads, "threads": _threads, "processes": _processes, "dask": _cluster}[backend](
         workers, scheduler
     ) as found:
@@ -86,14 +106,16 @@ def crew(backend: str, workers: int, scheduler: str | None) -> Iterator[Crew]:
             found.dismiss()
 
 
+def _nobody() -> None:
+    """Send nobody home."""
+
+
 @contextlib.contextmanager
 def _threads(workers: int, scheduler: str | None) -> Iterator[Crew]:  # noqa: ARG001
-    from threadpoolctl import threadpool_limits
-
     previous = threading.stack_size(_STACK)
     executor = ThreadPoolExecutor(workers)
     try:
-        with threadpool_limits(1):
+        with _one_thread():
             # A thread cannot be stopped: after Ctrl-C it ends with what it is at, and nobody waits.
             yield Crew(executor, workers, lambda: executor.shutdown(wait=False, cancel_futures=True))
     finally:
@@ -193,7 +215,7 @@ def _children_deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, heard)
 
 
-def number_of_workers(workers: int | None, backend: str) -> int:
+def number_of_workers(workers: int | None, backend: str | Executor) -> int:
     """Return how many work at once: as many as there are processors by default."""
     if backend == "serial":
         return 1

@@ -1,13 +1,14 @@
 """What a sweep would run, and how long that takes, from a timed sample."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fedtheory._storage.releases import made_by
 from fedtheory._support import validate
-from fedtheory.sweeps._backends import BACKENDS, number_of_workers
+from fedtheory.sweeps._backends import known_backend, number_of_workers
 from fedtheory.sweeps.grid import Configuration, gridded
 from fedtheory.sweeps.outcomes import Outcome
 from fedtheory.sweeps.store import Store, inspected
@@ -57,7 +58,7 @@ def plan(
     *,
     seeds: int | Sequence[int] | None = None,
     rng: int = 0,
-    backend: str = "processes",
+    backend: str | Executor = "processes",
     workers: int | None = None,
     out: str | Path | None = None,
     quick: bool = False,
@@ -92,7 +93,7 @@ def plan(
     >>> len(found.missing), found.complete, len(found.sampled), found.seconds < 1
     (2, 0, 2, True)
     """
-    size = number_of_workers(workers, validate.choice("backend", backend, BACKENDS))
+    size = number_of_workers(workers, known_backend(backend))
     samples, patience = validate.count("samples", samples), validate.nonnegative("patience", patience)
     work, wanted = work_of(function_or_study, quick=quick), gridded(grid, seeds, rng)
     work.refuse(wanted)

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory._storage.releases import made_by
-from fedtheory._support import validate
 from fedtheory._support.progress import reported
 from fedtheory._support.streams import deaf_to_interrupts
-from fedtheory.sweeps._backends import BACKENDS, Crew, crew, number_of_workers, packed, pinned
+from fedtheory.sweeps._backends import Crew, crew, known_backend, number_of_workers, packed, pinned
 from fedtheory.sweeps.grid import Configuration, Grid, gridded
 from fedtheory.sweeps.outcomes import Outcome
 from fedtheory.sweeps.results import Sweep, published
@@ -35,7 +34,7 @@ def sweep(
     *,
     seeds: int | Sequence[int] | None = None,
     rng: int = 0,
-    backend: str = "processes",
+    backend: str | Executor = "processes",
     workers: int | None = None,
     scheduler: str | None = None,
     out: str | Path | None = None,
@@ -62,7 +61,8 @@ def sweep(
         independent; or the seeds themselves, the same at every point, so that differences between points are paired.
     backend, workers
         ``serial``, ``threads``, ``processes`` (loky), or ``dask``; as many workers as processors by default. Each
-        computes linear algebra with one thread, on which last bits depend.
+        computes linear algebra with one thread, on which last bits depend. Or any executor of `concurrent.futures`,
+        which is left open; it is given all configurations at once, or twice as many as ``workers``.
     scheduler
         Address of a Dask scheduler; without one ``dask`` starts a cluster on this machine.
     out
@@ -93,7 +93,7 @@ def sweep(
     array([[ 7., 13.],
            [11., 17.]])
     """
-    backend = validate.choice("backend", backend, BACKENDS)
+    backend = known_backend(backend)
     size = number_of_workers(workers, backend)
     work, wanted = work_of(function_or_study, quick=quick), gridded(grid, seeds, rng)
     work.refuse(wanted)
@@ -113,7 +113,7 @@ def sweep(
                 report(len(found), f"{failures[0]} failed" if failures[0] else "")
 
             if missing:
-                size = min(size, len(missing))
+                size = len(missing) if isinstance(backend, Executor) and workers is None else min(size, len(missing))
                 _work_through(missing, packed(work, backend), lambda: crew(backend, size, scheduler), keep)
         result = Sweep.of(wanted, found, None if store is None else store.folder)
         if store is not None:
@@ -193,8 +193,10 @@ def _until_broken(
     try:
         while queue or running:
             while queue and len(running) < (at_once or 2 * workers.size):
-                running[_submitted(workers.executor, work, queue[0])] = queue[0]
-                queue.popleft()
+                future = _submitted(workers.executor, work, queue[0])
+                running[future] = queue.popleft()
+                if workers.foreign and future.done():  # it may run what it is given at once
+                    break
             done, _ = wait(running, timeout=_GLANCE, return_when=FIRST_COMPLETED)
             for future in [future for future in running if future in done]:
                 outcome, one = _outcome(future), running.pop(future)
@@ -204,10 +206,16 @@ def _until_broken(
                     keep(one, outcome)
     except BrokenExecutor:
         _harvest(running, keep)
+        if workers.foreign:
+            message = "an executor's workers must live, got some that died: what is finished is kept"
+            raise ValueError(message) from None
         lost += running.values()
     except KeyboardInterrupt:
         _harvest(running, keep)
         raise
+    finally:
+        for future in running:
+            future.cancel()
     return lost
 
 

@@ -7,7 +7,7 @@ and the range is that of doubles. Functions take arrays of doubles as well, so t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
 from operator import add
@@ -15,7 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
-from fedtheory._support.compiling import compiled, inlined
+from fedtheory._support.compiling import compiled
 from fedtheory._support.validate import Array
 
 __all__ = [
@@ -75,28 +75,28 @@ class DoubleDouble:
         return DoubleDouble(-self.high, -self.low)
 
     def __add__(self, other: Any) -> DoubleDouble:
-        return _elementwise(_add, self, other)
+        return _elementwise(_sum, self, other)
 
     def __radd__(self, other: Any) -> DoubleDouble:
-        return _elementwise(_add, self, other)
+        return _elementwise(_sum, self, other)
 
     def __sub__(self, other: Any) -> DoubleDouble:
-        return _elementwise(_add, self, -widened(other))
+        return _elementwise(_sum, self, -widened(other))
 
     def __rsub__(self, other: Any) -> DoubleDouble:
-        return _elementwise(_add, -self, other)
+        return _elementwise(_sum, -self, other)
 
     def __mul__(self, other: Any) -> DoubleDouble:
-        return _elementwise(_multiply, self, other)
+        return _elementwise(_product, self, other)
 
     def __rmul__(self, other: Any) -> DoubleDouble:
-        return _elementwise(_multiply, self, other)
+        return _elementwise(_product, self, other)
 
     def __truediv__(self, other: Any) -> DoubleDouble:
-        return _elementwise(_divide, self, other)
+        return _elementwise(_quotient, self, other)
 
     def __rtruediv__(self, other: Any) -> DoubleDouble:
-        return _elementwise(_divide, widened(other), self)
+        return _elementwise(_quotient, widened(other), self)
 
     def __matmul__(self, other: DoubleDouble) -> DoubleDouble:
         inner, before, after = self.shape[-1], self.shape[:-1], other.shape[1:]
@@ -243,17 +243,13 @@ def _parts(numbers: DoubleDouble) -> tuple[Array, Array]:
     return np.ascontiguousarray(numbers.high), np.ascontiguousarray(numbers.low)
 
 
-def _elementwise(operation: Callable[..., tuple[Array, Array]], left: DoubleDouble, other: Any) -> DoubleDouble:
-    """Apply a compiled operation to all pairs of numbers."""
-    right = DoubleDouble(np.full(left.shape, other)) if isinstance(other, float) else widened(other)
-    a, b, c, d = left.high, left.low, right.high, right.low
-    if a.shape != c.shape:
-        a, b, c, d = np.broadcast_arrays(a, b, c, d)
-    high, low = operation(*(np.ascontiguousarray(part).reshape(-1) for part in (a, b, c, d)))
-    return DoubleDouble(high.reshape(a.shape), low.reshape(a.shape))
+def _elementwise(operation: Any, left: DoubleDouble, other: Any) -> DoubleDouble:
+    """Apply an operation to all pairs of numbers."""
+    right = widened(other)
+    return DoubleDouble(*operation.py_func(left.high, left.low, right.high, right.low))
 
 
-@inlined
+@compiled
 def _sum(a: float, al: float, b: float, bl: float) -> tuple[float, float]:
     """Add two numbers."""
     s = a + b
@@ -270,7 +266,7 @@ def _sum(a: float, al: float, b: float, bl: float) -> tuple[float, float]:
     return s, e - (s - h)
 
 
-@inlined
+@compiled
 def _product(a: float, al: float, b: float, bl: float) -> tuple[float, float]:
     """Multiply two numbers."""
     p = a * b
@@ -286,7 +282,7 @@ def _product(a: float, al: float, b: float, bl: float) -> tuple[float, float]:
     return h, e - (h - p)
 
 
-@inlined
+@compiled
 def _quotient(a: float, al: float, b: float, bl: float) -> tuple[float, float]:
     """Divide two numbers by a step of Newton's method."""
     q = a / b
@@ -295,30 +291,6 @@ def _quotient(a: float, al: float, b: float, bl: float) -> tuple[float, float]:
     e = (h + low) / b
     s = q + e
     return s, e - (s - q)
-
-
-@compiled
-def _add(a: Array, al: Array, b: Array, bl: Array) -> tuple[Array, Array]:
-    c, cl = np.empty(a.size), np.empty(a.size)
-    for i in range(a.size):
-        c[i], cl[i] = _sum(a[i], al[i], b[i], bl[i])
-    return c, cl
-
-
-@compiled
-def _multiply(a: Array, al: Array, b: Array, bl: Array) -> tuple[Array, Array]:
-    c, cl = np.empty(a.size), np.empty(a.size)
-    for i in range(a.size):
-        c[i], cl[i] = _product(a[i], al[i], b[i], bl[i])
-    return c, cl
-
-
-@compiled
-def _divide(a: Array, al: Array, b: Array, bl: Array) -> tuple[Array, Array]:
-    c, cl = np.empty(a.size), np.empty(a.size)
-    for i in range(a.size):
-        c[i], cl[i] = _quotient(a[i], al[i], b[i], bl[i])
-    return c, cl
 
 
 @compiled

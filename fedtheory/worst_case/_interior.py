@@ -384,6 +384,10 @@ class _Equations:
         missing = np.abs(rounded(self.primal))
         if (missing[loose] > _LITTLE * rounded(self.state.slacks)[loose]).any():
             return False
+        # What equalities miss asks for a change of the Gram matrices, which is to be a small share of them.
+        owed = rounded(solve_lower(self.triangle, self.primal * (1.0 - self.data.loose) * self.scales))
+        if owed @ owed > _LITTLE**2 * self.mean:
+            return False
         return all(_shrinking(self.left_triangles, dual, []) < _LITTLE for dual in (self.dual, [-R for R in self.dual]))
 
     def missing(self) -> float:

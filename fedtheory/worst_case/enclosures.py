@@ -140,6 +140,7 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
     True
     """
     import numpy as np
+    import scipy.linalg  # noqa: F401, brings a library of its own, which is to be there when threads are limited
     from threadpoolctl import threadpool_limits
 
     # Matrices are so small that several threads take ten times as long; and they would change the last bits.
@@ -198,12 +199,14 @@ def _along(
     """Return what is proved by the states of a path, and the last of them."""
     failures = 0
     for progress in path(data, state):
-        state = progress.state
+        state, before = progress.state, _width(found)
         if progress.promising(narrow):
             found, failures = _with_both_sides(found, coordinates, state), failures + 1
         elif progress.empty or progress.infinite:
             found = _with_no_solution(found, coordinates, progress)
-        if _is_enough(found, narrow) or failures == patience:
+        # Beyond what is enough steps cost little, and are taken down to a hundredth as long as they halve the width.
+        settled = not narrow / 100 < _width(found) < before / 2
+        if failures == patience or (settled and _is_enough(found, narrow)):
             return found, state
     # No state was promising at the end, and one side may have a proof all the same.
     return _with_both_sides(found, coordinates, state), state
@@ -211,9 +214,15 @@ def _along(
 
 def _is_enough(found: Proof, narrow: float) -> bool:
     """Whether nothing is left to be proved: what rounding costs may be as much as ten times what was aimed at."""
+    return found.empty or found.infinite or _width(found) <= 10 * narrow
+
+
+def _width(found: Proof) -> float:
+    """Return how far the sides are apart, as a share of the value; infinity where one is missing."""
     if found.lower is None or found.upper is None:
-        return found.empty or found.infinite
-    return found.upper - found.lower <= Fraction(10 * narrow) * max(abs(found.lower), abs(found.upper))
+        return math.inf
+    largest = max(abs(found.lower), abs(found.upper))
+    return float((found.upper - found.lower) / largest) if largest else 0.0
 
 
 def _with_both_sides(found: Proof, coordinates: Coordinates, state: State) -> Proof:

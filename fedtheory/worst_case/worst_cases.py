@@ -203,10 +203,8 @@ def worst_of(proofs: Sequence[Proof], given: Setting, error: str, attain: Callab
 
     Raises
     ------
-    AssumptionViolated
-        If all programs are proved to be empty, or one of them to have an infinite value.
-    OracleError
-        If the proofs do not enclose the value from both sides.
+    AssumptionViolated, OracleError
+        As `enclosed` does.
 
     Examples
     --------

@@ -58,7 +58,7 @@ def worked_through(
 
     @contextlib.contextmanager
     def hire() -> Iterator[Any]:
-        crews.append(SimpleNamespace(executor=Fragile(answer), size=2))
+        crews.append(SimpleNamespace(executor=Fragile(answer), size=2, foreign=False))
         yield crews[-1]
 
     def keep(one: Configuration, outcome: Outcome) -> None:
@@ -90,7 +90,7 @@ def test_what_others_finished_before_a_worker_died_is_kept() -> None:
         return future
 
     kept: list[int] = []
-    workers: Any = SimpleNamespace(executor=SimpleNamespace(submit=submit), size=2)
+    workers: Any = SimpleNamespace(executor=SimpleNamespace(submit=submit), size=2, foreign=False)
     queue = deque(GRID)
     lost = run._until_broken(
         queue, work_of(toy.slow), workers, lambda one, _: kept.append(one.point["d"]), at_once=None
@@ -172,7 +172,7 @@ def test_control_c_keeps_what_is_finished_and_goes_on_to_the_caller() -> None:
             raise KeyboardInterrupt
         return d * 1.5
 
-    workers: Any = SimpleNamespace(executor=Fragile(answer), size=2)
+    workers: Any = SimpleNamespace(executor=Fragile(answer), size=2, foreign=False)
     queue = deque(GRID)
     with pytest.raises(KeyboardInterrupt):
         run._until_broken(queue, work_of(toy.slow), workers, lambda one, _: kept.append(one.point["d"]), at_once=None)

@@ -1,5 +1,8 @@
 """Enclosures of worst cases contain what is known in closed form, and false certificates are refused."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction as Q
 from itertools import permutations
@@ -259,3 +262,25 @@ def test_a_gram_matrix_must_be_one() -> None:
     ):
         with pytest.raises(OracleError, match=sentence):
             verify_lower(twice(), FeasiblePoint((gram,), ()))
+
+
+def test_the_first_proof_of_a_process_has_one_thread_for_linear_algebra_too() -> None:
+    # SciPy has a library of its own, and limits are for libraries that are there when they are set.
+    script = """
+import sys
+from threadpoolctl import threadpool_info
+from fedtheory.worst_case import enclosures
+from fedtheory.worst_case.gram import Draft
+
+def threads(*_):
+    import scipy.linalg
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+assert "scipy.linalg" not in sys.modules
+enclosures._proved = threads
+draft = Draft()
+print(enclosures.prove(draft.maximize(draft.vector().square)))
+"""
+    environment = {**os.environ, **{f"{name}_NUM_THREADS": "2" for name in ("OPENBLAS", "OMP", "MKL")}}
+    found = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert found.stdout == "{1}\n"

@@ -8,8 +8,9 @@ import pytest
 from fedtheory.worst_case._coordinates import first_coordinates
 from fedtheory.worst_case._double_double import cholesky, rounded
 from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
-from fedtheory.worst_case.function_classes import Point, interpolation
-from fedtheory.worst_case.gram import Draft, Program, Value
+from fedtheory.worst_case.certificates import verify_lower
+from fedtheory.worst_case.function_classes import Point, impose_quadratic, interpolation
+from fedtheory.worst_case.gram import Draft, Program, Value, Vector
 
 
 def drifting() -> Program:
@@ -116,3 +117,30 @@ def test_a_state_in_other_coordinates_is_the_same_point_and_the_same_multipliers
     known = coordinates.multipliers(progress.state, of_objective=True).inequalities
     for one, other in zip(known, others.multipliers(state, of_objective=True).inequalities, strict=True):
         assert float(one) == pytest.approx(float(other), rel=1e-9)
+
+
+def walking() -> Program:
+    """Maximize the squared distance after two steps on one quadratic function, which has twelve equalities."""
+    draft, origin = Draft(), Vector({})
+    points = [Point(draft.vector(), draft.vector(), Value())]
+    for _ in range(2):
+        points.append(Point(points[-1].at - Q(1, 3) * points[-1].gradient, draft.vector(), Value()))
+    impose_quadratic(draft, Point(origin, origin, draft.zero()), points, Q(1, 5), Q(1))
+    draft.at_most(points[0].at.square, 1, "distance2")
+    return draft.maximize(points[-1].at.square)
+
+
+def test_a_point_on_equalities_is_written_in_short_rationals_in_all_coordinates() -> None:
+    program = walking()
+    coordinates, (_, found) = first_coordinates(program), states(program, pairs=True)
+    first = next(progress.state for progress in found if progress.promising(1e-6))
+    others, begun = coordinates.recast(first)
+    way = path(others.data(pairs=True), begun.in_pairs())
+    second = next(progress.state for progress in way if progress.promising(1e-7))
+    # The worst curvature is the smallest: |w_2| = (1 - 1/15)^2 |w_0|.
+    for here, state in ((coordinates, first), (others, second)):
+        point = here.point(state)
+        assert float(verify_lower(program, point)) == pytest.approx((14 / 15) ** 4, rel=1e-5)
+        numbers = [entry for gram in point.grams for row in gram for entry in row]
+        # Products of doubles have a hundred bits, and exponents and corrections make some hundreds of them.
+        assert max(number.denominator.bit_length() for number in numbers) < 600
