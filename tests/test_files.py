@@ -12,9 +12,9 @@ from rich.console import Console
 
 import fedtheory as ft
 from fedtheory._storage import files
-from fedtheory._storage.files import bytes_writer, deliver, hold, place, publish, sealed, unsealed
+from fedtheory._storage.files import bytes_writer, deliver, locked, place, publish, sealed, unsealed
 from fedtheory._support import progress
-from fedtheory.study._folder import reserved
+from fedtheory.study._folder import Folder
 
 
 @pytest.mark.parametrize("has_links", [True, False])
@@ -112,7 +112,7 @@ def sweep_into(folder: Path) -> None:
 
 
 def study_into(folder: Path) -> None:
-    with reserved(folder, {}, force=False):
+    with Folder(folder).reserved({}, force=False):
         pass
 
 
@@ -134,8 +134,8 @@ def test_a_lock_that_becomes_a_link_when_it_was_looked_at_is_refused(
 ) -> None:
     lead_to(tmp_path / "own", tmp_path / ".lock")
     monkeypatch.setattr(Path, "is_symlink", lambda path: False)
-    with pytest.raises(OSError, match="symbolic links"):
-        hold(tmp_path / ".lock")
+    with pytest.raises(OSError, match="symbolic links"), locked(tmp_path, "only one may write into"):
+        pass
     assert not (tmp_path / "own").exists()
 
 

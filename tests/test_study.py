@@ -15,7 +15,7 @@ import pytest
 
 from fedtheory import study
 from fedtheory._support.console import first_sentence
-from fedtheory.study._folder import plain_config, restored
+from fedtheory.study.scripts import config_again, plain_config
 
 mpl.use("Agg")
 
@@ -264,11 +264,11 @@ def test_ctrl_c_ends_a_study_with_130_and_one_line(tmp_path, capsys):
 
 def test_a_configuration_is_made_again_from_what_json_keeps_of_it():
     config = Dice((4, 5, 6), (("b", 0.25), ("c", 1.0)), Coins(7, 8))
-    assert restored(Dice(), plain_config(config)) == config
+    assert config_again(Dice(), plain_config(config)) == config
     with pytest.raises(
         ValueError, match=r"results must be of this study with these parameters, got some that differ in coins"
     ):
-        restored(Dice(), {"faces": [], "pairs": []})
+        config_again(Dice(), {"faces": [], "pairs": []})
 
 
 def test_stored_results_are_answered_again_from_their_folder_alone(tmp_path, capsys):

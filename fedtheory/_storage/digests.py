@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["difference", "unlike"]
+__all__ = ["data_differences", "difference", "unlike"]
 
 
 def unlike(then: Any, now: Any) -> npt.NDArray[np.bool_]:
@@ -38,3 +38,28 @@ def difference(name: str, then: Any, now: Any, since: str = "") -> str:
     pair = np.asarray(then[other], dtype=np.float64), np.asarray(now[other], dtype=np.float64)
     largest = float(np.max(np.abs(pair[0] - pair[1]) / np.maximum(np.abs(pair[0]), np.abs(pair[1]))))
     return f"{name} differs{since}, by at most {largest:.1e} of its size"
+
+
+def data_differences(then: Any, now: Any) -> list[str]:
+    """Say in which variables two data sets differ.
+
+    >>> import xarray
+    >>> one, other = (xarray.Dataset({"gap": ("round", [1.0, end])}) for end in (2.0, 2.5))
+    >>> data_differences(one, other)
+    ['gap differs, by at most 2.0e-01 of its size']
+    >>> data_differences(one, xarray.Dataset())
+    ['gap is in one of them only']
+    """
+    found = [
+        f"{name} is in one of them only" for name in sorted({*map(str, then.variables)} ^ {*map(str, now.variables)})
+    ]
+    for name in then.variables:
+        if name in now.variables:
+            found.append(difference(str(name), _values(then[name]), _values(now[name])))
+    return list(filter(None, found))
+
+
+def _values(variable: Any) -> Any:
+    # What was a word is an object after it was read.
+    values = np.asarray(variable.values)
+    return values.astype(str) if values.dtype.kind in "OSU" else values

@@ -9,32 +9,34 @@ import os
 import stat
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from fedtheory._support.streams import regular
-
 __all__ = [
+    "LOCK",
     "Writer",
     "bytes_writer",
     "deliver",
-    "digest",
-    "hold",
     "json_writer",
+    "locked",
     "netcdf_bytes",
     "netcdf_writer",
     "place",
     "publish",
+    "published",
+    "read_bytes",
     "read_json",
     "refuse_link",
-    "same_files",
+    "regular",
     "sealed",
     "unsealed",
     "writable",
 ]
 
 Writer = Callable[[IO[bytes]], None]
+
+LOCK = ".lock"
 
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _SEAL = b"\nsealed by fedtheory, sha256 "
@@ -50,7 +52,7 @@ def publish(folder: Path, writers: Mapping[str, Writer], seal: str, sealed: Mapp
         for name, write in writers.items():
             waiting[name] = _partial(folder, name)
             _flushed(waiting[name], write)
-        content = {**sealed, "files": {name: digest(path) for name, path in waiting.items()}}
+        content = {**sealed, "files": {name: _digest(path.read_bytes()) for name, path in waiting.items()}}
         waiting[seal] = _partial(folder, seal)
         _flushed(waiting[seal], json_writer(content))
         for name, path in waiting.items():
@@ -59,6 +61,27 @@ def publish(folder: Path, writers: Mapping[str, Writer], seal: str, sealed: Mapp
         for path in waiting.values():
             path.unlink(missing_ok=True)
     return content
+
+
+def published(folder: Path, seal: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return what a seal holds, and the files that were written with it.
+
+    Raises
+    ------
+    ValueError
+        If one of them is not what it was.
+    """
+    content = read_json(folder / seal)
+    files = {name: read_bytes(folder / name) for name in content["files"]}
+    for name, expected in content["files"].items():
+        if _digest(files[name]) != expected:
+            message = f"{folder / name} must be the file that was sealed with the others, got different content"
+            raise ValueError(message)
+    return content, files
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def place(path: Path, write: Writer, *, new: bool = False) -> None:
@@ -100,16 +123,30 @@ def _take_name(waiting: Path, path: Path) -> None:
         waiting.replace(path)
 
 
-def hold(path: Path) -> IO[str]:
-    """Open a file and lock it; whatever holds the lock loses it when the file is closed or its process ends.
+@contextlib.contextmanager
+def locked(folder: Path, only_one: str) -> Iterator[None]:
+    """Keep a folder for this process, which loses it when it ends; what a killed one left half written is removed.
 
     Raises
     ------
-    BlockingIOError
-        If another process holds it, whose number is the ``strerror``.
     FileExistsError
-        If what has the name is a link, or no plain file: a folder from somebody else may lead anywhere.
+        If another process keeps it, in a sentence that begins with the words that are given; or if what has the name of
+        the lock is a link, or no plain file: a folder from somebody else may lead anywhere.
     """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        lock = _locked_file(folder / LOCK)
+    except BlockingIOError as error:
+        message = f"{only_one} {folder}, got a second one beside process {error.strerror}"
+        raise FileExistsError(message) from error
+    with lock:
+        for unfinished in folder.glob(".*.partial"):
+            unfinished.unlink()
+        yield
+
+
+def _locked_file(path: Path) -> IO[str]:
+    """Open a file and lock it; BlockingIOError if another process holds it, whose number is the ``strerror``."""
     lock = _opened_itself(path)
     try:
         if sys.platform == "win32":
@@ -238,7 +275,7 @@ def sealed(content: bytes) -> bytes:
     >>> unsealed(sealed(b"content")), unsealed(b"content")
     (b'content', None)
     """
-    return content + _SEAL + hashlib.sha256(content).hexdigest().encode()
+    return content + _SEAL + _digest(content).encode()
 
 
 def unsealed(content: bytes) -> bytes | None:
@@ -265,17 +302,23 @@ def unsealed(content: bytes) -> bytes | None:
 
 def read_json(path: Path) -> Any:
     """Return the content of a JSON file."""
-    return json.loads(regular(path).read_text(encoding="utf-8"))
+    return json.loads(read_bytes(path))
 
 
-def digest(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
-    return hashlib.sha256(regular(path).read_bytes()).hexdigest()
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file."""
+    return regular(path).read_bytes()
 
 
-def same_files(folder: Path, digests: Mapping[str, str]) -> None:
-    """Raise ValueError unless every file of the folder has the digest it was sealed with."""
-    for name, expected in digests.items():
-        if digest(folder / name) != expected:
-            message = f"{folder / name} must be the file that was sealed with the others, got different content"
+def regular(path: Path) -> Path:
+    """Return the path of a file to read; a pipe or a device, on which reading may wait for ever, is refused.
+
+    What does not exist is left to whoever opens it.
+    """
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            kind = "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
+            message = f"{path} must be a regular file, got {kind}"
             raise ValueError(message)
+    return path

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._storage.files import bytes_writer, place, sealed, unsealed, writable
+from fedtheory._storage.files import bytes_writer, place, read_bytes, sealed, unsealed, writable
 from fedtheory._storage.releases import made_by
-from fedtheory._support.streams import regular
 from fedtheory.engine._replicates import Blank, Course, Job, Replicate, UnderWay, begun
 
 __all__ = ["keep", "kept"]
@@ -86,7 +85,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    content = unsealed(regular(path).read_bytes())
+    content = unsealed(read_bytes(path))
     if content is None:
         message = "it has no seal"
         raise ValueError(message)

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._storage.files import Writer, bytes_writer, netcdf_bytes, sealed, unsealed
-from fedtheory._support.streams import regular
+from fedtheory._storage.files import Writer, bytes_writer, netcdf_bytes, read_bytes, sealed, unsealed
 from fedtheory._support.wording import plain
 from fedtheory.engine._recipes import Recipe, arrays_of
 from fedtheory.engine.contract import RECORDS
@@ -55,7 +54,7 @@ def read(path: Path) -> dict[str, Any]:
         message = f"path must be the file of a run, got {path}, which does not exist"
         raise FileNotFoundError(message)
     try:
-        content = regular(path).read_bytes()
+        content = read_bytes(path)
         whole = _unsealed(content)
         with h5py.File(io.BytesIO(content if whole is None else whole), "r") as opened:
             form = opened.attrs.get("form")

@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fedtheory._storage.files import bytes_writer, hold, json_writer, place, read_json, refuse_link
+from fedtheory._storage.files import LOCK, bytes_writer, json_writer, locked, place, read_bytes, read_json, refuse_link
 from fedtheory._storage.releases import release
-from fedtheory._support.streams import regular
 from fedtheory.sweeps.grid import Configuration, Grid, canonical
 from fedtheory.sweeps.outcomes import Outcome, from_bytes, to_bytes
 from fedtheory.sweeps.work import Work
 
 __all__ = ["HEADER", "Store", "SweepWarning", "header_of", "inspected", "opened"]
 
-HEADER, _PARTS, _LOCK = "sweep.json", "parts", ".lock"
+HEADER, _PARTS = "sweep.json", "parts"
 
 
 class SweepWarning(UserWarning):
@@ -39,7 +38,7 @@ class Store:
         """Return what a part holds, None if there is none; ValueError if it is not whole, or of something else."""
         path = self._path(configuration)
         try:
-            form, outcome = from_bytes(regular(path).read_bytes())
+            form, outcome = from_bytes(read_bytes(path))
         except FileNotFoundError:
             return None
         except ValueError as error:
@@ -121,17 +120,14 @@ def opened(folder: Path, header: Mapping[str, Any], *, force: bool = False) -> I
     'sweep'
     """
     _refuse_foreign(folder)
-    try:
-        refuse_link(folder / _PARTS)
-        (folder / _PARTS).mkdir(parents=True, exist_ok=True)
-        lock = hold(folder / _LOCK)
-    except BlockingIOError as error:
-        message = f"only one sweep may run in {folder}, got a second one beside process {error.strerror}"
-        raise ValueError(message) from error
-    except OSError as error:
-        message = f"out must be a folder that can be written, got {folder} ({error.strerror or error})"
-        raise ValueError(message) from error
-    with lock:
+    with contextlib.ExitStack() as stack:
+        try:
+            refuse_link(folder / _PARTS)
+            (folder / _PARTS).mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(folder, "only one sweep may run in"))
+        except OSError as error:
+            message = f"out must be a folder that can be written, got {folder} ({error.strerror})"
+            raise ValueError(message if error.strerror else str(error)) from error
         for unfinished in (folder / _PARTS).glob(".*.partial"):
             unfinished.unlink()
         found = _read_header(folder)
@@ -181,7 +177,7 @@ def inspected(folder: Path, work: Work, grid: Grid) -> Store | None:
 def _refuse_foreign(folder: Path) -> None:
     """Refuse what is no sweep's folder; one that was killed before it wrote its header left its parts' at most."""
     found = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    if HEADER not in found and not found <= {_PARTS, _LOCK}:
+    if HEADER not in found and not found <= {_PARTS, LOCK}:
         message = f"out must be a new folder or that of a sweep, got {folder}, which holds something else"
         raise ValueError(message)
 
