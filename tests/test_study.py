@@ -1,5 +1,6 @@
 """The harness of the studies, tried with a toy study."""
 
+import hashlib
 import json
 import signal
 import subprocess
@@ -317,6 +318,19 @@ def test_a_seal_that_is_none_is_refused(tmp_path):
         (tmp_path / "metadata.json").write_text(content)
         with pytest.raises(ValueError, match=r"got a metadata.json that cannot be read"):
             study.load(tmp_path)
+
+
+def test_data_that_would_be_blown_up_when_they_are_read_are_refused(tmp_path):
+    import h5py
+
+    study.produce(TOY, TOY.quick, tmp_path)
+    with h5py.File(tmp_path / "data.nc", "a") as opened:
+        opened.create_dataset("more", shape=(10**12,), dtype="f8", chunks=(10**6,), compression="gzip")
+    metadata = json.loads((tmp_path / "metadata.json").read_text())
+    metadata["files"]["data.nc"] = hashlib.sha256((tmp_path / "data.nc").read_bytes()).hexdigest()
+    (tmp_path / "metadata.json").write_text(json.dumps(metadata))
+    with pytest.raises(ValueError, match=r"got a data\.nc, in which more is not an array that is all there"):
+        study.load(tmp_path)
 
 
 def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys):

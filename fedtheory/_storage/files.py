@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import hashlib
-import io
 import json
 import os
 import stat
@@ -15,13 +14,12 @@ from typing import IO, Any
 
 __all__ = [
     "LOCK",
+    "OtherFileError",
     "Writer",
     "bytes_writer",
     "deliver",
     "json_writer",
     "locked",
-    "netcdf_bytes",
-    "netcdf_writer",
     "place",
     "publish",
     "published",
@@ -35,6 +33,11 @@ __all__ = [
 ]
 
 Writer = Callable[[IO[bytes]], None]
+
+
+class OtherFileError(ValueError):
+    """Why a file is not what it should be, in words that follow its name."""
+
 
 LOCK = ".lock"
 
@@ -242,25 +245,6 @@ def bytes_writer(content: bytes) -> Writer:
     return write
 
 
-def netcdf_writer(data: Any, encoding: Mapping[str, Any] | None = None) -> Writer:
-    """Return what writes a data set as netCDF, in the encoding of xarray."""
-    return bytes_writer(netcdf_bytes(data, encoding=encoding))
-
-
-def netcdf_bytes(
-    data: Any, groups: Mapping[str, Any] | None = None, encoding: Mapping[str, Any] | None = None
-) -> bytes:
-    """Return a data set as netCDF, with others in groups of it.
-
-    The file is made in memory: on a full disk the HDF5 library does not complain, it ends the process.
-    """
-    content = io.BytesIO()
-    data.to_netcdf(content, engine="h5netcdf", encoding=encoding)
-    for name, more in (groups or {}).items():
-        more.to_netcdf(content, engine="h5netcdf", mode="a", group=name)
-    return content.getvalue()
-
-
 def json_writer(value: Any) -> Writer:
     """Return what writes a value as JSON; NumPy scalars become numbers."""
     text = json.dumps(value, indent=2, default=lambda number: number.item()) + "\n"
@@ -283,20 +267,20 @@ def unsealed(content: bytes) -> bytes | None:
 
     Raises
     ------
-    ValueError
+    OtherFileError
         If it is not what was sealed.
 
     >>> unsealed(sealed(b"content").replace(b"content", b"contend"))
     Traceback (most recent call last):
-    ValueError: it is not what was sealed
+    fedtheory._storage.files.OtherFileError: which is not what was written: it was damaged or edited
     """
     length = len(_SEAL) + 2 * hashlib.sha256().digest_size
     whole, seal = content[:-length], content[-length:]
     if not seal.startswith(_SEAL):
         return None
     if seal != sealed(whole)[-length:]:
-        message = "it is not what was sealed"
-        raise ValueError(message)
+        message = "which is not what was written: it was damaged or edited"
+        raise OtherFileError(message)
     return whole
 
 

@@ -2,8 +2,6 @@
 
 import hashlib
 import inspect
-import io
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._storage.files import bytes_writer, place, read_bytes, sealed, unsealed, writable
+from fedtheory._storage.archives import archive_bytes, archive_content
+from fedtheory._storage.files import bytes_writer, place, read_bytes, writable
 from fedtheory._storage.releases import made_by
 from fedtheory.engine._replicates import Blank, Course, Job, Replicate, UnderWay, begun
 
@@ -35,9 +34,7 @@ def keep(path: Path, blank: Blank, seeds: Seeds, course: Course) -> None:
         arrays["diverged_at"] = np.array([one.diverged_at for one in finished])
     for i, state in course.under_way.items():
         arrays |= {f"{i}:{j}": written for j, written in enumerate(state.written(blank.job))}
-    stream = io.BytesIO()
-    np.savez(stream, about=np.array(json.dumps(about)), **arrays)
-    place(path, bytes_writer(sealed(stream.getvalue())))
+    place(path, bytes_writer(archive_bytes(about, arrays)))
 
 
 def _recorded(blank: Blank) -> list[str]:
@@ -60,11 +57,12 @@ def kept(path: Path, blank: Blank, seeds: Seeds) -> Course:
     if not path.exists():
         return Course({}, {})
     with _readable(path):
-        about, arrays = _read(path)
+        about, arrays = archive_content(read_bytes(path))
+        found = {name: about[name] for name in ("made_by", "run")}
     for name, wanted in (("made_by", made_by()), ("run", _identity(blank.job, seeds))):
-        if about[name] != wanted:
+        if found[name] != wanted:
             what = f"of fedtheory {wanted}" if name == "made_by" else "of this run"
-            got = f"that of {about[name]}" if name == "made_by" else "that of another"
+            got = f"that of {found[name]}" if name == "made_by" else "that of another"
             message = f"checkpoint must be {what}, got {got} in {path}: remove it, or name another file"
             raise ValueError(message)
     with _readable(path):
@@ -82,17 +80,6 @@ def _readable(path: Path) -> Iterator[None]:
     except Exception as error:  # whatever archives, JSON and generators say of bytes that are not theirs
         message = f"checkpoint must be one that a run wrote, got {path}, which cannot be read: remove it"
         raise ValueError(message) from error
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    content = unsealed(read_bytes(path))
-    if content is None:
-        message = "it has no seal"
-        raise ValueError(message)
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    about = json.loads(str(arrays.pop("about")))
-    return {name: about[name] for name in ("made_by", "run", "finished", "under_way")}, arrays
 
 
 def _finished(blank: Blank, places: list[int], arrays: dict[str, Any]) -> Iterator[tuple[int, Replicate]]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import io
 import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory._storage import files
+from fedtheory._storage.netcdf import netcdf_content, netcdf_writer
 from fedtheory.study._figures import arranged, write_figure
 from fedtheory.study._results import Check, Result, Table
 
@@ -43,7 +43,7 @@ class Folder:
     ) -> Result:
         """Write what a study found, and its figures; return it with the digests of the files in its metadata."""
         writers: dict[str, files.Writer] = {
-            DATA: files.netcdf_writer(result.data, encoding),
+            DATA: netcdf_writer(result.data, encoding),
             _TABLE: files.json_writer(result.table._asdict()),
             _CHECKS: files.json_writer({name: check._asdict() for name, check in result.checks.items()}),
         }
@@ -63,16 +63,17 @@ class Folder:
         ValueError
             If something is missing in the folder, or not what it was.
         """
-        import xarray
-
         try:
             metadata, content = files.published(self.path, _METADATA)
-            data = xarray.load_dataset(io.BytesIO(content[DATA]), engine="h5netcdf")
+            data, _ = netcdf_content(content[DATA])
             table, checks = json.loads(content[_TABLE]), json.loads(content[_CHECKS])
             return Result(data, Table(**table), {name: Check(**check) for name, check in checks.items()}, metadata)
         except FileNotFoundError as error:
             missing = Path(str(error.filename)).name
             message = f"{self.path} must hold the results of a study, got a folder in which {missing} is missing"
+            raise ValueError(message) from error
+        except files.OtherFileError as error:
+            message = f"{self.path} must hold the results of a study, got a {DATA}, {error}"
             raise ValueError(message) from error
         except (KeyError, TypeError, json.JSONDecodeError) as error:
             message = f"{self.path} must hold the results of a study, got a {_METADATA} that cannot be read"

@@ -1,7 +1,6 @@
 """What a configuration came to: labelled arrays, or a failure with its traceback."""
 
 import hashlib
-import io
 import json
 import zipfile
 from collections.abc import Mapping
@@ -11,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fedtheory._storage.archives import archive_bytes, archive_content
+from fedtheory._storage.files import sealed, unsealed
 from fedtheory._support.wording import short
 
 __all__ = ["Outcome", "Variable", "from_bytes", "to_bytes", "variables_of"]
@@ -148,13 +149,11 @@ def to_bytes(outcome: Outcome, form: str) -> bytes:
         **{name: getattr(outcome, name) for name in ("error", "traceback", "seconds", "made_by")},
     }
     arrays = {f"v{i}": variable.values for i, variable in enumerate(outcome.variables.values())}
-    stream = io.BytesIO()
-    np.savez(stream, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
-    return stream.getvalue()
+    return archive_bytes(about, arrays)
 
 
 def from_bytes(content: bytes) -> tuple[str, Outcome]:
-    """Read the canonical form and the outcome again; the archive has a checksum for every array.
+    """Read the canonical form and the outcome again.
 
     Parameters
     ----------
@@ -169,7 +168,7 @@ def from_bytes(content: bytes) -> tuple[str, Outcome]:
     Raises
     ------
     ValueError
-        If the archive is truncated or damaged.
+        If the archive is truncated, damaged or edited.
 
     Examples
     --------
@@ -177,10 +176,10 @@ def from_bytes(content: bytes) -> tuple[str, Outcome]:
     '{}'
     """
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            about = json.loads(str(archive["about"]))
-            named = enumerate(about.pop("variables"))
-            variables = {name: Variable(tuple(dims), archive[f"v{i}"]) for i, (name, dims) in named}
+        # Parts had no seal at first.
+        about, arrays = archive_content(sealed(content) if unsealed(content) is None else content)
+        named = enumerate(about.pop("variables"))
+        variables = {name: Variable(tuple(dims), arrays[f"v{i}"]) for i, (name, dims) in named}
         form = about.pop("form")
         outcome = Outcome(variables, **about)
     except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:

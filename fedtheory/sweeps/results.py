@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fedtheory._storage.files import Writer, json_writer, netcdf_writer, publish
+from fedtheory._storage.files import Writer, json_writer, publish
+from fedtheory._storage.netcdf import netcdf_writer
 from fedtheory._support.validate import choice
 from fedtheory.statistics import student_mean
 from fedtheory.study import Table
