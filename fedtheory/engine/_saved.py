@@ -7,8 +7,8 @@ from typing import Any
 
 from fedtheory._storage.files import OtherFileError, Writer, bytes_writer, read_bytes, sealed, unsealed
 from fedtheory._storage.netcdf import netcdf_bytes, netcdf_content
+from fedtheory._storage.recipes import Recipe, arrays_of
 from fedtheory._support.wording import plain
-from fedtheory.engine._recipes import Recipe, arrays_of
 from fedtheory.engine.contract import RECORDS
 from fedtheory.errors import UnsealedWarning
 
@@ -26,7 +26,7 @@ def writer(run: Any, *, federation: bool) -> Writer:
     data, groups = run.to_xarray().assign_attrs(form=_FORM), {}
     if run.recipe is not None:
         recipe = (run.recipe if federation else run.recipe.without("fed")).by_content
-        about = {"form": recipe.form, "made_by": recipe.surroundings}
+        about = {"form": recipe.form, "made_by": recipe.provenance}
         arrays = {name: ([f"{name}_{axis}" for axis in range(a.ndim)], a) for name, a in recipe.arrays.items()}
         groups = {_GROUP: xr.Dataset(arrays, attrs={"about": json.dumps(about)})}
     return bytes_writer(sealed(netcdf_bytes(data, groups)))

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._storage.files import place
+from fedtheory._storage.recipes import Recipe
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import written
-from fedtheory.engine._recipes import Recipe
 from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 from fedtheory._storage.digests import data_differences
-from fedtheory._storage.provenance import changes, surroundings
+from fedtheory._storage.provenance import changes, provenance
 from fedtheory._support.console import first_sentence, live_progress, say, show_table, warn
 from fedtheory._support.streams import flushed, nowhere, opened
 from fedtheory._support.streams import sentence as of_system
@@ -259,7 +259,7 @@ def _answer(study: Study, config: Any, progress: Progress) -> Result:
         "config": plain,
         "seed_entropy": plain.get("seed"),
         "seconds": {"run": round(time.perf_counter() - start, 3)},
-        "surroundings": surroundings(*_REPORTED),
+        "surroundings": provenance(*_REPORTED),
     }
     return Result(data, study.table(data), study.checks(data), metadata)
 
