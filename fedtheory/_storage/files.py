@@ -8,17 +8,15 @@ import os
 import stat
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 __all__ = [
     "LOCK",
     "OtherFileError",
-    "Writer",
-    "bytes_writer",
     "deliver",
-    "json_writer",
+    "json_bytes",
     "locked",
     "place",
     "publish",
@@ -32,8 +30,6 @@ __all__ = [
     "writable",
 ]
 
-Writer = Callable[[IO[bytes]], None]
-
 
 class OtherFileError(ValueError):
     """Why a file is not what it should be, in words that follow its name."""
@@ -45,25 +41,23 @@ _NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _SEAL = b"\nsealed by fedtheory, sha256 "
 
 
-def publish(folder: Path, writers: Mapping[str, Writer], seal: str, sealed: Mapping[str, Any]) -> dict[str, Any]:
+def publish(folder: Path, files: Mapping[str, bytes], seal: str, sealed: Mapping[str, Any]) -> dict[str, Any]:
     """Write every file under a temporary name in the folder, flush it to the disk, and rename them all.
 
     The file ``seal`` comes last and holds ``sealed`` together with the digests of the others; it is returned.
     """
     waiting: dict[str, Path] = {}
     try:
-        for name, write in writers.items():
+        about = {**sealed, "files": {name: _digest(content) for name, content in files.items()}}
+        for name, content in {**files, seal: json_bytes(about)}.items():
             waiting[name] = _partial(folder, name)
-            _flushed(waiting[name], write)
-        content = {**sealed, "files": {name: _digest(path.read_bytes()) for name, path in waiting.items()}}
-        waiting[seal] = _partial(folder, seal)
-        _flushed(waiting[seal], json_writer(content))
+            _flushed(waiting[name], content)
         for name, path in waiting.items():
             path.replace(folder / name)
     finally:
         for path in waiting.values():
             path.unlink(missing_ok=True)
-    return content
+    return about
 
 
 def published(folder: Path, seal: str) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -87,7 +81,7 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def place(path: Path, write: Writer, *, new: bool = False) -> None:
+def place(path: Path, content: bytes, *, new: bool = False) -> None:
     """Write one file under a temporary name beside it, flush it to the disk, and rename it.
 
     Raises
@@ -97,7 +91,7 @@ def place(path: Path, write: Writer, *, new: bool = False) -> None:
     """
     waiting = _partial(path.parent, path.name)
     try:
-        _flushed(waiting, write)
+        _flushed(waiting, content)
         if new:
             _take_name(waiting, path)
         else:
@@ -106,14 +100,14 @@ def place(path: Path, write: Writer, *, new: bool = False) -> None:
         waiting.unlink(missing_ok=True)
 
 
-def deliver(path: Path, write: Writer) -> None:
+def deliver(path: Path, content: bytes) -> None:
     """Write a file that somebody named: whole or not at all, but straight into a device or a pipe."""
     if path.exists() and not path.is_file():
         with path.open("wb") as stream:
-            write(stream)
+            stream.write(content)
     else:
         # A link that was named is meant to lead where it does.
-        place(path.resolve(), write)
+        place(path.resolve(), content)
 
 
 def _take_name(waiting: Path, path: Path) -> None:
@@ -222,10 +216,10 @@ def _opened_new(path: Path) -> IO[bytes]:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _not_followed(), 0o666), "wb")
 
 
-def _flushed(path: Path, write: Writer) -> None:
+def _flushed(path: Path, content: bytes) -> None:
     try:
         with _opened_new(path) as stream:
-            write(stream)
+            stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
     except OSError as error:
@@ -236,19 +230,10 @@ def _flushed(path: Path, write: Writer) -> None:
         raise OSError(error.errno, message) from error
 
 
-def bytes_writer(content: bytes) -> Writer:
-    """Return what writes bytes."""
-
-    def write(stream: IO[bytes]) -> None:
-        stream.write(content)
-
-    return write
-
-
-def json_writer(value: Any) -> Writer:
-    """Return what writes a value as JSON; NumPy scalars become numbers."""
+def json_bytes(value: Any) -> bytes:
+    """Return a value as JSON; NumPy scalars become numbers."""
     text = json.dumps(value, indent=2, default=lambda number: number.item()) + "\n"
-    return bytes_writer(text.encode("utf-8"))
+    return text.encode("utf-8")
 
 
 def sealed(content: bytes) -> bytes:

@@ -4,26 +4,21 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from fedtheory._storage.files import OtherFileError, Writer, bytes_writer
+from fedtheory._storage.files import OtherFileError
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
-__all__ = ["netcdf_bytes", "netcdf_content", "netcdf_writer"]
+__all__ = ["netcdf_bytes", "netcdf_content"]
 
 # DEFLATE makes of so many bytes at most one.
 _DENSEST = 1032
 
 
-def netcdf_writer(data: Any, encoding: Mapping[str, Any] | None = None) -> Writer:
-    """Return what writes a data set as netCDF, in the encoding of xarray."""
-    return bytes_writer(netcdf_bytes(data, encoding=encoding))
-
-
 def netcdf_bytes(
     data: Any, groups: Mapping[str, Any] | None = None, encoding: Mapping[str, Any] | None = None
 ) -> bytes:
-    """Return a data set as netCDF, with others in groups of it.
+    """Return a data set as netCDF in the encoding of xarray, with others in groups of it.
 
     The file is made in memory: on a full disk the HDF5 library does not complain, it ends the process.
     """

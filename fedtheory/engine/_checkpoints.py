@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory._storage.archives import archive_bytes, archive_content
 from fedtheory._storage.digests import digest_of
-from fedtheory._storage.files import bytes_writer, place, read_bytes, writable
+from fedtheory._storage.files import place, read_bytes, writable
 from fedtheory._storage.releases import made_by
 from fedtheory.engine._replicates import Job, Replicate, Replicates, Running, Template, start
 
@@ -33,7 +33,7 @@ def save_checkpoint(path: Path, template: Template, seeds: Seeds, replicates: Re
         arrays["diverged_at"] = np.array([one.diverged_at for one in finished])
     for i, state in replicates.running.items():
         arrays |= {f"{i}:{j}": written for j, written in enumerate(state.written(template.job))}
-    place(path, bytes_writer(archive_bytes(about, arrays)))
+    place(path, archive_bytes(about, arrays))
 
 
 def _recorded(template: Template) -> list[str]:

@@ -5,22 +5,22 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from fedtheory._storage.files import OtherFileError, Writer, bytes_writer, read_bytes, sealed, unsealed
+from fedtheory._storage.files import OtherFileError, read_bytes, sealed, unsealed
 from fedtheory._storage.netcdf import netcdf_bytes, netcdf_content
 from fedtheory._storage.recipes import Recipe, arrays_of
 from fedtheory._support.wording import plain
 from fedtheory.engine.contract import RECORDS
 from fedtheory.errors import UnsealedWarning
 
-__all__ = ["read", "writer"]
+__all__ = ["read", "run_bytes"]
 
 _GROUP, _NEEDED = "recipe", ("round", "counts", "diverged_at", "config")
 # Files of this form have a seal; those before had no form.
 _FORM = "fedtheory run 2"
 
 
-def writer(run: Any, *, federation: bool) -> Writer:
-    """Return what writes a trajectory, with or without its federation."""
+def run_bytes(run: Any, *, federation: bool) -> bytes:
+    """Return the content of the file of a trajectory, with or without its federation."""
     import xarray as xr
 
     data, groups = run.to_xarray().assign_attrs(form=_FORM), {}
@@ -29,7 +29,7 @@ def writer(run: Any, *, federation: bool) -> Writer:
         about = {"form": recipe.form, "made_by": recipe.provenance}
         arrays = {name: ([f"{name}_{axis}" for axis in range(a.ndim)], a) for name, a in recipe.arrays.items()}
         groups = {_GROUP: xr.Dataset(arrays, attrs={"about": json.dumps(about)})}
-    return bytes_writer(sealed(netcdf_bytes(data, groups)))
+    return sealed(netcdf_bytes(data, groups))
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
-__all__ = ["arranged", "save_figure", "write_figure"]
+__all__ = ["figure_bytes", "save_figure"]
 
 _DOTS_PER_INCH = 160
 
@@ -38,12 +39,22 @@ def save_figure(figure: Figure, path: Path | IO[bytes], kind: str) -> None:
     b'PNG'
     """
     engine = figure.get_layout_engine()
-    write_figure(figure, path, kind, whole=arranged(figure))
+    _write(figure, path, kind, whole=_arranged(figure))
     if engine is not None:
         figure.set_layout_engine(engine)
 
 
-def arranged(figure: Figure) -> Bbox:
+def figure_bytes(figure: Figure, *kinds: str) -> dict[str, bytes]:
+    """Return the content of a file of each kind; the figure stays arranged as it is in them."""
+    whole, found = _arranged(figure), {}
+    for kind in kinds:
+        content = io.BytesIO()
+        _write(figure, content, kind, whole)
+        found[kind] = content.getvalue()
+    return found
+
+
+def _arranged(figure: Figure) -> Bbox:
     """Arrange a figure, which then stays so, and return what it needs in inches: most of the time of saving it."""
     from matplotlib import rc_context
 
@@ -58,7 +69,6 @@ def arranged(figure: Figure) -> Bbox:
     return whole
 
 
-def write_figure(figure: Figure, path: Path | IO[bytes], kind: str, whole: Bbox) -> None:
-    """Write an arranged figure, of which so much is needed."""
+def _write(figure: Figure, path: Path | IO[bytes], kind: str, whole: Bbox) -> None:
     undated: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}[kind]
     figure.savefig(path, format=kind, dpi=_DOTS_PER_INCH, metadata=undated, bbox_inches=whole)

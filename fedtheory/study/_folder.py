@@ -4,13 +4,12 @@ import contextlib
 import dataclasses
 import json
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fedtheory._storage import files
-from fedtheory._storage.netcdf import netcdf_content, netcdf_writer
-from fedtheory.study._figures import arranged, write_figure
+from fedtheory._storage.netcdf import netcdf_bytes, netcdf_content
+from fedtheory.study._figures import figure_bytes
 from fedtheory.study._results import Check, Result, Table
 
 __all__ = ["DATA", "Folder"]
@@ -42,18 +41,16 @@ class Folder:
         self, result: Result, figures: Mapping[str, Callable[[Any], Any]], encoding: Mapping[str, Any] | None = None
     ) -> Result:
         """Write what a study found, and its figures; return it with the digests of the files in its metadata."""
-        writers: dict[str, files.Writer] = {
-            DATA: netcdf_writer(result.data, encoding),
-            _TABLE: files.json_writer(result.table._asdict()),
-            _CHECKS: files.json_writer({name: check._asdict() for name, check in result.checks.items()}),
+        content = {
+            DATA: netcdf_bytes(result.data, encoding=encoding),
+            _TABLE: files.json_bytes(result.table._asdict()),
+            _CHECKS: files.json_bytes({name: check._asdict() for name, check in result.checks.items()}),
         }
         for name, draw in figures.items():
-            figure = draw(result.data)
-            whole = arranged(figure)
-            writers |= {
-                f"{name}.{kind}": partial(write_figure, figure, kind=kind, whole=whole) for kind in ("png", "pdf")
+            content |= {
+                f"{name}.{kind}": drawn for kind, drawn in figure_bytes(draw(result.data), "png", "pdf").items()
             }
-        return result._replace(metadata=files.publish(self.path, writers, _METADATA, result.metadata))
+        return result._replace(metadata=files.publish(self.path, content, _METADATA, result.metadata))
 
     def read(self) -> Result:
         """Return what was written.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fedtheory._storage.files import Writer, json_writer, publish
-from fedtheory._storage.netcdf import netcdf_writer
+from fedtheory._storage.files import json_bytes, publish
+from fedtheory._storage.netcdf import netcdf_bytes
 from fedtheory._support.validate import choice
 from fedtheory.statistics import student_mean
 from fedtheory.study import Table
@@ -198,8 +198,8 @@ def published(result: Sweep, folder: Path) -> None:
     ...     sorted(file.name for file in Path(folder).iterdir())
     ['data.nc', 'failures.json', 'summary.json']
     """
-    writers: dict[str, Writer] = {
-        "data.nc": netcdf_writer(result.data),
-        "failures.json": json_writer([failure._asdict() for failure in result.failures]),
+    files = {
+        "data.nc": netcdf_bytes(result.data),
+        "failures.json": json_bytes([failure._asdict() for failure in result.failures]),
     }
-    publish(folder, writers, "summary.json", {"digest": result.digest, "seconds": round(result.seconds, 3)})
+    publish(folder, files, "summary.json", {"digest": result.digest, "seconds": round(result.seconds, 3)})

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fedtheory._storage.files import LOCK, bytes_writer, json_writer, locked, place, read_bytes, read_json, refuse_link
+from fedtheory._storage.files import LOCK, json_bytes, locked, place, read_bytes, read_json, refuse_link
 from fedtheory._storage.releases import release
 from fedtheory.sweeps.grid import Configuration, Grid, canonical
 from fedtheory.sweeps.outcomes import Outcome, from_bytes, to_bytes
@@ -32,7 +32,7 @@ class Store:
 
     def keep(self, configuration: Configuration, outcome: Outcome) -> None:
         """Write a part, whole or not at all; OSError if there is no room for it."""
-        place(self._path(configuration), bytes_writer(to_bytes(outcome, configuration.form)))
+        place(self._path(configuration), to_bytes(outcome, configuration.form))
 
     def kept(self, configuration: Configuration) -> Outcome | None:
         """Return what a part holds, None if there is none; ValueError if it is not whole, or of something else."""
@@ -135,7 +135,7 @@ def opened(folder: Path, header: Mapping[str, Any], *, force: bool = False) -> I
             _empty(folder)
         elif found is not None:
             _refuse_other(folder, found, header)
-        place(folder / HEADER, json_writer(header))
+        place(folder / HEADER, json_bytes(header))
         yield Store(folder)
 
 
