@@ -112,7 +112,7 @@ def plan(
 
 def _is_complete(store: Store | None, one: Configuration) -> bool:
     try:
-        outcome = None if store is None else store.kept(one)
+        outcome = None if store is None else store.load(one)
     except ValueError:  # the sweep will say so
         return False
     return outcome is not None and not outcome.failed

@@ -107,7 +107,7 @@ def sweep(
                 if outcome.refused:
                     raise ValueError(outcome.refused)
                 if store is not None:
-                    store.keep(configuration, outcome)
+                    store.save(configuration, outcome)
                 found[configuration.name] = outcome
                 failures[0] += outcome.failed
                 report(len(found), f"{failures[0]} failed" if failures[0] else "")
@@ -127,7 +127,7 @@ def _kept_of(store: Store | None, grid: Grid) -> dict[str, Outcome]:
     damaged: list[str] = []
     for one in grid:
         try:
-            outcome = None if store is None else store.kept(one)
+            outcome = None if store is None else store.load(one)
         except ValueError as error:
             damaged.append(str(error))
             continue

@@ -30,11 +30,11 @@ class Store:
 
     folder: Path
 
-    def keep(self, configuration: Configuration, outcome: Outcome) -> None:
+    def save(self, configuration: Configuration, outcome: Outcome) -> None:
         """Write a part, whole or not at all; OSError if there is no room for it."""
         place(self._path(configuration), to_bytes(outcome, configuration.form))
 
-    def kept(self, configuration: Configuration) -> Outcome | None:
+    def load(self, configuration: Configuration) -> Outcome | None:
         """Return what a part holds, None if there is none; ValueError if it is not whole, or of something else."""
         path = self._path(configuration)
         try:
@@ -221,8 +221,8 @@ def _differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterato
     yield _unlike("over", ", ".join(found["axes"]), ", ".join(wanted["axes"]))
     yield _unlike("with seeds", found["seeds"]["rule"], wanted["seeds"]["rule"])
     values = {**wanted["axes"], "seed": wanted["seeds"]["numbers"] or []}
-    for name, kept in {**found["axes"], "seed": found["seeds"]["numbers"] or []}.items():
-        yield from (f"with {name} {value}" for value in kept if value not in values[name])
+    for name, earlier in {**found["axes"], "seed": found["seeds"]["numbers"] or []}.items():
+        yield from (f"with {name} {value}" for value in earlier if value not in values[name])
 
 
 def _unlike(what: str, before: str, now: str) -> str:

@@ -10,7 +10,7 @@ import fedtheory as ft
 from fedtheory._storage.provenance import provenance
 from fedtheory.engine import reruns
 from fedtheory.engine.trajectory import Trajectory
-from tests.golden import FOLDER
+from tests.saved_runs import FOLDER
 
 # What decides about bits: the compiler, what it compiles for, and NumPy's random numbers.
 DECISIVE = ("processor", "numba", "numpy")

@@ -17,8 +17,8 @@ MIXED = "FOLDER/data.nc must be the file that was sealed with the others, got di
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    folder = tmp_path_factory.mktemp("perishing")
-    command = [sys.executable, "-m", "tests.perishing", str(folder)]
+    folder = tmp_path_factory.mktemp("interrupted_writes")
+    command = [sys.executable, "-m", "tests.interrupted_writes", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert not done.returncode, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
