@@ -1,6 +1,6 @@
 """Programs that are killed, or find the disk full, while they write: forks of one process, since imports cost seconds.
 
-``python -m tests.interrupted_writes FOLDER`` prints what it saw as JSON, and the tests of this name say what it must be.
+``python -m tests.interrupted_writes FOLDER`` prints what it saw as JSON; the tests of this name say what it must be.
 """
 
 import json
