@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -10,11 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._storage.archives import archive_bytes, archive_content
-from fedtheory._storage.files import sealed, unsealed
 from fedtheory._support.wording import short
 
-__all__ = ["Outcome", "Variable", "from_bytes", "to_bytes", "variables_of"]
+__all__ = ["Outcome", "Variable", "variables_of"]
 
 
 class Variable(NamedTuple):
@@ -121,68 +118,3 @@ def _array(name: str, value: Any) -> npt.NDArray[Any]:
         message = f"{name} must be made of numbers or words, got {short(value)}"
         raise TypeError(message)
     return values
-
-
-def to_bytes(outcome: Outcome, form: str) -> bytes:
-    """Write an outcome, with the canonical form of its configuration, as an archive of arrays (``.npz``).
-
-    Parameters
-    ----------
-    outcome
-        What a configuration found, or its failure.
-    form
-        Its canonical form.
-
-    Returns
-    -------
-    bytes
-        The content of a file.
-
-    Examples
-    --------
-    >>> from_bytes(to_bytes(Outcome(variables_of(2.0)), "{}"))[1].variables["value"].values
-    array(2.)
-    """
-    about = {
-        "form": form,
-        "variables": [[name, list(variable.dims)] for name, variable in outcome.variables.items()],
-        **{name: getattr(outcome, name) for name in ("error", "traceback", "seconds", "made_by")},
-    }
-    arrays = {f"v{i}": variable.values for i, variable in enumerate(outcome.variables.values())}
-    return archive_bytes(about, arrays)
-
-
-def from_bytes(content: bytes) -> tuple[str, Outcome]:
-    """Read the canonical form and the outcome again.
-
-    Parameters
-    ----------
-    content
-        As ``to_bytes`` wrote it.
-
-    Returns
-    -------
-    tuple[str, Outcome]
-        The canonical form of the configuration, and what it found.
-
-    Raises
-    ------
-    ValueError
-        If the archive is truncated, damaged or edited.
-
-    Examples
-    --------
-    >>> from_bytes(to_bytes(Outcome(variables_of(2.0)), "{}"))[0]
-    '{}'
-    """
-    try:
-        # Parts had no seal at first.
-        about, arrays = archive_content(sealed(content) if unsealed(content) is None else content)
-        named = enumerate(about.pop("variables"))
-        variables = {name: Variable(tuple(dims), arrays[f"v{i}"]) for i, (name, dims) in named}
-        form = about.pop("form")
-        outcome = Outcome(variables, **about)
-    except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
-        message = f"a part must be a whole archive, got one that cannot be read ({type(error).__name__})"
-        raise ValueError(message) from error
-    return form, outcome

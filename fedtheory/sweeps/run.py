@@ -13,10 +13,10 @@ from fedtheory._support import validate
 from fedtheory._support.progress import reported
 from fedtheory._support.streams import deaf_to_interrupts
 from fedtheory.sweeps._backends import BACKENDS, Crew, crew, number_of_workers, packed, pinned
+from fedtheory.sweeps._store import Store, header_of, opened
 from fedtheory.sweeps.grid import Configuration, Grid, gridded
 from fedtheory.sweeps.outcomes import Outcome
-from fedtheory.sweeps.results import Sweep, published
-from fedtheory.sweeps.store import Store, SweepWarning, header_of, opened
+from fedtheory.sweeps.results import Sweep, SweepWarning
 from fedtheory.sweeps.work import Work, attempt, work_of
 
 __all__ = ["sweep"]
@@ -117,7 +117,7 @@ def sweep(
                 _work_through(missing, packed(work, backend), lambda: crew(backend, size, scheduler), keep)
         result = Sweep.of(wanted, found, None if store is None else store.folder)
         if store is not None:
-            published(result, store.folder)
+            store.publish(result)
     return result
 
 
