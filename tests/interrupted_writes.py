@@ -53,8 +53,8 @@ def forked(work: Callable[[], Any], *, before: int | None = None, after: float |
 def ended(process: int, reading: int) -> str:
     """Wait for a process; return what it complained of, or ``killed``."""
     status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    with os.fdopen(reading) as said:
-        complaint = re.sub(r"/\S+/(runs|studies)\b", "FOLDER", said.read())
+    with os.fdopen(reading) as complaints:
+        complaint = re.sub(r"/\S+/(runs|studies)\b", "FOLDER", complaints.read())
     return "killed" if status == -signal.SIGKILL else complaint if status == 0 else f"ended with {status}"
 
 

@@ -1,4 +1,4 @@
-"""What is said about where a result was made."""
+"""Where a result was made."""
 
 import hashlib
 import re
@@ -55,10 +55,10 @@ def test_the_commit_is_said_wherever_git_keeps_it_and_in_folders_below(tmp_path,
     _git(tmp_path, "commit", "-m", "first")
     place = state(tmp_path) or tmp_path
     monkeypatch.chdir(place / "folder")
-    told = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
-    assert provenance()["git commit"] == told
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    assert provenance()["git commit"] == commit
     (place / "folder" / "file").write_text("two")
-    assert provenance()["git commit"] == f"{told}-dirty"
+    assert provenance()["git commit"] == f"{commit}-dirty"
 
 
 def test_the_folder_that_one_works_in_runs_nothing(tmp_path, monkeypatch):

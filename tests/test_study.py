@@ -335,7 +335,7 @@ def test_data_that_would_be_blown_up_when_they_are_read_are_refused(tmp_path):
 
 def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys):
     study.main(TOY, ["--quick", "--output", str(tmp_path)])
-    told = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr().out.splitlines()
 
     def refuse(*_):
         raise AssertionError
@@ -350,7 +350,7 @@ def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys):
     study.main(today, ["--show", str(tmp_path)])
     shown = capsys.readouterr().out.splitlines()
     assert shown[0] == "money"
-    assert shown[1:3] == told[1:3]
+    assert shown[1:3] == printed[1:3]
     assert shown[-1].startswith("1 of 1 checks hold; computed in ")
     assert shown[-1].endswith(f" s, stored in {tmp_path}")
     assert [data["heads"].size for data in drawn] == [TOY.quick.num_throws]

@@ -79,20 +79,20 @@ def _repository(folder: Path) -> tuple[Path, Path, Path] | None:
 
 
 def _head(own: Path, common: Path) -> str:
-    said = (own / "HEAD").read_text(encoding="utf-8").strip()
-    name = said.removeprefix("ref: ")
-    if name != said:
+    content = (own / "HEAD").read_text(encoding="utf-8").strip()
+    name = content.removeprefix("ref: ")
+    if name != content:
         packed = common / "packed-refs"
         known = [place / name for place in (own, common) if (place / name).is_file()]
         if known:
-            said = known[0].read_text(encoding="utf-8").strip()
+            content = known[0].read_text(encoding="utf-8").strip()
         elif packed.is_file():
             lines = packed.read_text(encoding="utf-8").splitlines()
-            said = next((line.split()[0] for line in lines if line.endswith(f" {name}")), "")
-    if not re.fullmatch("[0-9a-f]{40}", said):
-        message = f"HEAD must be a commit, got {said[:60]!r}"
+            content = next((line.split()[0] for line in lines if line.endswith(f" {name}")), "")
+    if not re.fullmatch("[0-9a-f]{40}", content):
+        message = f"HEAD must be a commit, got {content[:60]!r}"
         raise ValueError(message)
-    return said
+    return content
 
 
 def _is_dirty(folder: Path, root: Path, own: Path, common: Path, commit: str) -> bool:

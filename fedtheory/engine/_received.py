@@ -59,8 +59,10 @@ def settings_of(saved: Trajectory, function: Callable[..., Any], given: Mapping[
             _refuse_strange(name, part)
         found = {name: restored(part, arrays) for name, part in form.items() if is_restorable(part)} | dict(given)
     except Exception as error:  # classes of fedtheory say what is wrong with their fields, and Python what else is
-        said = plain(" ".join(str(error).split()))
-        message = said if isinstance(error, ValueError) else f"a recipe must be one that fedtheory wrote, got {said}"
+        problem = plain(" ".join(str(error).split()))
+        message = (
+            problem if isinstance(error, ValueError) else f"a recipe must be one that fedtheory wrote, got {problem}"
+        )
         raise ValueError(message) from error
     if set(form) <= set(found):
         _refuse_other_sizes(saved, found)
@@ -135,7 +137,9 @@ def _most_steps(local_steps: Any, clients: int) -> Any:
     return steps.max() if steps.size and steps.dtype.kind in "iu" else 0  # fedavg says what is wrong with others
 
 
-def _same(name: str, said: Any, recorded: Any) -> None:
-    if said != recorded:
-        message = f"a recipe must have the sizes of the records, got {short(said)} as {name}, and records of {recorded}"
+def _same(name: str, asked: Any, recorded: Any) -> None:
+    if asked != recorded:
+        message = (
+            f"a recipe must have the sizes of the records, got {short(asked)} as {name}, and records of {recorded}"
+        )
         raise ValueError(message)

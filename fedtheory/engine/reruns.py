@@ -46,7 +46,7 @@ class Rerun:
     def __repr__(self) -> str:
         rows = {"differs": "; ".join(self.differences), "since then": "; ".join(self.changes)}
         title = "Rerun: the same bits" if self.identical else "Rerun: other bits"
-        return Summary(title, {name: said for name, said in rows.items() if said}).text
+        return Summary(title, {name: text for name, text in rows.items() if text}).text
 
 
 def rerun(

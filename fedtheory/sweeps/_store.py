@@ -86,7 +86,7 @@ def part_content(content: bytes) -> tuple[str, Outcome]:
 
 
 def header_of(work: Work, grid: Grid) -> dict[str, Any]:
-    """Return what a sweep is told by: what is run, over what, with which seeds, by which version."""
+    """Return what a sweep is known by: what is run, over what, with which seeds, by which version."""
     return {
         "sweep": work.identity,
         "axes": {name: [canonical(value) for value in values] for name, values in grid.axes.items()},
@@ -100,8 +100,8 @@ def header_of(work: Work, grid: Grid) -> dict[str, Any]:
 def opened(folder: Path, header: Mapping[str, Any], *, force: bool = False) -> Iterator[Store]:
     """Lock a folder for this sweep and write its header, or refuse.
 
-    A folder in which the same sweep was begun is gone on with, also over a grid that has grown; in one with another sweep
-    ``force`` begins anew.
+    A folder in which the same sweep was begun is gone on with, also over a grid that has grown; ``force`` begins anew
+    where another sweep was.
 
     Raises
     ------
