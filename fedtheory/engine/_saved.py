@@ -5,8 +5,10 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fedtheory._storage.files import OtherFileError, read_bytes, sealed, unsealed
-from fedtheory._storage.netcdf import netcdf_bytes, netcdf_content
+from fedtheory._storage.netcdf import Arrays, netcdf_arrays, netcdf_bytes
 from fedtheory._storage.recipes import Recipe, arrays_of
 from fedtheory._support.wording import plain
 from fedtheory.engine.contract import RECORDS
@@ -48,9 +50,9 @@ def read(path: Path) -> dict[str, Any]:
     try:
         content = read_bytes(path)
         whole = unsealed(content)
-        data, groups = netcdf_content(content if whole is None else whole)
+        data = netcdf_arrays(content if whole is None else whole)
         _refuse_other_form(data.attrs.get("form"), is_sealed=whole is not None)
-        fields = _fields(data) | {"recipe": _recipe(groups[_GROUP]) if _GROUP in groups else None}
+        fields = _fields(data) | {"recipe": _recipe(data.groups[_GROUP]) if _GROUP in data.groups else None}
     except Exception as error:  # whatever HDF5, JSON and Python say of bytes that somebody else may have made
         why = str(error) if isinstance(error, OtherFileError) else f"which cannot be read: {error}"
         message = f"path must be the file of a run, got {path}, {plain(' '.join(why.split()))}"
@@ -72,13 +74,13 @@ def _refuse_other_form(form: Any, *, is_sealed: bool) -> None:
         raise OtherFileError(message)
 
 
-def _fields(data: Any) -> dict[str, Any]:
+def _fields(data: Arrays) -> dict[str, Any]:
     for name in _NEEDED:
-        if name not in data.variables:
+        if name not in data.arrays:
             message = f"in which {name} is missing"
             raise OtherFileError(message)
     rounds, counts, diverged_at = (_numbers(data, name, "i") for name in _NEEDED[:3])
-    records = {name: _numbers(data, name, "if") for name in RECORDS if name in data.variables}
+    records = {name: _numbers(data, name, "if") for name in RECORDS if name in data.arrays}
     shape = (*counts.shape[:1], *rounds.shape)
     fitting = [
         values.shape[:2] == shape and values.ndim == 2 + len(RECORDS[name].shape) for name, values in records.items()
@@ -86,14 +88,14 @@ def _fields(data: Any) -> dict[str, Any]:
     if (rounds.ndim, counts.ndim, diverged_at.shape) != (1, 2, counts.shape[:1]) or not all((*fitting, *shape)):
         message = "whose records are of different sizes"
         raise OtherFileError(message)
-    config = json.loads(data["config"].item())
+    config = json.loads(str(data.arrays["config"]))
     return {
         "rounds": rounds, "records": records, "counts": counts, "diverged_at": diverged_at,
         "config": {str(name): value for name, value in config.items()},
     }  # fmt: skip
 
 
-def _recipe(data: Any) -> Recipe:
+def _recipe(data: Arrays) -> Recipe:
     about = json.loads(data.attrs["about"])
     form, made_by = about["form"], about["made_by"]
     if isinstance(form, dict) and isinstance(made_by, dict) and all(isinstance(v, str) for v in made_by.values()):
@@ -104,8 +106,8 @@ def _recipe(data: Any) -> Recipe:
     raise OtherFileError(message)
 
 
-def _numbers(data: Any, name: str, kinds: str) -> Any:
-    values = data.variables[name].values
+def _numbers(data: Arrays, name: str, kinds: str) -> Any:
+    values = np.asarray(data.arrays[name])
     if values.dtype.kind not in kinds:
         message = f"in which {name} is not an array of numbers"
         raise OtherFileError(message)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory._storage import files
-from fedtheory._storage.netcdf import netcdf_bytes, netcdf_content
+from fedtheory._storage.netcdf import netcdf_bytes, netcdf_data
 from fedtheory.study._figures import figure_bytes
 from fedtheory.study._results import Check, Result, Table
 
@@ -41,15 +41,17 @@ class Folder:
         self, result: Result, figures: Mapping[str, Callable[[Any], Any]], encoding: Mapping[str, Any] | None = None
     ) -> Result:
         """Write what a study found, and its figures; return it with the digests of the files in its metadata."""
+        pictures = {
+            f"{name}.{kind}": picture
+            for name, draw in figures.items()
+            for kind, picture in figure_bytes(draw(result.data), "png", "pdf").items()
+        }
         content = {
             DATA: netcdf_bytes(result.data, encoding=encoding),
             _TABLE: files.json_bytes(result.table._asdict()),
             _CHECKS: files.json_bytes({name: check._asdict() for name, check in result.checks.items()}),
+            **pictures,
         }
-        for name, draw in figures.items():
-            content |= {
-                f"{name}.{kind}": drawn for kind, drawn in figure_bytes(draw(result.data), "png", "pdf").items()
-            }
         return result._replace(metadata=files.publish(self.path, content, _METADATA, result.metadata))
 
     def read(self) -> Result:
@@ -62,7 +64,7 @@ class Folder:
         """
         try:
             metadata, content = files.published(self.path, _METADATA)
-            data, _ = netcdf_content(content[DATA])
+            data = netcdf_data(content[DATA])
             table, checks = json.loads(content[_TABLE]), json.loads(content[_CHECKS])
             return Result(data, Table(**table), {name: Check(**check) for name, check in checks.items()}, metadata)
         except FileNotFoundError as error:

@@ -218,8 +218,8 @@ def produce(
     ...     load(folder).table.rows, sorted(found.metadata["files"])
     ([{'sum': 70.0}], ['checks.json', 'data.nc', 'table.json'])
     """
-    place = Folder(Path(folder))
-    with place.reserved(plain_config(config), force=force):
+    wanted, place = plain_config(config), Folder(Path(folder))
+    with place.reserved(wanted, force=force):
         return place.write(_answer(study, config, progress), study.figures)
 
 
