@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import Any
 
 from fedtheory import study
-from fedtheory._storage.files import json_writer, netcdf_writer, publish
-from fedtheory.study._folder import CHECKS, DATA, METADATA, TABLE, plain_config
+from fedtheory.study._folder import DATA, Folder
+from fedtheory.study.scripts import plain_config
 
 ROOT = Path(__file__).parent.parent
 STORED = ROOT / "docs" / "full_size"
@@ -34,16 +34,7 @@ def store(folder: Path) -> Path:
     metadata = {key: value for key, value in found.metadata.items() if key != "files"}
     target = STORED / name
     target.mkdir(parents=True, exist_ok=True)
-    publish(
-        target,
-        {
-            DATA: netcdf_writer(found.data, encoding=_packed(found.data)),
-            TABLE: json_writer(found.table._asdict()),
-            CHECKS: json_writer({check: held._asdict() for check, held in found.checks.items()}),
-        },
-        METADATA,
-        metadata,
-    )
+    Folder(target).write(found._replace(metadata=metadata), {}, _packed(found.data))
     size = (target / DATA).stat().st_size
     if size > _LARGEST:
         shutil.rmtree(target)

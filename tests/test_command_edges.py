@@ -26,7 +26,7 @@ from fedtheory._commands.documents import numbers
 from fedtheory._commands.parsing import parser_of_commands
 from fedtheory.sweeps.grid import gridded
 from fedtheory.sweeps.plans import Plan
-from fedtheory.sweeps.store import SweepWarning
+from fedtheory.sweeps.results import SweepWarning
 from fedtheory.verification import catalogue
 from fedtheory.verification.claims import KINDS
 from tests.environment import ROOT

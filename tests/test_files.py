@@ -5,16 +5,15 @@ import io
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
 
 import pytest
 from rich.console import Console
 
 import fedtheory as ft
 from fedtheory._storage import files
-from fedtheory._storage.files import bytes_writer, deliver, hold, place, publish, sealed, unsealed
+from fedtheory._storage.files import deliver, locked, place, publish, sealed, unsealed
 from fedtheory._support import progress
-from fedtheory.study._folder import reserved
+from fedtheory.study._folder import Folder
 
 
 @pytest.mark.parametrize("has_links", [True, False])
@@ -25,14 +24,14 @@ def test_a_new_file_gets_its_name_whole(tmp_path: Path, monkeypatch: pytest.Monk
             raise OSError(errno.EPERM, "no second names here")
 
         monkeypatch.setattr(os, "link", refuse)
-    place(tmp_path / "new", bytes_writer(b"first"), new=True)
+    place(tmp_path / "new", b"first", new=True)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"new": b"first"}
 
 
 def test_of_two_who_ask_for_a_new_file_one_gets_it(tmp_path: Path) -> None:
-    place(tmp_path / "new", bytes_writer(b"first"), new=True)
+    place(tmp_path / "new", b"first", new=True)
     with pytest.raises(FileExistsError, match=r"new must be a new file, got one that was written meanwhile"):
-        place(tmp_path / "new", bytes_writer(b"second"), new=True)
+        place(tmp_path / "new", b"second", new=True)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"new": b"first"}
 
 
@@ -40,13 +39,15 @@ def test_of_two_who_ask_for_a_new_file_one_gets_it(tmp_path: Path) -> None:
     ("number", "sentence"),
     [(errno.ENOSPC, r"must have room for new\.nc, got No space"), (errno.EIO, r"the disk is gone")],
 )
-def test_what_a_disk_refuses_is_said_and_leaves_nothing(tmp_path: Path, number: int, sentence: str) -> None:
-    def write(stream: IO[bytes]) -> None:
-        stream.write(b"half")
+def test_what_a_disk_refuses_is_said_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, sentence: str
+) -> None:
+    def refuse(_: int) -> None:
         raise OSError(number, "the disk is gone")
 
+    monkeypatch.setattr(os, "fsync", refuse)
     with pytest.raises(OSError, match=sentence) as refusal:
-        place(tmp_path / "new.nc", write)
+        place(tmp_path / "new.nc", b"half")
     assert (refusal.value.errno, list(tmp_path.iterdir())) == (number, [])
 
 
@@ -90,8 +91,8 @@ def save_in(path: Path) -> None:
 
 
 WRITERS: dict[str, Callable[[Path], object]] = {
-    "place": lambda path: place(path, bytes_writer(b"new")),
-    "publish": lambda path: publish(path.parent, {path.name: bytes_writer(b"new")}, "seal.json", {}),
+    "place": lambda path: place(path, b"new"),
+    "publish": lambda path: publish(path.parent, {path.name: b"new"}, "seal.json", {}),
     "checkpoint": run_into,
     "run": save_in,
 }
@@ -112,7 +113,7 @@ def sweep_into(folder: Path) -> None:
 
 
 def study_into(folder: Path) -> None:
-    with reserved(folder, {}, force=False):
+    with Folder(folder).reserved({}, force=False):
         pass
 
 
@@ -134,8 +135,8 @@ def test_a_lock_that_becomes_a_link_when_it_was_looked_at_is_refused(
 ) -> None:
     lead_to(tmp_path / "own", tmp_path / ".lock")
     monkeypatch.setattr(Path, "is_symlink", lambda path: False)
-    with pytest.raises(OSError, match="symbolic links"):
-        hold(tmp_path / ".lock")
+    with pytest.raises(OSError, match="symbolic links"), locked(tmp_path, "only one may write into"):
+        pass
     assert not (tmp_path / "own").exists()
 
 
@@ -150,9 +151,9 @@ def test_parts_of_a_sweep_that_lead_elsewhere_are_refused(tmp_path: Path) -> Non
 
 def test_a_file_that_somebody_named_is_whole_and_a_device_stays_one(tmp_path: Path) -> None:
     lead_to(tmp_path / "file", tmp_path / "link")
-    deliver(tmp_path / "link", bytes_writer(b"new"))
+    deliver(tmp_path / "link", b"new")
     assert ((tmp_path / "link").is_symlink(), (tmp_path / "file").read_bytes()) == (True, b"new")
-    deliver(Path(os.devnull), bytes_writer(b"new"))
+    deliver(Path(os.devnull), b"new")
     assert not Path(os.devnull).is_file()
 
 

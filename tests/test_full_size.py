@@ -8,7 +8,7 @@ import pytest
 import xarray
 
 from fedtheory import study
-from fedtheory.study._folder import plain_config
+from fedtheory.study.scripts import plain_config
 from tests.environment import ROOT
 from tests.quick_studies import SCRIPTS, loaded, quick_result
 

@@ -92,7 +92,7 @@ def in_shell(command: list[str], redirected: str) -> "subprocess.CompletedProces
     [
         read_idx,
         files.read_json,
-        files.digest,
+        files.read_bytes,
         ft.rerun,
         lambda path: ft.fedavg(FED, ft.selection.Full(), num_rounds=2, step_size=0.1, checkpoint=path),
     ],

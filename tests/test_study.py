@@ -1,5 +1,6 @@
 """The harness of the studies, tried with a toy study."""
 
+import hashlib
 import json
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 
 from fedtheory import study
 from fedtheory._support.console import first_sentence
-from fedtheory.study._folder import plain_config, restored
+from fedtheory.study.scripts import config_again, plain_config
 
 mpl.use("Agg")
 
@@ -264,11 +265,11 @@ def test_ctrl_c_ends_a_study_with_130_and_one_line(tmp_path, capsys):
 
 def test_a_configuration_is_made_again_from_what_json_keeps_of_it():
     config = Dice((4, 5, 6), (("b", 0.25), ("c", 1.0)), Coins(7, 8))
-    assert restored(Dice(), plain_config(config)) == config
+    assert config_again(Dice(), plain_config(config)) == config
     with pytest.raises(
         ValueError, match=r"results must be of this study with these parameters, got some that differ in coins"
     ):
-        restored(Dice(), {"faces": [], "pairs": []})
+        config_again(Dice(), {"faces": [], "pairs": []})
 
 
 def test_stored_results_are_answered_again_from_their_folder_alone(tmp_path, capsys):
@@ -319,9 +320,22 @@ def test_a_seal_that_is_none_is_refused(tmp_path):
             study.load(tmp_path)
 
 
+def test_data_that_would_be_blown_up_when_they_are_read_are_refused(tmp_path):
+    import h5py
+
+    study.produce(TOY, TOY.quick, tmp_path)
+    with h5py.File(tmp_path / "data.nc", "a") as opened:
+        opened.create_dataset("more", shape=(10**12,), dtype="f8", chunks=(10**6,), compression="gzip")
+    metadata = json.loads((tmp_path / "metadata.json").read_text())
+    metadata["files"]["data.nc"] = hashlib.sha256((tmp_path / "data.nc").read_bytes()).hexdigest()
+    (tmp_path / "metadata.json").write_text(json.dumps(metadata))
+    with pytest.raises(ValueError, match=r"got a data\.nc, in which more is not an array that is all there"):
+        study.load(tmp_path)
+
+
 def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys):
     study.main(TOY, ["--quick", "--output", str(tmp_path)])
-    told = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr().out.splitlines()
 
     def refuse(*_):
         raise AssertionError
@@ -336,7 +350,7 @@ def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys):
     study.main(today, ["--show", str(tmp_path)])
     shown = capsys.readouterr().out.splitlines()
     assert shown[0] == "money"
-    assert shown[1:3] == told[1:3]
+    assert shown[1:3] == printed[1:3]
     assert shown[-1].startswith("1 of 1 checks hold; computed in ")
     assert shown[-1].endswith(f" s, stored in {tmp_path}")
     assert [data["heads"].size for data in drawn] == [TOY.quick.num_throws]

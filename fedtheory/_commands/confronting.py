@@ -6,7 +6,7 @@ from pathlib import Path
 from fedtheory._commands.arguments import given
 from fedtheory._commands.refusals import one_of, refuse, writable
 from fedtheory._commands.showing import write_pairs
-from fedtheory._storage.files import deliver, json_writer
+from fedtheory._storage.files import deliver, json_bytes
 from fedtheory._support.console import show_table
 from fedtheory.verification import catalogue
 
@@ -30,5 +30,5 @@ def confront_worst(name: str, rest: Sequence[str], target: Path | None, *, force
     write_pairs([("bound", name), ("source", str(bounds[name].statement)), *remark])
     show_table(found.rows())
     if target is not None:
-        deliver(target, json_writer(instance))
+        deliver(target, json_bytes(instance))
     return 0

@@ -1,11 +1,11 @@
 """``sweep``: a study over a grid of its parameters."""
 
 import argparse
+import io
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +136,8 @@ def _draw(found: Sweep, variable: str | None) -> bool:
         found.plot(axes, variable)
         legend_below(figure)
         for kind in ("png", "pdf"):
-            place(Path(found.folder) / f"sweep.{kind}", partial(save_figure, figure, kind=kind))
+            content = io.BytesIO()
+            save_figure(figure, content, kind)
+            place(Path(found.folder) / f"sweep.{kind}", content.getvalue())
         plt.close(figure)
     return True

@@ -9,7 +9,7 @@ from fedtheory._commands.background import in_background
 from fedtheory._commands.documents import document, print_json
 from fedtheory._commands.origins import own_claims
 from fedtheory._commands.refusals import mention_processors, refuse, writable
-from fedtheory._storage.files import bytes_writer, deliver, json_writer
+from fedtheory._storage.files import deliver, json_bytes
 from fedtheory._support.console import live_progress, say, show_table, warn
 from fedtheory.verification._evidence import after_hunts
 from fedtheory.verification.catalogue import select_claims
@@ -104,7 +104,7 @@ def _report(
         show_table(console_rows(found), caption=summary(found))
     say(*notes(found))
     if target is not None:
-        deliver(target, json_writer(content))
+        deliver(target, json_bytes(content))
 
 
 def _write_page(verdicts: Sequence[Verdict], content: Mapping[str, Any], target: Path) -> None:
@@ -118,4 +118,4 @@ def _write_page(verdicts: Sequence[Verdict], content: Mapping[str, Any], target:
     }
     told = {name.replace("_", " "): value for name, value in {**header, **content["machine"]}.items()}
     page = html_report(verdicts, told)
-    deliver(target, bytes_writer(page.encode("utf-8")))
+    deliver(target, page.encode("utf-8"))

@@ -1,11 +1,44 @@
-"""Whether two arrays are the same to the bit, and how far they are apart if not."""
+"""Whether two values are the same to the bit, by a digest or side by side, and how far arrays are apart if not."""
 
+import hashlib
+import inspect
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["difference", "unlike"]
+__all__ = ["data_differences", "difference", "digest_of", "unlike"]
+
+
+def digest_of(value: Any) -> str:
+    """SHA-256 of numbers, words, arrays, and tuples of these, and of functions by what they do.
+
+    >>> digest_of((1, np.array([0.5]))) == digest_of((1, np.array([0.5])))
+    True
+    >>> digest_of(lambda x: x + 1) == digest_of(lambda x: x + 2)
+    False
+    """
+    digest = hashlib.sha256()
+    _absorb(digest, value)
+    return digest.hexdigest()
+
+
+def _absorb(digest: Any, value: Any) -> None:
+    if isinstance(value, np.ndarray):
+        digest.update(f"{value.dtype.str}{value.shape}".encode())
+        digest.update(np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, tuple | list):
+        digest.update(f"{len(value)}(".encode())
+        for part in value:
+            _absorb(digest, part)
+    elif callable(value):
+        # Its text is not the same in every process; what it does is compared instead.
+        code = getattr(value, "py_func", value)
+        code = code.__code__ if inspect.isfunction(code) else type(code).__call__.__code__
+        constants = [constant for constant in code.co_consts if isinstance(constant, int | float | str)]
+        digest.update(f"{code.co_name}{code.co_code.hex()}{constants}".encode())
+    else:
+        digest.update(f"{value!r};".encode())
 
 
 def unlike(then: Any, now: Any) -> npt.NDArray[np.bool_]:
@@ -38,3 +71,28 @@ def difference(name: str, then: Any, now: Any, since: str = "") -> str:
     pair = np.asarray(then[other], dtype=np.float64), np.asarray(now[other], dtype=np.float64)
     largest = float(np.max(np.abs(pair[0] - pair[1]) / np.maximum(np.abs(pair[0]), np.abs(pair[1]))))
     return f"{name} differs{since}, by at most {largest:.1e} of its size"
+
+
+def data_differences(then: Any, now: Any) -> list[str]:
+    """Say in which variables two data sets differ.
+
+    >>> import xarray
+    >>> one, other = (xarray.Dataset({"gap": ("round", [1.0, end])}) for end in (2.0, 2.5))
+    >>> data_differences(one, other)
+    ['gap differs, by at most 2.0e-01 of its size']
+    >>> data_differences(one, xarray.Dataset())
+    ['gap is in one of them only']
+    """
+    found = [
+        f"{name} is in one of them only" for name in sorted({*map(str, then.variables)} ^ {*map(str, now.variables)})
+    ]
+    for name in then.variables:
+        if name in now.variables:
+            found.append(difference(str(name), _values(then[name]), _values(now[name])))
+    return list(filter(None, found))
+
+
+def _values(variable: Any) -> Any:
+    # What was a word is an object after it was read.
+    values = np.asarray(variable.values)
+    return values.astype(str) if values.dtype.kind in "OSU" else values

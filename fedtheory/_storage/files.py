@@ -3,65 +3,85 @@
 import contextlib
 import errno
 import hashlib
-import io
 import json
 import os
 import stat
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from fedtheory._support.streams import regular
-
 __all__ = [
-    "Writer",
-    "bytes_writer",
+    "LOCK",
+    "OtherFileError",
     "deliver",
-    "digest",
-    "hold",
-    "json_writer",
-    "netcdf_bytes",
-    "netcdf_writer",
+    "json_bytes",
+    "locked",
     "place",
     "publish",
+    "published",
+    "read_bytes",
     "read_json",
     "refuse_link",
-    "same_files",
+    "regular",
     "sealed",
     "unsealed",
     "writable",
 ]
 
-Writer = Callable[[IO[bytes]], None]
+
+class OtherFileError(ValueError):
+    """Why a file is not what it should be, in words that follow its name."""
+
+
+LOCK = ".lock"
 
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _SEAL = b"\nsealed by fedtheory, sha256 "
 
 
-def publish(folder: Path, writers: Mapping[str, Writer], seal: str, sealed: Mapping[str, Any]) -> dict[str, Any]:
+def publish(folder: Path, files: Mapping[str, bytes], seal: str, sealed: Mapping[str, Any]) -> dict[str, Any]:
     """Write every file under a temporary name in the folder, flush it to the disk, and rename them all.
 
     The file ``seal`` comes last and holds ``sealed`` together with the digests of the others; it is returned.
     """
     waiting: dict[str, Path] = {}
     try:
-        for name, write in writers.items():
+        about = {**sealed, "files": {name: _digest(content) for name, content in files.items()}}
+        for name, content in {**files, seal: json_bytes(about)}.items():
             waiting[name] = _partial(folder, name)
-            _flushed(waiting[name], write)
-        content = {**sealed, "files": {name: digest(path) for name, path in waiting.items()}}
-        waiting[seal] = _partial(folder, seal)
-        _flushed(waiting[seal], json_writer(content))
+            _flushed(waiting[name], content)
         for name, path in waiting.items():
             path.replace(folder / name)
     finally:
         for path in waiting.values():
             path.unlink(missing_ok=True)
-    return content
+    return about
 
 
-def place(path: Path, write: Writer, *, new: bool = False) -> None:
+def published(folder: Path, seal: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return what a seal holds, and the files that were written with it.
+
+    Raises
+    ------
+    ValueError
+        If one of them is not what it was.
+    """
+    content = read_json(folder / seal)
+    files = {name: read_bytes(folder / name) for name in content["files"]}
+    for name, expected in content["files"].items():
+        if _digest(files[name]) != expected:
+            message = f"{folder / name} must be the file that was sealed with the others, got different content"
+            raise ValueError(message)
+    return content, files
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def place(path: Path, content: bytes, *, new: bool = False) -> None:
     """Write one file under a temporary name beside it, flush it to the disk, and rename it.
 
     Raises
@@ -71,7 +91,7 @@ def place(path: Path, write: Writer, *, new: bool = False) -> None:
     """
     waiting = _partial(path.parent, path.name)
     try:
-        _flushed(waiting, write)
+        _flushed(waiting, content)
         if new:
             _take_name(waiting, path)
         else:
@@ -80,14 +100,14 @@ def place(path: Path, write: Writer, *, new: bool = False) -> None:
         waiting.unlink(missing_ok=True)
 
 
-def deliver(path: Path, write: Writer) -> None:
+def deliver(path: Path, content: bytes) -> None:
     """Write a file that somebody named: whole or not at all, but straight into a device or a pipe."""
     if path.exists() and not path.is_file():
         with path.open("wb") as stream:
-            write(stream)
+            stream.write(content)
     else:
         # A link that was named is meant to lead where it does.
-        place(path.resolve(), write)
+        place(path.resolve(), content)
 
 
 def _take_name(waiting: Path, path: Path) -> None:
@@ -100,16 +120,30 @@ def _take_name(waiting: Path, path: Path) -> None:
         waiting.replace(path)
 
 
-def hold(path: Path) -> IO[str]:
-    """Open a file and lock it; whatever holds the lock loses it when the file is closed or its process ends.
+@contextlib.contextmanager
+def locked(folder: Path, only_one: str) -> Iterator[None]:
+    """Keep a folder for this process, which loses it when it ends; what a killed one left half written is removed.
 
     Raises
     ------
-    BlockingIOError
-        If another process holds it, whose number is the ``strerror``.
     FileExistsError
-        If what has the name is a link, or no plain file: a folder from somebody else may lead anywhere.
+        If another process keeps it, in a sentence that begins with the words that are given; or if what has the name of
+        the lock is a link, or no plain file: a folder from somebody else may lead anywhere.
     """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        lock = _locked_file(folder / LOCK)
+    except BlockingIOError as error:
+        message = f"{only_one} {folder}, got a second one beside process {error.strerror}"
+        raise FileExistsError(message) from error
+    with lock:
+        for unfinished in folder.glob(".*.partial"):
+            unfinished.unlink()
+        yield
+
+
+def _locked_file(path: Path) -> IO[str]:
+    """Open a file and lock it; BlockingIOError if another process holds it, whose number is the ``strerror``."""
     lock = _opened_itself(path)
     try:
         if sys.platform == "win32":
@@ -182,10 +216,10 @@ def _opened_new(path: Path) -> IO[bytes]:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _not_followed(), 0o666), "wb")
 
 
-def _flushed(path: Path, write: Writer) -> None:
+def _flushed(path: Path, content: bytes) -> None:
     try:
         with _opened_new(path) as stream:
-            write(stream)
+            stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
     except OSError as error:
@@ -196,38 +230,10 @@ def _flushed(path: Path, write: Writer) -> None:
         raise OSError(error.errno, message) from error
 
 
-def bytes_writer(content: bytes) -> Writer:
-    """Return what writes bytes."""
-
-    def write(stream: IO[bytes]) -> None:
-        stream.write(content)
-
-    return write
-
-
-def netcdf_writer(data: Any, encoding: Mapping[str, Any] | None = None) -> Writer:
-    """Return what writes a data set as netCDF, in the encoding of xarray."""
-    return bytes_writer(netcdf_bytes(data, encoding=encoding))
-
-
-def netcdf_bytes(
-    data: Any, groups: Mapping[str, Any] | None = None, encoding: Mapping[str, Any] | None = None
-) -> bytes:
-    """Return a data set as netCDF, with others in groups of it.
-
-    The file is made in memory: on a full disk the HDF5 library does not complain, it ends the process.
-    """
-    content = io.BytesIO()
-    data.to_netcdf(content, engine="h5netcdf", encoding=encoding)
-    for name, more in (groups or {}).items():
-        more.to_netcdf(content, engine="h5netcdf", mode="a", group=name)
-    return content.getvalue()
-
-
-def json_writer(value: Any) -> Writer:
-    """Return what writes a value as JSON; NumPy scalars become numbers."""
+def json_bytes(value: Any) -> bytes:
+    """Return a value as JSON; NumPy scalars become numbers."""
     text = json.dumps(value, indent=2, default=lambda number: number.item()) + "\n"
-    return bytes_writer(text.encode("utf-8"))
+    return text.encode("utf-8")
 
 
 def sealed(content: bytes) -> bytes:
@@ -238,7 +244,7 @@ def sealed(content: bytes) -> bytes:
     >>> unsealed(sealed(b"content")), unsealed(b"content")
     (b'content', None)
     """
-    return content + _SEAL + hashlib.sha256(content).hexdigest().encode()
+    return content + _SEAL + _digest(content).encode()
 
 
 def unsealed(content: bytes) -> bytes | None:
@@ -246,36 +252,42 @@ def unsealed(content: bytes) -> bytes | None:
 
     Raises
     ------
-    ValueError
+    OtherFileError
         If it is not what was sealed.
 
     >>> unsealed(sealed(b"content").replace(b"content", b"contend"))
     Traceback (most recent call last):
-    ValueError: it is not what was sealed
+    fedtheory._storage.files.OtherFileError: which is not what was written: it was damaged or edited
     """
     length = len(_SEAL) + 2 * hashlib.sha256().digest_size
     whole, seal = content[:-length], content[-length:]
     if not seal.startswith(_SEAL):
         return None
     if seal != sealed(whole)[-length:]:
-        message = "it is not what was sealed"
-        raise ValueError(message)
+        message = "which is not what was written: it was damaged or edited"
+        raise OtherFileError(message)
     return whole
 
 
 def read_json(path: Path) -> Any:
     """Return the content of a JSON file."""
-    return json.loads(regular(path).read_text(encoding="utf-8"))
+    return json.loads(read_bytes(path))
 
 
-def digest(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
-    return hashlib.sha256(regular(path).read_bytes()).hexdigest()
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file."""
+    return regular(path).read_bytes()
 
 
-def same_files(folder: Path, digests: Mapping[str, str]) -> None:
-    """Raise ValueError unless every file of the folder has the digest it was sealed with."""
-    for name, expected in digests.items():
-        if digest(folder / name) != expected:
-            message = f"{folder / name} must be the file that was sealed with the others, got different content"
+def regular(path: Path) -> Path:
+    """Return the path of a file to read; a pipe or a device, on which reading may wait for ever, is refused.
+
+    What does not exist is left to whoever opens it.
+    """
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            kind = "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
+            message = f"{path} must be a regular file, got {kind}"
             raise ValueError(message)
+    return path

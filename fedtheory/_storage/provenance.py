@@ -10,12 +10,12 @@ from pathlib import Path
 
 from fedtheory._storage.releases import made_by
 
-__all__ = ["changes", "surroundings"]
+__all__ = ["changes", "provenance"]
 
-_PATIENCE = 5.0
+_TIMEOUT = 5.0
 
 
-def surroundings(*libraries: str) -> dict[str, str]:
+def provenance(*libraries: str) -> dict[str, str]:
     """Return versions of fedtheory, Python, NumPy, SciPy, Numba and more libraries, the machine, and the git commit.
 
     The commit is that of the working directory, with ``-dirty`` where files differ from it, and missing where there is
@@ -36,7 +36,7 @@ def surroundings(*libraries: str) -> dict[str, str]:
 
 
 def changes(then: dict[str, str], now: dict[str, str]) -> tuple[str, ...]:
-    """Say what differs between two surroundings, one sentence each.
+    """Say what differs between two provenances, one sentence each.
 
     >>> changes({"numpy": "2.0", "python": "3.11"}, {"numpy": "2.1", "python": "3.11"})
     ('numpy was 2.0, is 2.1',)
@@ -79,20 +79,20 @@ def _repository(folder: Path) -> tuple[Path, Path, Path] | None:
 
 
 def _head(own: Path, common: Path) -> str:
-    said = (own / "HEAD").read_text(encoding="utf-8").strip()
-    name = said.removeprefix("ref: ")
-    if name != said:
+    content = (own / "HEAD").read_text(encoding="utf-8").strip()
+    name = content.removeprefix("ref: ")
+    if name != content:
         packed = common / "packed-refs"
         known = [place / name for place in (own, common) if (place / name).is_file()]
         if known:
-            said = known[0].read_text(encoding="utf-8").strip()
+            content = known[0].read_text(encoding="utf-8").strip()
         elif packed.is_file():
             lines = packed.read_text(encoding="utf-8").splitlines()
-            said = next((line.split()[0] for line in lines if line.endswith(f" {name}")), "")
-    if not re.fullmatch("[0-9a-f]{40}", said):
-        message = f"HEAD must be a commit, got {said[:60]!r}"
+            content = next((line.split()[0] for line in lines if line.endswith(f" {name}")), "")
+    if not re.fullmatch("[0-9a-f]{40}", content):
+        message = f"HEAD must be a commit, got {content[:60]!r}"
         raise ValueError(message)
-    return said
+    return content
 
 
 def _is_dirty(folder: Path, root: Path, own: Path, common: Path, commit: str) -> bool:
@@ -107,7 +107,9 @@ def _is_dirty(folder: Path, root: Path, own: Path, common: Path, commit: str) ->
     harmless = [f"core.{name}={value}" for name, value in _about_files(common / "config", environment)]
     options = ["core.fsmonitor=false", f"core.hooksPath={os.devnull}", "core.untrackedCache=false", *harmless]
     command = ["git", "--no-optional-locks", *(word for option in options for word in ("-c", option))]
-    done = _done([*command, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"], environment)
+    done = _completed(
+        [*command, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"], environment
+    )
     done.check_returncode()
     return bool(done.stdout.strip())
 
@@ -116,18 +118,18 @@ def _about_files(config: Path, environment: dict[str, str]) -> list[tuple[str, s
     """Read from a configuration how files are written, which changes what differs, and nothing that can be run."""
     pattern = r"^core\.(autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode)$"
     command = ["git", "config", "--file", str(config), "--no-includes", "--get-regexp", pattern]
-    lines = _done(command, environment).stdout.splitlines()
+    lines = _completed(command, environment).stdout.splitlines()
     pairs = (line.removeprefix("core.").partition(" ") for line in lines)
     return [(name, value or "true") for name, _, value in pairs if re.fullmatch("[a-z]*", value)]
 
 
-def _done(command: list[str], environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+def _completed(command: list[str], environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         command,
         env=environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=_PATIENCE,
+        timeout=_TIMEOUT,
         check=False,
     )

@@ -1,15 +1,14 @@
-"""Standard output that is closed or full, files that are pipes, and processes that Ctrl-C must not reach."""
+"""Standard output that is closed or full, and processes that Ctrl-C must not reach."""
 
 import contextlib
 import errno
 import os
 import signal
-import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["deaf_to_interrupts", "flushed", "nowhere", "opened", "regular", "sentence"]
+__all__ = ["deaf_to_interrupts", "flushed", "nowhere", "opened", "sentence"]
 
 
 def opened() -> None:
@@ -45,20 +44,6 @@ def nowhere() -> None:
     """Let what standard output still holds go nowhere."""
     with contextlib.suppress(AttributeError, OSError, ValueError):  # there may be none
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def regular(path: Path) -> Path:
-    """Return the path of a file to read; a pipe or a device, on which reading may wait for ever, is refused.
-
-    What does not exist is left to whoever opens it.
-    """
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        mode = path.stat().st_mode
-        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            kind = "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
-            message = f"{path} must be a regular file, got {kind}"
-            raise ValueError(message)
-    return path
 
 
 @contextlib.contextmanager

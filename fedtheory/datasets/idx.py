@@ -14,8 +14,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from fedtheory._storage.files import regular
 from fedtheory._support import validate
-from fedtheory._support.streams import regular
 from fedtheory._support.validate import Array
 from fedtheory.federation.client_data import Labels
 

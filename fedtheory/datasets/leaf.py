@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory._support.streams import regular
+from fedtheory._storage.files import regular
 from fedtheory.federation.client_data import FederatedData
 
 __all__ = ["read_leaf"]

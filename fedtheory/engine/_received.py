@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fedtheory._storage.recipes import is_restorable, restored
 from fedtheory._support.wording import plain, short
-from fedtheory.engine._recipes import is_known, made
 from fedtheory.engine.heterogeneity import Stragglers
 
 if TYPE_CHECKING:
     from fedtheory.engine.trajectory import Trajectory
 
-__all__ = ["instead", "settings_of"]
+__all__ = ["placeholder", "settings_of"]
 
 # Threads, whom to tell, and where to write: whoever runs the file says so, and the file never.
 _OF_THE_CALLER = {"num_threads", "progress", "checkpoint", "checkpoint_every"}
 _NEEDED = ("fed", "strategy", "num_rounds", "step_size", "num_replicates", "rng")
 # Where classes come from that a setting may be made of; the other settings are numbers, words and arrays of the file.
-_HOMES = {
+_PACKAGES = {
     "fed": "fedtheory.federation.",
     "validation": "fedtheory.federation.",
     "strategy": "fedtheory.selection.",
     "local_steps": "fedtheory.engine.heterogeneity:",
     "step_size": "fedtheory.engine.schedule:",
 }
-_NOWHERE = "<"
+_NO_PACKAGE = "<"
 _SEED = {"entropy", "spawn_key", "pool_size", "n_children_spawned"}
 # No whole number is larger, but in a seed; nor are there more local steps, or coordinates of a model.
 _LARGEST, _LARGEST_POOL = 10**8, 1024
@@ -57,17 +57,19 @@ def settings_of(saved: Trajectory, function: Callable[..., Any], given: Mapping[
     try:
         for name, part in form.items():
             _refuse_strange(name, part)
-        found = {name: made(part, arrays) for name, part in form.items() if is_known(part)} | dict(given)
+        found = {name: restored(part, arrays) for name, part in form.items() if is_restorable(part)} | dict(given)
     except Exception as error:  # classes of fedtheory say what is wrong with their fields, and Python what else is
-        said = plain(" ".join(str(error).split()))
-        message = said if isinstance(error, ValueError) else f"a recipe must be one that fedtheory wrote, got {said}"
+        problem = plain(" ".join(str(error).split()))
+        message = (
+            problem if isinstance(error, ValueError) else f"a recipe must be one that fedtheory wrote, got {problem}"
+        )
         raise ValueError(message) from error
     if set(form) <= set(found):
         _refuse_other_sizes(saved, found)
     return found
 
 
-def instead(form: Any) -> str:
+def placeholder(form: Any) -> str:
     """Say what stands in the place of a part that cannot be made again."""
     if "digest" in form:
         return "a digest of it"
@@ -80,7 +82,7 @@ def _refuse_strange(name: str, form: Any, *, field: str = "") -> None:
         for part in form["list"]:
             _refuse_strange(name, part, field=field or "list")
     elif isinstance(form, dict) and "of" in form:
-        if is_known(form) and not str(form["of"]).startswith(_HOMES.get(name, _NOWHERE)):
+        if is_restorable(form) and not str(form["of"]).startswith(_PACKAGES.get(name, _NO_PACKAGE)):
             message = f"a recipe must be made of dataclasses of fedtheory, got {short(form['of'])} as {name}"
             raise ValueError(message)
         for inner, part in form["fields"].items():
@@ -135,7 +137,9 @@ def _most_steps(local_steps: Any, clients: int) -> Any:
     return steps.max() if steps.size and steps.dtype.kind in "iu" else 0  # fedavg says what is wrong with others
 
 
-def _same(name: str, said: Any, recorded: Any) -> None:
-    if said != recorded:
-        message = f"a recipe must have the sizes of the records, got {short(said)} as {name}, and records of {recorded}"
+def _same(name: str, asked: Any, recorded: Any) -> None:
+    if asked != recorded:
+        message = (
+            f"a recipe must have the sizes of the records, got {short(asked)} as {name}, and records of {recorded}"
+        )
         raise ValueError(message)

@@ -17,7 +17,7 @@ from fedtheory.engine.contract import Family, LocalWork, Plan, Server, Streams, 
 from fedtheory.engine.rounds import FAULT, SHORTFALL, STOPPED
 from fedtheory.selection.rules import Rules, Strategy
 
-__all__ = ["Blank", "Course", "Job", "Replicate", "UnderWay", "advanced", "begun", "blank_of"]
+__all__ = ["Job", "Replicate", "Replicates", "Running", "Template", "advance", "start", "template_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +72,11 @@ class Replicate:
 
 
 @dataclass(frozen=True, eq=False)
-class UnderWay:
+class Running:
     """A replicate that has begun: all that its rounds leave, and so all it needs to go on."""
 
     problem: Any
-    judge: Any
+    validation: Any
     server: Server
     space: Any
     recording: Any
@@ -91,7 +91,7 @@ class UnderWay:
     def written(self, job: Job) -> list[Array]:
         """All arrays that the rounds write into, or rules and kernels; the streams are beside them."""
         parts: list[Any] = [self.server.memory, self.space, self.recording]
-        for family, arrays in ((job.family, self.problem), (job.validation, self.judge)):
+        for family, arrays in ((job.family, self.problem), (job.validation, self.validation)):
             parts += [] if family is None else [getattr(arrays, name) for name in family.private]
         return list(_arrays((*parts, self.fleet.memory, self.fleet.present)))
 
@@ -104,14 +104,14 @@ def _arrays(part: Any) -> Iterator[Array]:
             yield from _arrays(inner)
 
 
-class Course(NamedTuple):
+class Replicates(NamedTuple):
     """How far a run is: replicates by the place of their seed."""
 
     finished: dict[int, Replicate]
-    under_way: dict[int, UnderWay]
+    running: dict[int, Running]
 
 
-class Blank(NamedTuple):
+class Template(NamedTuple):
     """What is made once for all replicates, and copied by each where it writes."""
 
     job: Job
@@ -121,28 +121,28 @@ class Blank(NamedTuple):
     recording: Any
 
 
-def blank_of(job: Job) -> Blank:
+def template_of(job: Job) -> Template:
     """Bind the loop, and make what replicates are copied from."""
-    return Blank(
+    return Template(
         job, bound_loop(job.family, job.rules), _plan(job, np.zeros(1, dtype=np.bool_)),
         workspace(job.initial, job.sizes), recording(job.record, job.every, job.num_recorded, job.sizes),
     )  # fmt: skip
 
 
-def begun(blank: Blank, seed: np.random.SeedSequence) -> UnderWay:
+def start(template: Template, seed: np.random.SeedSequence) -> Running:
     """Make a replicate that is about to begin its first round."""
-    job, (selection, training, attendance) = blank.job, seed.spawn(3)
+    job, (selection, training, attendance) = template.job, seed.spawn(3)
     rngs = [np.random.default_rng(selection), np.random.default_rng(training)]
     # To make a Generator and hand it over takes half as long as a short replicate: none is made that nobody draws from.
     rngs.append(rngs[0] if job.rules.attend is None else np.random.default_rng(attendance))
-    return UnderWay(
-        problem=job.family.own_arrays(), judge=None if job.validation is None else job.validation.own_arrays(),
-        server=_server(job), space=_emptied(blank.space, job.initial), recording=_copied(blank.recording),
+    return Running(
+        problem=job.family.own_arrays(), validation=None if job.validation is None else job.validation.own_arrays(),
+        server=_server(job), space=_emptied(template.space, job.initial), recording=_copied(template.recording),
         fleet=_fleet(job), streams=Streams(*rngs),
     )  # fmt: skip
 
 
-def advanced(blank: Blank, state: UnderWay) -> Replicate | None:
+def advance(template: Template, state: Running) -> Replicate | None:
     """Let a replicate run on; return what it wrote, or None if it was stopped before its end.
 
     Raises
@@ -150,11 +150,11 @@ def advanced(blank: Blank, state: UnderWay) -> Replicate | None:
     ValueError
         If too few clients are available in a round, or a rule is at fault.
     """
-    job, space, first = blank.job, state.space, state.num_rounds
-    plan = blank.plan._replace(first_round=first) if first else blank.plan
+    job, space, first = template.job, state.space, state.num_rounds
+    plan = template.plan._replace(first_round=first) if first else template.plan
     with failures_named(job.name, space):
-        ended = blank.loop(
-            state.problem, state.judge, state.server, space, state.recording, job.work, state.fleet, plan,
+        ended = template.loop(
+            state.problem, state.validation, state.server, space, state.recording, job.work, state.fleet, plan,
             state.streams,
         )  # fmt: skip
     if ended == SHORTFALL:

@@ -8,11 +8,11 @@ from typing import Any, final
 import numpy as np
 
 from fedtheory._storage.digests import difference, unlike
-from fedtheory._storage.provenance import changes, surroundings
+from fedtheory._storage.provenance import changes, provenance
+from fedtheory._storage.recipes import recipe_of
 from fedtheory._support.summary import Summary
 from fedtheory._support.wording import short
-from fedtheory.engine._received import instead, settings_of
-from fedtheory.engine._recipes import recipe_of
+from fedtheory.engine._received import placeholder, settings_of
 from fedtheory.engine.simulation import fedavg
 from fedtheory.engine.trajectory import Trajectory
 
@@ -46,7 +46,7 @@ class Rerun:
     def __repr__(self) -> str:
         rows = {"differs": "; ".join(self.differences), "since then": "; ".join(self.changes)}
         title = "Rerun: the same bits" if self.identical else "Rerun: other bits"
-        return Summary(title, {name: said for name, said in rows.items() if said}).text
+        return Summary(title, {name: text for name, text in rows.items() if text}).text
 
 
 def rerun(
@@ -108,14 +108,14 @@ def rerun(
         raise ValueError(message) from error
     for name in ("fed", "strategy"):
         if name not in arguments:
-            message = f"{name} must be given, as {path} holds {instead(recipe.form[name])} only"
+            message = f"{name} must be given, as {path} holds {placeholder(recipe.form[name])} only"
             raise ValueError(message)
     for name in set(recipe.form) - set(arguments):
-        message = f"a run can be made again from parts of fedtheory, got {name} as {instead(recipe.form[name])}"
+        message = f"a run can be made again from parts of fedtheory, got {name} as {placeholder(recipe.form[name])}"
         raise ValueError(message)
     _refuse_others(recipe, arguments)
     run = fedavg(**arguments, num_threads=num_threads, progress=progress)
-    return Rerun(run, differences(saved, run), changes(recipe.surroundings, surroundings()))
+    return Rerun(run, differences(saved, run), changes(recipe.provenance, provenance()))
 
 
 def differences(saved: Trajectory, run: Trajectory) -> tuple[str, ...]:

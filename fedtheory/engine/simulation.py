@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fedtheory._storage.recipes import Recipe, recipe_of
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
+from fedtheory.engine._execution import execute
 from fedtheory.engine._fleet import noise_variances, own_steps
-from fedtheory.engine._pace import Pace, run_at
-from fedtheory.engine._recipes import Recipe, recipe_of
 from fedtheory.engine._replicates import Job, Replicate
 from fedtheory.engine.contract import RECORDS, Family, LocalWork
 from fedtheory.engine.families import layout, refuse_unknown
@@ -28,8 +28,8 @@ from fedtheory.selection.rules import Rules, Strategy, rules_of
 
 __all__ = ["fedavg"]
 
-# What a result does not depend on.
-_PACE = ("rng", "num_threads", "progress", "checkpoint", "checkpoint_every")
+# What a result does not depend on, and the seed, which is written down for itself.
+_EXECUTION = ("rng", "num_threads", "progress", "checkpoint", "checkpoint_every")
 
 
 def fedavg(
@@ -161,7 +161,7 @@ def fedavg(
     job = Job(
         strategy=strategy,
         family=family,
-        validation=_judge(fed, family, validation, work, rules),
+        validation=_valuing(fed, family, validation, work, rules),
         rules=rules,
         weights=np.array(fed.weights),
         work=work,
@@ -175,10 +175,15 @@ def fedavg(
         every=validate.count("record_every", record_every),
     )
     sequence = validate.seed_sequence(rng)
-    recipe = recipe_of({name: value for name, value in given.items() if name not in _PACE}, sequence, job.step_sizes)
+    recipe = recipe_of(
+        {name: value for name, value in given.items() if name not in _EXECUTION}, sequence, job.step_sizes
+    )
     seeds = sequence.spawn(validate.count("num_replicates", num_replicates))
     collect = partial(_collect, job, minimum, _config(job, given, sequence), recipe)
-    return run_at(Pace(num_threads, progress, checkpoint, checkpoint_every), job, seeds, collect)
+    return execute(
+        job, seeds, collect, num_threads=num_threads, progress=progress, checkpoint=checkpoint,
+        checkpoint_every=checkpoint_every,
+    )  # fmt: skip
 
 
 def _config(job: Job, given: dict[str, Any], sequence: np.random.SeedSequence) -> dict[str, Any]:
@@ -228,7 +233,7 @@ def _recorded(record: Any) -> tuple[str, ...]:
     return tuple(validate.choice("record", name, tuple(RECORDS)) for name in record)
 
 
-def _judge(
+def _valuing(
     fed: Federation, family: Family, validation: Federation | None, work: LocalWork, rules: Rules
 ) -> Family | None:
     """Lay out the federation that values clients, if anything does; it needs no batches."""

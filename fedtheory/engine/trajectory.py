@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._storage.files import place
+from fedtheory._storage.recipes import Recipe
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import written
-from fedtheory.engine._recipes import Recipe
 from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
@@ -196,14 +196,14 @@ class Trajectory:
         OSError
             If there is no room for it.
         """
-        from fedtheory.engine._saved import writer
+        from fedtheory.engine._saved import run_bytes
 
         target, new = Path(path), not validate.boolean("overwrite", overwrite)
-        write = writer(self, federation=validate.boolean("federation", federation))
+        content = run_bytes(self, federation=validate.boolean("federation", federation))
         if new and target.exists():
             message = f"path must be a new file (overwrite=True replaces it), got {target}, which exists"
             raise FileExistsError(message)
-        place(target, write, new=new)
+        place(target, content, new=new)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

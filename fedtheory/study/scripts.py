@@ -11,6 +11,11 @@ table rows and checks, is made from those data, so that stored results can be dr
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import inspect
+import io
+import json
 import os
 import sys
 import time
@@ -18,15 +23,16 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
-from fedtheory._storage.provenance import changes, surroundings
-from fedtheory._support.console import live_progress, say
+from fedtheory._storage.digests import data_differences
+from fedtheory._storage.provenance import changes, provenance
+from fedtheory._support.console import first_sentence, live_progress, say, show_table, warn
 from fedtheory._support.streams import flushed, nowhere, opened
 from fedtheory._support.streams import sentence as of_system
-from fedtheory.study._arguments import complain, default_folder, parse, tell
-from fedtheory.study._folder import plain_config, read, reserved, save_figure, unlike_data, write
-from fedtheory.study._records import from_records
+from fedtheory.study._figures import save_figure
+from fedtheory.study._folder import Folder
+from fedtheory.study._results import Check, Result, Table, from_records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -81,21 +87,6 @@ def silent(items: Iterable[Item], description: str) -> Iterator[Item]:  # noqa: 
     return iter(items)
 
 
-class Check(NamedTuple):
-    """Whether something that the study must show came out, and the numbers that say so."""
-
-    holds: bool
-    detail: str
-
-
-class Table(NamedTuple):
-    """Rows of one table: mappings from column title (with its unit) to a number or a word."""
-
-    rows: Sequence[Mapping[str, Any]]
-    title: str = ""
-    caption: str = ""
-
-
 @dataclass(frozen=True)
 class Study:
     """A question, at two sizes, with the functions that answer and show it.
@@ -121,15 +112,6 @@ class Study:
     table: Callable[[Dataset], Table]
     checks: Callable[[Dataset], Mapping[str, Check]]
     figures: Mapping[str, Callable[[Dataset], Figure]] = field(default_factory=dict)
-
-
-class Result(NamedTuple):
-    """What a study found, as it was computed or as it was read back from its folder."""
-
-    data: Dataset
-    table: Table
-    checks: Mapping[str, Check]
-    metadata: Mapping[str, Any]
 
 
 def main(study: Study, argv: Sequence[str] | None = None) -> None:
@@ -173,20 +155,20 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
     try:
         opened()
         try:
-            code = _command(study, words)
+            code = _do(study, words)
         finally:
             flushed()  # after --help, too, which leaves with SystemExit
     except KeyboardInterrupt:
-        complain(study, "interrupted")
+        _complain(study, "interrupted")
         code = 130
     except (ValueError, OSError) as error:
         if "--debug" in words:
             traceback.print_exc()
-        told = str(error)
+        message = str(error)
         if isinstance(error, OSError):
             nowhere()  # what is left for a full disk would be written again at the end
-            told = of_system(error) if error.filename is None else told
-        complain(study, " ".join(told.split()))
+            message = of_system(error) if error.filename is None else message
+        _complain(study, " ".join(message.split()))
         code = 2
     if code:
         sys.exit(code)
@@ -236,9 +218,9 @@ def produce(
     ...     load(folder).table.rows, sorted(found.metadata["files"])
     ([{'sum': 70.0}], ['checks.json', 'data.nc', 'table.json'])
     """
-    with reserved(Path(folder), plain_config(config), force=force):
-        result = _answer(study, config, progress)
-        return result._replace(metadata=write(Path(folder), result, study.figures))
+    wanted, place = plain_config(config), Folder(Path(folder))
+    with place.reserved(wanted, force=force):
+        return place.write(_answer(study, config, progress), study.figures)
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
@@ -265,45 +247,7 @@ def load(folder: str | os.PathLike[str]) -> Result:
     Traceback (most recent call last):
     ValueError: elsewhere must hold the results of a study, got a folder in which metadata.json is missing
     """
-    data, table, checks, metadata = read(Path(folder))
-    return Result(data, Table(**table), {name: Check(**check) for name, check in checks.items()}, metadata)
-
-
-def _command(study: Study, argv: Sequence[str]) -> int:
-    options = parse(study, argv)
-    if options.again is not None:
-        return _again(study, options)
-    if options.shown is not None:
-        return _redraw(study, options.shown)
-    folder = options.output or default_folder(study.name, quick=options.quick)
-    with live_progress() as progress:
-        result = produce(study, options.config, folder, progress=progress, force=options.force)
-    failed = tell(study, result)
-    say(f"results in {folder} ({result.metadata['seconds']['run']:.1f} s)")
-    return 1 if failed else 0
-
-
-def _again(study: Study, options: Any) -> int:
-    """Answer the question of stored results again, write nothing, and say what differs."""
-    saved = load(options.again)
-    with live_progress() as progress:
-        result = _answer(study, options.config, progress)
-    failed = tell(study, result)
-    found = unlike_data(saved.data, result.data)
-    for sentence in (*found, *changes(saved.metadata.get("surroundings", {}), result.metadata["surroundings"])):
-        complain(study, sentence)
-    say(f"{'other' if found else 'the same'} data as in {options.again}")
-    return 1 if failed or found else 0
-
-
-def _redraw(study: Study, folder: Path) -> int:
-    """Show stored results as today's table, checks and figures have them; figures are left open."""
-    stored = load(folder)
-    for draw in study.figures.values():
-        draw(stored.data)
-    failed = tell(study, stored._replace(table=study.table(stored.data), checks=study.checks(stored.data)))
-    say(f"computed in {stored.metadata['seconds']['run']:.1f} s, stored in {folder}")
-    return 1 if failed else 0
+    return Folder(Path(folder)).read()
 
 
 def _answer(study: Study, config: Any, progress: Progress) -> Result:
@@ -315,6 +259,150 @@ def _answer(study: Study, config: Any, progress: Progress) -> Result:
         "config": plain,
         "seed_entropy": plain.get("seed"),
         "seconds": {"run": round(time.perf_counter() - start, 3)},
-        "surroundings": surroundings(*_REPORTED),
+        "surroundings": provenance(*_REPORTED),
     }
     return Result(data, study.table(data), study.checks(data), metadata)
+
+
+def plain_config(config: Any) -> dict[str, Any]:
+    """Return a configuration as JSON has it."""
+    plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(config)))
+    return plain
+
+
+def config_again(like: Any, plain: Mapping[str, Any]) -> Any:
+    """Make a configuration again from what JSON keeps of it.
+
+    Raises
+    ------
+    ValueError
+        If its parameters are others than those of the configuration that it should be like.
+    """
+    names = [field.name for field in dataclasses.fields(like)]
+    if set(names) != set(plain):
+        other = ", ".join(sorted(set(names) ^ set(plain)))
+        message = f"results must be of this study with these parameters, got some that differ in {other}"
+        raise ValueError(message)
+    return type(like)(**{name: _value_again(getattr(like, name), plain[name]) for name in names})
+
+
+def _value_again(like: Any, value: Any) -> Any:
+    if dataclasses.is_dataclass(like) and isinstance(value, dict):
+        return config_again(like, value)
+    return tuple(_value_again(None, part) for part in value) if isinstance(value, list) else value
+
+
+def _do(study: Study, argv: Sequence[str]) -> int:
+    """Do what a command line asks for: answer and store, answer again and compare, or show; return the exit code."""
+    options = _parsed(study, argv)
+    stored = _stored(study, options)
+    config = options.config if stored is None else config_again(study.config, stored.metadata["config"])
+    folder = options.again or options.shown or options.output or _default_folder(study.name, quick=options.quick)
+    with live_progress() as progress:
+        if stored is None:
+            result = produce(study, config, folder, progress=progress, force=options.force)
+        elif options.again:
+            result = _answer(study, config, progress)
+        else:
+            result = _drawn_again(study, stored)
+    failed = _show(study, result)
+    seconds, differences = f"{result.metadata['seconds']['run']:.1f} s", list[str]()
+    if stored is None:
+        say(f"results in {folder} ({seconds})")
+    elif options.again:
+        differences = data_differences(stored.data, result.data)
+        then, now = stored.metadata.get("surroundings", {}), result.metadata["surroundings"]
+        _complain(study, *differences, *changes(then, now))
+        say(f"{'other' if differences else 'the same'} data as in {folder}")
+    else:
+        say(f"computed in {seconds}, stored in {folder}")
+    return 1 if failed or differences else 0
+
+
+def _parsed(study: Study, argv: Sequence[str]) -> Any:
+    """Return the options of a command line, the configuration among them; ValueError for wrong usage."""
+    import tyro
+
+    default = study.quick if "--quick" in argv else study.config
+    options, complaint = _options(study, type(default)), io.StringIO()
+    try:
+        with contextlib.redirect_stderr(complaint):
+            found = tyro.cli(
+                options,
+                args=list(argv),
+                default=options(default),
+                prog=f"{study.name}.py",
+                description=(inspect.getdoc(type(default)) or "").split("\n\n")[0],
+                config=(tyro.conf.FlagCreatePairsOff,),
+            )
+    except SystemExit as stop:
+        if stop.code:
+            raise ValueError(first_sentence(complaint.getvalue())) from None
+        raise
+    if found.again or found.shown:
+        others = (found.quick, found.output, found.force, found.again and found.shown)
+        if found.config != default or any(others):
+            means = "--from runs a study again as it was" if found.again else "--show shows results as they are"
+            message = f"{means}, got other parameters beside it"
+            raise ValueError(message)
+    return found
+
+
+def _options(study: Study, kind: type) -> Any:
+    """Make the class of a study's options, from which the parser takes their names, kinds and help."""
+    import tyro
+
+    def option(kind: Any, text: str, name: str | None = None) -> Any:
+        return Annotated[kind, tyro.conf.arg(help=text, name=name)]
+
+    folder = _default_folder(study.name, quick=False)
+    return dataclasses.make_dataclass(
+        "Options",
+        [
+            ("config", Annotated[kind, tyro.conf.arg(name="")]),
+            ("quick", option(bool, "Start from the small size, which takes seconds."), False),
+            ("output", option(Path | None, f"Folder for the results (default: {folder}, or {folder}-quick)."), None),
+            ("force", option(bool, "Overwrite results of another configuration."), False),
+            ("again", option(Path | None, "Answer the question of these results again, and compare.", "from"), None),
+            ("shown", option(Path | None, "Show these results: table, checks and figures, drawn again.", "show"), None),
+            ("debug", option(bool, "Show where a complaint comes from."), False),
+        ],
+    )
+
+
+def _default_folder(name: str, *, quick: bool) -> Path:
+    """Return where results go: those of the small size have a folder of their own."""
+    return Path("results", f"{name}-quick" if quick else name)
+
+
+def _stored(study: Study, options: Any) -> Result | None:
+    """Return the results that a command line names, None if it asks for new ones."""
+    folder = options.again or options.shown
+    if folder is None:
+        return None
+    found = load(folder)
+    if found.metadata["study"] != study.name:
+        name = "--from" if options.again else "--show"
+        message = f"{name} must name results of {study.name}, got those of {found.metadata['study']}"
+        raise ValueError(message)
+    return found
+
+
+def _drawn_again(study: Study, stored: Result) -> Result:
+    """Return stored results with today's table and checks; today's figures are left open."""
+    for draw in study.figures.values():
+        draw(stored.data)
+    return stored._replace(table=study.table(stored.data), checks=study.checks(stored.data))
+
+
+def _show(study: Study, result: Result) -> int:
+    """Print the table and how many checks hold; return how many do not."""
+    show_table(*result.table)
+    failed = {name: check for name, check in result.checks.items() if not check.holds}
+    _complain(study, *(f"check failed: {name}: {check.detail}" for name, check in failed.items()))
+    say(f"{len(result.checks) - len(failed)} of {len(result.checks)} checks hold", end="; ")
+    return len(failed)
+
+
+def _complain(study: Study, *messages: str) -> None:
+    warn(*(f"{study.name}: {message}" for message in messages))

@@ -1,9 +1,7 @@
 """What a configuration came to: labelled arrays, or a failure with its traceback."""
 
 import hashlib
-import io
 import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -13,7 +11,7 @@ import numpy.typing as npt
 
 from fedtheory._support.wording import short
 
-__all__ = ["Outcome", "Variable", "from_bytes", "to_bytes", "variables_of"]
+__all__ = ["Outcome", "Variable", "variables_of"]
 
 
 class Variable(NamedTuple):
@@ -120,70 +118,3 @@ def _array(name: str, value: Any) -> npt.NDArray[Any]:
         message = f"{name} must be made of numbers or words, got {short(value)}"
         raise TypeError(message)
     return values
-
-
-def to_bytes(outcome: Outcome, form: str) -> bytes:
-    """Write an outcome, with the canonical form of its configuration, as an archive of arrays (``.npz``).
-
-    Parameters
-    ----------
-    outcome
-        What a configuration found, or its failure.
-    form
-        Its canonical form.
-
-    Returns
-    -------
-    bytes
-        The content of a file.
-
-    Examples
-    --------
-    >>> from_bytes(to_bytes(Outcome(variables_of(2.0)), "{}"))[1].variables["value"].values
-    array(2.)
-    """
-    about = {
-        "form": form,
-        "variables": [[name, list(variable.dims)] for name, variable in outcome.variables.items()],
-        **{name: getattr(outcome, name) for name in ("error", "traceback", "seconds", "made_by")},
-    }
-    arrays = {f"v{i}": variable.values for i, variable in enumerate(outcome.variables.values())}
-    stream = io.BytesIO()
-    np.savez(stream, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
-    return stream.getvalue()
-
-
-def from_bytes(content: bytes) -> tuple[str, Outcome]:
-    """Read the canonical form and the outcome again; the archive has a checksum for every array.
-
-    Parameters
-    ----------
-    content
-        As ``to_bytes`` wrote it.
-
-    Returns
-    -------
-    tuple[str, Outcome]
-        The canonical form of the configuration, and what it found.
-
-    Raises
-    ------
-    ValueError
-        If the archive is truncated or damaged.
-
-    Examples
-    --------
-    >>> from_bytes(to_bytes(Outcome(variables_of(2.0)), "{}"))[0]
-    '{}'
-    """
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            about = json.loads(str(archive["about"]))
-            named = enumerate(about.pop("variables"))
-            variables = {name: Variable(tuple(dims), archive[f"v{i}"]) for i, (name, dims) in named}
-        form = about.pop("form")
-        outcome = Outcome(variables, **about)
-    except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
-        message = f"a part must be a whole archive, got one that cannot be read ({type(error).__name__})"
-        raise ValueError(message) from error
-    return form, outcome

@@ -9,9 +9,9 @@ from typing import Any
 from fedtheory._storage.releases import made_by
 from fedtheory._support import validate
 from fedtheory.sweeps._backends import known_backend, number_of_workers
+from fedtheory.sweeps._store import Store, inspected
 from fedtheory.sweeps.grid import Configuration, gridded
 from fedtheory.sweeps.outcomes import Outcome
-from fedtheory.sweeps.store import Store, inspected
 from fedtheory.sweeps.work import attempt, work_of
 
 __all__ = ["Plan", "plan"]
@@ -113,7 +113,7 @@ def plan(
 
 def _is_complete(store: Store | None, one: Configuration) -> bool:
     try:
-        outcome = None if store is None else store.kept(one)
+        outcome = None if store is None else store.load(one)
     except ValueError:  # the sweep will say so
         return False
     return outcome is not None and not outcome.failed

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fedtheory._storage.files import Writer, json_writer, netcdf_writer, publish
 from fedtheory._support.validate import choice
 from fedtheory.statistics import student_mean
 from fedtheory.study import Table
@@ -20,7 +19,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from xarray import Dataset
 
-__all__ = ["Failure", "Sweep", "published"]
+__all__ = ["Failure", "Sweep", "SweepWarning"]
+
+
+class SweepWarning(UserWarning):
+    """Something in a sweep's folder is not as it was left, and is mended."""
 
 
 class Failure(NamedTuple):
@@ -175,30 +178,3 @@ def _interval(values: Any, confidence: float) -> tuple[float, float, float, int]
         return mean, -np.inf, np.inf, values.size
     lower, upper = student_mean(values, confidence)
     return mean, float(lower), float(upper), values.size
-
-
-def published(result: Sweep, folder: Path) -> None:
-    """Write the data, the failures and the digest of a sweep into a folder.
-
-    Parameters
-    ----------
-    result
-        A finished sweep.
-    folder
-        Where ``data.nc``, ``failures.json`` and ``summary.json`` go.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from fedtheory.sweeps.run import sweep
-    >>> found = sweep(lambda d: 2.0 * d, {"d": [3, 5]}, backend="serial")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     published(found, Path(folder))
-    ...     sorted(file.name for file in Path(folder).iterdir())
-    ['data.nc', 'failures.json', 'summary.json']
-    """
-    writers: dict[str, Writer] = {
-        "data.nc": netcdf_writer(result.data),
-        "failures.json": json_writer([failure._asdict() for failure in result.failures]),
-    }
-    publish(folder, writers, "summary.json", {"digest": result.digest, "seconds": round(result.seconds, 3)})

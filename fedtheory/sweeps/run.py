@@ -12,10 +12,10 @@ from fedtheory._storage.releases import made_by
 from fedtheory._support.progress import reported
 from fedtheory._support.streams import deaf_to_interrupts
 from fedtheory.sweeps._backends import Crew, crew, known_backend, number_of_workers, packed, pinned
+from fedtheory.sweeps._store import Store, header_of, opened
 from fedtheory.sweeps.grid import Configuration, Grid, gridded
 from fedtheory.sweeps.outcomes import Outcome
-from fedtheory.sweeps.results import Sweep, published
-from fedtheory.sweeps.store import Store, SweepWarning, header_of, opened
+from fedtheory.sweeps.results import Sweep, SweepWarning
 from fedtheory.sweeps.work import Work, attempt, work_of
 
 __all__ = ["sweep"]
@@ -107,7 +107,7 @@ def sweep(
                 if outcome.refused:
                     raise ValueError(outcome.refused)
                 if store is not None:
-                    store.keep(configuration, outcome)
+                    store.save(configuration, outcome)
                 found[configuration.name] = outcome
                 failures[0] += outcome.failed
                 report(len(found), f"{failures[0]} failed" if failures[0] else "")
@@ -117,7 +117,7 @@ def sweep(
                 _work_through(missing, packed(work, backend), lambda: crew(backend, size, scheduler), keep)
         result = Sweep.of(wanted, found, None if store is None else store.folder)
         if store is not None:
-            published(result, store.folder)
+            store.publish(result)
     return result
 
 
@@ -127,7 +127,7 @@ def _kept_of(store: Store | None, grid: Grid) -> dict[str, Outcome]:
     damaged: list[str] = []
     for one in grid:
         try:
-            outcome = None if store is None else store.kept(one)
+            outcome = None if store is None else store.load(one)
         except ValueError as error:
             damaged.append(str(error))
             continue

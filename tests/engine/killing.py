@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fedtheory.engine import _checkpoints, _pace, _replicates
+from fedtheory.engine import _checkpoints, _execution, _replicates
 
 
 class Killed(Exception):
@@ -15,19 +15,19 @@ class Killed(Exception):
 
 def killed_after_every_round(run: Callable[..., Any], path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, int]:
     """The trajectory of ``run(checkpoint=path)`` called as often as it takes, and how often it was killed."""
-    advanced, keep = _replicates.advanced, _checkpoints.keep
+    advance, save = _replicates.advance, _checkpoints.save_checkpoint
 
-    def one_round(blank: Any, state: Any) -> Any:
-        blank.plan.stop[0] = True
-        return advanced(blank, state)
+    def one_round(template: Any, state: Any) -> Any:
+        template.plan.stop[0] = True
+        return advance(template, state)
 
     def last_words(*arguments: Any) -> None:
-        keep(*arguments)
+        save(*arguments)
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(_pace, "advanced", one_round)
-        patch.setattr(_pace, "keep", last_words)
+        patch.setattr(_execution, "advance", one_round)
+        patch.setattr(_execution, "save_checkpoint", last_words)
         for times in range(1000):
             try:
                 return run(checkpoint=path, num_threads=1), times

@@ -16,7 +16,7 @@ import pytest
 
 import fedtheory as ft
 from fedtheory._storage.files import sealed
-from fedtheory.engine import Interrupted, _checkpoints, _pace, _replicates
+from fedtheory.engine import Interrupted, _checkpoints, _execution, _replicates
 from tests.engine.killing import killed_after_every_round
 from tests.environment import PLAIN_PYTHON, ROOT
 
@@ -43,13 +43,13 @@ def check_same(one, other):
 
 def begins(monkeypatch):
     """Replicates that begin from now on, by the place of their seed."""
-    begun, places = _replicates.begun, list[int]()
+    start, places = _replicates.start, list[int]()
 
-    def noted(blank, seed):
+    def noted(template, seed):
         places.append(seed.spawn_key[-1])
-        return begun(blank, seed)
+        return start(template, seed)
 
-    monkeypatch.setattr(_pace, "begun", noted)
+    monkeypatch.setattr(_execution, "start", noted)
     return places
 
 
@@ -169,7 +169,7 @@ def test_a_checkpoint_of_another_fedtheory_and_a_damaged_one_are_refused(tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("entry", "value"), [("finished", 3), ("finished", [0, 1, 2]), ("under_way", {"1": [{}, {}, {}]})], ids=str
+    ("entry", "value"), [("finished", 3), ("finished", [0, 1, 2]), ("running", {"1": [{}, {}, {}]})], ids=str
 )
 def test_a_file_that_says_other_than_it_holds_is_refused_in_one_line(tmp_path, entry, value):
     path = tmp_path / "run.npz"
@@ -298,8 +298,8 @@ def test_ctrl_c_before_anything_is_finished_leaves_nothing(monkeypatch):
     def pressed(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_pace, "_work", lambda *arguments: None)
-    monkeypatch.setattr(_pace, "_heard", pressed)
+    monkeypatch.setattr(_execution, "_run_replicates", lambda *arguments: None)
+    monkeypatch.setattr(_execution, "_next_message", pressed)
     with pytest.raises(Interrupted) as stopped:
         run(progress=True)
     assert stopped.value.finished is None
@@ -308,24 +308,24 @@ def test_ctrl_c_before_anything_is_finished_leaves_nothing(monkeypatch):
 def in_step(monkeypatch):
     """Let a replicate run only when what was said of those before is shown."""
     turns = threading.Semaphore(0)
-    advanced, heard = _replicates.advanced, _pace._heard
+    advance, next_message = _replicates.advance, _execution._next_message
 
-    def waiting(blank, state):
+    def waiting(template, state):
         turns.acquire()
-        return advanced(blank, state)
+        return advance(template, state)
 
-    def releasing(news, look):
+    def releasing(messages, look):
         turns.release()
-        return heard(news, None)
+        return next_message(messages, None)
 
-    monkeypatch.setattr(_pace, "advanced", waiting)
-    monkeypatch.setattr(_pace, "_heard", releasing)
+    monkeypatch.setattr(_execution, "advance", waiting)
+    monkeypatch.setattr(_execution, "_next_message", releasing)
 
 
 def test_progress_is_shown_after_two_seconds_only(capsys, monkeypatch):
     run(progress=True)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(_pace, "_PATIENCE", 0.0)
+    monkeypatch.setattr(_execution, "_QUIET", 0.0)
     in_step(monkeypatch)
     run(progress=True, num_threads=1)
     lines = capsys.readouterr().err.splitlines()
@@ -334,8 +334,8 @@ def test_progress_is_shown_after_two_seconds_only(capsys, monkeypatch):
 
 
 def test_a_long_replicate_shows_its_rounds(capsys, monkeypatch):
-    monkeypatch.setattr(_pace, "_PATIENCE", 0.0)
-    monkeypatch.setattr(_pace, "_LOOK", 1e-3)
+    monkeypatch.setattr(_execution, "_QUIET", 0.0)
+    monkeypatch.setattr(_execution, "_POLL", 1e-3)
     run(1, num_rounds=1_000_000, record_every=1_000_000, progress=True)
     lines = capsys.readouterr().err.splitlines()
     assert re.fullmatch(r"rounds: \d+ of 1000000(, \d:\d\d:\d\d left)?", lines[0])
@@ -345,13 +345,13 @@ def test_a_long_replicate_shows_its_rounds(capsys, monkeypatch):
 
 @pytest.mark.parametrize(("every", "often"), [(1e3, False), (1e-6, True)])
 def test_the_file_is_written_when_it_is_due_and_at_the_end(tmp_path, monkeypatch, every, often):
-    numbers, keep = list[int](), _checkpoints.keep
+    numbers, save = list[int](), _checkpoints.save_checkpoint
 
-    def noted(path, blank, seeds, course):
-        numbers.append(len(course.finished))
-        keep(path, blank, seeds, course)
+    def noted(path, template, seeds, replicates):
+        numbers.append(len(replicates.finished))
+        save(path, template, seeds, replicates)
 
-    monkeypatch.setattr(_pace, "keep", noted)
+    monkeypatch.setattr(_execution, "save_checkpoint", noted)
     in_step(monkeypatch)
     run(checkpoint=tmp_path / "run.npz", checkpoint_every=every, num_threads=1)
     assert numbers[-1] == 12

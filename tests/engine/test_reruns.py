@@ -12,8 +12,8 @@ import pytest
 
 import fedtheory as ft
 from fedtheory._storage.files import sealed, unsealed
-from fedtheory._storage.provenance import surroundings
-from fedtheory.engine._recipes import made, recipe_of, written_down
+from fedtheory._storage.provenance import provenance
+from fedtheory._storage.recipes import recipe_of, restored, serialized
 from fedtheory.engine.reruns import differences
 from fedtheory.engine.schedule import Halving, InverseTime
 from fedtheory.engine.trajectory import Trajectory
@@ -48,8 +48,8 @@ def saved(tmp_path, fed=FED, strategy=None, **changes):
 def unchanged(value):
     """The value after it was written down as JSON, and made again."""
     arrays: dict[str, Any] = {}
-    text = json.dumps(written_down(value, arrays))
-    return made(json.loads(text), arrays)
+    text = json.dumps(serialized(value, arrays))
+    return restored(json.loads(text), arrays)
 
 
 @pytest.mark.parametrize("fed", FEDERATIONS, ids=lambda fed: f"{type(fed).__name__}{fed.dim}")
@@ -114,7 +114,7 @@ def test_a_loaded_run_keeps_its_recipe_and_where_it_was_made(tmp_path):
     run = Trajectory.load(tmp_path / "run.nc")
     assert run.recipe is not None
     assert run.recipe.made_by is not None
-    assert run.recipe.surroundings == surroundings()
+    assert run.recipe.provenance == provenance()
     elsewhere = dataclasses.replace(run.recipe, made_by={**run.recipe.made_by, "numpy": "1.0", "git commit": "abc"})
     dataclasses.replace(run, recipe=elsewhere).save(tmp_path / "moved.nc")
     found = ft.rerun(tmp_path / "moved.nc")
@@ -191,13 +191,13 @@ def test_what_else_is_from_outside_is_named_by_what_is_there_instead(tmp_path):
         ValueError, match=r"made again from parts of fedtheory, got local_steps as the name numbers:Own"
     ):
         ft.rerun(tmp_path / "own.nc")
-    assert type(written_down(np.int64(3), {})) is int
+    assert type(serialized(np.int64(3), {})) is int
 
 
 def test_a_recipe_names_classes_of_this_package_only():
     for kind in ("os:system", "fedtheory.engine.simulation:fedavg", "fedtheory.study:Missing", f"{__name__}:Second"):
         with pytest.raises(ValueError, match="a recipe must be made of dataclasses of fedtheory, got"):
-            made({"of": kind, "fields": {}}, {})
+            restored({"of": kind, "fields": {}}, {})
 
 
 @pytest.mark.parametrize("name", ["round", "counts", "diverged_at", "config"])
@@ -270,7 +270,7 @@ INJECTED = {
     "other records": ({"record": {"list": ["gap", "models"]}}, OTHER_SIZES),
     "other clients": ({"fed": ALONE}, OTHER_SIZES),
     "local steps without end": ({"local_steps": 10**8}, "as many local steps, got 1 and 9 rounds of 100000000"),
-    "stragglers": ({"local_steps": written_down(SLOW, {})}, "got 1 and 9 rounds of 1000000000"),
+    "stragglers": ({"local_steps": serialized(SLOW, {})}, "got 1 and 9 rounds of 1000000000"),
     "no federation": ({"fed": LEFT_OUT}, "a recipe must hold fed, got none"),
     "another part": ({"strategy": {"of": "fedtheory.study:Study", "fields": {}}}, "got 'fedtheory.study:Study' as"),
     "a part of the wrong kind": ({"momentum": ALONE}, "must be made of dataclasses of fedtheory, got"),

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory._storage.files import sealed
+from fedtheory.sweeps._store import Store, header_of, opened, part_content
 from fedtheory.sweeps.grid import gridded
-from fedtheory.sweeps.outcomes import Outcome, from_bytes, variables_of
+from fedtheory.sweeps.outcomes import Outcome, variables_of
 from fedtheory.sweeps.plans import plan
-from fedtheory.sweeps.results import Sweep, published
-from fedtheory.sweeps.store import header_of, opened
+from fedtheory.sweeps.results import Sweep, SweepWarning
 from fedtheory.sweeps.work import read_study, work_of
 from tests.sweeps import toy
 
@@ -63,16 +64,29 @@ def test_a_part_with_objects_in_it_is_not_unpacked():
         stream = io.BytesIO()
         np.savez(stream, about=np.array(json.dumps(about)), v0=value)
         if is_whole:
-            assert from_bytes(stream.getvalue())[1].variables["value"].values == 2.0
+            assert part_content(stream.getvalue())[1].variables["value"].values == 2.0
         else:
             with pytest.raises(ValueError, match=r"a part must be a whole archive, got one that cannot be read"):
-                from_bytes(stream.getvalue())
+                part_content(stream.getvalue())
+
+
+def test_a_part_that_was_edited_is_run_again(tmp_path):
+    found = ft.sweep(toy.slow, GRID, backend="serial", out=tmp_path)
+    part = min((tmp_path / "parts").iterdir())
+    with np.load(part) as archive:
+        arrays = dict(archive)
+    seal = part.read_bytes()[-len(sealed(b"")) :]
+    stream = io.BytesIO()
+    np.savez(stream, **(arrays | {"v0": np.array(99.0)}))
+    part.write_bytes(stream.getvalue() + seal)
+    with pytest.warns(SweepWarning, match=r"npz is run again: a part must be a whole archive"):
+        assert ft.sweep(toy.slow, GRID, backend="serial", out=tmp_path).digest == found.digest
 
 
 def test_what_is_published_tells_seconds_in_thousandths(tmp_path):
     grid = gridded({"d": [1, 2]})
     outcomes = {one.name: Outcome(variables_of(1.0), seconds=1.0617) for one in grid}
-    published(Sweep.of(grid, outcomes), tmp_path)
+    Store(tmp_path).publish(Sweep.of(grid, outcomes))
     assert json.loads((tmp_path / "summary.json").read_text())["seconds"] == 2.123
 
 

@@ -13,10 +13,11 @@ import fedtheory as ft
 from fedtheory._storage.releases import made_by
 from fedtheory.statistics import student_mean
 from fedtheory.sweeps import run as running
+from fedtheory.sweeps._store import part_bytes, part_content
 from fedtheory.sweeps.grid import gridded
-from fedtheory.sweeps.outcomes import Outcome, Variable, from_bytes, to_bytes, variables_of
+from fedtheory.sweeps.outcomes import Outcome, Variable, variables_of
 from fedtheory.sweeps.plans import plan
-from fedtheory.sweeps.store import SweepWarning
+from fedtheory.sweeps.results import SweepWarning
 from fedtheory.sweeps.work import FunctionWork, attempt, work_of
 from tests.sweeps import toy
 
@@ -338,7 +339,7 @@ def test_a_trajectory_is_labelled():
 )
 def test_a_part_is_read_as_it_was_written(result):
     outcome = Outcome(variables_of(result), seconds=1.25, made_by="x")
-    form, read = from_bytes(to_bytes(outcome, "form"))
+    form, read = part_content(part_bytes(outcome, "form"))
     assert form == "form"
     assert read.digest == outcome.digest
     assert (read.seconds, read.made_by, list(read.variables)) == (1.25, "x", list(outcome.variables))

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._storage.provenance import surroundings
+from fedtheory._storage.digests import digest_of
+from fedtheory._storage.provenance import provenance
 from fedtheory._support.wording import short
 
-__all__ = ["Recipe", "arrays_of", "is_known", "made", "recipe_of", "written_down"]
+__all__ = ["Recipe", "arrays_of", "is_restorable", "recipe_of", "restored", "serialized"]
 
 _OWN = "fedtheory."
 
@@ -30,14 +31,14 @@ class Recipe:
     made_by: Mapping[str, str] | None = None
 
     @property
-    def surroundings(self) -> dict[str, str]:
+    def provenance(self) -> dict[str, str]:
         """Versions, machine and commit of the run."""
-        return surroundings() if self.made_by is None else dict(self.made_by)
+        return provenance() if self.made_by is None else dict(self.made_by)
 
     @property
     def by_content(self) -> "Recipe":
         """The same recipe whose arrays have digests of what they hold for names."""
-        names = {name: _digest_of(array) for name, array in self.arrays.items()}
+        names = {name: digest_of(array)[:32] for name, array in self.arrays.items()}
         arrays = {names[name]: array for name, array in self.arrays.items()}
         return dataclasses.replace(self, form=_renamed(self.form, names), arrays=arrays)
 
@@ -61,18 +62,18 @@ def recipe_of(settings: Mapping[str, Any], seed: np.random.SeedSequence, step_si
     A schedule of the user's own is written down as its step sizes.
     """
     arrays: dict[str, Any] = {}
-    form = {name: written_down(value, arrays) for name, value in settings.items()}
-    if not is_known(form["step_size"]):
-        form["step_size"] = written_down(step_sizes, arrays)
+    form = {name: serialized(value, arrays) for name, value in settings.items()}
+    if not is_restorable(form["step_size"]):
+        form["step_size"] = serialized(step_sizes, arrays)
     names = ("entropy", "spawn_key", "pool_size", "n_children_spawned")
-    form["rng"] = {"seed": {name: written_down(getattr(seed, name), arrays) for name in names}}
+    form["rng"] = {"seed": {name: serialized(getattr(seed, name), arrays) for name in names}}
     return Recipe(form, arrays)
 
 
-def written_down(value: Any, arrays: dict[str, Any]) -> Any:
+def serialized(value: Any, arrays: dict[str, Any]) -> Any:
     """Return a value in words, numbers, lists and dictionaries; arrays get a name and are put into ``arrays``.
 
-    >>> written_down((1, 0.5, "x", None), {})
+    >>> serialized((1, 0.5, "x", None), {})
     {'list': [1, 0.5, 'x', None]}
     """
     if value is None or isinstance(value, bool | int | float | str):
@@ -84,39 +85,39 @@ def written_down(value: Any, arrays: dict[str, Any]) -> Any:
         arrays[name] = value.copy() if value.flags.writeable else value
         return {"array": name}
     if isinstance(value, tuple | list):
-        return {"list": [written_down(part, arrays) for part in value]}
+        return {"list": [serialized(part, arrays) for part in value]}
     kind = f"{type(value).__module__}:{type(value).__qualname__}"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         parts = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        return {"of": kind, "fields": {name: written_down(part, arrays) for name, part in parts.items()}}
+        return {"of": kind, "fields": {name: serialized(part, arrays) for name, part in parts.items()}}
     return {"unknown": kind}
 
 
-def is_known(form: Any) -> bool:
+def is_restorable(form: Any) -> bool:
     """Whether what was written down can be made again: it has no parts from outside this package."""
     if isinstance(form, dict):
         if "unknown" in form or "digest" in form or not str(form.get("of", _OWN)).startswith(_OWN):
             return False
-        return all(map(is_known, form.values()))
-    return all(map(is_known, form)) if isinstance(form, list) else True
+        return all(map(is_restorable, form.values()))
+    return all(map(is_restorable, form)) if isinstance(form, list) else True
 
 
-def made(form: Any, arrays: Mapping[str, Any]) -> Any:
+def restored(form: Any, arrays: Mapping[str, Any]) -> Any:
     """Make a value again from what was written down; classes are taken from this package only."""
     if not isinstance(form, dict):
         return form
     if "array" in form:
         return arrays[form["array"]]
     if "list" in form:
-        return tuple(made(part, arrays) for part in form["list"])
+        return tuple(restored(part, arrays) for part in form["list"])
     if "seed" in form:
-        return np.random.SeedSequence(**{name: made(part, arrays) for name, part in form["seed"].items()})
+        return np.random.SeedSequence(**{name: restored(part, arrays) for name, part in form["seed"].items()})
     module, _, name = str(form["of"]).partition(":")
     kind = getattr(importlib.import_module(module), name, None) if module.startswith(_OWN) else None
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
         message = f"a recipe must be made of dataclasses of fedtheory, got {short(form['of'])}"
         raise ValueError(message)
-    return kind(**{name: made(part, arrays) for name, part in form["fields"].items()})
+    return kind(**{name: restored(part, arrays) for name, part in form["fields"].items()})
 
 
 def arrays_of(form: Any) -> set[str]:
@@ -134,9 +135,3 @@ def _renamed(form: Any, names: Mapping[str, str]) -> Any:
     if "array" in form:
         return {"array": names[form["array"]]}
     return {name: _renamed(part, names) for name, part in form.items()}
-
-
-def _digest_of(array: Any) -> str:
-    found = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode())
-    found.update(np.ascontiguousarray(array).tobytes())
-    return found.hexdigest()[:32]

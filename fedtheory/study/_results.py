@@ -1,14 +1,38 @@
-"""Flat records of a study as one labelled Dataset."""
+"""What a study finds: data, a table, and checks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
-__all__ = ["from_records"]
+__all__ = ["Check", "Result", "Table", "from_records"]
+
+
+class Check(NamedTuple):
+    """Whether something that the study must show came out, and the numbers that say so."""
+
+    holds: bool
+    detail: str
+
+
+class Table(NamedTuple):
+    """Rows of one table: mappings from column title (with its unit) to a number or a word."""
+
+    rows: Sequence[Mapping[str, Any]]
+    title: str = ""
+    caption: str = ""
+
+
+class Result(NamedTuple):
+    """What a study found, as it was computed or as it was read back from its folder."""
+
+    data: Dataset
+    table: Table
+    checks: Mapping[str, Check]
+    metadata: Mapping[str, Any]
 
 
 def from_records(records: Sequence[Mapping[str, Any]]) -> Dataset:

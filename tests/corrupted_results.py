@@ -1,4 +1,4 @@
-"""What the checks of a study say of results that somebody has spoiled: which numbers each of them is about.
+"""What the checks of a study say of results that somebody has corrupted: which numbers each of them is about.
 
 A check that holds whatever the numbers are shows nothing. Each number or slice is made far larger than all others, or
 far smaller, and each check must fail at those it looks at.
@@ -13,25 +13,25 @@ import numpy as np
 from fedtheory import study
 
 FAR = 1000.0  # times the largest number of its kind
-MOST_PLACES = 6  # of a dimension without names, all are spoiled; of a longer one the first and the last
+MOST_PLACES = 6  # of a dimension without names, all are corrupted; of a longer one the first and the last
 
 
-def failing(found: study.Study, read: study.Result) -> dict[str, list[str]]:
-    """Return by check under which spoils it fails; a spoil of which the checks cannot speak is left out."""
-    told: dict[str, list[str]] = {claim: [] for claim in read.checks}
+def failing_when_corrupted(found: study.Study, read: study.Result) -> dict[str, list[str]]:
+    """Return by check under which corruptions it fails; one of which the checks cannot speak is left out."""
+    found_by: dict[str, list[str]] = {claim: [] for claim in read.checks}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, data in spoils(read.data):
+        for name, data in corrupted(read.data):
             try:
                 checks = found.checks(data)
             except (ArithmeticError, LookupError, ValueError):
                 continue
             for claim, check in checks.items():
-                told[claim] += [] if check.holds else [name]
-    return told
+                found_by[claim] += [] if check.holds else [name]
+    return found_by
 
 
-def spoils(data: Any) -> Iterator[tuple[str, Any]]:
+def corrupted(data: Any) -> Iterator[tuple[str, Any]]:
     """Yield copies of a data set in which something is far too large, far too small, or missing."""
     for name, value in data.attrs.items():
         if isinstance(value, int | float):
@@ -42,9 +42,9 @@ def spoils(data: Any) -> Iterator[tuple[str, Any]]:
             size = FAR * (1 + float(abs(values[np.isfinite(values)]).max(initial=0.0)))
             for place, where in _places(data, variable):
                 for sign in "-+":
-                    spoiled = values.copy()
-                    spoiled[where] = size if sign == "+" else -size
-                    yield f"{name} {place} {sign}", data.assign({name: (variable.dims, spoiled)})
+                    changed = values.copy()
+                    changed[where] = size if sign == "+" else -size
+                    yield f"{name} {place} {sign}", data.assign({name: (variable.dims, changed)})
             missing = np.full(values.shape, np.nan)
             yield f"{name} missing", data.assign({name: (variable.dims, missing)})
 

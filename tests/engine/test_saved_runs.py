@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
-from fedtheory._storage.provenance import surroundings
+from fedtheory._storage.provenance import provenance
 from fedtheory.engine import reruns
 from fedtheory.engine.trajectory import Trajectory
-from tests.golden import FOLDER
+from tests.saved_runs import FOLDER
 
 # What decides about bits: the compiler, what it compiles for, and NumPy's random numbers.
 DECISIVE = ("processor", "numba", "numpy")
@@ -25,7 +25,7 @@ def test_there_is_a_run_of_each_family() -> None:
 def test_a_saved_run_comes_out_again(name: str) -> None:
     saved = Trajectory.load(FOLDER / f"{name}.nc")
     again = ft.rerun(FOLDER / f"{name}.nc")
-    then, now = saved.recipe.surroundings, surroundings()  # type: ignore[union-attr]
+    then, now = saved.recipe.provenance, provenance()  # type: ignore[union-attr]
     if all(then[one] == now[one] for one in DECISIVE):
         assert again.identical, again
         return
@@ -37,8 +37,8 @@ def test_a_saved_run_comes_out_again(name: str) -> None:
 
 
 def test_on_another_platform_a_rerun_says_what_differs(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = surroundings()
-    monkeypatch.setattr(reruns, "surroundings", lambda: {**here, "processor": "aarch64 cortex-x4", "numba": "9.0"})
+    here = provenance()
+    monkeypatch.setattr(reruns, "provenance", lambda: {**here, "processor": "aarch64 cortex-x4", "numba": "9.0"})
     again = ft.rerun(FOLDER / "quadratic.nc")
     told = [change for change in again.changes if change.startswith(("processor", "numba"))]
     assert [re.sub(r" was .*, is ", " is ", change) for change in told] == [

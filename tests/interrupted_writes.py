@@ -1,6 +1,6 @@
 """Programs that are killed, or find the disk full, while they write: forks of one process, since imports cost seconds.
 
-``python -m tests.perishing FOLDER`` prints what it saw as JSON; ``tests/test_perishing.py`` says what it must be.
+``python -m tests.interrupted_writes FOLDER`` prints what it saw as JSON; the tests of this name say what it must be.
 """
 
 import json
@@ -53,8 +53,8 @@ def forked(work: Callable[[], Any], *, before: int | None = None, after: float |
 def ended(process: int, reading: int) -> str:
     """Wait for a process; return what it complained of, or ``killed``."""
     status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    with os.fdopen(reading) as said:
-        complaint = re.sub(r"/\S+/(runs|studies)\b", "FOLDER", said.read())
+    with os.fdopen(reading) as complaints:
+        complaint = re.sub(r"/\S+/(runs|studies)\b", "FOLDER", complaints.read())
     return "killed" if status == -signal.SIGKILL else complaint if status == 0 else f"ended with {status}"
 
 

@@ -1,11 +1,11 @@
-"""Runs that were saved once, to be run again on every platform: ``python -m tests.golden`` writes them."""
+"""Runs that were saved once, to be run again on every platform: ``python -m tests.saved_runs`` writes them."""
 
 from pathlib import Path
 
 import fedtheory as ft
 from fedtheory.engine.trajectory import Trajectory
 
-FOLDER = Path(__file__).parent / "engine" / "golden"
+FOLDER = Path(__file__).parent / "engine" / "saved_runs"
 
 
 def runs() -> dict[str, Trajectory]:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import warnings
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fedtheory._storage.files import bytes_writer, hold, json_writer, place, read_json, refuse_link
+from fedtheory._storage import files
+from fedtheory._storage.archives import archive_bytes, archive_content
+from fedtheory._storage.netcdf import netcdf_bytes
 from fedtheory._storage.releases import release
-from fedtheory._support.streams import regular
 from fedtheory.sweeps.grid import Configuration, Grid, canonical
-from fedtheory.sweeps.outcomes import Outcome, from_bytes, to_bytes
+from fedtheory.sweeps.outcomes import Outcome, Variable
+from fedtheory.sweeps.results import Sweep, SweepWarning
 from fedtheory.sweeps.work import Work
 
-__all__ = ["HEADER", "Store", "SweepWarning", "header_of", "inspected", "opened"]
+__all__ = ["Store", "header_of", "inspected", "opened", "part_bytes", "part_content"]
 
-HEADER, _PARTS, _LOCK = "sweep.json", "parts", ".lock"
-
-
-class SweepWarning(UserWarning):
-    """Something in a sweep's folder is not as it was left, and is mended."""
+_HEADER, _PARTS = "sweep.json", "parts"
 
 
 @dataclass(frozen=True)
@@ -31,15 +30,15 @@ class Store:
 
     folder: Path
 
-    def keep(self, configuration: Configuration, outcome: Outcome) -> None:
+    def save(self, configuration: Configuration, outcome: Outcome) -> None:
         """Write a part, whole or not at all; OSError if there is no room for it."""
-        place(self._path(configuration), bytes_writer(to_bytes(outcome, configuration.form)))
+        files.place(self._path(configuration), part_bytes(outcome, configuration.form))
 
-    def kept(self, configuration: Configuration) -> Outcome | None:
+    def load(self, configuration: Configuration) -> Outcome | None:
         """Return what a part holds, None if there is none; ValueError if it is not whole, or of something else."""
         path = self._path(configuration)
         try:
-            form, outcome = from_bytes(regular(path).read_bytes())
+            form, outcome = part_content(files.read_bytes(path))
         except FileNotFoundError:
             return None
         except ValueError as error:
@@ -50,33 +49,44 @@ class Store:
             raise ValueError(message)
         return outcome
 
+    def publish(self, result: Sweep) -> None:
+        """Write the data, the failures and the digest of a finished sweep, which others read."""
+        content = {
+            "data.nc": netcdf_bytes(result.data),
+            "failures.json": files.json_bytes([failure._asdict() for failure in result.failures]),
+        }
+        summary = {"digest": result.digest, "seconds": round(result.seconds, 3)}
+        files.publish(self.folder, content, "summary.json", summary)
+
     def _path(self, configuration: Configuration) -> Path:
         return self.folder / _PARTS / f"{configuration.name}.npz"
 
 
+def part_bytes(outcome: Outcome, form: str) -> bytes:
+    """Return the content of a part: what a configuration found, or its failure, with its canonical form."""
+    about = {
+        "form": form,
+        "variables": [[name, list(variable.dims)] for name, variable in outcome.variables.items()],
+        **{name: getattr(outcome, name) for name in ("error", "traceback", "seconds", "made_by")},
+    }
+    return archive_bytes(about, {f"v{i}": variable.values for i, variable in enumerate(outcome.variables.values())})
+
+
+def part_content(content: bytes) -> tuple[str, Outcome]:
+    """Return the canonical form and the outcome; ValueError if they are not all there."""
+    try:
+        # Parts had no seal at first.
+        about, arrays = archive_content(files.sealed(content) if files.unsealed(content) is None else content)
+        named = enumerate(about.pop("variables"))
+        variables = {name: Variable(tuple(dims), arrays[f"v{i}"]) for i, (name, dims) in named}
+        return about.pop("form"), Outcome(variables, **about)
+    except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
+        message = f"a part must be a whole archive, got one that cannot be read ({type(error).__name__})"
+        raise ValueError(message) from error
+
+
 def header_of(work: Work, grid: Grid) -> dict[str, Any]:
-    """Return what a sweep is told by: what is run, over what, with which seeds, by which version.
-
-    Parameters
-    ----------
-    work
-        What is run.
-    grid
-        Over what.
-
-    Returns
-    -------
-    dict[str, Any]
-        Plain data, for JSON.
-
-    Examples
-    --------
-    >>> from fedtheory.sweeps.grid import gridded
-    >>> from fedtheory.sweeps.work import work_of
-    >>> header = header_of(work_of(max), gridded({"d": [3, 5]}, seeds=[7]))
-    >>> header["sweep"]["name"], header["axes"], header["seeds"]["numbers"]
-    ('builtins:max', {'d': ['3', '5']}, [7])
-    """
+    """Return what a sweep is known by: what is run, over what, with which seeds, by which version."""
     return {
         "sweep": work.identity,
         "axes": {name: [canonical(value) for value in values] for name, values in grid.axes.items()},
@@ -90,48 +100,23 @@ def header_of(work: Work, grid: Grid) -> dict[str, Any]:
 def opened(folder: Path, header: Mapping[str, Any], *, force: bool = False) -> Iterator[Store]:
     """Lock a folder for this sweep and write its header, or refuse.
 
-    A folder in which the same sweep was begun is gone on with, also over a grid that has grown. Whatever holds the lock
-    loses it when its process ends, in whatever way.
-
-    Parameters
-    ----------
-    folder
-        The folder of a sweep.
-    header
-        As of ``header_of``.
-    force
-        Whether to begin anew where another sweep was.
-
-    Yields
-    ------
-    Store
-        Once: the folder is locked in the block of ``with``.
+    A folder in which the same sweep was begun is gone on with, also over a grid that has grown; ``force`` begins anew
+    where another sweep was.
 
     Raises
     ------
     ValueError
-        If the folder cannot be written, another sweep runs in it, or it holds something else; ``force`` takes a folder
-        with another sweep and begins anew.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, opened(Path(folder, "sweep"), {"name": "max"}) as store:
-    ...     store.folder.name
-    'sweep'
+        If the folder cannot be written, another sweep runs in it, or it holds something else.
     """
     _refuse_foreign(folder)
-    try:
-        refuse_link(folder / _PARTS)
-        (folder / _PARTS).mkdir(parents=True, exist_ok=True)
-        lock = hold(folder / _LOCK)
-    except BlockingIOError as error:
-        message = f"only one sweep may run in {folder}, got a second one beside process {error.strerror}"
-        raise ValueError(message) from error
-    except OSError as error:
-        message = f"out must be a folder that can be written, got {folder} ({error.strerror or error})"
-        raise ValueError(message) from error
-    with lock:
+    with contextlib.ExitStack() as stack:
+        try:
+            files.refuse_link(folder / _PARTS)
+            (folder / _PARTS).mkdir(parents=True, exist_ok=True)
+            stack.enter_context(files.locked(folder, "only one sweep may run in"))
+        except OSError as error:
+            message = f"out must be a folder that can be written, got {folder} ({error.strerror})"
+            raise ValueError(message if error.strerror else str(error)) from error
         for unfinished in (folder / _PARTS).glob(".*.partial"):
             unfinished.unlink()
         found = _read_header(folder)
@@ -139,37 +124,12 @@ def opened(folder: Path, header: Mapping[str, Any], *, force: bool = False) -> I
             _empty(folder)
         elif found is not None:
             _refuse_other(folder, found, header)
-        place(folder / HEADER, json_writer(header))
+        files.place(folder / _HEADER, files.json_bytes(header))
         yield Store(folder)
 
 
 def inspected(folder: Path, work: Work, grid: Grid) -> Store | None:
-    """Return a folder to look at, without a lock, None if no sweep began there; refuse what a sweep would refuse.
-
-    Parameters
-    ----------
-    folder
-        The folder of a sweep.
-    work, grid
-        What would be run.
-
-    Returns
-    -------
-    Store | None
-        What is there, to be read only.
-
-    Raises
-    ------
-    ValueError
-        If the folder holds something else, or another sweep.
-
-    Examples
-    --------
-    >>> from fedtheory.sweeps.grid import gridded
-    >>> from fedtheory.sweeps.work import work_of
-    >>> inspected(Path("nowhere"), work_of(max), gridded({"d": [3, 5]})) is None
-    True
-    """
+    """Return a folder to read only, None if no sweep began there; refuse what a sweep would refuse."""
     _refuse_foreign(folder)
     found = _read_header(folder)
     if found is None:
@@ -181,18 +141,18 @@ def inspected(folder: Path, work: Work, grid: Grid) -> Store | None:
 def _refuse_foreign(folder: Path) -> None:
     """Refuse what is no sweep's folder; one that was killed before it wrote its header left its parts' at most."""
     found = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    if HEADER not in found and not found <= {_PARTS, _LOCK}:
+    if _HEADER not in found and not found <= {_PARTS, files.LOCK}:
         message = f"out must be a new folder or that of a sweep, got {folder}, which holds something else"
         raise ValueError(message)
 
 
 def _read_header(folder: Path) -> Any:
     try:
-        return read_json(folder / HEADER)
+        return files.read_json(folder / _HEADER)
     except FileNotFoundError:
         return None
     except ValueError as error:
-        message = f"{folder / HEADER} must be the header of a sweep, got something that cannot be read"
+        message = f"{folder / _HEADER} must be the header of a sweep, got something that cannot be read"
         raise ValueError(message) from error
 
 
@@ -225,8 +185,8 @@ def _differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterato
     yield _unlike("over", ", ".join(found["axes"]), ", ".join(wanted["axes"]))
     yield _unlike("with seeds", found["seeds"]["rule"], wanted["seeds"]["rule"])
     values = {**wanted["axes"], "seed": wanted["seeds"]["numbers"] or []}
-    for name, kept in {**found["axes"], "seed": found["seeds"]["numbers"] or []}.items():
-        yield from (f"with {name} {value}" for value in kept if value not in values[name])
+    for name, earlier in {**found["axes"], "seed": found["seeds"]["numbers"] or []}.items():
+        yield from (f"with {name} {value}" for value in earlier if value not in values[name])
 
 
 def _unlike(what: str, before: str, now: str) -> str:

@@ -17,8 +17,8 @@ MIXED = "FOLDER/data.nc must be the file that was sealed with the others, got di
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    folder = tmp_path_factory.mktemp("perishing")
-    command = [sys.executable, "-m", "tests.perishing", str(folder)]
+    folder = tmp_path_factory.mktemp("interrupted_writes")
+    command = [sys.executable, "-m", "tests.interrupted_writes", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert not done.returncode, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
@@ -35,8 +35,8 @@ def test_a_saved_run_is_the_old_one_or_the_new_one_whenever_its_writer_is_killed
 
 
 def test_a_run_that_finds_the_disk_full_says_so_and_leaves_the_old_one(seen) -> None:
-    for said, left, partial in seen["runs"]["full"]:
-        assert said == "OSError: [Errno 27] FOLDER must have room for run.nc, got File too large"
+    for complaint, left, partial in seen["runs"]["full"]:
+        assert complaint == "OSError: [Errno 27] FOLDER must have room for run.nc, got File too large"
         assert (left, partial) == ("old", [])
 
 
@@ -45,9 +45,9 @@ def test_two_processes_that_save_a_run_at_once_leave_one_of_the_two(seen) -> Non
     assert set(whole) <= {"old", "new"}
     assert (one, other, partial) == ("", "", [])
     # Where nothing is to be overwritten, one of them gets the name, and the other is refused.
-    for told, left in seen["runs"]["one gets it"]:
-        assert sorted(told) == ["", "FileExistsError"]
-        assert left == ("old", "new")[told.index("")]
+    for complaints, left in seen["runs"]["one gets it"]:
+        assert sorted(complaints) == ["", "FileExistsError"]
+        assert left == ("old", "new")[complaints.index("")]
 
 
 def test_results_of_a_study_that_was_killed_are_whole_or_refused_by_what_is_missing(seen) -> None:
@@ -59,8 +59,8 @@ def test_results_of_a_study_that_was_killed_are_whole_or_refused_by_what_is_miss
 
 
 def test_a_study_that_finds_the_disk_full_says_so(seen) -> None:
-    for said, left, partial in seen["studies"]["full"]:
-        assert said == "OSError: [Errno 27] FOLDER must have room for data.nc, got File too large"
+    for complaint, left, partial in seen["studies"]["full"]:
+        assert complaint == "OSError: [Errno 27] FOLDER must have room for data.nc, got File too large"
         assert (left, partial) == (NOTHING, [])
 
 

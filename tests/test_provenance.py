@@ -1,4 +1,4 @@
-"""What is said about where a result was made."""
+"""Where a result was made."""
 
 import hashlib
 import re
@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from fedtheory._storage.provenance import surroundings
+from fedtheory._storage.provenance import provenance
 from fedtheory._storage.releases import made_by
 from tests.environment import ROOT
 
@@ -18,18 +18,18 @@ def _git(folder, *words):
 
 def test_the_commit_of_the_working_directory_is_said_and_whether_files_differ_from_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "git commit" not in surroundings()
+    assert "git commit" not in provenance()
     _git(tmp_path, "init")
-    assert "git commit" not in surroundings()
+    assert "git commit" not in provenance()
     (tmp_path / "file").write_text("one")
     _git(tmp_path, "add", "file")
     _git(tmp_path, "commit", "-m", "first")
     _git(tmp_path, "tag", "-a", "v1", "-m", "a tag does not hide the commit")
-    assert re.fullmatch("[0-9a-f]{40}", surroundings()["git commit"])
+    assert re.fullmatch("[0-9a-f]{40}", provenance()["git commit"])
     (tmp_path / "file").write_text("two")
-    assert re.fullmatch("[0-9a-f]{40}-dirty", surroundings()["git commit"])
+    assert re.fullmatch("[0-9a-f]{40}-dirty", provenance()["git commit"])
     monkeypatch.setenv("PATH", "")
-    assert "git commit" not in surroundings()
+    assert "git commit" not in provenance()
 
 
 def _in_a_branch(folder):
@@ -55,10 +55,10 @@ def test_the_commit_is_said_wherever_git_keeps_it_and_in_folders_below(tmp_path,
     _git(tmp_path, "commit", "-m", "first")
     place = state(tmp_path) or tmp_path
     monkeypatch.chdir(place / "folder")
-    told = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
-    assert surroundings()["git commit"] == told
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    assert provenance()["git commit"] == commit
     (place / "folder" / "file").write_text("two")
-    assert surroundings()["git commit"] == f"{told}-dirty"
+    assert provenance()["git commit"] == f"{commit}-dirty"
 
 
 def test_the_folder_that_one_works_in_runs_nothing(tmp_path, monkeypatch):
@@ -86,7 +86,7 @@ def test_the_folder_that_one_works_in_runs_nothing(tmp_path, monkeypatch):
         (tmp_path / hook).symlink_to(script)
     (folder / "file").write_text("two")
     monkeypatch.chdir(folder)
-    assert re.fullmatch("[0-9a-f]{40}-dirty", surroundings()["git commit"])
+    assert re.fullmatch("[0-9a-f]{40}-dirty", provenance()["git commit"])
     assert not ran.exists()
     subprocess.run(["git", "status"], check=False, capture_output=True)
     assert ran.exists()  # which is what it would run
