@@ -19,8 +19,7 @@ from fedtheory.verification.catalogue import known_tapes, select_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.hunts import hunt
-from fedtheory.verification.tapes import replay
-from fedtheory.verification.trials import reproduce
+from fedtheory.verification.instances import replay, reproduce
 
 __all__ = ["bound_checks", "check_bound"]
 
@@ -185,7 +184,7 @@ class _Trial:
         stored = [-1] if self.claim.key in known_tapes() else []
         return [self.on(index) for index in [*stored, *range(count)]]
 
-    def told(self, finding: Finding) -> dict[str, Any]:
+    def case(self, finding: Finding) -> dict[str, Any]:
         """Return what was asked where the claim fails, and the instance."""
         asked = next((call.arguments for call in self.calls if call.answer == finding.predicted), {})
         return {**asked, "measured": finding.measured, **finding.instance}
@@ -246,7 +245,7 @@ def _decides(trial: _Trial, count: int) -> None:
     findings = [finding for finding in trial.findings(count) if finding.applicable]
     if findings and all(finding.holds is None for finding in findings):
         raise Broken(
-            f"must be finite somewhere, got {findings[0].predicted} on all instances", **trial.told(findings[0])
+            f"must be finite somewhere, got {findings[0].predicted} on all instances", **trial.case(findings[0])
         )
 
 
@@ -261,4 +260,4 @@ def _hunted(trial: _Trial, count: int) -> None:
 
 def _refutation(trial: _Trial, finding: Finding, how: str) -> Broken:
     sides = f"{float(finding.measured):.9g} {finding.relation} {float(finding.predicted):.9g}"
-    return Broken(f"{how}{trial.claim.key} needs {sides}", **trial.told(finding))
+    return Broken(f"{how}{trial.claim.key} needs {sides}", **trial.case(finding))

@@ -9,7 +9,7 @@ from joblib.externals import loky
 import fedtheory as ft
 from fedtheory.__main__ import main
 from fedtheory.sweeps import _backends, run
-from fedtheory.verification import _jobs, verify
+from fedtheory.verification import _processes, verify
 from fedtheory.verification.hunts import hunt
 
 ONE, TWO = ["power-of-choice:lemma-b1"], ["power-of-choice:lemma-b1", "power-of-choice:step-54-55"]
@@ -37,10 +37,10 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_items_that_can_be_counted_are_the_most_processes(started: list[int]) -> None:
-    assert list(_jobs.in_order(abs, [-1, 2, -3], 200)) == [1, 2, 3]
-    assert list(_jobs.in_order(abs, [-1], 200)) == [1]
-    assert list(_jobs.in_order(abs, [], 200)) == []
-    assert list(_jobs.in_order(abs, iter([-1, 2]), 200)) == [1, 2]
+    assert list(_processes.in_order(abs, [-1, 2, -3], 200)) == [1, 2, 3]
+    assert list(_processes.in_order(abs, [-1], 200)) == [1]
+    assert list(_processes.in_order(abs, [], 200)) == []
+    assert list(_processes.in_order(abs, iter([-1, 2]), 200)) == [1, 2]
     assert started == [3, 200]
 
 

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from fedtheory._support.streams import deaf_to_interrupts
-from fedtheory.verification.catalogue import known_claims, one_claim
+from fedtheory.verification.catalogue import claims_of, known_claims, one_claim
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.own_claims import claims_of
 
-__all__ = ["Shipped", "arrived", "in_order", "shipped"]
+__all__ = ["ClaimReference", "in_order", "referenced", "resolved"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -24,7 +23,7 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -
     Where it is known how many items there are, there are no more processes.
 
     Each item has one thread for its linear algebra, whose last bits depend on the number of threads. Whoever has enough
-    closes the iterator: no other item is begun.
+    closes the iterator: no other item is started.
     """
     if isinstance(items, Sized):
         jobs = min(jobs, len(items))
@@ -35,7 +34,7 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -
     from joblib.externals.loky import get_reusable_executor
 
     # Not the generator of joblib: closed early, it ends processes that have work left, and the thread of loky stumbles.
-    executor, waiting = get_reusable_executor(max_workers=jobs, initializer=_deaf), deque[Any]()
+    executor, waiting = get_reusable_executor(max_workers=jobs, initializer=_ignore_interrupts), deque[Any]()
     try:
         for item in items:
             with deaf_to_interrupts():  # the first items start the processes
@@ -49,8 +48,8 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -
             future.cancel()
 
 
-def _deaf() -> None:
-    # Ctrl-C on a terminal goes to every process of the program: the one that was begun decides what it means.
+def _ignore_interrupts() -> None:
+    # Ctrl-C on a terminal goes to every process of the program: the one that was started decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -61,39 +60,33 @@ def _on_one_thread(work: Callable[[Item], Result], item: Item) -> Result:
         return work(item)
 
 
-class Shipped(NamedTuple):
+class ClaimReference(NamedTuple):
     """What another process can make a claim of, since checks are functions.
 
-    Attributes
-    ----------
-    key
-        Of the claim.
-    home
-        Where to read it from; nothing for a claim of this package.
-    written
-        When that file was written: processes live on, and a file may change.
+    Its key, the file or module to read it from (nothing for a claim of this package), and when that file was written:
+    processes live on, and a file may change.
     """
 
     key: str
     home: str = ""
-    written: int = 0
+    modified: int = 0
 
 
-def shipped(claim: Claim, jobs: int) -> Claim | Shipped:
-    """Return what another process can make the claim of: its key, and the file or module that it is from."""
+def referenced(claim: Claim, jobs: int) -> Claim | ClaimReference:
+    """Return what to hand to other processes for a claim: a reference where it can be found again, else the claim."""
     if jobs > 1 and claim.home:
         file = Path(claim.home)
-        return Shipped(claim.key, claim.home, file.stat().st_mtime_ns if file.is_file() else 0)
-    return Shipped(claim.key) if jobs > 1 and known_claims().get(claim.key) is claim else claim
+        return ClaimReference(claim.key, claim.home, file.stat().st_mtime_ns if file.is_file() else 0)
+    return ClaimReference(claim.key) if jobs > 1 and known_claims().get(claim.key) is claim else claim
 
 
-def arrived(claim: Claim | Shipped) -> Claim:
-    """Return the claim that was shipped."""
+def resolved(claim: Claim | ClaimReference) -> Claim:
+    """Return the claim that was referred to."""
     if isinstance(claim, Claim):
         return claim
-    return _read(claim.home, claim.written)[claim.key] if claim.home else one_claim(claim.key)
+    return _read(claim.home, claim.modified)[claim.key] if claim.home else one_claim(claim.key)
 
 
 @cache
-def _read(home: str, _written: int) -> dict[str, Claim]:
+def _read(home: str, _modified: int) -> dict[str, Claim]:
     return claims_of(home)
