@@ -21,14 +21,14 @@ def interrupted(items: Iterable[T], keep: Callable[[T], Any], description: str, 
     An item is kept in the thread that makes it: Ctrl-C may come while it is handed over.
     """
 
-    def kept() -> Iterator[T]:
+    def keeping() -> Iterator[T]:
         for item in items:
             keep(item)
             yield item
 
     try:
         with live_progress() as wrap:
-            for _ in wrap(in_background(kept()), description, total):
+            for _ in wrap(in_background(keeping()), description, total):
                 pass
     except KeyboardInterrupt:
         return True

@@ -1,9 +1,8 @@
 """``verify``: verdicts on claims."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from fedtheory._commands.background import interrupted
 from fedtheory._commands.documents import document, print_json
@@ -28,11 +27,17 @@ def verify_claims(arguments: argparse.Namespace) -> int:
         selected = select_claims(arguments.keys or None, arguments.paper, arguments.kind, arguments.source)
     except ValueError as error:
         refuse(str(error))
-    mention_processors("--jobs", min(arguments.jobs, len(selected)))
     hunt_seconds = 0.0 if arguments.source is None else arguments.hunt
+    verdicts = verdicts_of(
+        selected,
+        arguments.budget,
+        arguments.seed,
+        arguments.jobs,
+        num_instances=arguments.instances,
+        hunt_seconds=hunt_seconds,
+    )
+    mention_processors("--jobs", min(arguments.jobs, len(selected)))
     total = None if isinstance(arguments.budget, float) or hunt_seconds > 0 else len(selected)
-    options = {"num_instances": arguments.instances, "hunt_seconds": hunt_seconds}
-    verdicts = verdicts_of(selected, arguments.budget, arguments.seed, arguments.jobs, **options)
     reached: dict[str, Verdict] = {}
     ended_early = interrupted(verdicts, lambda verdict: reached.update({verdict.key: verdict}), "claims", total)
     if ended_early:
@@ -63,7 +68,14 @@ def _show(verdicts: Sequence[Verdict], arguments: argparse.Namespace, *, ended_e
         verdicts=[numeric(row) for row in found],
     )
     if arguments.report is not None:
-        page = html_report(verdicts, _header(content))
+        # The summary of the page says the false alarms.
+        others = ("machine", "verdicts", "expected_false_alarms")
+        header = {
+            name.replace("_", " "): value
+            for name, value in {**content, **content["machine"]}.items()
+            if name not in others and value is not None and value is not False
+        }
+        page = html_report(verdicts, header)
         deliver(arguments.report, bytes_writer(page.encode("utf-8")))
     if arguments.json == _STANDARD_OUTPUT:
         print_json(content)
@@ -73,12 +85,3 @@ def _show(verdicts: Sequence[Verdict], arguments: argparse.Namespace, *, ended_e
     say(*notes(found))
     if arguments.json is not None:
         deliver(arguments.json, json_writer(content))
-
-
-def _header(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a page says above its verdicts; its summary says the false alarms."""
-    below = ("machine", "verdicts", "expected_false_alarms")
-    header = {
-        name: value for name, value in content.items() if name not in below and value is not None and value is not False
-    }
-    return {name.replace("_", " "): value for name, value in {**header, **content["machine"]}.items()}

@@ -1,22 +1,23 @@
 """From claims to verdicts: check seeded instances, spend a time where it tells most, hunt, and conclude."""
 
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory.verification._processes import ClaimReference, in_order, referenced, resolved
+from fedtheory.verification._processes import in_order
 from fedtheory.verification.catalogue import known_tapes, select_claims
 from fedtheory.verification.claims import BUDGETS, Claim
 from fedtheory.verification.findings import ERROR, FAILS, Finding, not_applicable, severity
 from fedtheory.verification.hunts import Hunt, hunting
 from fedtheory.verification.instances import STORED, checked, replay, reproduce
-from fedtheory.verification.verdicts import HUNTED, Hunted, Verdict, entropy_of, verdict_on
+from fedtheory.verification.verdicts import HUNTED, Hunted, Verdict, verdict_on
 
 __all__ = ["examine", "verdicts_of", "verify"]
 
@@ -114,16 +115,19 @@ def verdicts_of(
     >>> [(verdict.verdict, verdict.num_instances) for verdict in verdicts_of(selected, num_instances=5, rng=3)]
     [('holds', 6)]
     """
-    seeds, claims, jobs = validate.seed_sequence(rng), list(selected), validate.count("jobs", jobs)
-    entropy_of(seeds)
-    if num_instances is not None or isinstance(budget, str):
-        trials = _on_numbers(claims, seeds, budget, num_instances, jobs)
+    seeds, claims, jobs = _seeds(rng), list(selected), validate.count("jobs", jobs)
+    seconds = None if isinstance(budget, str) or num_instances is not None else validate.positive("budget", budget)
+    if num_instances is not None:
+        counts = [validate.count("num_instances", num_instances)] * len(claims)
+    elif isinstance(budget, str):
+        size = validate.choice("budget", budget, BUDGETS)
+        counts = [claim.num_instances(size) for claim in claims]
     else:
-        trials = within_seconds(claims, seeds, known_tapes(), validate.positive("budget", budget), jobs)
+        counts = [_FIRST] * len(claims)
     reached: dict[str, Verdict] = {}
-    with closing(trials):
-        for claim, found in trials:
-            reached[claim.key] = verdict_on(claim, seeds, *found)
+    with closing(trials_of(claims, seeds, counts, jobs, seconds)) as found:
+        for claim, trials in found:
+            reached[claim.key] = verdict_on(claim, seeds, *trials)
             yield reached[claim.key]
     if hunt_seconds > 0:
         yield from after_hunts(list(reached.values()), hunt_seconds, jobs)
@@ -165,9 +169,17 @@ def examine(
     """
     wanted = claim.num_instances("quick") if num_instances is None else num_instances
     count = 1 if claim.is_single else validate.count("num_instances", wanted)
-    seeds = validate.seed_sequence(rng)
-    entropy_of(seeds)
+    seeds = _seeds(rng)
     return verdict_on(claim, seeds, *tried(claim, seeds, range(count), None if claim.is_single else tape))
+
+
+def _seeds(rng: Any) -> np.random.SeedSequence:
+    """Return the seeds of a verdict, which come from one integer: it is what draws an instance again."""
+    seeds = validate.seed_sequence(rng)
+    if not isinstance(seeds.entropy, int):
+        message = f"rng must come from a single integer of entropy, got {seeds.entropy!r}"
+        raise ValueError(message)
+    return seeds
 
 
 class Trials(NamedTuple):
@@ -205,23 +217,40 @@ def tried(
     return Trials(findings, "", time.perf_counter() - started)
 
 
-class _Batch(NamedTuple):
-    """Instances of a claim to try: numbered ones, and that of a tape."""
-
-    claim: Claim | ClaimReference
-    numbers: range
-    tape: Sequence[float] | None = None
+_Batch = tuple[range, Sequence[float] | None]
+"""Numbers of instances to try, and the tape of one more."""
 
 
-def _first_batch(claim: Claim, count: int, tapes: Mapping[str, Sequence[float]], jobs: int) -> _Batch:
-    """Return so many instances and the stored one; the only one if the claim has no others."""
-    if claim.is_single:
-        return _Batch(referenced(claim, jobs), range(1))
-    return _Batch(referenced(claim, jobs), range(count), tapes.get(claim.key))
+def trials_of(
+    claims: Sequence[Claim],
+    seeds: np.random.SeedSequence,
+    counts: Sequence[int],
+    jobs: int,
+    seconds: float | None = None,
+) -> Generator[tuple[Claim, Trials], None, None]:
+    """Yield each claim with its trials on so many instances, whatever that takes, and on the stored one.
+
+    With seconds to spend it goes on until they are over: the claim that is least certain is tried twice as often as
+    before, or as often as the time that is left allows (with several jobs, so many claims at once), and yielded again.
+    """
+    deadline, tapes = time.monotonic() + (seconds or 0.0), known_tapes()
+    batches: dict[int, _Batch] = {
+        number: (range(1), None) if claim.is_single else (range(count), tapes.get(claim.key))
+        for number, (claim, count) in enumerate(zip(claims, counts, strict=True))
+    }
+    reached: dict[int, Trials] = {}
+    while batches:
+        items = [(claims[number], batch) for number, batch in batches.items()]
+        with closing(in_order(partial(_tried, seeds), items, jobs)) as results:
+            for number, trials in zip(batches, results, strict=True):
+                reached[number] = reached[number].then(trials) if number in reached else trials
+                yield claims[number], reached[number]
+        left = deadline - time.monotonic() if seconds else 0.0
+        batches = dict(islice(_least_certain(claims, reached, left), jobs))
 
 
-def _tried(seeds: np.random.SeedSequence, batch: _Batch) -> Trials:
-    return tried(resolved(batch.claim), seeds, batch.numbers, batch.tape)
+def _tried(seeds: np.random.SeedSequence, claim: Claim, batch: _Batch) -> Trials:
+    return tried(claim, seeds, *batch)
 
 
 def uncertainty(claim: Claim, trials: Trials) -> float:
@@ -237,64 +266,15 @@ def uncertainty(claim: Claim, trials: Trials) -> float:
     return 1.0 if undecided or not decided else float(1 - _DOUBT ** (1 / decided))
 
 
-def _on_numbers(
-    claims: Sequence[Claim], seeds: np.random.SeedSequence, budget: str | float, num_instances: int | None, jobs: int
-) -> Generator[tuple[Claim, Trials], None, None]:
-    """Yield each claim with its trials on so many instances, those of the budget by default, and on the stored one."""
-    tapes = known_tapes()
-    if num_instances is None:
-        size = validate.choice("budget", budget, BUDGETS)
-        counts = [claim.num_instances(size) for claim in claims]
-    else:
-        counts = [validate.count("num_instances", num_instances)] * len(claims)
-    batches = [_first_batch(claim, count, tapes, jobs) for claim, count in zip(claims, counts, strict=True)]
-    with closing(in_order(partial(_tried, seeds), batches, jobs)) as results:
-        yield from zip(claims, results, strict=True)
-
-
-def within_seconds(
-    claims: Sequence[Claim],
-    seeds: np.random.SeedSequence,
-    tapes: Mapping[str, Sequence[float]],
-    seconds: float,
-    jobs: int,
-) -> Generator[tuple[Claim, Trials], None, None]:
-    """Yield each claim with its trials, again when there are more of them, until the seconds are over.
-
-    A few instances of each claim are tried whatever that takes. Then the claim that is least certain is tried twice as
-    often as before, or as often as the time that is left allows; with several jobs, so many claims at once.
-    """
-    deadline, work, jobs = time.monotonic() + seconds, partial(_tried, seeds), max(1, min(jobs, len(claims)))
-    reached: list[Trials] = []
-    with closing(in_order(work, [_first_batch(claim, _FIRST, tapes, jobs) for claim in claims], jobs)) as first:
-        for claim, trials in zip(claims, first, strict=True):
-            reached.append(trials)
-            yield claim, trials
-    while batches := _next_batches(claims, reached, deadline - time.monotonic(), jobs):
-        with closing(in_order(work, batches.values(), jobs)) as results:
-            for number, more in zip(batches, results, strict=True):
-                reached[number] = reached[number].then(more)
-                yield claims[number], reached[number]
-
-
-def _next_batches(claims: Sequence[Claim], reached: Sequence[Trials], left: float, jobs: int) -> dict[int, _Batch]:
-    """Return the next instances of the least certain claims, by the number of the claim."""
-    batches: dict[int, _Batch] = {}
-    doubts = [uncertainty(claim, trials) for claim, trials in zip(claims, reached, strict=True)]
-    for number in sorted(range(len(claims)), key=lambda number: -doubts[number]):
+def _least_certain(claims: Sequence[Claim], reached: Mapping[int, Trials], left: float) -> Iterator[tuple[int, _Batch]]:
+    """Yield the next instances of claims, by their number, the least certain claim first, if there is time left."""
+    doubts = {number: uncertainty(claims[number], trials) for number, trials in reached.items()}
+    for number in sorted(doubts, key=lambda number: -doubts[number]):
         trials = reached[number]
         drawn = sum(index != STORED for index in trials.findings)
         affordable = int(left / max(trials.seconds / len(trials.findings), 1e-6))
-        if len(batches) < jobs and doubts[number] > 0 and affordable > 0:
-            batches[number] = _Batch(referenced(claims[number], jobs), range(drawn, drawn + min(drawn, affordable)))
-    return batches
-
-
-class _HuntTask(NamedTuple):
-    claim: Claim | ClaimReference
-    entropy: int
-    spawn_key: tuple[int, ...]
-    seconds: float
+        if doubts[number] > 0 and affordable > 0:
+            yield number, (range(drawn, drawn + min(drawn, affordable)), None)
 
 
 class _HuntOutcome(NamedTuple):
@@ -312,23 +292,22 @@ def after_hunts(verdicts: Sequence[Verdict], seconds: float, jobs: int = 1) -> G
     """
     undecided = [v for v in verdicts if not v.claim.is_single and v.verdict not in (FAILS, ERROR)]
     share = seconds * min(jobs, len(undecided)) / max(len(undecided), 1)
-    tasks = [_HuntTask(referenced(v.claim, jobs), v.entropy, v.spawn_key, share) for v in undecided]
-    with closing(in_order(_hunt, tasks, jobs)) as outcomes:
+    items = [(v.claim, np.random.SeedSequence(v.entropy, spawn_key=v.spawn_key)) for v in undecided]
+    with closing(in_order(partial(_hunted, share), items, jobs)) as outcomes:
         for verdict, outcome in zip(undecided, outcomes, strict=True):
             yield _with_hunt(verdict, outcome)
 
 
-def _hunt(task: _HuntTask) -> _HuntOutcome:
+def _hunted(seconds: float, claim: Claim, seeds: np.random.SeedSequence) -> _HuntOutcome:
     started = time.monotonic()
-    seeds = np.random.SeedSequence(task.entropy, spawn_key=task.spawn_key)
     last, count, ended = None, 0, True
     try:
-        with closing(hunting(resolved(task.claim), rng=seeds, evaluations=_MOST_HUNTED)) as states:  # type: ignore[type-var]
+        with closing(hunting(claim, rng=seeds, evaluations=_MOST_HUNTED)) as states:  # type: ignore[type-var]
             for last in states:
                 count = last.num_instances
                 broken = last.worst.holds is False
                 # Half of the time again makes a counterexample small.
-                if time.monotonic() - started > task.seconds * (1.5 if broken else 1.0):
+                if time.monotonic() - started > seconds * (1.5 if broken else 1.0):
                     ended = count >= _MOST_HUNTED
                     break
     except Exception as error:  # whatever a check raises is news about this claim only

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory.verification._processes import ClaimReference, in_order, referenced, resolved
+from fedtheory.verification._processes import in_order
 from fedtheory.verification._search import Step, climbs_in_turn, height, shrink
 from fedtheory.verification.catalogue import one_claim
 from fedtheory.verification.claims import Claim
@@ -221,14 +221,14 @@ def _trails(
     if jobs == 1:
         yield from (climbs_in_turn(claim, *start) for start in starts)
         return
-    with closing(in_order(partial(_trail, referenced(claim, jobs), budget), starts, jobs)) as trails:
+    with closing(in_order(partial(_trail, budget), ((claim, start) for start in starts), jobs)) as trails:
         yield from trails
 
 
-def _trail(claim: Claim | ClaimReference, budget: _Budget, start: _Start) -> list[Step]:
+def _trail(budget: _Budget, claim: Claim, start: _Start) -> list[Step]:
     """Return the steps of a climb that went up, and its last one."""
     trail: list[Step] = []
-    for step in climbs_in_turn(resolved(claim), *start):
+    for step in climbs_in_turn(claim, *start):
         # The last but one went up, or it is overwritten by one that only counts more instances.
         if len(trail) > 1 and trail[-1].worst is trail[-2].worst:
             trail.pop()

@@ -118,9 +118,9 @@ def bound_checks(
     trial = _Trial(known, function, watch, validate.boolean("exact", exact), validate.seed_sequence(rng))
     _refuse_what_does_not_ask(trial, count)
     works: dict[str, Callable[[], Any]] = {
-        "runs": partial(_on_instances, trial, 1),
-        "number": partial(_on_some, trial, count),
-        "inputs": partial(_on_some, trial, count),
+        "runs": partial(trial.findings, 1),
+        "number": partial(trial.findings, min(count, 10)),
+        "inputs": partial(trial.findings, min(count, 10)),
         "same answer": partial(_again, trial, count),
         "holds": partial(_holds, trial, count),
         "decides": partial(_decides, trial, count),
@@ -213,23 +213,11 @@ def _refuse_what_does_not_ask(trial: _Trial, count: int) -> None:
     raise ValueError(message)
 
 
-def _on_instances(trial: _Trial, count: int) -> None:
-    trial.findings(count)
-
-
-def _on_some(trial: _Trial, count: int) -> None:
-    trial.findings(min(count, 10))
-
-
-def _ask(trial: _Trial, call: _Call) -> Any:
-    return trial.function(*call.args, **call.kwargs)
-
-
 def _again(trial: _Trial, count: int) -> None:
     trial.findings(min(count, 10))
     for call in trial.calls:
         for _ in range(2):
-            again = trial.watch.call(partial(_ask, trial, call), case=call.arguments)
+            again = trial.watch.call(partial(trial.function, *call.args, **call.kwargs), case=call.arguments)
             if again != call.answer:
                 sentence = f"the same numbers must give the same, got {short(call.answer)} and {short(again)}"
                 raise Broken(sentence, **call.arguments)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
-from typing import NamedTuple, final
+from typing import NamedTuple, cast, final
 
 import numpy as np
 
@@ -178,7 +178,7 @@ def verdict_on(
         num_applicable=sum(finding.applicable for finding in findings.values()),
         worst=findings[index],
         worst_index=index,
-        entropy=entropy_of(seeds),
+        entropy=cast(int, seeds.entropy),
         spawn_key=tuple(seeds.spawn_key),
         seconds=seconds,
         risk=sum(finding.risk for finding in findings.values()),
@@ -206,11 +206,3 @@ def _summed_up(findings: list[Finding]) -> tuple[str, str]:
 
 def _why(finding: Finding) -> str:
     return f": {finding.reason}" if finding.reason else ""
-
-
-def entropy_of(seeds: np.random.SeedSequence) -> int:
-    """Return the one integer that seeds come from; ValueError if they come from anything else."""
-    if isinstance(seeds.entropy, int):
-        return seeds.entropy
-    message = f"rng must come from a single integer of entropy, got {seeds.entropy!r}"
-    raise ValueError(message)

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from fedtheory.theorem.paper import Paper, Statement
-from fedtheory.verification import _search, hunts
-from fedtheory.verification._processes import ClaimReference, in_order, referenced
+from fedtheory.verification import _processes, _search, hunts
 from fedtheory.verification._search import Step, height
-from fedtheory.verification.catalogue import one_claim
+from fedtheory.verification.catalogue import known_claims, one_claim
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
 from fedtheory.verification.instances import Read
@@ -51,9 +50,9 @@ def test_every_second_climb_begins_with_the_tape(monkeypatch: pytest.MonkeyPatch
 def test_another_process_gets_the_key_of_a_claim_of_the_package_and_any_other_claim_as_it_is() -> None:
     known = one_claim("power-of-choice:lemma-b1")
     own = Claim("toy:theorem", "a toy", Statement(Paper("toy", "", "", 2000), "Theorem 0"), "inequality", known.check)
-    assert referenced(known, 1) is known
-    assert referenced(known, 2) == ClaimReference(known.key)
-    assert referenced(own, 2) is own
+    assert _processes._portable(known, known_claims()) == _processes._Reference(known.key)
+    assert _processes._Reference(known.key).claim() is known
+    assert _processes._portable(own, known_claims()) is own
 
 
 def test_making_small_ends_where_four_hundred_changes_in_a_row_made_nothing_smaller() -> None:
@@ -67,5 +66,10 @@ def test_making_small_ends_where_four_hundred_changes_in_a_row_made_nothing_smal
 
 
 def test_control_c_is_left_to_the_process_that_was_begun() -> None:
-    assert list(in_order(signal.getsignal, [signal.SIGINT] * 2, 2)) == [signal.SIG_IGN] * 2
-    assert list(in_order(signal.getsignal, [signal.SIGINT], 1)) == [signal.getsignal(signal.SIGINT)]
+    item = (one_claim("power-of-choice:lemma-b1"), signal.SIGINT)
+    assert list(_processes.in_order(handler, [item] * 2, 2)) == [signal.SIG_IGN] * 2
+    assert list(_processes.in_order(handler, [item], 1)) == [signal.getsignal(signal.SIGINT)]
+
+
+def handler(_: Claim, number: int) -> Any:
+    return signal.getsignal(number)

@@ -13,7 +13,7 @@ from fedtheory.statistics import bounded_mean, limits, student_mean, subgaussian
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.examination import Trials, examine, tried, uncertainty, verdicts_of, verify, within_seconds
+from fedtheory.verification.examination import Trials, examine, trials_of, tried, uncertainty, verdicts_of, verify
 from fedtheory.verification.findings import (
     Finding,
     at_most,
@@ -161,7 +161,7 @@ def test_time_goes_where_a_verdict_is_least_certain(monkeypatch: pytest.MonkeyPa
     claims = [claim(check, f"toy:{name}") for name, check in checks.items()]
     single = claim(costing(0.01), "toy:single", instances=(1, 1))
     seeds = np.random.SeedSequence(0)
-    last = {each.key: found for each, found in within_seconds([*claims, single], seeds, {}, 20.0, 1)}
+    last = {each.key: found for each, found in trials_of([*claims, single], seeds, [3] * 4, 1, 20.0)}
     counts = {key: len(found.findings) for key, found in last.items()}
     # 3 each, then 6, 12: for 24 of the dear one there is not the time, and 7 seconds are left for the cheap one.
     assert (counts["toy:broken"], counts["toy:single"]) == (3, 1)
