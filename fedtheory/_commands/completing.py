@@ -32,7 +32,7 @@ _BOUND = re.compile(r"^@states\(.*?^def (\w+)\(", re.MULTILINE | re.DOTALL)
 
 def write_script(arguments: argparse.Namespace) -> int:
     """Write the script by which a shell asks this program what to offer."""
-    from argcomplete import shellcode
+    from argcomplete.shell_integration import shellcode
 
     sys.stdout.write(shellcode(["fedtheory"], shell=arguments.shell))
     return 0
