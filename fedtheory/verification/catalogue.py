@@ -1,5 +1,7 @@
 """Everything that can be named: claims by key and bounds by name, of this package or out of somebody's file."""
 
+from __future__ import annotations
+
 import difflib
 import fnmatch
 import importlib

@@ -1,5 +1,7 @@
 """What one instance of a claim shows: two sides, compared exactly, up to rounding, or by confidence limits."""
 
+from __future__ import annotations
+
 import math
 import numbers
 from collections.abc import Callable, Iterable, Mapping

@@ -208,7 +208,7 @@ def test_instances_beyond_the_budget_do_not_count(monkeypatch: pytest.MonkeyPatc
 def test_of_a_climb_elsewhere_only_the_steps_that_went_up_are_sent_and_the_last_one() -> None:
     begin = (np.random.SeedSequence(3), ())
     steps = list(islice(climbs_in_turn(RARE, *begin), 60))
-    trail = hunts._trail(RARE, hunts._Budget(math.inf, 60), begin)
+    trail = hunts._trail(hunts._Budget(math.inf, 60), RARE, begin)
     up = [steps[0], *(step for before, step in pairwise(steps) if step.worst is not before.worst)]
     assert 3 < len(up) < 30
     assert trail == (up if up[-1] == steps[-1] else [*up, steps[-1]])
