@@ -5,7 +5,6 @@
 Only ``argparse`` is imported before the arguments are understood, so that ``--help`` answers at once.
 """
 
-import argparse
 import importlib
 import os
 import sys
@@ -13,7 +12,7 @@ import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
-from fedtheory._commands.completing import complete, is_asked, write_script
+from fedtheory._commands.completing import complete, is_asked
 from fedtheory._commands.parsing import parser_of_commands
 from fedtheory._commands.refusals import refuse
 from fedtheory._support.console import warn
@@ -25,13 +24,16 @@ _INTERRUPTED = 130
 
 # Each is imported when it is asked for.
 _FUNCTIONS = {
-    "list": ("listing", "list_all"),
+    "list": ("showing", "list_all"),
     "show": ("showing", "show"),
+    "bound": ("evaluating", "evaluate"),
+    "worst": ("evaluating", "confront_worst"),
     "verify": ("verifying", "verify_claims"),
     "hunt": ("hunting", "hunt_claim"),
     "replay": ("hunting", "replay_instance"),
     "study": ("studying", "run_study"),
     "sweep": ("sweeping", "sweep_study"),
+    "completion": ("completing", "write_script"),
 }
 
 
@@ -40,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         opened()
         try:
-            code = _understood(argv)
+            code = _run(argv)
         finally:
             flushed()  # after --help, too, which leaves with SystemExit
     except KeyboardInterrupt:
@@ -56,48 +58,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _understood(argv: Sequence[str] | None) -> int:
+def _run(argv: Sequence[str] | None) -> int:
     parser = parser_of_commands()
     if is_asked():
         complete(parser)
     arguments, rest = parser.parse_known_args(argv)
-    if rest and arguments.command not in ("bound", "worst"):
-        refuse(f"unknown arguments {' '.join(rest)}")
-    with warnings.catch_warnings():
-        warnings.showwarning = _tell
-        return write_script(arguments.shell) if arguments.command == "completion" else _run(arguments, rest)
-
-
-def _tell(message: Warning | str, *_: object, **__: object) -> None:
-    warn(f"warning: {message}")
-
-
-def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
-    if arguments.command in ("bound", "worst"):
-        return _run_on_bound(arguments, rest)
-    module, function = _FUNCTIONS[arguments.command]
-    run_command = getattr(importlib.import_module(f"fedtheory._commands.{module}"), function)
-    return int(run_command(arguments))
-
-
-def _run_on_bound(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
-    if arguments.help and arguments.name is None:
+    arguments.rest = rest
+    if arguments.command in ("bound", "worst") and arguments.name is None:
+        if not arguments.help:
+            refuse("the following arguments are required: NAME")
         arguments.own.print_help()
         return 0
-    if arguments.name is None:
-        refuse("the following arguments are required: NAME")
-    from fedtheory._commands.evaluating import evaluate, evaluate_help
+    if rest and arguments.command not in ("bound", "worst"):
+        refuse(f"unknown arguments {' '.join(rest)}")
+    module, function = _FUNCTIONS[arguments.command]
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        return int(getattr(importlib.import_module(f"fedtheory._commands.{module}"), function)(arguments))
 
-    if arguments.help:
-        return evaluate_help(
-            arguments.command, arguments.name, printed=arguments.command == "bound" and arguments.printed
-        )
-    if arguments.command == "bound":
-        form = {"printed": arguments.printed, "loose": arguments.loose, "as_json": arguments.json}
-        return evaluate(arguments.name, rest, **form)
-    from fedtheory._commands.confronting import confront_worst
 
-    return confront_worst(arguments.name, rest, arguments.instance, force=arguments.force)
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    warn(f"warning: {message}")
 
 
 def run() -> NoReturn:

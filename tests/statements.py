@@ -14,10 +14,10 @@ from typing import NamedTuple
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import REFUTED, Claim
+from fedtheory.verification.examination import examine
 from fedtheory.verification.findings import Finding
+from fedtheory.verification.instances import replay
 from fedtheory.verification.renderings import _escaped
-from fedtheory.verification.tapes import replay
-from fedtheory.verification.verdicts import examine
 from tests.environment import ROOT
 
 PAGE = ROOT / "docs" / "theory" / "statements.md"

@@ -20,9 +20,9 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.__main__ import _end_processes, main, run
-from fedtheory._commands import background, completing, hunting, sweeping, verifying
-from fedtheory._commands.arguments import bound_help
+from fedtheory._commands import background, completing, sweeping
 from fedtheory._commands.documents import numbers
+from fedtheory._commands.evaluating import bound_help
 from fedtheory._commands.parsing import parser_of_commands
 from fedtheory.sweeps.grid import gridded
 from fedtheory.sweeps.plans import Plan
@@ -103,7 +103,7 @@ def test_words_along_an_axis_are_not_drawn_and_numbers_of_other_kinds_are(tmp_pa
 def test_control_c_before_the_first_verdict_shows_no_table(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(verifying, "in_background", raising(KeyboardInterrupt()))
+    monkeypatch.setattr(background, "in_background", raising(KeyboardInterrupt()))
     assert main(["verify", LEMMA]) == 130
     shown = capsys.readouterr()
     assert shown.err.endswith("interrupted after 0 of 1 claims\n")
@@ -113,7 +113,7 @@ def test_control_c_before_the_first_verdict_shows_no_table(
 def test_control_c_before_the_first_instance_shows_none(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(hunting, "in_background", raising(KeyboardInterrupt()))
+    monkeypatch.setattr(background, "in_background", raising(KeyboardInterrupt()))
     assert main(["hunt", LEMMA]) == 130
     shown = capsys.readouterr()
     assert (shown.out, shown.err.splitlines()[-1]) == ("", "interrupted after 0 instances")
@@ -177,12 +177,16 @@ def test_a_bound_beyond_all_doubles_is_shown_exactly(capsys: pytest.CaptureFixtu
     assert '"total": "inf"' in capsys.readouterr().out
 
 
+def commands() -> dict[str, argparse.ArgumentParser]:
+    """Parsers of the commands, by name."""
+    [action] = [action for action in parser_of_commands()._actions if isinstance(action, argparse._SubParsersAction)]
+    return dict(action.choices)
+
+
 def offers(command: str) -> dict[str, list[str]]:
     """What a shell is offered for each argument of a command."""
-    commands = dict(completing._commands_of(parser_of_commands()))
-    completing._offer(command, commands[command])
     at = argparse.Namespace(study=ROOT / "tests" / "sweeps" / "toy.py")
-    with_some = [action for action in commands[command]._actions if hasattr(action, "completer")]
+    with_some = [action for action in commands()[command]._actions if hasattr(action, "completer")]
     return {action.dest: action.completer(parsed_args=at) for action in with_some}
 
 
@@ -198,8 +202,9 @@ def test_each_argument_is_offered_what_it_may_be(monkeypatch: pytest.MonkeyPatch
     studies = sorted(f"studies/{file.name}" for file in (ROOT / "studies").glob("[!_]*.py"))
     settings = [f"{field.name}=" for field in fields(toy.Config)]
     assert offers("sweep") == {"study": studies, "settings": settings}
-    assert completing._fields(Path("nowhere.py")) == []
-    assert completing._parameters(["bound", "nothing"]) == []
+    assert completing.settings(Path("nowhere.py")) == []
+    monkeypatch.setenv("COMP_LINE", "fedtheory bound nothing")
+    assert completing.parameters() == []
     assert offers("completion") == {}
 
 
@@ -210,12 +215,12 @@ def test_a_shell_is_answered_with_the_options_of_the_bound_on_its_line(monkeypat
     parser = parser_of_commands()
     completing.complete(parser)
     assert answered == [(parser, {"always_complete_options": False})]
-    known = dict(completing._commands_of(parser))
-    for name, command in known.items():
-        assert ("--excess" in command._option_string_actions) is (name in ("bound", "worst"))
     assert completing.is_asked() is False
+    assert not any("--excess" in command._option_string_actions for command in commands().values())
     monkeypatch.setenv("_ARGCOMPLETE", "1")
     assert completing.is_asked() is True
+    for name, command in commands().items():
+        assert ("--excess" in command._option_string_actions) is (name in ("bound", "worst"))
 
 
 @pytest.mark.parametrize(("cold", "note"), [(True, ", compilation included"), (False, "")])

@@ -24,7 +24,7 @@ import pytest
 
 import fedtheory
 from fedtheory.__main__ import main, run
-from fedtheory._commands import verifying
+from fedtheory._commands import background
 from fedtheory._commands.background import in_background
 from fedtheory._commands.parsing import parser_of_commands
 from fedtheory._commands.refusals import program
@@ -78,7 +78,7 @@ def test_help_imports_nothing_heavy() -> None:
 def test_verifying_imports_no_plotting_nor_solvers() -> None:
     script = (
         "import sys\n"
-        "from fedtheory.verification.verdicts import verify\n"
+        "from fedtheory.verification.examination import verify\n"
         "verify('power-of-choice:lemma-b1')\n"
         "print(sorted({'cvxpy', 'matplotlib', 'sympy', 'scipy.stats', 'xarray'} & set(sys.modules)))\n"
     )
@@ -440,7 +440,7 @@ def test_progress_counts_up_to_the_number_of_claims_unless_seconds_are_given(
         told.append(number)
         return items
 
-    monkeypatch.setattr(verifying, "live_progress", lambda: contextlib.nullcontext(wrap))
+    monkeypatch.setattr(background, "live_progress", lambda: contextlib.nullcontext(wrap))
     errata = ["power-of-choice:equation-85-bias", "power-of-choice:equation-66-any-gamma"]
     assert main(["verify", *errata, "--budget", budget]) == 0
     assert told == [total]

@@ -68,14 +68,13 @@ def test_a_shell_is_offered_commands_keys_parameters_and_studies(program: dict[s
 def test_names_read_in_source_files_are_those_that_importing_finds() -> None:
     assert completing.claim_keys() == sorted(catalogue.known_claims())
     assert completing.bound_names() == sorted(catalogue.known_bounds())
-    assert completing._kinds() == list(KINDS)
+    assert completing.kinds() == list(KINDS)
 
 
-def test_parameters_read_in_source_files_are_those_of_the_bound() -> None:
+def test_parameters_read_in_source_files_are_those_of_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, bound in catalogue.known_bounds().items():
-        assert completing._parameters(["fedtheory", "bound", name]) == [
-            f"--{parameter.replace('_', '-')}" for parameter in bound.domains
-        ]
+        monkeypatch.setenv("COMP_LINE", f"fedtheory bound {name}")
+        assert completing.parameters() == [f"--{parameter.replace('_', '-')}" for parameter in bound.domains]
 
 
 def test_a_shell_is_answered_without_importing_what_takes_time(program: dict[str, str]) -> None:

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 import fedtheory
-from fedtheory.__main__ import _tell
+from fedtheory.__main__ import _show_warning
 from fedtheory._support.discover import BrokenModuleWarning, lazy_modules, lazy_names, modules, surface
 from tests import stubs
 from tests.environment import ROOT
@@ -175,5 +175,5 @@ def test_a_broken_file_is_named_and_the_others_go_on(tmp_path: Path, monkeypatch
 
 
 def test_commands_say_a_warning_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    _tell(UserWarning("mine.py is left out"), UserWarning, "file.py", 3)
+    _show_warning(UserWarning("mine.py is left out"), UserWarning, "file.py", 3)
     assert capsys.readouterr().err == "warning: mine.py is left out\n"

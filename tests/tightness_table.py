@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.tapes import replay
-from fedtheory.verification.verdicts import examine
+from fedtheory.verification.examination import examine
+from fedtheory.verification.instances import replay
 from tests.environment import ROOT
 
 PAGE = ROOT / "docs" / "theory" / "tightness.md"

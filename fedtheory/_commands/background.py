@@ -1,16 +1,38 @@
-"""Compute in a thread of its own, so that Ctrl-C is heard at once."""
+"""Compute in a thread of its own, beside a bar, so that Ctrl-C is answered at once."""
 
 import queue
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, TypeVar
 
-__all__ = ["in_background"]
+from fedtheory._support.console import live_progress
+
+__all__ = ["in_background", "interrupted"]
 
 T = TypeVar("T")
 
 # Compilers need deep stacks, and some platforms give threads shallow ones.
 _STACK = 64 * 2**20
+
+
+def interrupted(items: Iterable[T], keep: Callable[[T], Any], description: str, total: int | None) -> bool:
+    """Keep all items of an iterable, which is run in the background, and return whether Ctrl-C came before the last.
+
+    An item is kept in the thread that makes it: Ctrl-C may come while it is handed over.
+    """
+
+    def keeping() -> Iterator[T]:
+        for item in items:
+            keep(item)
+            yield item
+
+    try:
+        with live_progress() as wrap:
+            for _ in wrap(in_background(keeping()), description, total):
+                pass
+    except KeyboardInterrupt:
+        return True
+    return False
 
 
 def in_background(items: Iterable[T]) -> Generator[T, None, None]:

@@ -1,4 +1,4 @@
-"""What ``--json`` writes: the results of a command under a header that says where they come from."""
+"""What commands write: JSON under a header that says where it comes from, or names and texts in two columns."""
 
 import datetime as dt
 import json
@@ -6,13 +6,14 @@ import math
 import os
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
 from fedtheory import __version__
+from fedtheory._support.console import say
 
-__all__ = ["document", "double", "numbers", "print_json"]
+__all__ = ["document", "double", "numbers", "print_json", "write_pairs"]
 
 
 def document(**content: Any) -> dict[str, Any]:
@@ -59,3 +60,11 @@ def double(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+
+
+def write_pairs(pairs: Iterable[tuple[str, str]]) -> None:
+    """Write names and texts in two columns; a name is not repeated."""
+    previous = ""
+    for name, text in pairs:
+        say(f"{'' if name == previous else name:<17} {text}".rstrip())
+        previous = name

@@ -1,51 +1,47 @@
-"""``bound``: the value of a bound and its summands."""
+"""``bound``: the value of a bound and its summands; ``worst``: its promise beside the proved worst case."""
 
+import argparse
+import inspect
+import textwrap
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import groupby
 from typing import Any
 
-from fedtheory._commands.arguments import bound_help, given
-from fedtheory._commands.documents import document, double, numbers, print_json
-from fedtheory._commands.refusals import one_of, refuse
-from fedtheory._commands.showing import write_pairs
-from fedtheory._support.console import show_table
+from fedtheory._commands.documents import document, double, numbers, print_json, write_pairs
+from fedtheory._commands.refusals import one_of, program, refuse, refuse_unless_new
+from fedtheory._storage.files import deliver, json_bytes
+from fedtheory._support.console import say, show_table
 from fedtheory.theorem.paper import Bound
-from fedtheory.verification import catalogue
+from fedtheory.theorem.symbols import Symbol
+from fedtheory.verification.catalogue import close_to, known_bounds
 
-__all__ = ["evaluate", "evaluate_help"]
+__all__ = ["bound_help", "confront_worst", "evaluate", "needed"]
 
 
-def evaluate(name: str, rest: Sequence[str], *, printed: bool, loose: bool, as_json: bool) -> int:
+def evaluate(arguments: argparse.Namespace) -> int:
     """Show the value of a bound and its summands."""
-    bounds = catalogue.known_bounds()
-    name = one_of(name, list(bounds), "a bound")
-    bound = bounds[name].printed if printed else bounds[name]
-    arguments = given(bound, rest)
+    if arguments.help:
+        return _help(arguments.command, arguments.name, printed=arguments.printed)
+    bounds = known_bounds()
+    name = one_of(arguments.name, list(bounds), "a bound")
+    bound = bounds[name].printed if arguments.printed else bounds[name]
+    given = _given(bound, arguments.rest)
     try:
-        value, unmet = bound(**arguments, strict=False)
-        if unmet and not loose:
+        value, unmet = bound(**given, strict=False)
+        if unmet and not arguments.loose:
             refuse(f"{bound.statement.number} needs {unmet[0]}")
-        summands = bound.terms(**arguments, strict=False)
+        summands = bound.terms(**given, strict=False)
     except (ValueError, TypeError) as error:
         refuse(str(error))
-    if as_json:
-        print_json(_document(name, bound, arguments, {**summands, "total": value}, unmet))
+    if arguments.json:
+        print_json(_document(name, bound, given, {**summands, "total": value}, unmet))
         return 0
     write_pairs([("bound", name), ("source", str(bound.statement))])
     rows = [("unmet hypothesis", text) for text in unmet]
     rows += [(part, _number(summand)) for part, summand in {**summands, "total": value}.items()]
     show_table([{"summand": part, "value": text} for part, text in rows])
     return 0
-
-
-def evaluate_help(command: str, name: str, *, printed: bool) -> int:
-    """Show what a bound is and what its parameters mean."""
-    bounds = catalogue.known_bounds()
-    name = one_of(name, list(bounds), "a bound")
-    bound = bounds[name]
-    if printed and bound.printed is not bound:
-        return bound_help(command, f"{name}.printed", bound.printed)
-    return bound_help(command, name, bound)
 
 
 def _number(value: Any) -> str:
@@ -68,3 +64,108 @@ def _document(
         total=total,
         exact=found["exact"],
     )
+
+
+def confront_worst(arguments: argparse.Namespace) -> int:
+    """Show what a bound promises and what its class can reach; write the federation that attains it, if asked to."""
+    if arguments.help:
+        return _help(arguments.command, arguments.name, printed=False)
+    from fedtheory.worst_case.promises import CONFRONTED, confront
+
+    target = arguments.instance
+    bounds = {key: bound for key, bound in known_bounds().items() if any(bound is way for way in CONFRONTED)}
+    name = one_of(arguments.name, list(bounds), "a bound whose worst case is known")
+    refuse_unless_new(target, "--instance", force=arguments.force)
+    try:
+        found = confront(bounds[name], **_given(bounds[name], arguments.rest))
+        instance = found.worst.instance().as_data() if target is not None else None
+    except (ValueError, TypeError) as error:
+        refuse(str(error))
+    remark = [("remark", found.remark)] if found.remark else []
+    write_pairs([("bound", name), ("source", str(bounds[name].statement)), *remark])
+    show_table(found.rows())
+    if target is not None:
+        deliver(target, json_bytes(instance))
+    return 0
+
+
+def _given(bound: Bound, rest: Sequence[str]) -> dict[str, Any]:
+    """Return the arguments that options give; refuse what the bound does not have, and that something is missing."""
+    known = list(bound.symbols)
+    found: dict[str, Any] = {}
+    for option, text in _pairs(rest):
+        name = option.removeprefix("--").replace("-", "_")
+        if name not in known:
+            refuse(f"unknown parameter {option}{close_to(option, map(_option, known))}")
+        found[name] = _value(name, text, is_count=bound.domains[name].assumptions.get("integer", False))
+    missing = [_option(name) for name in needed(bound) if name not in found]
+    if missing:
+        refuse(f"{bound.__name__} needs {' '.join(missing)}")
+    return found
+
+
+def needed(bound: Bound) -> list[str]:
+    """Return the names of the arguments without a default."""
+    return [name for name, value in inspect.signature(bound).parameters.items() if value.default is value.empty]
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _pairs(rest: Sequence[str]) -> list[tuple[str, str]]:
+    words = [part for word in rest for part in (word.split("=", 1) if word.startswith("--") else [word])]
+    if len(words) % 2:
+        refuse(f"parameters must come in pairs --NAME VALUE, got {' '.join(rest)}")
+    return list(zip(words[::2], words[1::2], strict=True))
+
+
+def _value(name: str, text: str, *, is_count: bool) -> Any:
+    wanted = "a whole number" if is_count else "a number such as 0.5, 1e-3 or 2/3"
+    try:
+        return int(text) if is_count else Fraction(text) if "/" in text else float(text)
+    except (ValueError, ZeroDivisionError):
+        refuse(f"{_option(name)} must be {wanted}, got {text!r}")
+
+
+def _help(command: str, name: str, *, printed: bool) -> int:
+    bounds = known_bounds()
+    name = one_of(name, list(bounds), "a bound")
+    bound = bounds[name]
+    if printed and bound.printed is not bound:
+        return bound_help(command, f"{name}.printed", bound.printed)
+    return bound_help(command, name, bound)
+
+
+def bound_help(command: str, name: str, bound: Bound) -> int:
+    """Write what a bound is, what its parameters mean and may be, and what it assumes."""
+    # The text up to the first empty line is the summary.
+    summary = (inspect.getdoc(bound) or "").split("\n\n")[0]
+    options = " ".join(f"{_option(required)} ..." for required in needed(bound))
+    lines = [
+        f"{name}: {' '.join(summary.split())}".replace("``", ""),
+        "",
+        f"source: {bound.statement}",
+        "",
+        f"{program()} {command} {name.replace('.printed', ' --printed')} {options}",
+    ]
+    say(*(folded for line in lines for folded in textwrap.wrap(line, 80, break_on_hyphens=False) or [""]))
+    say("", "parameters:")
+    for _, group in groupby(bound.symbols.values(), key=lambda symbol: symbol.meaning):
+        _write_parameters(list(group), needed(bound))
+    if bound.hypotheses:
+        say("", "assumes:", *(_indented(assumed.text, 2) for assumed in bound.hypotheses))
+    return 0
+
+
+def _write_parameters(group: Sequence[Symbol], required: Sequence[str]) -> None:
+    for kind, alike in groupby(group, key=lambda one: one.kind + ("" if one.name in required else ", optional")):
+        names = ", ".join(_option(one.name) for one in alike)
+        say(f"  {names}  ({kind})")
+    # What pages set as code is plain on a terminal.
+    say(_indented(group[0].meaning.replace("``", ""), 6))
+
+
+def _indented(text: str, blanks: int) -> str:
+    later = " " * (blanks + 2 * (blanks == 2))
+    return textwrap.fill(text, 80, initial_indent=" " * blanks, subsequent_indent=later, break_on_hyphens=False)

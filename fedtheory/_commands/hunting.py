@@ -1,25 +1,22 @@
 """``hunt``: the instance that strains a claim most; ``replay``: one instance again."""
 
 import argparse
-from collections.abc import Iterator
+from collections import deque
 from typing import Any
 
 import numpy as np
 
-from fedtheory._commands.background import in_background
-from fedtheory._commands.documents import document, print_json
-from fedtheory._commands.origins import own_claims
+from fedtheory._commands.background import interrupted
+from fedtheory._commands.documents import document, print_json, write_pairs
 from fedtheory._commands.refusals import mention_processors, refuse
-from fedtheory._commands.showing import write_pairs
-from fedtheory._support.console import live_progress, warn
+from fedtheory._support.console import warn
 from fedtheory.verification.catalogue import known_tapes, one_claim
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import FAILS, HOLDS, Finding
 from fedtheory.verification.hunts import Hunt, hunting
+from fedtheory.verification.instances import replay, reproduce
 from fedtheory.verification.plain_rows import numeric, of_finding
 from fedtheory.verification.renderings import finding_pairs
-from fedtheory.verification.tapes import replay
-from fedtheory.verification.trials import reproduce
 
 __all__ = ["hunt_claim", "replay_instance"]
 
@@ -37,29 +34,18 @@ def hunt_claim(arguments: argparse.Namespace) -> int:
     if arguments.seed < 0:
         refuse(f"--seed must be at least 0, got {arguments.seed}")
     mention_processors("--jobs", min(arguments.jobs, arguments.evaluations or arguments.jobs))
-    found: list[Hunt] = []
-    interrupted = False
+    options = {"evaluations": arguments.evaluations, "rng": arguments.seed, "jobs": arguments.jobs}
+    last: deque[Hunt] = deque(maxlen=1)
     try:
-        with live_progress() as wrap:
-            for _ in wrap(in_background(_kept(claim, arguments, found)), claim.key, arguments.evaluations):
-                pass
-    except KeyboardInterrupt:
-        interrupted = True
+        states = hunting(claim, arguments.seconds, **options)
+        ended_early = interrupted(states, last.append, claim.key, arguments.evaluations)
     except Exception as error:  # a check may raise anything, and that is news
         return _complain(error)
-    if interrupted:
-        warn(f"interrupted after {found[-1].num_instances if found else 0} instances")
-    if found:
-        _tell(claim, found[-1], arguments, interrupted=interrupted)
-    return 130 if interrupted else _code(claim, found[-1].worst)
-
-
-def _kept(claim: Claim, arguments: argparse.Namespace, found: list[Hunt]) -> Iterator[Hunt]:
-    options = {"evaluations": arguments.evaluations, "rng": arguments.seed, "jobs": arguments.jobs}
-    for state in hunting(claim, arguments.seconds, **options):
-        # Only the last is needed; it is kept here, where it is made.
-        found[:] = [state]
-        yield state
+    if ended_early:
+        warn(f"interrupted after {last[0].num_instances if last else 0} instances")
+    if last:
+        _show(claim, last[0], arguments, ended_early=ended_early)
+    return 130 if ended_early else _code(claim, last[0].worst)
 
 
 def _complain(error: Exception) -> int:
@@ -70,7 +56,7 @@ def _complain(error: Exception) -> int:
 
 def _claim(arguments: argparse.Namespace) -> Claim:
     try:
-        return one_claim(arguments.key, own_claims(arguments))
+        return one_claim(arguments.key, arguments.source)
     except ValueError as error:
         refuse(str(error))
 
@@ -79,17 +65,17 @@ def _code(claim: Claim, finding: Finding) -> int:
     return int(finding.holds is False and claim.expected == HOLDS)
 
 
-def _tell(claim: Claim, hunt: Hunt, arguments: argparse.Namespace, *, interrupted: bool) -> None:
-    told = {"instances": hunt.num_instances, "reproduce": hunt.command}
+def _show(claim: Claim, hunt: Hunt, arguments: argparse.Namespace, *, ended_early: bool) -> None:
+    again = {"instances": hunt.num_instances, "reproduce": hunt.command}
     if arguments.json:
-        content = {"seed": arguments.seed, "evaluations": arguments.evaluations, "interrupted": interrupted}
+        content = {"seed": arguments.seed, "evaluations": arguments.evaluations, "interrupted": ended_early}
         found = {"claim": claim.key, "tape": list(hunt.tape), "expected": claim.expected}
-        print_json(document(**content, **found, **told, **numeric(_row(hunt.worst))))
+        print_json(document(**content, **found, **again, **numeric(_row(hunt.worst))))
         return
     best = {}
     if claim.key in known_tapes():
         best = {"best known": f"{replay(claim, known_tapes()[claim.key]).ratio:.6g}"}
-    write_pairs([*_pairs(claim, hunt.worst), *((name, str(text)) for name, text in (best | told).items())])
+    write_pairs([*_pairs(claim, hunt.worst), *((name, str(text)) for name, text in (best | again).items())])
 
 
 def _row(finding: Finding) -> dict[str, Any]:

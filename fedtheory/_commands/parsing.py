@@ -1,4 +1,7 @@
-"""What may stand on the command line, and its help. Only ``argparse`` is imported, so that help comes at once."""
+"""What may stand on the command line, its help, and what a shell offers in its place.
+
+Only ``argparse`` is imported, so that help comes at once.
+"""
 
 import argparse
 import sys
@@ -7,7 +10,9 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
 from fedtheory import __version__
+from fedtheory._commands import completing
 from fedtheory._commands.refusals import program
+from fedtheory._commands.studying import names_of_studies
 
 __all__ = ["parser_of_commands"]
 
@@ -114,9 +119,19 @@ _COMPLETION = _Command(
 
 
 class _Parser(argparse.ArgumentParser):
-    def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
-        # argparse leaves in silence, and with 0, if its help cannot be written.
-        (file or sys.stderr).write(message)
+    """A parser that does not leave in silence, and with 0, if its help cannot be written."""
+
+    def print_help(self, file: IO[str] | None = None) -> None:  # type: ignore[override]
+        """Write the help, by default to standard output."""
+        (file or sys.stdout).write(self.format_help())
+
+
+class _Version(argparse.Action):
+    """Writes the version and leaves."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        sys.stdout.write(f"fedtheory {__version__}\n")
+        parser.exit()
 
 
 def parser_of_commands() -> argparse.ArgumentParser:
@@ -128,27 +143,35 @@ def parser_of_commands() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"fedtheory {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
-    _list_options(_added(commands, _LIST))
-    _show_options(_added(commands, _SHOW))
-    _bound_options(_added(commands, _BOUND, with_help=False))
-    _worst_options(_added(commands, _WORST, with_help=False))
-    _verify_options(_added(commands, _VERIFY))
-    _hunt_options(_added(commands, _HUNT))
-    _replay_options(_added(commands, _REPLAY))
-    _study_options(_added(commands, _STUDY))
-    _sweep_options(_added(commands, _SWEEP))
-    shell = _added(commands, _COMPLETION).add_argument("shell", metavar="SHELL", help="the shell that is to complete")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, dest=argparse.SUPPRESS, default=argparse.SUPPRESS,
+        help="show program's version number and exit",
+    )  # fmt: skip
+    add = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands").add_parser
+    _list_options(_added(add, _LIST))
+    _show_options(_added(add, _SHOW))
+    _bound_options(_added(add, _BOUND, with_help=False))
+    _worst_options(_added(add, _WORST, with_help=False))
+    _verify_options(_added(add, _VERIFY))
+    _hunt_options(_added(add, _HUNT))
+    _replay_options(_added(add, _REPLAY))
+    _study_options(_added(add, _STUDY))
+    _sweep_options(_added(add, _SWEEP))
+    shell = _added(add, _COMPLETION).add_argument("shell", metavar="SHELL", help="the shell that is to complete")
     shell.choices = ("bash", "zsh", "fish")
     return parser
 
 
+def _offer(argument: argparse.Action, names: Callable[[argparse.Namespace], list[str]]) -> None:
+    """Say what a shell offers for an argument: argcomplete reads an attribute of it."""
+    argument.completer = lambda parsed_args, **_: names(parsed_args)  # type: ignore[attr-defined]
+
+
 def _added(
-    commands: "argparse._SubParsersAction[Any]", command: _Command, *, with_help: bool = True
+    add: Callable[..., argparse.ArgumentParser], command: _Command, *, with_help: bool = True
 ) -> argparse.ArgumentParser:
     examples = "\n".join(f"  {program()} {example}" for example in command.examples)
-    own: argparse.ArgumentParser = commands.add_parser(
+    own = add(
         command.name,
         help=command.about,
         description=f"{command.about}\n\n{program()} {command.name} {command.usage}",
@@ -166,15 +189,19 @@ def _added(
 
 
 def _list_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
+    pattern = command.add_argument(
         "pattern", nargs="?", default="", metavar="PATTERN", help="part of a key or title, or a pattern with *"
     )
+    _offer(pattern, lambda _: [*completing.claim_keys(), *completing.bound_names()])
     _from_option(command)
     command.add_argument("--json", action="store_true", help="as JSON")
 
 
 def _show_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("key", metavar="KEY", help="key of a claim or name of a bound, its beginning, or a pattern")
+    key = command.add_argument(
+        "key", metavar="KEY", help="key of a claim or name of a bound, its beginning, or a pattern"
+    )
+    _offer(key, lambda _: [*completing.claim_keys(), *completing.bound_names()])
     _from_option(command)
     form = command.add_mutually_exclusive_group()
     form.add_argument("--latex", action="store_true", help="the formula only, in LaTeX")
@@ -182,20 +209,27 @@ def _show_options(command: argparse.ArgumentParser) -> None:
 
 
 def _bound_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("name", nargs="?", metavar="NAME", help="name of the bound, see list")
+    _bound_argument(command, "name of the bound, see list")
     command.add_argument("--printed", action="store_true", help="the form printed in the paper, where it differs")
     command.add_argument("--loose", action="store_true", help="evaluate even if hypotheses are unmet, and name these")
     command.add_argument("--json", action="store_true", help="as JSON")
 
 
 def _worst_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("name", nargs="?", metavar="NAME", help="name of the bound")
+    _bound_argument(command, "name of the bound")
     command.add_argument("--instance", type=Path, metavar="FILE", help="also write the federation that attains it")
     command.add_argument("--force", action="store_true", help="overwrite the file")
 
 
+def _bound_argument(command: argparse.ArgumentParser, text: str) -> None:
+    _offer(command.add_argument("name", nargs="?", metavar="NAME", help=text), lambda _: completing.bound_names())
+    for option in completing.parameters() if completing.is_asked() else ():
+        command.add_argument(option)
+
+
 def _verify_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("keys", nargs="*", metavar="KEY", help="key, prefix or pattern; all claims by default")
+    keys = command.add_argument("keys", nargs="*", metavar="KEY", help="key, prefix or pattern; all claims by default")
+    _offer(keys, lambda _: completing.claim_keys())
     size = command.add_mutually_exclusive_group()
     size.add_argument(
         "--budget",
@@ -205,8 +239,12 @@ def _verify_options(command: argparse.ArgumentParser) -> None:
         help="how many instances: quick, thorough, or as many as help most within so many seconds",
     )
     size.add_argument("--instances", type=int, metavar="N", help="so many instances of each claim instead")
-    command.add_argument("--paper", help="only claims of this paper, the first part of their keys")
-    command.add_argument("--kind", help="only claims of this kind, such as inequality, erratum or 'refuted conjecture'")
+    paper = command.add_argument("--paper", help="only claims of this paper, the first part of their keys")
+    _offer(paper, lambda _: completing.papers())
+    kind = command.add_argument(
+        "--kind", help="only claims of this kind, such as inequality, erratum or 'refuted conjecture'"
+    )
+    _offer(kind, lambda _: completing.kinds())
     command.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="so many processes; the verdicts are the same"
     )
@@ -227,7 +265,7 @@ def _from_option(command: argparse.ArgumentParser) -> None:
 
 
 def _hunt_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("key", metavar="KEY", help="key of a claim")
+    _offer(command.add_argument("key", metavar="KEY", help="key of a claim"), lambda _: completing.claim_keys())
     command.add_argument("--seconds", type=float, default=30.0, metavar="S", help="time to hunt (default 30)")
     command.add_argument("--evaluations", type=int, metavar="N", help="most instances to try, in the place of the time")
     _from_option(command)
@@ -237,7 +275,7 @@ def _hunt_options(command: argparse.ArgumentParser) -> None:
 
 
 def _replay_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("key", metavar="KEY", help="key of a claim")
+    _offer(command.add_argument("key", metavar="KEY", help="key of a claim"), lambda _: completing.claim_keys())
     which = command.add_mutually_exclusive_group()
     which.add_argument(
         "--tape", type=_numbers, metavar="NUMBERS", help="the random numbers of the instance, with commas"
@@ -250,16 +288,19 @@ def _replay_options(command: argparse.ArgumentParser) -> None:
 
 
 def _study_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("name", nargs="?", metavar="NAME", help="name of the study, or its beginning")
+    name = command.add_argument("name", nargs="?", metavar="NAME", help="name of the study, or its beginning")
+    _offer(name, lambda _: list(names_of_studies()))
     command.add_argument("words", nargs=argparse.REMAINDER, metavar="OPTION", help="what the study is told")
 
 
 def _sweep_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("study", type=Path, metavar="STUDY", help="the file of a study")
-    command.add_argument(
+    study = command.add_argument("study", type=Path, metavar="STUDY", help="the file of a study")
+    _offer(study, lambda _: completing.study_files())
+    settings = command.add_argument(
         "--set", action="append", default=[], type=_setting, dest="settings", metavar="NAME=V1,V2",
         help="values of a parameter, with commas; the members of a tuple are joined by colons",
     )  # fmt: skip
+    _offer(settings, lambda parsed: completing.settings(parsed.study))
     command.add_argument("--seeds", type=_seeds, metavar="N", help="so many seeds, or the seeds themselves, as 3,5,7")
     command.add_argument("--rng", type=int, default=0, metavar="SEED", help="what seeds are derived from (default 0)")
     command.add_argument("--backend", default="processes", help="processes (default), threads, serial or dask")

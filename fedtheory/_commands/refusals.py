@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from fedtheory._support.console import warn
 
-__all__ = ["mention_processors", "one_of", "program", "refuse", "writable"]
+__all__ = ["mention_processors", "one_of", "program", "refuse", "refuse_unless_new"]
 
 
 def program() -> str:
@@ -42,7 +42,7 @@ def one_of(name: str, known: Sequence[str], what: str) -> str:
     return found[0]
 
 
-def writable(target: Path | None, option: str, *, force: bool) -> None:
+def refuse_unless_new(target: Path | None, option: str, *, force: bool) -> None:
     """Refuse a file that exists, unless it may be overwritten, and one in a folder that does not exist."""
     if target is not None and ((target.exists() and not force) or not target.absolute().parent.is_dir()):
         refuse(f"{option} must name a new file in an existing folder (--force overwrites), got {target}")

@@ -1,32 +1,81 @@
-"""``show``: claims with their verdicts, and bounds with their formulas."""
+"""``list``: the claims and the bounds; ``show``: claims with their verdicts, and bounds with their formulas."""
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from fedtheory._commands.arguments import needed
-from fedtheory._commands.documents import document, print_json
-from fedtheory._commands.origins import known_things
-from fedtheory._commands.refusals import refuse
-from fedtheory._support.console import say
+from fedtheory._commands.documents import document, print_json, write_pairs
+from fedtheory._commands.evaluating import needed
+from fedtheory._commands.refusals import program, refuse
+from fedtheory._support.console import say, show_table
 from fedtheory.theorem._letters import formula
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification import catalogue
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.conclusions import Verdict
+from fedtheory.verification.examination import examine
 from fedtheory.verification.plain_rows import numeric, rows
 from fedtheory.verification.renderings import description
-from fedtheory.verification.verdicts import examine
+from fedtheory.verification.verdicts import Verdict
 
-__all__ = ["show", "write_pairs"]
+__all__ = ["list_all", "show"]
 
 Pairs = list[tuple[str, str]]
+
+
+def list_all(arguments: argparse.Namespace) -> int:
+    """List what a pattern, or a part of a key or title, names."""
+    pattern, (known, all_bounds) = arguments.pattern, _known(arguments.source)
+    claims, bounds = _claims(pattern, known), _bounds(pattern, all_bounds)
+    if not claims and not bounds:
+        close = catalogue.close_to(pattern, [*known, *all_bounds])
+        refuse(f"PATTERN must name claims or bounds, got {pattern!r}{close}")
+    elsewhere = catalogue.claim_packages() if not pattern and arguments.source is None else {}
+    if arguments.json:
+        print_json(document(claims=claims, bounds=bounds, elsewhere=elsewhere))
+        return 0
+    marked = [{**row, "printed form differs": "yes" if row["printed form differs"] else ""} for row in bounds]
+    for table in filter(None, (claims, marked)):
+        show_table(table)
+    # Named, not imported: one that is broken must not keep the others from being listed.
+    say(*(f"claims of {value}: {program()} list --from {name}" for name, value in elsewhere.items()))
+    return 0
+
+
+def _claims(pattern: str, known: Mapping[str, Claim]) -> list[dict[str, Any]]:
+    return [
+        {"claim": claim.key, "kind": claim.kind, "expected": claim.expected, "title": claim.title}
+        for key, claim in known.items()
+        if _named(pattern, key, claim.title)
+    ]
+
+
+def _bounds(pattern: str, known: Mapping[str, Bound]) -> list[dict[str, Any]]:
+    return [
+        {"bound": name, "source": str(bound.statement), "printed form differs": bound.printed is not bound}
+        for name, bound in known.items()
+        if _named(pattern, name, str(bound.statement))
+    ]
+
+
+def _named(pattern: str, key: str, text: str) -> bool:
+    part = pattern.casefold()
+    return part in f"{key} {text}".casefold() or bool(catalogue.matching(pattern, [key]))
+
+
+def _known(source: str | None) -> tuple[Mapping[str, Claim], Mapping[str, Bound]]:
+    """Return the claims and bounds that can be named: somebody's own claims alone, or all of the package; or refuse."""
+    if source is None:
+        return catalogue.known_claims(), catalogue.known_bounds()
+    try:
+        return catalogue.claims_of(source), {}
+    except ValueError as error:
+        refuse(str(error))
 
 
 def show(arguments: argparse.Namespace) -> int:
     """Show what a key or a prefix names; 1 if a verdict is not the expected one."""
     key = arguments.key
-    claims, bounds = known_things(arguments)
+    claims, bounds = _known(arguments.source)
     named = catalogue.matching(key, [*claims, *bounds])
     if not named:
         refuse(f"KEY must be a claim or a bound, got {key!r}{catalogue.close_to(key, [*claims, *bounds])}")
@@ -45,14 +94,6 @@ def _write(cards: Iterable[Pairs]) -> None:
     for index, card in enumerate(cards):
         say("", end="\n" if index else "")
         write_pairs(card)
-
-
-def write_pairs(pairs: Iterable[tuple[str, str]]) -> None:
-    """Write names and texts in two columns; a name is not repeated."""
-    previous = ""
-    for name, text in pairs:
-        say(f"{'' if name == previous else name:<17} {text}".rstrip())
-        previous = name
 
 
 def _latex(bounds: dict[str, Bound | None]) -> int:

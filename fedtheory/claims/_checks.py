@@ -6,8 +6,7 @@ from typing import Any
 from fedtheory.rational.constants import observed_gradient_bound
 from fedtheory.rational.rounds import gap
 from fedtheory.rational.run_draws import Drawn
-from fedtheory.verification.findings import Finding, at_most
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, worst_of
 
 __all__ = ["expected_gaps", "theorem_constants"]
 

@@ -39,8 +39,7 @@ from fedtheory.selection.uniform import Uniform
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 _QUADRATURE = 1e-13
 # Duality gaps of error floors are a few units in the last place.

@@ -12,8 +12,7 @@ from fedtheory.federation.softmax import SoftmaxFederation
 from fedtheory.rational.draws import whole
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
 _MODEL = "F_k is the mean cross-entropy of a linear softmax model with l2/2 |W|^2"
 _RIDGE = "l2 > 0"

@@ -1,19 +1,34 @@
-"""Everything that can be named: claims by key and bounds by name, found by scanning the open packages."""
+"""Everything that can be named: claims by key and bounds by name, of this package or out of somebody's file."""
+
+from __future__ import annotations
 
 import difflib
 import fnmatch
+import importlib
+import importlib.util
 import json
 import re
-from collections.abc import Iterable
+import runpy
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
 
 from fedtheory import bounds, claims
 from fedtheory._support import validate
-from fedtheory._support.discover import members
+from fedtheory._support.discover import members, modules
 from fedtheory.theorem.paper import Bound, is_bound
 from fedtheory.verification.claims import KINDS, Claim
 
-__all__ = ["close_to", "known_bounds", "known_claims", "known_tapes", "matching", "one_claim", "select_claims"]
+__all__ = ["claim_packages", "claims_of", "known_bounds", "known_claims", "known_tapes", "one_claim", "select_claims"]
+
+_GROUP = "fedtheory.claims"
+"""The group of entry points by which installed packages say where their claims are."""
+
+Found = TypeVar("Found")
 
 
 def known_claims() -> dict[str, Claim]:
@@ -83,12 +98,12 @@ def select_claims(
     keys: str | Iterable[str] | None = None,
     paper: str | None = None,
     kind: str | None = None,
-    among: dict[str, Claim] | None = None,
+    among: Mapping[str, Claim] | str | Path | None = None,
 ) -> list[Claim]:
     """Claims that keys, prefixes or patterns name; all of them by default. A full key names that claim alone.
 
     Capitals and small letters are the same. A paper, by its key, and a kind leave only their claims. The package's
-    claims are meant, unless others are given by key to choose ``among``.
+    claims are meant, unless others are given to choose ``among``.
 
     Parameters
     ----------
@@ -99,7 +114,7 @@ def select_claims(
     kind
         One of ``KINDS``, as ``inequality``, ``erratum`` or ``refuted conjecture``.
     among
-        Claims by key.
+        Claims by key, or the file, module or entry point that ``claims_of`` reads them from.
 
     Returns
     -------
@@ -109,14 +124,14 @@ def select_claims(
     Raises
     ------
     ValueError
-        If a key names no claim, there is no such paper or kind, or no claim is left.
+        If a key names no claim, there is no such paper or kind, no claim is left, or as ``claims_of``.
 
     Examples
     --------
     >>> {claim.statement.paper.key for claim in select_claims(paper="greedyfed")}
     {'greedyfed'}
     """
-    known = known_claims() if among is None else among
+    known = known_claims() if among is None else claims_of(among) if isinstance(among, str | Path) else among
     named = _named(known, keys)
     if paper is not None:
         validate.choice("paper", paper, tuple(sorted({claim.statement.paper.key for claim in known.values()})))
@@ -129,7 +144,7 @@ def select_claims(
     return chosen
 
 
-def _named(known: dict[str, Claim], keys: str | Iterable[str] | None) -> list[Claim]:
+def _named(known: Mapping[str, Claim], keys: str | Iterable[str] | None) -> list[Claim]:
     if keys is None:
         return list(known.values())
     chosen: dict[str, Claim] = {}
@@ -142,7 +157,7 @@ def _named(known: dict[str, Claim], keys: str | Iterable[str] | None) -> list[Cl
     return list(chosen.values())
 
 
-def one_claim(key: str, among: dict[str, Claim] | None = None) -> Claim:
+def one_claim(key: str, among: Mapping[str, Claim] | str | Path | None = None) -> Claim:
     """Return the one claim that a key, its beginning or a pattern names, ``among`` the package's or those given.
 
     Parameters
@@ -150,7 +165,7 @@ def one_claim(key: str, among: dict[str, Claim] | None = None) -> Claim:
     key
         A key, its beginning, or a pattern.
     among
-        Claims by key.
+        As of ``select_claims``.
 
     Returns
     -------
@@ -160,7 +175,7 @@ def one_claim(key: str, among: dict[str, Claim] | None = None) -> Claim:
     Raises
     ------
     ValueError
-        If it names none, or several.
+        If it names none, or several, or as ``claims_of``.
 
     Examples
     --------
@@ -177,20 +192,6 @@ def one_claim(key: str, among: dict[str, Claim] | None = None) -> Claim:
 def matching(key: str, known: Iterable[str]) -> list[str]:
     """Known names that a name, a prefix or a pattern stands for, without regard to case; a full name stands for itself.
 
-    Parameters
-    ----------
-    key
-        A name, its beginning, or a pattern with ``*``.
-    known
-        Names that there are.
-
-    Returns
-    -------
-    list[str]
-        In the order of the known ones.
-
-    Examples
-    --------
     >>> matching("A:LEMMA-1", ["a:lemma-1", "a:lemma-12"]), matching("*12", ["a:lemma-1", "a:lemma-12"])
     (['a:lemma-1'], ['a:lemma-12'])
     """
@@ -202,24 +203,10 @@ def matching(key: str, known: Iterable[str]) -> list[str]:
 
 
 def close_to(name: str, known: Iterable[str]) -> str:
-    """Say which known names are close to one that is not: they contain it, or differ by a slip.
+    """Say which known names, at most three, are close to one that is not: they contain it, or differ by a slip.
 
     Only what tells names apart is compared: not the dashes of options, nor the paper where it is right.
 
-    Parameters
-    ----------
-    name
-        What was asked for.
-    known
-        Names that there are.
-
-    Returns
-    -------
-    str
-        At most three names in parentheses, or nothing.
-
-    Examples
-    --------
     >>> close_to("power-of-choice:lema-b1", ["power-of-choice:lemma-b1", "power-of-choice:theorem-31"])
     ' (close: power-of-choice:lemma-b1)'
     >>> close_to("lemma-b1", ["power-of-choice:lemma-b1"]), close_to("--l", ["--L"]), close_to("--foo", ["--L"])
@@ -234,3 +221,115 @@ def close_to(name: str, known: Iterable[str]) -> str:
     near = [tails[text] for text in difflib.get_close_matches(wanted[start:], list(tails), n=3, cutoff=0.6)]
     found = list(dict.fromkeys([*near, *holding]))[:3]
     return f" (close: {', '.join(found)})" if found else ""
+
+
+def claims_of(source: str | Path) -> dict[str, Claim]:
+    """Run a Python file, or import a module, and return the claims that it makes, by key.
+
+    Parameters
+    ----------
+    source
+        A script, or the name of an entry point of the group ``fedtheory.claims`` or of a module. Names at top level
+        stand for claims, each made by ``@claim``; of a package, those in its public modules, too.
+
+    Returns
+    -------
+    dict[str, Claim]
+        By key; each knows where it comes from.
+
+    Raises
+    ------
+    ValueError
+        If there is no such source, it does not run, it makes no claim, or two of one key; one sentence names it.
+
+    Examples
+    --------
+    >>> claims_of("missing.py")
+    Traceback (most recent call last):
+    ValueError: claims must come from a Python file, got missing.py
+    """
+    what, values = _from_file(Path(source)) if _is_path(source) else _from_name(str(source))
+    found: dict[str, Claim] = {}
+    for claim in {id(value): value for value in values if isinstance(value, Claim)}.values():
+        if claim.key in found:
+            message = f"claims must have keys of their own, got {claim.key!r} twice in {source}"
+            raise ValueError(message)
+        found[claim.key] = replace(claim, home=str(source))
+    if not found:
+        message = f"a {what} of claims must make one by @claim, got none in {source}"
+        raise ValueError(message)
+    return found
+
+
+def claim_packages() -> dict[str, str]:
+    """Names of the entry points of the group ``fedtheory.claims``, and what each stands for; nothing is imported.
+
+    Returns
+    -------
+    dict[str, str]
+        By name, sorted.
+
+    Examples
+    --------
+    >>> all(isinstance(home, str) for home in claim_packages().values())
+    True
+    """
+    return {point.name: point.value for point in sorted(entry_points(group=_GROUP), key=lambda point: point.name)}
+
+
+def _is_path(source: str | Path) -> bool:
+    return isinstance(source, Path) or source.endswith(".py") or Path(source).is_file()
+
+
+def _from_file(path: Path) -> tuple[str, Iterable[Any]]:
+    if not path.is_file():
+        message = f"claims must come from a Python file, got {path}"
+        raise ValueError(message)
+    return "file", _tried("a file that runs", path, lambda: runpy.run_path(str(path), run_name=path.stem)).values()
+
+
+def _from_name(name: str) -> tuple[str, Iterable[Any]]:
+    points = [point for point in entry_points(group=_GROUP) if point.name == name]
+    if len({point.value for point in points}) > 1:
+        message = f"an entry point of {_GROUP} must stand for one thing, got {name!r} for {_listed(points)}"
+        raise ValueError(message)
+    if points:
+        return "package", _tried(
+            f"an entry point ({points[0].value}) that loads", name, lambda: _values(points[0].load())
+        )
+    if not _importable(name):
+        close = difflib.get_close_matches(name, claim_packages())
+        hint = f" (close: {', '.join(close)})" if close else ""
+        message = f"claims must come from a file, a module or an entry point of {_GROUP}, got {name!r}{hint}"
+        raise ValueError(message)
+    return "module", _tried("a module that can be imported", name, lambda: _values(importlib.import_module(name)))
+
+
+def _listed(points: Iterable[EntryPoint]) -> str:
+    return " and ".join(sorted(point.value for point in points))
+
+
+def _importable(name: str) -> bool:
+    if not all(part.isidentifier() for part in name.split(".")):
+        return False
+    package, _, _ = name.partition(".")
+    # Only the outermost package is looked for here: to look further would run it.
+    return importlib.util.find_spec(package) is not None
+
+
+def _tried(wanted: str, source: Path | str, work: Callable[[], Found]) -> Found:
+    try:
+        return work()
+    except (Exception, SystemExit) as error:  # whatever somebody's file raises
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        message = f"claims must come from {wanted}, got {source}, which raises {text}"
+        raise ValueError(message) from error
+
+
+def _values(loaded: Any) -> list[Any]:
+    """Return what stands at the top level of a module, and of a package's public modules; or the thing itself."""
+    if not isinstance(loaded, ModuleType):
+        return [loaded]
+    is_package = loaded.__spec__ is not None and loaded.__spec__.submodule_search_locations is not None
+    inside = modules(loaded) if is_package else ()
+    return [value for module in (loaded, *inside) for value in vars(module).values()]

@@ -1,13 +1,19 @@
-"""What one instance of a claim shows: two sides, compared exactly or up to rounding."""
+"""What one instance of a claim shows: two sides, compared exactly, up to rounding, or by confidence limits."""
+
+from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, final
 
+import numpy as np
+
 from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory.statistics.interval import Interval
 
 __all__ = [
     "ERROR",
@@ -20,9 +26,13 @@ __all__ = [
     "at_least",
     "at_most",
     "equal_to",
+    "mean_at_most",
     "not_applicable",
+    "sequential_mean_at_most",
+    "worst_of",
 ]
 
+_DECIMALS = 9  # of the strain of floats: rounding is far below
 HOLDS, FAILS, NOT_APPLICABLE, INCONCLUSIVE, ERROR = "holds", "fails", "not applicable", "inconclusive", "error"
 
 ROUNDING = 1e-9
@@ -343,3 +353,149 @@ def not_applicable(reason: str = "", /, **instance: Any) -> Finding:
     False
     """
     return Finding(math.nan, math.nan, "<=", None, "", instance, applicable=False, reason=reason)
+
+
+def mean_at_most(
+    interval: Interval[Any], predicted: float, *, confidence: float, instance: Mapping[str, Any] | None = None
+) -> Finding:
+    """Compare an expectation with a bound: it holds if the upper limit does, fails if the lower limit exceeds it.
+
+    The limits cover the expectation with the given confidence; what is left is the risk of the finding.
+
+    Parameters
+    ----------
+    interval
+        Confidence limits of the expectation.
+    predicted
+        The bound.
+    confidence
+        Of the interval, in (0, 1).
+    instance
+        What the finding shows.
+
+    Returns
+    -------
+    Finding
+        Undecided if the bound lies between the limits, or is infinite.
+
+    Raises
+    ------
+    ValueError
+        If the confidence is not in (0, 1).
+
+    Examples
+    --------
+    >>> [mean_at_most(Interval(1.0, 2.0), bound, confidence=0.999).holds for bound in (3.0, 0.5, 1.5)]
+    [True, False, None]
+    """
+    lower, upper = map(float, interval)
+    holds = False if lower > predicted else True if upper <= predicted < math.inf else None
+    measured, side = (lower, "lower") if holds is False else (upper, "upper")
+    reason = f"limits {lower:.6g} and {upper:.6g} do not decide about {predicted:.6g}" if holds is None else ""
+    return Finding(
+        measured,
+        float(predicted),
+        "<=",
+        holds,
+        f"{side} confidence limit",
+        dict(instance or {}),
+        reason=reason,
+        risk=1 - validate.confidence(confidence),
+    )
+
+
+def sequential_mean_at_most(
+    draw: Callable[[int], Array],
+    predicted: float,
+    interval: Callable[..., Interval[Any]],
+    *,
+    confidence: float = 0.999,
+    batch: int = 100,
+    most: int = 10_000,
+    instance: Mapping[str, Any] | None = None,
+) -> Finding:
+    """Sample in batches until the comparison with the bound is decided, or ``most`` samples are drawn.
+
+    Parameters
+    ----------
+    draw
+        Returns that many new samples, shape (batch,).
+    predicted
+        The bound on their mean.
+    interval
+        Limits that are valid at every sample size, called with the samples and the confidence: ``bounded_mean`` with
+        its range, say.
+    confidence
+        Probability that the limits cover the mean at all sizes.
+    batch, most
+        Samples drawn at a time, and in all.
+    instance
+        What the finding shows, beside the number of samples.
+
+    Returns
+    -------
+    Finding
+        Its risk is ``1 - confidence``, whenever sampling stops.
+
+    Raises
+    ------
+    ValueError
+        If ``batch`` or ``most`` is not positive, or ``draw`` returns another number of samples.
+
+    Examples
+    --------
+    Fair coins, 0 or 1, have a mean of at most 3/4; a few hundred of them show it.
+
+    >>> from functools import partial
+    >>> from fedtheory.statistics import bounded_mean
+    >>> coins = partial(np.random.default_rng(0).integers, 0, 2)
+    >>> found = sequential_mean_at_most(coins, 0.75, partial(bounded_mean, lower=0.0, upper=1.0))
+    >>> found.holds, found.side, round(found.risk, 3), found.instance["num_samples"] < 1000
+    (True, 'upper confidence limit', 0.001, True)
+    """
+    validate.count("batch", batch)
+    samples = np.empty(0)
+    finding = mean_at_most(Interval(-np.inf, np.inf), predicted, confidence=confidence)
+    while finding.holds is None and len(samples) < validate.count("most", most):
+        size = min(batch, most - len(samples))
+        samples = np.concatenate([samples, validate.array("draws", draw(size), shape=(size,))])
+        limits, words = interval(samples, confidence=confidence), {**(instance or {}), "num_samples": len(samples)}
+        finding = mean_at_most(limits, predicted, confidence=confidence, instance=words)
+    return finding
+
+
+def worst_of(findings: Iterable[Finding]) -> Finding:
+    """Return the finding nearest to breaking the claim: failures, then undecided ones, then by strain.
+
+    Of equals it is the first, where floats are equal to nine decimals of their strain: beyond, every processor would
+    choose another one. Its risk is that of all of them together.
+
+    Parameters
+    ----------
+    findings
+        At least one.
+
+    Returns
+    -------
+    Finding
+        One of them, with the risk of all.
+
+    Examples
+    --------
+    >>> worst_of([at_most(1, 2), at_most(3, 4), at_most(1, 8)]).ratio
+    0.75
+    """
+    found = list(findings)
+    worst, risk = max(found, key=severity), min(sum(finding.risk for finding in found), 1.0)
+    return worst if risk == worst.risk else replace(worst, risk=risk)
+
+
+def severity(finding: Finding) -> tuple[bool, bool, bool, float]:
+    """Return what orders findings, the worst one last: whether one fails, is undecided, is applicable; its strain.
+
+    >>> severity(at_most(3, 2)) > severity(at_most(1, 2)) > severity(not_applicable())
+    True
+    """
+    undecided = finding.applicable and finding.holds is None
+    strain = finding.strain if finding.side == "exact" else round(finding.strain, _DECIMALS)
+    return finding.holds is False, undecided, finding.applicable, strain

@@ -10,15 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory.verification._climbs import Step, height
-from fedtheory.verification._jobs import Shipped, arrived, in_order, shipped
-from fedtheory.verification._lanes import lanes
-from fedtheory.verification._shrinking import shrink
+from fedtheory.verification._processes import in_order
+from fedtheory.verification._search import Step, climbs_in_turn, height, shrink
 from fedtheory.verification.catalogue import one_claim
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
-from fedtheory.verification.tapes import written
-from fedtheory.verification.trials import replay_command
+from fedtheory.verification.instances import replay_command, shortest_tape
 
 __all__ = ["Hunt", "hunt", "hunting"]
 
@@ -141,29 +138,29 @@ def hunting(
     >>> last.worst.holds
     True
     """
-    quarry = one_claim(claim) if isinstance(claim, str) else claim
+    hunted = one_claim(claim) if isinstance(claim, str) else claim
     budget = _budget(seconds, evaluations)
     seeds, jobs = validate.seed_sequence(rng), validate.count("jobs", jobs)
     best: Step | None = None
-    told: Hunt | None = None
-    with closing(_steps(quarry, seeds, tuple(start), budget, jobs)) as steps:
+    state: Hunt | None = None
+    with closing(_steps(hunted, seeds, tuple(start), budget, jobs)) as steps:
         for step in steps:
             best = _worse(best, step)
-            told = _told(quarry, best, told)
-            yield told
+            state = _state(hunted, best, state)
+            yield state
             if best.worst.holds is False or not best.reads or budget.is_spent(best.num_instances):
                 break
     if small and best is not None and best.worst.holds is False:
         tried = best.num_instances
         rest = _budget(seconds / 2, None if evaluations is None else tried + evaluations)
-        for step in shrink(quarry, best, _child(seeds, _SHRINKING)):
-            told = _told(quarry, step, told)
-            yield told
+        for step in shrink(hunted, best, _child(seeds, _SHRINKING)):
+            state = _state(hunted, step, state)
+            yield state
             if rest.is_spent(step.num_instances):
                 break
 
 
-_Begin = tuple[np.random.SeedSequence, tuple[float, ...]]
+_Start = tuple[np.random.SeedSequence, tuple[float, ...]]
 
 
 class _Budget(NamedTuple):
@@ -186,10 +183,10 @@ def _worse(best: Step | None, step: Step) -> Step:
     return best._replace(num_instances=step.num_instances)
 
 
-def _told(claim: Claim, step: Step, told: Hunt | None) -> Hunt:
-    if told is not None and told.worst is step.worst:
-        return told._replace(num_instances=step.num_instances)
-    return Hunt(claim.key, step.worst, written(step.reads), step.num_instances, claim.home)
+def _state(claim: Claim, step: Step, last: Hunt | None) -> Hunt:
+    if last is not None and last.worst is step.worst:
+        return last._replace(num_instances=step.num_instances)
+    return Hunt(claim.key, step.worst, shortest_tape(step.reads), step.num_instances, claim.home)
 
 
 def _child(seeds: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
@@ -201,9 +198,9 @@ def _steps(
 ) -> Generator[Step, None, None]:
     """Yield the steps of one climb after the other, with all instances counted; climbs do not know of each other."""
     # Every second climb begins with the tape: what breaks the claim may be far from where it is strained most.
-    begins = ((_child(seeds, number), () if number % 2 else start) for number in count())
+    starts = ((_child(seeds, number), () if number % 2 else start) for number in count())
     limit, last = budget.evaluations, None
-    with closing(_trails(claim, begins, budget, jobs)) as trails:
+    with closing(_trails(claim, starts, budget, jobs)) as trails:
         for trail in trails:
             before = last.num_instances if last else 0
             for step in trail:
@@ -217,21 +214,21 @@ def _steps(
 
 
 def _trails(
-    claim: Claim, begins: Iterator[_Begin], budget: _Budget, jobs: int
+    claim: Claim, starts: Iterator[_Start], budget: _Budget, jobs: int
 ) -> Generator[Iterable[Step], None, None]:
     if budget.evaluations is not None:
         jobs = min(jobs, budget.evaluations)  # a climb takes one at least
     if jobs == 1:
-        yield from (lanes(claim, seeds, begin) for seeds, begin in begins)
+        yield from (climbs_in_turn(claim, *start) for start in starts)
         return
-    with closing(in_order(partial(_trail, shipped(claim, jobs), budget), begins, jobs)) as trails:
+    with closing(in_order(partial(_trail, budget), ((claim, start) for start in starts), jobs)) as trails:
         yield from trails
 
 
-def _trail(claim: Claim | Shipped, budget: _Budget, begin: _Begin) -> list[Step]:
+def _trail(budget: _Budget, claim: Claim, start: _Start) -> list[Step]:
     """Return the steps of a climb that went up, and its last one."""
     trail: list[Step] = []
-    for step in lanes(arrived(claim), *begin):
+    for step in climbs_in_turn(claim, *start):
         # The last but one went up, or it is overwritten by one that only counts more instances.
         if len(trail) > 1 and trail[-1].worst is trail[-2].worst:
             trail.pop()

@@ -19,8 +19,7 @@ from fedtheory.verification.catalogue import known_tapes, select_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.hunts import hunt
-from fedtheory.verification.tapes import replay
-from fedtheory.verification.trials import reproduce
+from fedtheory.verification.instances import replay, reproduce
 
 __all__ = ["bound_checks", "check_bound"]
 
@@ -119,9 +118,9 @@ def bound_checks(
     trial = _Trial(known, function, watch, validate.boolean("exact", exact), validate.seed_sequence(rng))
     _refuse_what_does_not_ask(trial, count)
     works: dict[str, Callable[[], Any]] = {
-        "runs": partial(_on_instances, trial, 1),
-        "number": partial(_on_some, trial, count),
-        "inputs": partial(_on_some, trial, count),
+        "runs": partial(trial.findings, 1),
+        "number": partial(trial.findings, min(count, 10)),
+        "inputs": partial(trial.findings, min(count, 10)),
         "same answer": partial(_again, trial, count),
         "holds": partial(_holds, trial, count),
         "decides": partial(_decides, trial, count),
@@ -185,7 +184,7 @@ class _Trial:
         stored = [-1] if self.claim.key in known_tapes() else []
         return [self.on(index) for index in [*stored, *range(count)]]
 
-    def told(self, finding: Finding) -> dict[str, Any]:
+    def case(self, finding: Finding) -> dict[str, Any]:
         """Return what was asked where the claim fails, and the instance."""
         asked = next((call.arguments for call in self.calls if call.answer == finding.predicted), {})
         return {**asked, "measured": finding.measured, **finding.instance}
@@ -214,23 +213,11 @@ def _refuse_what_does_not_ask(trial: _Trial, count: int) -> None:
     raise ValueError(message)
 
 
-def _on_instances(trial: _Trial, count: int) -> None:
-    trial.findings(count)
-
-
-def _on_some(trial: _Trial, count: int) -> None:
-    trial.findings(min(count, 10))
-
-
-def _ask(trial: _Trial, call: _Call) -> Any:
-    return trial.function(*call.args, **call.kwargs)
-
-
 def _again(trial: _Trial, count: int) -> None:
     trial.findings(min(count, 10))
     for call in trial.calls:
         for _ in range(2):
-            again = trial.watch.call(partial(_ask, trial, call), case=call.arguments)
+            again = trial.watch.call(partial(trial.function, *call.args, **call.kwargs), case=call.arguments)
             if again != call.answer:
                 sentence = f"the same numbers must give the same, got {short(call.answer)} and {short(again)}"
                 raise Broken(sentence, **call.arguments)
@@ -246,7 +233,7 @@ def _decides(trial: _Trial, count: int) -> None:
     findings = [finding for finding in trial.findings(count) if finding.applicable]
     if findings and all(finding.holds is None for finding in findings):
         raise Broken(
-            f"must be finite somewhere, got {findings[0].predicted} on all instances", **trial.told(findings[0])
+            f"must be finite somewhere, got {findings[0].predicted} on all instances", **trial.case(findings[0])
         )
 
 
@@ -261,4 +248,4 @@ def _hunted(trial: _Trial, count: int) -> None:
 
 def _refutation(trial: _Trial, finding: Finding, how: str) -> Broken:
     sides = f"{float(finding.measured):.9g} {finding.relation} {float(finding.predicted):.9g}"
-    return Broken(f"{how}{trial.claim.key} needs {sides}", **trial.told(finding))
+    return Broken(f"{how}{trial.claim.key} needs {sides}", **trial.case(finding))

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.verification.conclusions import Verdict
 from fedtheory.verification.findings import Finding
+from fedtheory.verification.verdicts import Verdict
 
-__all__ = ["Row", "numeric", "of_finding", "rows"]
+__all__ = ["rows"]
 
 Row = Mapping[str, Any]
 
@@ -37,7 +37,7 @@ def rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> from fedtheory.verification.verdicts import verify
+    >>> from fedtheory.verification.examination import verify
     >>> [(row["key"], row["verdict"]) for row in rows(verify("power-of-choice:lemma-b1"))]
     [('power-of-choice:lemma-b1', 'holds')]
     """
@@ -87,18 +87,6 @@ def _of_worst(verdict: Verdict) -> dict[str, Any]:
 def of_finding(worst: Finding) -> dict[str, Any]:
     """Return the part of a row that tells of its worst instance.
 
-    Parameters
-    ----------
-    worst
-        Of a verdict.
-
-    Returns
-    -------
-    dict[str, Any]
-        Ratio, sides, slack and instance.
-
-    Examples
-    --------
     >>> from fedtheory.verification.findings import at_most
     >>> found = of_finding(at_most(Fraction(1, 3), Fraction(2, 3), instance={"x": Fraction(1, 7)}))
     >>> found["worst_ratio"], found["measured"], found["relation"], found["predicted"], found["instance"]
@@ -151,18 +139,6 @@ def numeric(row: Row) -> dict[str, Any]:
 
     Infinities, and what is too large for a double, stay text.
 
-    Parameters
-    ----------
-    row
-        One of ``rows``.
-
-    Returns
-    -------
-    dict[str, Any]
-        A new row.
-
-    Examples
-    --------
     >>> numeric({"key": "a:b", "measured": "9/32", "predicted": 1, "slack": 0, "worst_ratio": "inf"})
     {'key': 'a:b', 'measured': 0.28125, 'predicted': 1, 'slack': 0, 'worst_ratio': 'inf', 'exact': {'measured': '9/32'}}
     """

@@ -1,50 +1,30 @@
-"""Templates that show rows of verdicts: a console table, a description, Markdown."""
+"""Rows of verdicts shown as text, as Markdown, and as one HTML page that needs no network, server or other file."""
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fedtheory.verification._sides import comparison
+from fedtheory._support.wording import short_exponent, told_apart, written
+from fedtheory.theorem._letters import mathml
 from fedtheory.verification.findings import ERROR, FAILS, HOLDS
-from fedtheory.verification.plain_rows import Row
-from fedtheory.verification.trials import replay_command
+from fedtheory.verification.instances import replay_command
+from fedtheory.verification.plain_rows import Row, rows
+from fedtheory.verification.verdicts import Verdict
 
-__all__ = [
-    "console_rows",
-    "description",
-    "false_alarms",
-    "finding_pairs",
-    "markdown_table",
-    "notes",
-    "ratio_text",
-    "replay_line",
-    "summary",
-]
+__all__ = ["html_report", "markdown_table"]
+
+# Smaller ratios are drawn as none: a promise a million times too large is as far off as one a billion times.
+_LEAST_RATIO = 1e-6
+_TEMPLATE = Path(__file__).with_name("report.html")
 
 
 def console_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
-    """Rows of the table that the command line shows.
-
-    Parameters
-    ----------
-    found
-        As ``rows`` returns them.
-
-    Returns
-    -------
-    list[dict[str, Any]]
-        A dictionary for each verdict, from headings to cells.
-
-    Examples
-    --------
-    >>> from fedtheory.verification.plain_rows import rows
-    >>> from fedtheory.verification.verdicts import verify
-    >>> [row] = console_rows(rows(verify("power-of-choice:lemma-b1")))
-    >>> row["verdict"], row["expected"], row["certified side"]
-    ('holds', 'as expected', 'exact')
-    """
+    """Return the rows of the table that the command line shows."""
     return [
         {
             "claim": row["key"],
@@ -80,25 +60,8 @@ def notes(found: Sequence[Row]) -> list[str]:
     """Lines on each verdict that has a reason (not applicable, inconclusive, error), or fails and should not.
 
     A failing one is shown with its instance; the command that draws it again stands at the end of each.
-
-    Parameters
-    ----------
-    found
-        As ``rows`` returns them.
-
-    Returns
-    -------
-    list[str]
-        Empty if there is nothing to say.
-
-    Examples
-    --------
-    >>> from fedtheory.verification.verdicts import verify
-    >>> from fedtheory.verification.plain_rows import rows
-    >>> notes(rows(verify("power-of-choice:lemma-b1")))
-    []
     """
-    return [line for row in found for line in (*_note(row), *(f"{row['key']}: {said}" for said in row["remarks"]))]
+    return [line for row in found for line in (*_note(row), *(f"{row['key']}: {remark}" for remark in row["remarks"]))]
 
 
 def _note(row: Row) -> list[str]:
@@ -106,27 +69,14 @@ def _note(row: Row) -> list[str]:
         return [f"{row['key']}: {row['verdict']}: {row['reason']} ({replay_line(row)})"]
     if row["verdict"] != FAILS or row["as_expected"]:
         return []
-    told = [f"  {name:<15} {text}".rstrip() for name, text in finding_pairs(row)]
-    return [f"{row['key']}: fails: {row['title']}", *told, f"  {replay_line(row)}"]
+    lines = [f"  {name:<15} {text}".rstrip() for name, text in finding_pairs(row)]
+    return [f"{row['key']}: fails: {row['title']}", *lines, f"  {replay_line(row)}"]
 
 
 def replay_line(row: Row) -> str:
     """Return the command that draws the worst instance of a row again.
 
-    Parameters
-    ----------
-    row
-        One of ``rows``.
-
-    Returns
-    -------
-    str
-        For a shell.
-
-    Examples
-    --------
-    >>> from fedtheory.verification.plain_rows import rows
-    >>> from fedtheory.verification.verdicts import verify
+    >>> from fedtheory.verification.examination import verify
     >>> replay_line(rows(verify("fedalign:theta-one"))[0])
     'python -m fedtheory replay fedalign:theta-one --seed 0 --instance 0'
     """
@@ -137,20 +87,8 @@ def replay_line(row: Row) -> str:
 
 
 def summary(found: Sequence[Row]) -> str:
-    r"""How many verdicts there are of which kind.
+    r"""How many verdicts there are of which kind, in one line.
 
-    Parameters
-    ----------
-    found
-        As ``rows`` returns them.
-
-    Returns
-    -------
-    str
-        One line.
-
-    Examples
-    --------
     >>> good, bad = {"verdict": "holds", "as_expected": True}, {"verdict": "error", "as_expected": False}
     >>> print(summary([good | {"risk": 0.001}, bad | {"risk": 0.0}]).replace("; ", "\n"))
     2 claims: 1 hold, 0 fail, 1 undecided (error), 1 not as expected
@@ -170,18 +108,6 @@ def summary(found: Sequence[Row]) -> str:
 def false_alarms(found: Sequence[Row]) -> str:
     """Say how many instances, at most, are expected to contradict true claims by bad luck.
 
-    Parameters
-    ----------
-    found
-        As ``rows`` returns them.
-
-    Returns
-    -------
-    str
-        The sum of all risks, in words.
-
-    Examples
-    --------
     >>> false_alarms([{"risk": 0.0}, {"risk": 0.0}]), false_alarms([{"risk": 0.02}, {"risk": 0.001}])
     ('0, no verdict rests on a confidence limit', 'at most 0.021')
     """
@@ -192,20 +118,7 @@ def false_alarms(found: Sequence[Row]) -> str:
 def description(row: Row) -> list[tuple[str, str]]:
     """Pairs (name, text) that tell all of one verdict: what was claimed, what was found, and where to find it again.
 
-    Parameters
-    ----------
-    row
-        One of ``rows``.
-
-    Returns
-    -------
-    list[tuple[str, str]]
-        In the order in which they are shown.
-
-    Examples
-    --------
-    >>> from fedtheory.verification.plain_rows import rows
-    >>> from fedtheory.verification.verdicts import verify
+    >>> from fedtheory.verification.examination import verify
     >>> description(rows(verify("fedalign:theta-one"))[0])[:2]
     [('verdict', 'fails (expected: fails)'), ('instances', '1 of 1 applicable')]
     """
@@ -213,7 +126,7 @@ def description(row: Row) -> list[tuple[str, str]]:
         ("verdict", f"{row['verdict']} (expected: {row['expected']})"),
         *([("because", row["reason"])] if row["reason"] else []),
         ("instances", f"{_applicable(row)} applicable"),
-        *(("remark", said) for said in row["remarks"]),
+        *(("remark", remark) for remark in row["remarks"]),
     ]
     if row["relation"] is not None:
         pairs += finding_pairs(row)
@@ -223,22 +136,9 @@ def description(row: Row) -> list[tuple[str, str]]:
 
 
 def finding_pairs(row: Row) -> list[tuple[str, str]]:
-    """Pairs (name, text) that tell of the worst instance of a row.
+    """Pairs (name, text) that tell of the worst instance of a row, which must have one.
 
-    Parameters
-    ----------
-    row
-        One of ``rows``, with a worst instance.
-
-    Returns
-    -------
-    list[tuple[str, str]]
-        In the order in which they are shown.
-
-    Examples
-    --------
-    >>> from fedtheory.verification.plain_rows import rows
-    >>> from fedtheory.verification.verdicts import verify
+    >>> from fedtheory.verification.examination import verify
     >>> finding_pairs(rows(verify("fedalign:theta-one"))[0])[0]
     ('measured', '9/16, should be == 1 (exact)')
     """
@@ -253,18 +153,6 @@ def finding_pairs(row: Row) -> list[tuple[str, str]]:
 def ratio_text(ratio: Any) -> str:
     """Write a ratio with five digits, or with as many as it takes to tell it from 1, where an inequality is attained.
 
-    Parameters
-    ----------
-    ratio
-        A number, or the text of one.
-
-    Returns
-    -------
-    str
-        Short.
-
-    Examples
-    --------
     >>> [ratio_text(ratio) for ratio in (1.0019, 1, 1.000000123, 0.33333333, "inf")]
     ['1.0019', '1', '1.0000001', '0.33333', 'inf']
     """
@@ -290,7 +178,7 @@ def markdown_table(found: Sequence[Row], prefix: str = "") -> str:
 
     Examples
     --------
-    >>> from fedtheory.verification.verdicts import verify
+    >>> from fedtheory.verification.examination import verify
     >>> from fedtheory.verification.plain_rows import rows
     >>> markdown_table(rows(verify("power-of-choice:lemma-b1")), "power-of-choice:").splitlines()[0]
     '| Claim | Verdict | Ratio | Applicable |'
@@ -314,3 +202,141 @@ def _escaped(text: str) -> str:
     'a\\_1 \\* \\|x\\|'
     """
     return re.sub(r"([\\`|*_<>\[\]])", r"\\\1", text)
+
+
+def comparison(row: Row) -> str:
+    """Write both sides of a comparison: long fractions with their decimals, doubles with the digits that count.
+
+    >>> close = {"measured": 0.5000000001, "relation": "<=", "predicted": 0.5, "side": "floating point", "slack": 1e-9}
+    >>> comparison(close)
+    '0.5, should be <= 0.5 (floating point, equal up to 1e-9)'
+    >>> comparison({**close, "slack": 0})
+    '0.5000000001, should be <= 0.5 (floating point)'
+    >>> comparison({"measured": "2/3001", "relation": "<=", "predicted": 1, "side": "exact", "slack": 0})
+    '2/3001 = 0.0006664, should be <= 1 (exact)'
+    """
+    measured, predicted, slack = (_value(row[name]) for name in ("measured", "predicted", "slack"))
+    side = row["side"]
+    if isinstance(measured, float) and isinstance(predicted, float) and 0 < abs(measured - predicted) <= slack:
+        # The slack of a comparison stands for rounding, so digits below it mean nothing.
+        predicted, side = measured, f"{side}, equal up to {written(float(slack))}"
+    texts = told_apart(measured, predicted) if "about" not in f"{measured}{predicted}" else (measured, predicted)
+    left, right = (_beside(row[name], text) for name, text in zip(("measured", "predicted"), texts, strict=True))
+    return f"{left}, should be {row['relation']} {right} ({side})"
+
+
+def _beside(exact: Any, rounded: Any) -> str:
+    text = short_exponent(str(rounded)).removesuffix(".0")
+    return f"{exact} = {text}" if isinstance(exact, str) and "/" in exact and exact != text else text
+
+
+def _value(side: Any) -> Any:
+    """Return the number that a row holds, which may be text: a fraction, an infinity, or what it is about."""
+    if not isinstance(side, str) or side.startswith("about"):
+        return side
+    return Fraction(side) if "/" in side else float(side)
+
+
+def html_report(verdicts: Iterable[Verdict], header: Mapping[str, Any] | None = None) -> str:
+    """Return verdicts as a page of HTML, claims by paper and counterexamples drawn.
+
+    Whatever stands in titles and instances stays text. Formulas are MathML, pictures are SVG, and the page asks nobody
+    for anything: a policy in its head forbids that.
+
+    Parameters
+    ----------
+    verdicts
+        As ``verify`` returns them.
+    header
+        What the verdicts come from, such as version, date and seed: pairs of a name and what is shown beside it.
+
+    Returns
+    -------
+    str
+        The whole page.
+
+    Examples
+    --------
+    >>> from fedtheory.verification import verify
+    >>> page = html_report(verify("power-of-choice:lemma-b2"), {"seed": 0})
+    >>> page.startswith("<!doctype html>"), "power-of-choice:lemma-b2" in page
+    (True, True)
+    """
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    found = list(verdicts)
+    bounds: list[Any] = [verdict.claim.bound for verdict in found]
+    formulas = {bound: Markup(mathml(bound)) for bound in {*bounds} - {None}}  # SymPy writes it, of parameters' names
+    shown = [
+        {**row, **_shown(row), "formula": formulas.get(bound, "")}
+        for row, bound in zip(rows(found), bounds, strict=True)
+    ]
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+    papers = sorted({row["paper"] for row in shown})
+    return template.render(
+        header=dict(header or {}),
+        summary=summary(shown),
+        papers={paper: [row for row in shown if row["paper"] == paper] for paper in papers},
+        claims=shown,
+        errata=[row for row in shown if row["verdict"] == FAILS],
+        kinds=sorted({row["kind"] for row in shown}),
+        verdicts=sorted({row["verdict"] for row in shown}),
+    )
+
+
+def _shown(row: Row) -> dict[str, Any]:
+    """Return what the page shows of a row beside what it holds: texts of numbers, lengths of bars."""
+    ratio = None if row["worst_ratio"] is None else _number(row["worst_ratio"])
+    return {
+        "ratio_text": "" if ratio is None else ratio_text(ratio),
+        "ratio_sort": -1.0 if ratio is None else min(ratio, 1e300),
+        "ratio_length": 0.0 if ratio is None else _length(ratio),
+        "reproduce": replay_line(row),
+        "pairs": finding_pairs(row) if row["relation"] is not None else [],
+        "bars": _bars(row),
+    }
+
+
+def _length(ratio: float) -> float:
+    """Length of the bar of a ratio in percent, on a logarithmic scale on which 1 is 80; only what is above goes beyond.
+
+    >>> [_length(ratio) for ratio in (0.0, 1e-9, 1e-3, 1.0, 1.0019, 1e9)]
+    [0.0, 0.0, 40.0, 80.0, 85.0, 100.0]
+    """
+    if ratio <= _LEAST_RATIO:
+        return 0.0
+    if ratio > 1.0:
+        # Beyond the mark at 1 by what can be seen, however little it is.
+        return round(min(85.0 - 15.0 * math.log(min(ratio, 1e300)) / math.log(_LEAST_RATIO), 100.0), 1)
+    return round(80.0 * (1.0 - math.log(ratio) / math.log(_LEAST_RATIO)), 2)
+
+
+def _bars(row: Row) -> list[dict[str, Any]]:
+    """Measured and predicted number side by side, each with its length in percent of the longer, if both are finite."""
+    if row["relation"] is None:
+        return []
+    measured, predicted = _number(row["measured"]), _number(row["predicted"])
+    longest = max(abs(measured), abs(predicted))
+    if not 0.0 < longest < math.inf:
+        return []
+    texts = f"{measured:.6g}", f"{predicted:.6g}"
+    if texts[0] == texts[1] and measured != predicted:
+        texts = told_apart(measured, predicted)
+    sides = zip(("measured", "predicted"), (measured, predicted), texts, strict=True)
+    return [
+        {"name": name, "text": text, "length": round(100.0 * abs(value) / longest, 2)} for name, value, text in sides
+    ]
+
+
+def _number(value: Any) -> float:
+    """Return a row's number as a double; what is no number, or too large to be written, as infinity.
+
+    >>> [_number(value) for value in (2, "9/32", "inf", "about 2^5000", None)]
+    [2.0, 0.28125, inf, inf, inf]
+    """
+    try:
+        return float(Fraction(value)) if isinstance(value, str) else float(value)
+    except (ValueError, TypeError, OverflowError):
+        return math.inf

@@ -1,181 +1,208 @@
-"""From claims to verdicts: run their checks on seeded instances and conclude from what these showed."""
+"""What the instances of a claim showed, summed up: its verdict."""
 
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import closing
-from functools import partial
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import NamedTuple, cast, final
 
-from fedtheory._support import validate
-from fedtheory.verification._jobs import in_order
-from fedtheory.verification._spending import first_batch, on_batch, spent
-from fedtheory.verification.catalogue import known_tapes, select_claims
-from fedtheory.verification.claims import BUDGETS, Claim
-from fedtheory.verification.conclusions import Verdict, concluded, entropy_of
-from fedtheory.verification.trials import tried
+import numpy as np
 
-__all__ = ["examine", "examined", "verdicts_of", "verify"]
+from fedtheory._support.summary import Summary
+from fedtheory._support.wording import written
+from fedtheory.verification.claims import Claim, is_own
+from fedtheory.verification.findings import ERROR, FAILS, HOLDS, INCONCLUSIVE, NOT_APPLICABLE, Finding, severity
+
+__all__ = ["HUNTED", "LEAST_SHARE", "Hunted", "Verdict"]
+
+HUNTED = -2
+"""Number of an instance that a hunt found; its tape draws it again."""
+
+LEAST_SHARE = Fraction(1, 4)
+"""Share of the instances on which the hypotheses must hold for the verdict *holds*: where most instances say nothing, a
+tick would stand for what was never tested, and the check should draw from its hypotheses instead."""
+
+_EVIDENCE = 200
+"""Instances, drawn or hunted, below which a verdict on somebody's own claim is called no evidence: an error that one
+instance in a hundred shows is missed by 200 of them in one case of eight, by 20 in four of five."""
 
 
-def verify(
-    keys: str | Iterable[str] | None = None,
-    budget: str | float = "quick",
-    rng: Any = 0,
-    *,
-    paper: str | None = None,
-    kind: str | None = None,
-    jobs: int = 1,
-) -> list[Verdict]:
-    """Reach a verdict on every claim that the keys name.
+class Hunted(NamedTuple):
+    """How a claim was hunted for a counterexample.
 
-    Parameters
+    Attributes
     ----------
-    keys
-        Full keys, prefixes of keys or patterns with ``*``; all claims by default.
-    budget
-        ``quick`` or ``thorough``: how many instances each claim gets. Or seconds: after three instances of each claim
-        the time goes where a verdict is least certain.
-    rng
-        Seed, SeedSequence or Generator. A claim's instances depend on the seed and its key only, not on which other
-        claims are examined.
-    paper, kind
-        Only claims of this paper, as ``power-of-choice``, and of this kind.
-    jobs
-        Number of processes; the verdicts are those of one, but for what a budget in seconds leaves time for.
-
-    Returns
-    -------
-    list[Verdict]
-        One for each claim, in the order of the modules.
-
-    Raises
-    ------
-    ValueError
-        If a key names no claim, no claim is left, or the budget is unknown.
-
-    Examples
-    --------
-    >>> [verdict.verdict for verdict in verify("power-of-choice:lemma-b1")]
-    ['holds']
+    num_instances, seconds
+        How many were tried, in what time.
+    ended
+        Whether the hunt came to its own end: then the seed repeats it, otherwise the time was up.
+    tape
+        Of the worst instance, if the hunt found it.
     """
-    reached = {verdict.key: verdict for verdict in verdicts_of(select_claims(keys, paper, kind), budget, rng, jobs)}
-    return list(reached.values())
+
+    num_instances: int
+    seconds: float
+    ended: bool
+    tape: tuple[float, ...] | None = None
 
 
-def verdicts_of(
-    selected: Iterable[Claim], budget: str | float = "quick", rng: Any = 0, jobs: int = 1
-) -> Generator[Verdict, None, None]:
-    """Yield the verdicts one by one, as they are reached; with a budget in seconds again, when they rest on more.
+@final
+@dataclass(frozen=True, repr=False)
+class Verdict:
+    """What the instances of one claim showed.
 
-    Parameters
-    ----------
-    selected
-        Claims.
-    budget
-        ``quick``, ``thorough``, or seconds.
-    rng
-        Seed or SeedSequence.
-    jobs
-        Number of processes.
-
-    Yields
-    ------
-    Verdict
-        Verdicts, in the order of the claims.
-
-    Raises
-    ------
-    ValueError
-        If the budget, the seed or the number of jobs is none.
-
-    Examples
-    --------
-    >>> from fedtheory.verification.catalogue import select_claims
-    >>> [verdict.key for verdict in verdicts_of(select_claims("power-of-choice:lemma-b1"))]
-    ['power-of-choice:lemma-b1']
-    """
-    seeds, tapes = validate.seed_sequence(rng), known_tapes()
-    entropy_of(seeds)
-    claims, jobs = list(selected), validate.count("jobs", jobs)
-    if isinstance(budget, str):
-        budget = validate.choice("budget", budget, BUDGETS)
-        yield from examined([(claim, claim.num_instances(budget)) for claim in claims], seeds, jobs)
-    else:
-        trials = spent(claims, seeds, tapes, validate.positive("budget", budget), jobs)
-        yield from (concluded(claim, seeds, found) for claim, found in trials)
-
-
-def examined(sizes: Sequence[tuple[Claim, int]], rng: Any = 0, jobs: int = 1) -> Generator[Verdict, None, None]:
-    """Yield the verdict on each claim from so many instances, and from the stored one.
-
-    Parameters
-    ----------
-    sizes
-        Pairs of a claim and a number of instances.
-    rng
-        Seed or SeedSequence.
-    jobs
-        Number of processes.
-
-    Yields
-    ------
-    Verdict
-        Verdicts, in the order of the claims.
-
-    Raises
-    ------
-    ValueError
-        If the seed or the number of jobs is none.
-
-    Examples
-    --------
-    >>> from fedtheory.verification.catalogue import one_claim
-    >>> sizes = [(one_claim("power-of-choice:lemma-b1"), 5), (one_claim("power-of-choice:lemma-b2"), 7)]
-    >>> [(verdict.verdict, verdict.num_instances) for verdict in examined(sizes, rng=3)]
-    [('holds', 6), ('holds', 8)]
-    """
-    seeds, tapes = validate.seed_sequence(rng), known_tapes()
-    batches = [first_batch(claim, count, tapes.get(claim.key), jobs) for claim, count in sizes]
-    with closing(in_order(partial(on_batch, seeds), batches, jobs)) as results:
-        for (claim, _), trials in zip(sizes, results, strict=True):
-            yield concluded(claim, seeds, trials)
-
-
-def examine(
-    claim: Claim, num_instances: int | None = None, rng: Any = 0, tape: Sequence[float] | None = None
-) -> Verdict:
-    """Reach a verdict on one claim from a number of instances (the quick budget by default), and from a tape if given.
-
-    An exception in the check is caught: the verdict is ``error``, and says what was raised.
-
-    Parameters
+    Attributes
     ----------
     claim
-        To be decided.
-    num_instances
-        How many to draw; one if its check is not random.
-    rng
-        Seed or SeedSequence.
-    tape
-        Of one more instance.
-
-    Returns
-    -------
-    Verdict
-        With its worst instance, which can be drawn again.
-
-    Raises
-    ------
-    ValueError
-        If the number of instances is not positive, or the seed is not made from a single integer.
-
-    Examples
-    --------
-    >>> from fedtheory.verification.catalogue import one_claim
-    >>> examine(one_claim("power-of-choice:lemma-b1"), num_instances=5).num_instances
-    5
+        The claim.
+    verdict
+        ``fails``: an instance breaks the claim. ``error``: the check raised an exception or returned what is no
+        finding; instances after that one were not tried. ``not applicable``: the hypotheses held on no instance.
+        ``inconclusive``: an instance decides nothing, or fewer than ``LEAST_SHARE`` of them are applicable.
+        ``holds``: none of these.
+    reason
+        Why the verdict is none of ``holds`` and ``fails``; otherwise empty.
+    num_instances, num_applicable
+        Instances tried, and those on which the hypotheses held. Beside those drawn from the seed it is, where one is
+        stored, the worst known instance of earlier searches, number -1.
+    worst
+        The finding nearest to breaking the claim, or the one that breaks it.
+    worst_index
+        Its number; ``reproduce(claim, rng, worst_index)`` draws it again. At an error, the instance that raised it.
+    entropy, spawn_key
+        Of the seed sequence that the instances came from.
+    seconds
+        Time spent.
+    risk
+        How many instances are expected, at most, to contradict a true claim: the sum of the findings' risks. Only
+        confidence limits take one.
+    hunted
+        The hunt beside these instances, if there was one.
     """
-    wanted = claim.num_instances("quick") if num_instances is None else num_instances
-    count = 1 if claim.is_single else validate.count("num_instances", wanted)
-    seeds = validate.seed_sequence(rng)
-    entropy_of(seeds)
-    return concluded(claim, seeds, tried(claim, seeds, range(count), None if claim.is_single else tape))
+
+    claim: Claim
+    verdict: str
+    reason: str
+    num_instances: int
+    num_applicable: int
+    worst: Finding
+    worst_index: int
+    entropy: int
+    spawn_key: tuple[int, ...]
+    seconds: float
+    risk: float = 0.0
+    hunted: Hunted | None = None
+
+    @property
+    def key(self) -> str:
+        """Key of the claim."""
+        return self.claim.key
+
+    @property
+    def expected(self) -> str:
+        """The verdict that the theory says is right."""
+        return self.claim.expected
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the verdict is the expected one; a refutation must be finite, since an overflow refutes nothing."""
+        return self.verdict == self.expected and (self.verdict != FAILS or self.worst.is_finite)
+
+    @property
+    def worst_ratio(self) -> float:
+        """Ratio measured / predicted of the worst instance."""
+        return self.worst.ratio
+
+    @property
+    def side(self) -> str:
+        """What was compared: exact numbers, floating-point ones, or a confidence limit."""
+        return self.worst.side
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether the verdict rests on enough: one that *holds* on few instances of somebody's own claim does not."""
+        few = self.num_applicable + (self.hunted.num_instances if self.hunted else 0) < _EVIDENCE
+        return not (is_own(self.claim) and few and self.verdict == HOLDS and not self.claim.is_single)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences on what the verdict rests on, and on what its instances cannot say."""
+        found = []
+        if self.hunted is not None and self.verdict != FAILS:
+            end = "" if self.hunted.ended else ", when the time was up"
+            count, seconds = self.hunted.num_instances, self.hunted.seconds
+            found.append(f"a hunt of {count} instances in {seconds:.1f} s found nothing that breaks it{end}")
+        if not self.is_evidence:
+            hunted = "" if self.hunted is None else f" and {self.hunted.num_instances} hunted"
+            found.append(f"{self.num_applicable} instance{'s' * (self.num_applicable != 1)}{hunted}: no evidence yet")
+        loose = self.claim.looseness
+        own = self.claim.home and self.verdict == HOLDS and self.worst.relation != "=="
+        if own and loose is not None and not loose * self.worst.ratio > 1:
+            found.append(
+                f"its bound divided by looseness={loose:g} breaks on no instance either (largest ratio "
+                f"{self.worst.ratio:.4g}), so that these instances say nothing about its constant"
+            )
+        return found
+
+    def __repr__(self) -> str:
+        return self._summary.text
+
+    def _repr_html_(self) -> str:
+        return self._summary.html
+
+    @property
+    def _summary(self) -> Summary:
+        rows = {"claim": self.claim.title, "source": self.claim.statement, "reason": self.reason}
+        found = "found by a hunt" if self.worst_index == HUNTED else f"instance {self.worst_index}"
+        where = f"({self.side}), {found} of seed {self.entropy}"
+        rows |= {
+            "expected": "" if self.as_expected else self.expected,
+            "worst ratio": f"{written(float(self.worst_ratio))} {where}",
+            "instances": f"{self.num_instances}, {self.num_applicable} of them meet the hypotheses",
+        }
+        rows |= {"remarks": "; ".join(self.remarks)}
+        return Summary(f"{self.key}: {self.verdict}", {name: text for name, text in rows.items() if text})
+
+
+def verdict_on(
+    claim: Claim, seeds: np.random.SeedSequence, findings: Mapping[int, Finding], fault: str, seconds: float
+) -> Verdict:
+    """Return the verdict that findings by number lead to, the last of which raised ``fault`` unless that is empty."""
+    verdict, reason = (ERROR, fault) if fault else _summed_up(list(findings.values()))
+    index = list(findings)[-1] if fault else max(findings, key=lambda number: severity(findings[number]))
+    return Verdict(
+        claim=claim,
+        verdict=verdict,
+        reason=reason,
+        num_instances=len(findings),
+        num_applicable=sum(finding.applicable for finding in findings.values()),
+        worst=findings[index],
+        worst_index=index,
+        entropy=cast(int, seeds.entropy),
+        spawn_key=tuple(seeds.spawn_key),
+        seconds=seconds,
+        risk=sum(finding.risk for finding in findings.values()),
+    )
+
+
+def _summed_up(findings: list[Finding]) -> tuple[str, str]:
+    """Verdict, and the reason if it is neither ``holds`` nor ``fails``."""
+    applicable = [finding for finding in findings if finding.applicable]
+    undecided = [finding for finding in applicable if finding.holds is None]
+    if any(finding.holds is False for finding in applicable):
+        return FAILS, ""
+    tried, least = len(findings), ceil(LEAST_SHARE * len(findings))
+    if not applicable:
+        return NOT_APPLICABLE, f"the hypotheses hold on none of {tried} instances{_why(findings[0])}"
+    if undecided:
+        return INCONCLUSIVE, f"{len(undecided)} of {tried} instances decide nothing{_why(undecided[0])}"
+    if len(applicable) < least:
+        return (
+            INCONCLUSIVE,
+            f"the hypotheses hold on {len(applicable)} of {tried} instances, at least {least} must count",
+        )
+    return HOLDS, ""
+
+
+def _why(finding: Finding) -> str:
+    return f": {finding.reason}" if finding.reason else ""

@@ -8,7 +8,7 @@ from fedtheory.verification.catalogue import known_tapes
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.hunts import hunt
-from fedtheory.verification.trials import reproduce
+from fedtheory.verification.instances import reproduce
 
 TAPES = known_tapes()
 

@@ -13,11 +13,10 @@ from fedtheory.rational.rounds import gap
 from fedtheory.rational.run_draws import draw_run
 from fedtheory.verification.catalogue import known_claims, known_tapes, select_claims
 from fedtheory.verification.claims import REFUTED, Claim
-from fedtheory.verification.conclusions import concluded
+from fedtheory.verification.examination import Trials, examine, tried
 from fedtheory.verification.hunts import hunt
-from fedtheory.verification.tapes import replay
-from fedtheory.verification.trials import Trials, tried
-from fedtheory.verification.verdicts import examine
+from fedtheory.verification.instances import replay
+from fedtheory.verification.verdicts import verdict_on
 from fedtheory.worst_case.enclosures import NARROW
 
 CLAIMS = known_claims()
@@ -50,7 +49,7 @@ def varies(word: str, claim: Claim, trials: Trials) -> bool:
 def test_the_verdict_is_the_expected_one(key: str) -> None:
     claim = CLAIMS[key]
     trials = tried(claim, SEED, range(claim.num_instances("quick")), None if claim.is_single else TAPES.get(key))
-    verdict = concluded(claim, SEED, trials)
+    verdict = verdict_on(claim, SEED, *trials)
     assert verdict.as_expected, (verdict.worst, verdict.worst_index)
     assert verdict.num_applicable == verdict.num_instances or key in PARTLY_APPLICABLE
     assert verdict.risk == 0  # no claim of the package rests on a confidence limit

@@ -9,7 +9,7 @@ from fedtheory.claims.fedalign import assumptions
 from fedtheory.claims.power_of_choice import falling_steps as falling
 from fedtheory.rational.vectors import vector
 from fedtheory.sampling.selections import uniform_subsets, with_replacement
-from fedtheory.verification.verdicts import examine
+from fedtheory.verification.examination import examine
 
 
 def test_the_third_of_ten_steps_exceeds_equation_81() -> None:

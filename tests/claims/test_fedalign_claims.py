@@ -16,8 +16,8 @@ from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import vector
 from fedtheory.sampling import selections
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.severities import worst_of
-from fedtheory.verification.verdicts import examine
+from fedtheory.verification.examination import examine
+from fedtheory.verification.findings import worst_of
 from tests.claims.refutation import refuted
 
 CLAIMS = {key: claim for key, claim in known_claims().items() if key.startswith("fedalign:")}

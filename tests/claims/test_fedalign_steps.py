@@ -18,7 +18,7 @@ from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
 from fedtheory.rational.rounds import Snapshot
 from fedtheory.rational.vectors import vector
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.verdicts import examine
+from fedtheory.verification.examination import examine
 from tests.claims.refutation import refuted
 
 CLAIMS = known_claims()

@@ -9,8 +9,8 @@ import pytest
 from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import HOLDS
+from fedtheory.verification.instances import replay
 from fedtheory.verification.looseness import LADDER, least_refuted_factor, tightened
-from fedtheory.verification.tapes import replay
 
 CLAIMS = known_claims().values()
 INEQUALITIES = [claim for claim in CLAIMS if claim.kind == "inequality" and claim.expected == HOLDS]

@@ -19,8 +19,7 @@ from fedtheory.rational.vectors import vector
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.findings import Finding, at_most, not_applicable
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, not_applicable, worst_of
 from tests.claims.refutation import refuted
 
 CLAIMS = known_claims()

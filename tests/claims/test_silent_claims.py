@@ -13,7 +13,7 @@ from fedtheory.errors import OracleError
 from fedtheory.rational.constants import Skews
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.tapes import replay
+from fedtheory.verification.instances import replay
 
 CLAIMS = known_claims()
 # On a tape of zeros clients are drawn that are all alike, and begin where they end.

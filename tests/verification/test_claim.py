@@ -16,8 +16,7 @@ from fedtheory.bounds import power_of_choice as poc
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.findings import ROUNDING, Finding, at_least, at_most, equal_to, not_applicable
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import ROUNDING, Finding, at_least, at_most, equal_to, not_applicable, worst_of
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 SMALLEST = Fraction(1, 10**40)

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from fedtheory.theorem.paper import Paper, Statement
-from fedtheory.verification import _shrinking, hunts
-from fedtheory.verification._climbs import Step, height
-from fedtheory.verification._jobs import Shipped, in_order, shipped
-from fedtheory.verification.catalogue import one_claim
+from fedtheory.verification import _processes, _search, hunts
+from fedtheory.verification._search import Step, height
+from fedtheory.verification.catalogue import known_claims, one_claim
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
-from fedtheory.verification.tapes import Read
+from fedtheory.verification.instances import Read
 
 
 def test_of_two_identities_the_one_that_is_off_by_more_of_its_slack_is_higher() -> None:
@@ -31,8 +30,8 @@ def test_of_two_instances_that_read_alike_the_one_with_the_smaller_choices_is_sm
         return Step(at_most(9, 1, instance={"thrown": (12, -3)}), reads, 1)
 
     # Two numbers with three digits and a sign, 12 + 3 in sum; two choices.
-    assert _shrinking.size(step(4, 1)) == (2, 4, 15, 2, 5)
-    assert _shrinking.size(step(3, 3)) > _shrinking.size(step(4, 1)) > _shrinking.size(step(4, 0))
+    assert _search.size(step(4, 1)) == (2, 4, 15, 2, 5)
+    assert _search.size(step(3, 3)) > _search.size(step(4, 1)) > _search.size(step(4, 0))
 
 
 def test_every_second_climb_begins_with_the_tape(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,9 +50,9 @@ def test_every_second_climb_begins_with_the_tape(monkeypatch: pytest.MonkeyPatch
 def test_another_process_gets_the_key_of_a_claim_of_the_package_and_any_other_claim_as_it_is() -> None:
     known = one_claim("power-of-choice:lemma-b1")
     own = Claim("toy:theorem", "a toy", Statement(Paper("toy", "", "", 2000), "Theorem 0"), "inequality", known.check)
-    assert shipped(known, 1) is known
-    assert shipped(known, 2) == Shipped(known.key)
-    assert shipped(own, 2) is own
+    assert _processes._portable(known, known_claims()) == _processes._Reference(known.key)
+    assert _processes._Reference(known.key).claim() is known
+    assert _processes._portable(own, known_claims()) is own
 
 
 def test_making_small_ends_where_four_hundred_changes_in_a_row_made_nothing_smaller() -> None:
@@ -63,9 +62,14 @@ def test_making_small_ends_where_four_hundred_changes_in_a_row_made_nothing_smal
 
     claim = replace(one_claim("power-of-choice:lemma-b1"), check=check)
     found = Step(at_most(2, 1), (Read(0.0, 0),), 1)
-    assert len(list(islice(_shrinking._simpler(claim, found, np.random.default_rng(0)), 1000))) == 400
+    assert len(list(islice(_search._simpler(claim, found, np.random.default_rng(0)), 1000))) == 400
 
 
 def test_control_c_is_left_to_the_process_that_was_begun() -> None:
-    assert list(in_order(signal.getsignal, [signal.SIGINT] * 2, 2)) == [signal.SIG_IGN] * 2
-    assert list(in_order(signal.getsignal, [signal.SIGINT], 1)) == [signal.getsignal(signal.SIGINT)]
+    item = (one_claim("power-of-choice:lemma-b1"), signal.SIGINT)
+    assert list(_processes.in_order(handler, [item] * 2, 2)) == [signal.SIG_IGN] * 2
+    assert list(_processes.in_order(handler, [item], 1)) == [signal.getsignal(signal.SIGINT)]
+
+
+def handler(_: Claim, number: int) -> Any:
+    return signal.getsignal(number)

@@ -7,7 +7,7 @@ import pytest
 
 from fedtheory.statistics import bounded_mean
 from fedtheory.statistics.interval import Interval
-from fedtheory.verification.expectation import mean_at_most, sequential_mean_at_most
+from fedtheory.verification.findings import mean_at_most, sequential_mean_at_most
 
 unit_mean = partial(bounded_mean, lower=0.0, upper=1.0)
 

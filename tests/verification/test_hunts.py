@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 
 from fedtheory.theorem.paper import Paper, Statement
-from fedtheory.verification import _shrinking, hunts
-from fedtheory.verification._climbs import Step, climb
-from fedtheory.verification._lanes import lanes
+from fedtheory.verification import _search, hunts
+from fedtheory.verification._search import Step, climb, climbs_in_turn
 from fedtheory.verification.claims import Claim
+from fedtheory.verification.examination import examine
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
 from fedtheory.verification.hunts import hunt, hunting
-from fedtheory.verification.tapes import Read, Tape, replay, written
-from fedtheory.verification.verdicts import examine
+from fedtheory.verification.instances import Read, Tape, replay, shortest_tape
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 
@@ -148,7 +147,7 @@ def test_the_number_of_clients_falls_to_the_least_or_by_one(fewest: int) -> None
 
     seeds = np.random.SeedSequence(0)
     [found] = islice(climb(replace(RARE, check=check), seeds, start=[0.9]), 1)
-    *_, last = _shrinking._fewer(replace(RARE, check=check), found, seeds)
+    *_, last = _search._fewer(replace(RARE, check=check), found, seeds)
     # From four: one if that breaks the claim, else three.
     assert len(last.worst.instance["clients"]) == (1 if fewest == 1 else 3)
 
@@ -208,8 +207,8 @@ def test_instances_beyond_the_budget_do_not_count(monkeypatch: pytest.MonkeyPatc
 
 def test_of_a_climb_elsewhere_only_the_steps_that_went_up_are_sent_and_the_last_one() -> None:
     begin = (np.random.SeedSequence(3), ())
-    steps = list(islice(lanes(RARE, *begin), 60))
-    trail = hunts._trail(RARE, hunts._Budget(math.inf, 60), begin)
+    steps = list(islice(climbs_in_turn(RARE, *begin), 60))
+    trail = hunts._trail(hunts._Budget(math.inf, 60), RARE, begin)
     up = [steps[0], *(step for before, step in pairwise(steps) if step.worst is not before.worst)]
     assert 3 < len(up) < 30
     assert trail == (up if up[-1] == steps[-1] else [*up, steps[-1]])
@@ -283,8 +282,8 @@ def test_a_tape_reads_like_a_generator() -> None:
 
 def test_what_is_written_stands_for_the_same_choices() -> None:
     reads = [Read((level + 0.999) / levels, levels) for levels in range(1, 40) for level in range(levels)]
-    assert [int(number * read.levels) for number, read in zip(written(reads), reads, strict=True)] == [
+    assert [int(number * read.levels) for number, read in zip(shortest_tape(reads), reads, strict=True)] == [
         read.level for read in reads
     ]
-    assert max(len(repr(number)) for number in written(reads)) <= len("0.12")
-    assert written([Read(1 / 7, 2**62)]) == (1 / 7,)  # no shorter one is among so many choices
+    assert max(len(repr(number)) for number in shortest_tape(reads)) <= len("0.12")
+    assert shortest_tape([Read(1 / 7, 2**62)]) == (1 / 7,)  # no shorter one is among so many choices

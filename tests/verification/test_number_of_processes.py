@@ -9,7 +9,9 @@ from joblib.externals import loky
 import fedtheory as ft
 from fedtheory.__main__ import main
 from fedtheory.sweeps import _backends, run
-from fedtheory.verification import _jobs, verify
+from fedtheory.verification import _processes, verify
+from fedtheory.verification.catalogue import select_claims
+from fedtheory.verification.claims import Claim
 from fedtheory.verification.hunts import hunt
 
 ONE, TWO = ["power-of-choice:lemma-b1"], ["power-of-choice:lemma-b1", "power-of-choice:step-54-55"]
@@ -37,10 +39,17 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_items_that_can_be_counted_are_the_most_processes(started: list[int]) -> None:
-    assert list(_jobs.in_order(abs, [-1, 2, -3], 200)) == [1, 2, 3]
-    assert list(_jobs.in_order(abs, [-1], 200)) == [1]
-    assert list(_jobs.in_order(abs, [], 200)) == []
-    assert list(_jobs.in_order(abs, iter([-1, 2]), 200)) == [1, 2]
+    lemma, second = select_claims(TWO)
+
+    def key_and_size(claim: Claim, number: int) -> tuple[str, int]:
+        return claim.key, abs(number)
+
+    items = [(lemma, -1), (second, 2), (lemma, -3)]
+    wanted = [(lemma.key, 1), (second.key, 2), (lemma.key, 3)]
+    assert list(_processes.in_order(key_and_size, items, 200)) == wanted
+    assert list(_processes.in_order(key_and_size, items[:1], 200)) == wanted[:1]
+    assert list(_processes.in_order(key_and_size, [], 200)) == []
+    assert list(_processes.in_order(key_and_size, iter(items[:2]), 200)) == wanted[:2]
     assert started == [3, 200]
 
 

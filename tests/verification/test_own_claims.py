@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from fedtheory.__main__ import main
-from fedtheory.verification import examine, examined
+from fedtheory.verification import examine, verdicts_of
+from fedtheory.verification.catalogue import claims_of
 from fedtheory.verification.hunts import hunt
-from fedtheory.verification.own_claims import claims_of
 from fedtheory.verification.plain_rows import rows
 from fedtheory.verification.renderings import replay_line
 
@@ -162,7 +162,7 @@ def test_packages_are_listed_though_one_is_broken_and_none_is_imported(
 def test_other_processes_read_the_claims_again_also_when_their_file_has_changed(tmp_path: Path) -> None:
     for least, verdict in (("0.5", "fails"), ("1.0", "holds")):
         [own] = claims_of(written(tmp_path, MINE.replace("0.5)", f"{least})"))).values()
-        alone, together = (next(examined([(own, 12)], 0, jobs)) for jobs in (1, 2))
+        alone, together = (next(verdicts_of([own], jobs=jobs, num_instances=12)) for jobs in (1, 2))
         assert together.verdict == alone.verdict == verdict
         assert together.worst == alone.worst
     found = [hunt(own, evaluations=25, jobs=jobs) for jobs in (1, 2)]

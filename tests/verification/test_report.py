@@ -14,11 +14,11 @@ import pytest
 from fedtheory.bounds import power_of_choice
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.conclusions import Verdict
+from fedtheory.verification.examination import examine
 from fedtheory.verification.findings import Finding, at_least, at_most, not_applicable
 from fedtheory.verification.plain_rows import rows
-from fedtheory.verification.report import _shown, html_report
-from fedtheory.verification.verdicts import examine
+from fedtheory.verification.renderings import _shown, html_report
+from fedtheory.verification.verdicts import Verdict
 
 HOSTILE = """</td><script>alert("x")</script>&amp;' onload="y" """
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -11,18 +11,22 @@ import pytest
 
 from fedtheory.statistics import bounded_mean, limits, student_mean, subgaussian_mean
 from fedtheory.theorem.paper import Paper, Statement
-from fedtheory.verification._spending import spent, uncertainty
 from fedtheory.verification.catalogue import select_claims
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.conclusions import Verdict
-from fedtheory.verification.expectation import mean_at_most, sequential_mean_at_most
-from fedtheory.verification.findings import Finding, at_most, not_applicable
+from fedtheory.verification.examination import Trials, examine, trials_of, tried, uncertainty, verdicts_of, verify
+from fedtheory.verification.findings import (
+    Finding,
+    at_most,
+    mean_at_most,
+    not_applicable,
+    sequential_mean_at_most,
+    worst_of,
+)
+from fedtheory.verification.instances import reproduce
 from fedtheory.verification.plain_rows import rows
 from fedtheory.verification.rates import fitted_order, order_at_least, order_equal_to
 from fedtheory.verification.renderings import false_alarms
-from fedtheory.verification.severities import worst_of
-from fedtheory.verification.trials import Trials, reproduce, tried
-from fedtheory.verification.verdicts import examine, examined, verdicts_of, verify
+from fedtheory.verification.verdicts import Verdict
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 Check = Callable[[np.random.Generator], Finding]
@@ -95,7 +99,7 @@ def test_several_jobs_reach_the_verdicts_of_one() -> None:
 
 def test_a_batch_of_instances_is_that_of_a_single_claim() -> None:
     mine = claim(holding)
-    [found] = examined([(mine, 7)], rng=2)
+    [found] = verdicts_of([mine], rng=2, num_instances=7)
     assert without_time(found) == without_time(examine(mine, 7, rng=2))
 
 
@@ -143,7 +147,7 @@ def test_later_trials_add_their_findings_and_their_time() -> None:
 
 def test_time_goes_where_a_verdict_is_least_certain(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("fedtheory.verification._spending.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("fedtheory.verification.examination.time.monotonic", lambda: now[0])
 
     def costing(cost: float, check: Check = holding) -> Check:
         def spend(rng: np.random.Generator) -> Finding:
@@ -153,11 +157,11 @@ def test_time_goes_where_a_verdict_is_least_certain(monkeypatch: pytest.MonkeyPa
         return spend
 
     checks = {"cheap": costing(0.01), "dear": costing(1.0), "broken": costing(0.01, lambda rng: at_most(2, 1))}
-    monkeypatch.setattr("fedtheory.verification.trials.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("fedtheory.verification.examination.time.perf_counter", lambda: now[0])
     claims = [claim(check, f"toy:{name}") for name, check in checks.items()]
     single = claim(costing(0.01), "toy:single", instances=(1, 1))
     seeds = np.random.SeedSequence(0)
-    last = {each.key: found for each, found in spent([*claims, single], seeds, {}, 20.0, 1)}
+    last = {each.key: found for each, found in trials_of([*claims, single], seeds, [3] * 4, 1, 20.0)}
     counts = {key: len(found.findings) for key, found in last.items()}
     # 3 each, then 6, 12: for 24 of the dear one there is not the time, and 7 seconds are left for the cheap one.
     assert (counts["toy:broken"], counts["toy:single"]) == (3, 1)

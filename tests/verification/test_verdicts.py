@@ -14,11 +14,9 @@ from fedtheory.statistics.interval import Interval
 from fedtheory.theorem.paper import Paper, Statement
 from fedtheory.verification.catalogue import known_claims, known_tapes
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.expectation import mean_at_most
-from fedtheory.verification.findings import Finding, at_most, not_applicable
-from fedtheory.verification.tapes import replay
-from fedtheory.verification.trials import STORED, reproduce
-from fedtheory.verification.verdicts import examine, verdicts_of, verify
+from fedtheory.verification.examination import examine, verdicts_of, verify
+from fedtheory.verification.findings import Finding, at_most, mean_at_most, not_applicable
+from fedtheory.verification.instances import STORED, replay, reproduce
 
 STATEMENT = Statement(Paper("toy", "A toy", "Nobody", 2000), "Theorem 0")
 Check = Callable[[np.random.Generator], Finding]

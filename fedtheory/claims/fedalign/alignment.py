@@ -18,8 +18,7 @@ from fedtheory.rational.words import in_words
 from fedtheory.selection.matched_losses import matches
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
 _AFTER_THEOREM_1 = "Section 3.2"
 

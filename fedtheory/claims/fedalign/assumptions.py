@@ -11,8 +11,7 @@ from fedtheory.rational.vectors import Vector, difference, inner, norm2, vector
 from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_least, at_most, worst_of
 
 _SECTION = "Section 3.2"
 _PARABOLA = RationalQuadratics((vector(1),), (vector(0),), vector(1), vector(0))

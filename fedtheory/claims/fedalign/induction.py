@@ -15,8 +15,7 @@ from fedtheory.rational.vectors import vector
 from fedtheory.rational.words import in_words
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 _APPENDIX = "Appendix A.2"
 _CONSISTENCY = "Consistency of our result"

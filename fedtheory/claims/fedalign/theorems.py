@@ -14,8 +14,7 @@ from fedtheory.rational.rounds import distance2, elapsed, gap
 from fedtheory.rational.step_sizes import Delay, delay, delayed, short_steps
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, worst_of
 
 _FROM_TWO_STEPS_ON = ("local_steps >= 2", "E |g_k|^2 <= G2 at w* and at the first model, too")
 

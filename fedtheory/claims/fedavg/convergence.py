@@ -9,8 +9,7 @@ from fedtheory.rational.run_draws import draw_run
 from fedtheory.rational.step_sizes import decaying
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, equal_to, not_applicable
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, equal_to, not_applicable, worst_of
 
 
 @claim(

@@ -14,8 +14,7 @@ from fedtheory.theorem.paper import Statement
 from fedtheory.valuation.exact import shapley
 from fedtheory.valuation.gtg import gtg_shapley
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 _ALGORITHM_2 = "Algorithm 2"
 _READ = Statement(GREEDYFED, _ALGORITHM_2, form="corrected")

@@ -11,8 +11,7 @@ from fedtheory.valuation.exact import shapley
 from fedtheory.valuation.games import utility_table
 from fedtheory.valuation.softmax import softmax_utilities
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 _SECTION_2, _SECTION_3 = Statement(GREEDYFED, "Section II"), Statement(GREEDYFED, "Section III-B")
 _AVERAGE = "the server's model becomes the mean of the returned ones, weighted by size"

@@ -12,8 +12,7 @@ from fedtheory.rational.sampled_rounds import SampledRound
 from fedtheory.rational.vectors import combination, norm2
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, worst_of
 
 _STEPS = tuple(hypothesis.text for hypothesis in fedavg_strongly_convex.hypotheses)
 

@@ -15,8 +15,7 @@ from fedtheory.rational.sampled_rounds import SampledRound, everybody, optimal_l
 from fedtheory.rational.vectors import combination, difference, inner, norm2, vector
 from fedtheory.statistics.law import Law
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 
 @claim(

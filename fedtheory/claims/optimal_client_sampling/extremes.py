@@ -19,8 +19,7 @@ from fedtheory.sampling.selections import independent
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable, worst_of
 
 _ROUND = ("local_steps", "server_step_size")
 

@@ -16,8 +16,7 @@ from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.sampling.variances import variance
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 
 _ALGORITHM_2 = Statement(PAPER, "Algorithm 2", form="derived")
 _DEFINITION_11 = Statement(PAPER, "Definition 11", "eqs. (15), (16)")

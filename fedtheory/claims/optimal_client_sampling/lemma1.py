@@ -27,8 +27,7 @@ from fedtheory.sampling.variances import variance
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of
 
 _LEMMA_1 = Statement(PAPER, "Lemma 1", "eqs. (4), (5)")
 _INDEPENDENT = "clients are sampled independently given the updates"

@@ -16,8 +16,7 @@ from fedtheory.rational.vectors import combination, difference, norm2, vector
 from fedtheory.rational.wells import PhiClients
 from fedtheory.statistics.law import Law
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, worst_of
 
 _SERVER = Fraction(2)
 

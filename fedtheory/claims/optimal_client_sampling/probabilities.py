@@ -17,8 +17,7 @@ from fedtheory.sampling.optimal import optimal_probabilities
 from fedtheory.sampling.reference import rational_probabilities, reference_probabilities
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 
 LEMMA_20 = Statement(PAPER, "Lemma 20", "eqs. (7), (33)")
 _PROBLEM = "norms at least 0 and finite, 0 < m <= n"

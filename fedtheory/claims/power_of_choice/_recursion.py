@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory.rational.draws import whole
-from fedtheory.verification.findings import Finding, at_most
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, worst_of
 
 __all__ = ["Recursion", "draw_recursion"]
 

@@ -16,8 +16,7 @@ from fedtheory.rational.vectors import Vector, added, combination, difference, i
 from fedtheory.rational.words import in_words
 from fedtheory.statistics.law import Law
 from fedtheory.verification.claims import Check
-from fedtheory.verification.findings import Finding
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, worst_of
 
 __all__ = ["Standing", "draw_standings", "on_any_models", "on_standings", "stopped"]
 

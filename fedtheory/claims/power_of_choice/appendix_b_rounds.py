@@ -23,8 +23,7 @@ from fedtheory.sampling.selections import power_of_choice
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 _LEMMA_B2 = "Lemma B.2"
 _HALVING = "step sizes do not increase and at most halve within a round"

@@ -14,8 +14,7 @@ from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import combination, difference, inner
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 _APPENDIX_C = "Appendix C"
 _CURVATURE = "every F_k is L-smooth and mu-strongly convex"

@@ -19,8 +19,7 @@ from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.theorem.arithmetic import geometric
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 _APPENDIX_D = "Appendix D"
 

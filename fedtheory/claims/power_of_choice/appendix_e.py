@@ -18,8 +18,7 @@ from fedtheory.rational.words import in_words
 from fedtheory.sampling.selections import Selection
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable, worst_of
 
 _APPENDIX_E = "Appendix E"
 _SUM_TO_ONE = "q_k >= 0 with sum 1"

@@ -19,8 +19,7 @@ from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.sampling.selections import frequencies, power_of_choice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, not_applicable, worst_of
 
 _UNBIASED = ("proportional", "full, weights p_k")
 """Laws whose skews are 1 at all models, so that no minimum over models has to be found."""

@@ -10,8 +10,7 @@ from fedtheory.rational.constants import initial_distance2, observed_skews
 from fedtheory.rational.run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.theorem.paper import Bound, Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_least, worst_of
 
 
 def implied(drawn: Drawn, bound: Bound) -> Finding:

@@ -20,8 +20,7 @@ from fedtheory.statistics.law import Law
 from fedtheory.theorem.assumptions import HalvingSteps
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, worst_of
 
 _REMARK = "all other hypotheses hold: the second step of the round is less than half of the first"
 

@@ -13,8 +13,7 @@ from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.selection.full import Full
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, equal_to
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, equal_to, worst_of
 
 
 def _products(left: Vector, right: Vector) -> Vector:

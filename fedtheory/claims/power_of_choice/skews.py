@@ -19,8 +19,7 @@ from fedtheory.sampling.selections import power_of_choice
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import FAILS, Finding, at_least, at_most, not_applicable
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import FAILS, Finding, at_least, at_most, not_applicable, worst_of
 
 _EQUAL_MINIMA = "all F_k* are equal, so that ranking by F_k is ranking by F_k - F_k*"
 _NUM_SELECTED = 3

@@ -18,8 +18,7 @@ from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.selections import with_replacement
 from fedtheory.theorem.paper import Bound, Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_least, at_most
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_least, at_most, worst_of
 
 
 def excess_of_active(run: RationalRun, at: Snapshot, *, of_start: bool) -> Fraction:

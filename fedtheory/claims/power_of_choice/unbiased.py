@@ -20,8 +20,7 @@ from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.sampling.selections import frequencies, power_of_choice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, equal_to
-from fedtheory.verification.severities import worst_of
+from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of
 
 
 @claim(

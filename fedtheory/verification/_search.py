@@ -1,0 +1,364 @@
+"""How a hunt searches: tapes are mutated, climbs go up by what strains a claim, and a counterexample is made small."""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory.theorem.paper import overheard
+from fedtheory.verification.claims import Claim, is_own
+from fedtheory.verification.findings import Finding
+from fedtheory.verification.instances import Read, on_tape
+
+__all__ = ["Step", "climb", "climbs_in_turn", "height", "shrink", "size", "strain_beyond"]
+
+# The ends of a range: 0 itself is as good as never drawn, and many a check divides by it.
+_SMALLEST, _LARGEST = 2.0**-53, 1 - 2.0**-53
+_NUM_CORNER = 48  # numbers of a tape that may lie at ends; the next ones are drawn
+# A climb begins with the worst of a few instances, and ends after so many in a row that strain the claim no more.
+_SCATTERED, _STALE = 15, 100
+# Where a bound is attained there is nothing above but what breaks the claim, and that may be anywhere.
+_ATTAINED, _STALE_THERE = 1 - 1e-9, 15
+_SHARE_AFRESH, _SHARE_PERTURBED = 0.25, 0.5
+_LARGEST_STEP, _SMALLEST_STEP = 0.3, 1e-12
+# Steps grow and shrink so that one in five succeeds: Rechenberg's rule for the (1+1) evolution strategy.
+_LONGER, _SHORTER = 1.5, 1.5**-0.25
+_NEW_MOVES = 20
+# Climbs that take turns: half of the instances belong to the climb on the ratio. Their seeds are children from here.
+_TURNS, _FIRST_CHILD = (0, 1, 0, 2, 0, 3), 2**31
+_GUESSING = 15
+# A counterexample is made small by lowering the first choices, then by changes until so many in a row were in vain.
+_FIRST_CHOICES, _MOST_CLIMBED = 6, 80
+_STALE_SMALL, _SHARE_ROUNDED = 400, 0.3
+_MOST_DIGITS = 1000
+
+
+def mutated(reads: Sequence[Read], rng: np.random.Generator) -> list[float]:
+    """Change a tape somewhere: a few numbers, a block that becomes a copy of another, or what is read where."""
+    numbers, size = [read.number for read in reads], len(reads)
+    way = rng.random()
+    if way < 0.12:
+        length = int(rng.integers(1, max(2, size // 2 + 1)))
+        source, target = (int(place) for place in rng.integers(0, size - length + 1, size=2))
+        numbers[target : target + length] = numbers[source : source + length]
+    elif way < 0.2:
+        place = int(rng.integers(0, size))
+        # One number fewer or more: all that follows is read as something else.
+        numbers[place : place + (rng.random() < 0.5)] = [] if rng.random() < 0.5 else [float(rng.random())]
+    else:
+        count = 1 if way < 0.65 else 2 if way < 0.9 else min(size, 2 + int(rng.integers(0, 3)))
+        for place in rng.choice(size, size=min(count, size), replace=False):
+            numbers[place] = _another(reads[place], rng)
+    return numbers
+
+
+def _another(read: Read, rng: np.random.Generator) -> float:
+    """Draw another number: the next one, an end of the range, or any."""
+    way = rng.random()
+    if read.levels < 2:
+        return float(rng.random()) if way < 0.7 else _SMALLEST if way < 0.85 else _LARGEST
+    if way < 0.35:
+        level = min(max(read.level + (1 if rng.random() < 0.5 else -1), 0), read.levels - 1)
+    elif way < 0.5:
+        level = 0 if rng.random() < 0.5 else read.levels - 1
+    else:
+        level = int(rng.integers(0, read.levels))
+    return (level + 0.5) / read.levels
+
+
+def perturbed(reads: Sequence[Read], step_size: float, rng: np.random.Generator) -> list[float]:
+    """Move the numbers that are used as they are, about so far each; half of the time only one of them."""
+    places = [place for place, read in enumerate(reads) if not read.levels]
+    numbers = [read.number for read in reads]
+    for place in places if rng.random() < 0.5 else [places[int(rng.integers(0, len(places)))]]:
+        numbers[place] = min(max(numbers[place] + step_size * float(rng.normal()), _SMALLEST), _LARGEST)
+    return numbers
+
+
+def random_corner(rng: np.random.Generator) -> list[float]:
+    """Begin a tape whose numbers lie at the ends of their ranges, some or most of them, where extreme instances are."""
+    share = float(rng.choice([0.0, 0.3, 0.6, 0.9]))
+    ends = rng.choice([_SMALLEST, _LARGEST], size=_NUM_CORNER)
+    numbers = np.where(rng.random(_NUM_CORNER) < share, ends, rng.random(_NUM_CORNER))
+    return [float(number) for number in numbers]
+
+
+class Step(NamedTuple):
+    """The worst finding of a climb so far, all that its check read, and how many instances were tried."""
+
+    worst: Finding
+    reads: tuple[Read, ...]
+    num_instances: int
+
+
+def climb(
+    claim: Claim,
+    seeds: np.random.SeedSequence,
+    start: Sequence[float] = (),
+    *,
+    afresh: Callable[[np.random.Generator], list[float]] = lambda _: [],
+    objective: Callable[[Finding], float] | None = None,
+    project: Callable[[Sequence[float], np.random.Generator], Sequence[float]] = lambda numbers, _: numbers,
+) -> Iterator[Step]:
+    """Yield the worst instance so far after each one tried; end where the claim breaks, or where nothing improves.
+
+    Without a start it begins with the worst of a few random instances. Whole numbers change by coordinates and blocks;
+    numbers that are used as they are move by steps of adapted length. Tapes begin ``afresh`` with random numbers, the
+    ``objective`` is the height of a finding, and every tape is projected first, unless others are given.
+    """
+    rng = np.random.default_rng(seeds)
+    objective = objective or height
+    at, step_size, stale = Step(*on_tape(claim, project(start or afresh(rng), rng), rng), 1), _LARGEST_STEP, 0
+    top = objective(at.worst)
+    tried: set[tuple[float, ...]] = set()
+    yield at
+    while (
+        at.reads and at.worst.holds is not False and stale < (_STALE_THERE if _is_attained(at.worst, top) else _STALE)
+    ):
+        anew = rng.random() < _SHARE_AFRESH or (not start and at.num_instances < _SCATTERED)
+        perturbs = not anew and rng.random() < _SHARE_PERTURBED and not all(read.levels for read in at.reads)
+        if anew:
+            numbers = afresh(rng)
+        else:
+            numbers = perturbed(at.reads, step_size, rng) if perturbs else _untried(at.reads, tried, rng)
+        found = Step(*on_tape(claim, project(numbers, rng), rng), at.num_instances + 1)
+        reached = objective(found.worst)
+        better = found.worst.holds is False or reached > top
+        if perturbs:
+            step_size = min(max(step_size * (_LONGER if better else _SHORTER), _SMALLEST_STEP), _LARGEST_STEP)
+        stale = 0 if better else stale + 1
+        if better or reached == top:
+            at, top, tried = found, reached, set()
+        else:
+            at = at._replace(num_instances=found.num_instances)
+        yield at
+
+
+def height(finding: Finding) -> float:
+    """How near a finding is to breaking the claim: its strain, or for rounded sides of an identity their distance.
+
+    The ratio of two sides that cancel says little; the slack knows the size of what they are made of.
+    """
+    if finding.relation == "==" and finding.slack and finding.is_finite:
+        return float(abs(finding.measured - finding.predicted) / finding.slack)
+    return finding.strain
+
+
+def _is_attained(finding: Finding, top: float) -> bool:
+    return finding.relation != "==" and top >= _ATTAINED
+
+
+def _untried(reads: Sequence[Read], tried: set[tuple[float, ...]], rng: np.random.Generator) -> list[float]:
+    """Change a tape so that the check sees something else than it did after the other changes of the same tape."""
+    numbers = mutated(reads, rng)
+    for _ in range(_NEW_MOVES):
+        seen = tuple(read._replace(number=number).essence for number, read in zip(numbers, reads, strict=False))
+        if (len(numbers), *seen) not in tried:
+            break
+        numbers = mutated(reads, rng)
+    tried.add((len(numbers), *seen))
+    return numbers
+
+
+def climbs_in_turn(claim: Claim, seeds: np.random.SeedSequence, start: Sequence[float] = ()) -> Iterator[Step]:
+    """Yield the worst instance so far after each one tried, by climbs that take turns until the last one ends.
+
+    The library's own claims have been hunted at length, and their corners are large: they get the climb on the ratio
+    only.
+    """
+    if not is_own(claim):
+        yield from climb(claim, seeds, start)
+        return
+    children = [np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, _FIRST_CHILD + k)) for k in range(3)]
+    climbs: list[Iterator[Step] | None] = [
+        climb(claim, seeds, start),
+        _climb_beyond_shared(claim, children[0], 0),
+        _climb_with_some_fixed(claim, children[1]),
+        _climb_beyond_shared(claim, children[2], 1),
+    ]
+    counts, best, turn = [0] * len(climbs), None, 0
+    while any(climbs):
+        number, turn = _TURNS[turn % len(_TURNS)], turn + 1
+        one = climbs[number]
+        step = next(one, None) if one is not None else None
+        if step is None:
+            climbs[number] = None
+            continue
+        counts[number] = step.num_instances
+        if best is None or step.worst.holds is False or height(step.worst) > height(best.worst):
+            best = step
+        best = best._replace(num_instances=sum(counts))
+        yield best
+        if best.worst.holds is False or not best.reads:
+            return
+
+
+def strain_beyond(finding: Finding, shared: Any) -> float:
+    """How near a finding is to breaking an inequality, measured against what is beyond a shared part; 1 at equality.
+
+    >>> from fedtheory.verification.findings import at_most
+    >>> strain_beyond(at_most(99, 98), 100), strain_beyond(at_most(98, 99), 100), strain_beyond(at_most(1, 2), 0)
+    (1.5, 0.5, 0.5)
+    """
+    if finding.relation == "==" or not finding.is_finite:
+        return height(finding)
+    try:
+        left, right, base = (_exact(side) for side in (finding.measured, finding.predicted, shared))
+        small, large = (right, left) if finding.relation == ">=" else (left, right)
+        size = max(abs(small - base), abs(large - base))
+        # What rounding hides is no gain: a violation must be larger than the slack.
+        return float(1 + (small - large - _exact(finding.slack)) / size) if size else -1.0
+    except (OverflowError, ValueError):
+        return height(finding)
+
+
+def _exact(side: Any) -> Fraction:
+    return Fraction(side) if isinstance(side, int | Fraction) else Fraction(float(side))
+
+
+def _climb_beyond_shared(claim: Claim, seeds: np.random.SeedSequence, rank: int) -> Iterator[Step]:
+    """Climb on what is beyond a number that both sides seem to share: the likeliest one, or the next."""
+    arguments: dict[str, Any] = {}
+
+    def check(rng: np.random.Generator) -> Finding:
+        arguments.clear()
+        if claim.bound is None:
+            return claim.check(rng)
+        with overheard(claim.bound) as given:
+            finding = claim.check(rng)
+        arguments.update(given)
+        return finding
+
+    seen: list[tuple[Finding, dict[str, Any]]] = []
+    names: list[str] = []
+
+    def objective(finding: Finding) -> float:
+        if finding.baseline is not None or not finding.is_finite:
+            return height(finding) if finding.baseline is None else strain_beyond(finding, finding.baseline)
+        known = _numbers(arguments, finding)
+        if len(seen) < _GUESSING:
+            seen.append((finding, known))
+            names[:] = _shared(seen)
+        name = names[rank] if rank < len(names) else ""
+        return strain_beyond(finding, known.get(name, 0))
+
+    yield from climb(replace(claim, check=check), seeds, afresh=random_corner, objective=objective)
+
+
+def _numbers(arguments: Mapping[str, Any], finding: Finding) -> dict[str, int | float | Fraction]:
+    """Numbers that an instance is made of: what its bound was given, and what it shows."""
+    shown: dict[str, Any] = {f"shown {name}": value for name, value in finding.instance.items()}
+    return {
+        name: value
+        for name, value in (shown | {**arguments}).items()
+        if isinstance(value, int | float | Fraction) and not isinstance(value, bool) and -math.inf < value < math.inf
+    }
+
+
+def _shared(seen: Sequence[tuple[Finding, Mapping[str, Any]]]) -> list[str]:
+    """Names of numbers that both sides seem to share, the likeliest first: without them the sides are smaller."""
+    names = set.intersection(*(set(known) for _, known in seen))
+    left = {name: _remaining_share(seen, name) for name in names}
+    return sorted((name for name in names if left[name] < 1), key=lambda name: (left[name], name))
+
+
+def _remaining_share(seen: Sequence[tuple[Finding, Mapping[str, Any]]], name: str) -> float:
+    """Return the median share of both sides that is left without a number."""
+    parts = []
+    for finding, known in seen:
+        sides = [float(side) for side in (finding.measured, finding.predicted)]
+        size = max(map(abs, sides))
+        parts.append(max(abs(side - float(known[name])) for side in sides) / size if size else 1.0)
+    return float(np.median(parts))
+
+
+def _climb_with_some_fixed(claim: Claim, seeds: np.random.SeedSequence) -> Iterator[Step]:
+    """Climb with some of the numbers fixed: whichever the ratio hides behind, it may be among them."""
+    fixed: dict[int, float] = {}
+    rng = np.random.default_rng(seeds.spawn(1)[0])
+
+    def project(numbers: Sequence[float], draws: np.random.Generator) -> list[float]:
+        if not fixed:
+            first = random_corner(draws)
+            fixed.update({place: number for place, number in enumerate(first) if rng.random() < 0.5})
+        return _with_fixed(fixed, numbers, draws)
+
+    yield from climb(
+        claim, seeds, afresh=random_corner, objective=lambda finding: strain_beyond(finding, 0), project=project
+    )
+
+
+def _with_fixed(fixed: Mapping[int, float], numbers: Sequence[float], rng: np.random.Generator) -> list[float]:
+    """Return the numbers with the fixed ones at their places, and random ones before these if there are too few."""
+    missing = max(fixed, default=-1) + 1 - len(numbers)
+    filled = [*numbers, *(float(rng.random()) for _ in range(missing))]
+    return [fixed.get(place, number) for place, number in enumerate(filled)]
+
+
+def size(found: Step) -> tuple[float, ...]:
+    """How much there is to read: the numbers of an instance, their digits, signs and sum; then its tape.
+
+    Fewer clients and dimensions are fewer numbers, and short rationals few digits.
+    """
+    text = " ".join(map(str, found.worst.instance.values()))
+    numbers = re.findall(r"\d+", text)
+    digits = sum(map(len, numbers))
+    total = sum(map(int, numbers)) if digits < _MOST_DIGITS else math.inf
+    return len(numbers), digits + text.count("-"), total, len(found.reads), sum(read.essence for read in found.reads)
+
+
+def shrink(claim: Claim, found: Step, seeds: np.random.SeedSequence) -> Iterator[Step]:
+    """Yield ever smaller instances that break the claim as well, one for each instance tried, until none is smaller."""
+    at = found
+    for at in _fewer(claim, found, seeds):
+        yield at
+    yield from _simpler(claim, at, np.random.default_rng(seeds))
+
+
+def _fewer(claim: Claim, found: Step, seeds: np.random.SeedSequence) -> Iterator[Step]:
+    """Lower the first choices, which is how many clients and dimensions there are, and climb to where it breaks again.
+
+    With one client fewer all that follows on the tape is read as something else.
+    """
+    at = found
+    for place in range(min(_FIRST_CHOICES, len(found.reads))):
+        present = at.reads[place].level if place < len(at.reads) else 0
+        for level in sorted({0, present - 1} if present else ()):
+            fixed, before = {place: (level + 0.5) / at.reads[place].levels}, at
+            for step in islice(climb(claim, seeds, project=partial(_with_fixed, fixed)), _MOST_CLIMBED):
+                smaller = step if _smaller(step, at) else at
+                at = smaller._replace(num_instances=before.num_instances + step.num_instances)
+                yield at
+            if at.worst is not before.worst:
+                break
+
+
+def _smaller(found: Step, at: Step) -> bool:
+    return found.worst.holds is False and found.worst.is_finite and size(found) < size(at)
+
+
+def _simpler(claim: Claim, found: Step, rng: np.random.Generator) -> Iterator[Step]:
+    """Go downhill in size by the moves that went uphill in strain."""
+    at, stale = found, 0
+    while at.reads and stale < _STALE_SMALL:
+        rounds = rng.random() < _SHARE_ROUNDED and not all(read.levels for read in at.reads)
+        numbers = _rounded(at.reads, rng) if rounds else mutated(at.reads, rng)
+        other = Step(*on_tape(claim, numbers, rng), at.num_instances + 1)
+        stale = 0 if _smaller(other, at) else stale + 1
+        at = at._replace(num_instances=other.num_instances) if stale else other
+        yield at
+
+
+def _rounded(reads: Sequence[Read], rng: np.random.Generator) -> list[float]:
+    """Cut a number that is used as it is off after a few decimals."""
+    numbers = [read.number for read in reads]
+    place = int(rng.choice([place for place, read in enumerate(reads) if not read.levels]))
+    scale = 10.0 ** int(rng.integers(0, 4))
+    numbers[place] = math.floor(numbers[place] * scale) / scale
+    return numbers
