@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import sphinx.application
@@ -100,11 +101,17 @@ def of_bound(bound: Any) -> dict[str, list[str]]:
             "    If an argument is outside its domain.",
         ],
         "Source": [
-            f"{bound.statement}; :doc:`theory page </theory/{name.partition('.')[0]}>`.",
+            f"{bound.statement}{_theory_page(name.partition('.')[0])}.",
             "",
             f"Checked by {', '.join(checked)}." if checked else "No claim compares with this bound as a whole.",
         ],
     }
+
+
+def _theory_page(paper: str) -> str:
+    """Link to the page of a paper, if it has one."""
+    exists = (Path(__file__).parent / "theory" / f"{paper}.md").is_file()
+    return f"; :doc:`theory page </theory/{paper}>`" if exists else ""
 
 
 def anchor(key: str) -> str:

@@ -23,8 +23,8 @@ def open_packages() -> list[ModuleType]:
 def stub(package: ModuleType) -> str:
     """Return the text of a package's stub: explicit imports of what it offers lazily, and of what it imports itself."""
     name, folder = package.__name__, package.__path__[0]
-    offered = surface(folder)
-    rooms = [room for room in dir(package) if room not in offered]
+    rooms = [room for room in dir(package) if isinstance(getattr(package, room), ModuleType)]
+    offered = surface(folder) if len(rooms) < len(dir(package)) else {}
     own = [name for name in vars(package) if name.isupper()]
     lines = [f"from {name} import {room} as {room}" for room in rooms]
     lines += [f"from {name}._words import {word} as {word}" for word in own]

@@ -35,7 +35,7 @@ def impossible(name, argument):
 
 
 def world_of(name, bound):
-    return worlds.pick(bound, getattr(worlds, name.split(".")[0])(random.Random(3)))
+    return worlds.draw(name, bound, random.Random(3))
 
 
 @pytest.mark.parametrize(("name", "bound"), FORMS)
