@@ -5,6 +5,7 @@ until then, and a test that wants it is left out, with a reason that names it.
 """
 
 import re
+from collections.abc import Iterable
 
 import pytest
 
@@ -22,3 +23,11 @@ def leave_out_if_new(name: str, lacking: object) -> None:
     """Leave the test out if it finds something lacking of a thing that is new."""
     if lacking and is_new(name):
         pytest.skip(f"{name} is new, and lacks {lacking}")
+
+
+def check_of_all(quality: str, lacking: Iterable[str]) -> None:
+    """Assert that nothing lacks a quality, and leave the test out if only new things do (lines ``name: what``)."""
+    told = list(lacking)
+    assert [line for line in told if not is_new(line.partition(":")[0])] == []
+    if told:
+        pytest.skip(f"new, and without {quality}: {'; '.join(told)}")

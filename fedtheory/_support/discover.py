@@ -19,7 +19,7 @@ class BrokenModuleWarning(UserWarning):
 
 @cache
 def surface(folder: str, name: str = "") -> dict[str, str]:
-    """Names that the modules in a folder offer, each with its module: their ``__all__``, or their functions and classes.
+    """Names that the modules in a folder offer, with their modules: those of ``__all__``, or functions and classes.
 
     Only modules in whose text ``name`` occurs are looked at, since no others can offer it.
 

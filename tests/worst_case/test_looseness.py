@@ -1,4 +1,4 @@
-"""Bounds beside their worst cases at the constants of the page on loosenesses: both sides are proved, no promise is below."""
+"""Bounds beside their worst cases at the constants of the page on loosenesses: no promise is below."""
 
 import pytest
 
