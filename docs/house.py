@@ -76,6 +76,13 @@ def _about(row: dict[str, Any], claim: Any, homes: Mapping[Any, str]) -> str:
     return f"<br>{row['kind']}, {row['source']}{bound}"
 
 
+def write_theory(app: sphinx.application.Sphinx) -> None:
+    """Write what the pages about all statements, claims and bounds include; each has a module here."""
+    for name in ("statements", "claim_by_claim", "looseness", "tightness"):
+        table = import_module(name).table()
+        (Path(app.srcdir) / "theory" / "generated" / f"{name}.md").write_text(table, encoding="utf-8")
+
+
 def write_contracts(app: sphinx.application.Sphinx) -> None:
     """Write the tables of what the round loop calls and records."""
     from fedtheory.engine._tables import tables
@@ -105,6 +112,7 @@ def is_type_alias(*event: object) -> bool | None:
 def setup(app: sphinx.application.Sphinx) -> None:
     """Connect the hooks."""
     app.connect("builder-inited", write_verdicts)
+    app.connect("builder-inited", write_theory)
     app.connect("builder-inited", write_contracts)
     app.connect("builder-inited", copy_mathjax)
     app.connect("autodoc-skip-member", is_type_alias)

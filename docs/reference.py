@@ -4,6 +4,7 @@ import inspect
 import os
 import re
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import sphinx.application
@@ -66,11 +67,17 @@ def source_of(bound: Any) -> list[str]:
     names, claims = _known()
     checked = [f"`{one.key} <{_CLAIMS}#{anchor(one.key)}>`__ (``{one.title}``)" for one in claims[bound]]
     return [
-        f"{bound.statement}; :doc:`theory page </theory/{names[bound].partition('.')[0]}>`.",
+        f"{bound.statement}{_theory_page(names[bound].partition('.')[0])}.",
         "",
         f"Checked by {', '.join(checked)}." if checked else "No claim compares with this bound as a whole.",
         "",
     ]
+
+
+def _theory_page(paper: str) -> str:
+    """Link to the page of a paper, if it has one."""
+    exists = (Path(__file__).parent / "theory" / f"{paper}.md").is_file()
+    return f"; :doc:`theory page </theory/{paper}>`" if exists else ""
 
 
 def anchor(key: str) -> str:

@@ -47,8 +47,8 @@ def open_packages() -> list[ModuleType]:
 def stub(package: ModuleType) -> str:
     """Return the text of a package's stub: explicit imports of what it offers lazily, and of what it imports itself."""
     name, folder = package.__name__, package.__path__[0]
-    offered = surface(folder)
-    rooms = [room for room in dir(package) if room not in offered]
+    rooms = [room for room in dir(package) if isinstance(getattr(package, room), ModuleType)]
+    offered = surface(folder) if len(rooms) < len(dir(package)) else {}
     own = [name for name in vars(package) if name.isupper()]
     bounds = {offer: getattr(package, offer) for offer in sorted(offered) if is_bound(getattr(package, offer))}
     lines = [f"from {name} import {room} as {room}" for room in rooms]

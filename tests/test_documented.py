@@ -14,6 +14,7 @@ import pytest
 
 from fedtheory.theorem.paper import is_bound
 from fedtheory.verification import known_bounds
+from tests.additions import check_of_all
 from tests.environment import ROOT
 
 Public = tuple[str, Any, ast.FunctionDef, ast.Module]
@@ -106,8 +107,8 @@ def functions_of(package: str) -> list[Public]:
 
 @pytest.mark.parametrize("package", sorted({name.split(".")[1] for name in module_names()}))
 def test_no_function_lacks_an_example(package: str) -> None:
-    lacking = [name for name, value, *_ in functions_of(package) if ">>>" not in (inspect.getdoc(value) or "")]
-    assert lacking == []
+    lacking = (name for name, value, *_ in functions_of(package) if ">>>" not in (inspect.getdoc(value) or ""))
+    check_of_all("an example", lacking)
 
 
 SAMPLE = '''
@@ -176,13 +177,14 @@ def parameters_of(value: Any) -> list[inspect.Parameter]:
 
 @pytest.mark.parametrize("package", sorted({name.split(".")[1] for name in module_names()}))
 def test_no_public_function_lacks_parameters_returns_or_raises(package: str) -> None:
-    assert [line for function in functions_of(package) for line in missing(function)] == []
+    lacking = [line for function in functions_of(package) for line in missing(function)]
+    check_of_all("a section of the docstring", lacking)
 
 
 def test_every_parameter_of_a_bound_has_a_meaning_and_every_bound_its_source() -> None:
     bounds = known_bounds()
     forms = bounds | {f"{name}.printed": bound.printed for name, bound in bounds.items()}
-    silent = {name: [one.name for one in bound.symbols.values() if not one.meaning] for name, bound in forms.items()}
-    assert {name: names for name, names in silent.items() if names} == {}
-    lost = {name for name, bound in bounds.items() if ">>>" not in (bound.__doc__ or "") or not bound.statement.number}
-    assert lost == set()
+    silent = [name for name, bound in forms.items() if not all(one.meaning for one in bound.symbols.values())]
+    lost = [name for name, bound in bounds.items() if ">>>" not in (bound.__doc__ or "") or not bound.statement.number]
+    names = (name.removesuffix(".printed") for name in [*silent, *lost])
+    check_of_all("a meaning of each parameter, an example or a source", dict.fromkeys(names))

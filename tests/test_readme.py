@@ -21,7 +21,6 @@ PAGES = [
     "README.md",
     "docs/tutorial.md",
     "docs/command_line.md",
-    "docs/contributing.md",
     "docs/own_theorem.md",
     "docs/save_and_rerun.md",
     "docs/sweeps.md",
@@ -34,6 +33,8 @@ PAGES = [
     "docs/api/conformance.md",
     *(f"docs/theory/{page}.md" for page in ("index", "softmax", "worst_cases", "greedyfed")),
 ]
+# Its blocks are files of the library: tests/test_adding.py puts them into a copy.
+CONTRIBUTING = "docs/contributing.md"
 PROGRAMS = {
     "fedtheory",
     "git",
@@ -133,7 +134,7 @@ def test_every_python_block_runs_and_prints_what_the_page_says(name: str, tmp_pa
     assert list(run(read(name), tmp_path)) == []
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [*PAGES, CONTRIBUTING])
 def test_every_shell_command_uses_what_exists(name: str) -> None:
     assert list(wrong_commands(read(name))) == []
 
@@ -141,7 +142,7 @@ def test_every_shell_command_uses_what_exists(name: str) -> None:
 OTHERS = ("theory/power_of_choice", "theory/claims", "reproduction", "comparison", "howto/index", "api/words")
 
 
-@pytest.mark.parametrize("name", [*PAGES, *(f"docs/{page}.md" for page in OTHERS)])
+@pytest.mark.parametrize("name", [*PAGES, CONTRIBUTING, *(f"docs/{page}.md" for page in OTHERS)])
 def test_every_link_and_picture_leads_somewhere(name: str) -> None:
     targets = re.findall(r"\]\(([^)#\s]+)(?:#[\w-]*)?\)", read(name))
     made_by_the_build = re.compile(r"(\.\./)?(gallery/\w+\.rst|_static/made/.*)")
@@ -150,7 +151,7 @@ def test_every_link_and_picture_leads_somewhere(name: str) -> None:
 
 
 def test_the_command_line_understands_every_subcommand_that_is_shown() -> None:
-    shown = set().union(*(subcommands(read(name)) for name in PAGES))
+    shown = set().union(*(subcommands(read(name)) for name in [*PAGES, CONTRIBUTING]))
     assert {"verify", "show"} <= shown
     assert {name for name in shown if not understands(name)} == set()
     assert not understands("no_such_subcommand")

@@ -26,7 +26,7 @@ __all__ = [
 
 _HOUSE = Path(__file__).parent.parent
 # Keys stand in claims as plain words, "paper:name", whether a decorator or a loop makes the claim.
-_KEY = re.compile(r'"([a-z][a-z-]*:[a-z0-9.-]+)"')
+_KEY = re.compile(r'"([a-z][a-z0-9-]*:[a-z0-9.-]+)"')
 _BOUND = re.compile(r"^@states\(.*?^def (\w+)\(", re.MULTILINE | re.DOTALL)
 
 

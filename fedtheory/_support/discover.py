@@ -19,7 +19,7 @@ class BrokenModuleWarning(UserWarning):
 
 @cache
 def surface(folder: str, name: str = "") -> dict[str, str]:
-    """Names that the modules in a folder offer, each with its module: their ``__all__``, or their public definitions.
+    """Names that the modules in a folder offer, with their modules: those of ``__all__``, or functions and classes.
 
     Only modules in whose text ``name`` occurs are looked at, since no others can offer it.
 
@@ -46,21 +46,13 @@ def surface(folder: str, name: str = "") -> dict[str, str]:
 
 
 def _offered_by(module: ast.Module) -> list[str]:
-    names = [name for node in module.body for name in _names_bound_by(node)]
-    if "__all__" in names:
-        [listed] = [node for node in module.body if "__all__" in _names_bound_by(node)]
-        return [str(name) for name in ast.literal_eval(getattr(listed, "value"))]  # noqa: B009
-    return [name for name in names if not name.startswith("_")]
-
-
-def _names_bound_by(node: ast.stmt) -> list[str]:
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return [node.name]
-    if isinstance(node, ast.Assign):
-        return [target.id for target in node.targets if isinstance(target, ast.Name)]
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-        return [node.target.id]
-    return []
+    for node in module.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
+            return [str(name) for name in ast.literal_eval(getattr(node, "value"))]  # noqa: B009
+    # Constants are a module's own unless it lists them: two papers may both have a PAPER.
+    definitions = (node.name for node in module.body if isinstance(node, ast.FunctionDef | ast.ClassDef))
+    return [name for name in definitions if not name.startswith("_")]
 
 
 @cache
@@ -95,7 +87,7 @@ def lazy_names(
 def lazy_modules(package: str, folder: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make the ``__getattr__`` and ``__dir__`` of a package that offers its modules and none of their names.
 
-    Modules of such a package may use the same name: what is in them is found otherwise, claims by their keys.
+    Modules of such a package may use the same name: claims are found by their keys, and bounds through their papers.
     """
     return lazy_names(package, folder, lambda *_: {})
 

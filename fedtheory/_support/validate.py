@@ -140,9 +140,15 @@ def double(name: str, value: Any) -> float:
 
 def fraction(name: str, value: Any) -> float:
     """Return a real number in [0, 1]."""
-    number = double(name, nonnegative(name, value))
-    if number > 1:
-        message = f"{name} must be in [0, 1], got {number}"
+    return float(fractions(name, double(name, nonnegative(name, value))))
+
+
+def fractions(name: str, value: Any) -> Any:
+    """Return real numbers in [0, 1]; rationals stay what they are."""
+    number = nonnegative(name, value)
+    beyond = number > 1
+    if _some(beyond):
+        message = f"{name} must be in [0, 1], got {_first(number, beyond)}"
         raise ValueError(message)
     return number
 

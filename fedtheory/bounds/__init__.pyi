@@ -5,6 +5,3 @@ from fedtheory.bounds import fedavg as fedavg
 from fedtheory.bounds import optimal_client_sampling as optimal_client_sampling
 from fedtheory.bounds import power_of_choice as power_of_choice
 from fedtheory.bounds import recursion as recursion
-from fedtheory.bounds.recursion import elapsed_step_sizes as elapsed_step_sizes
-from fedtheory.bounds.recursion import unroll as unroll
-from fedtheory.bounds.recursion import unrolled_gap as unrolled_gap

@@ -64,7 +64,7 @@ POSITIVE = Domain(validate.positive, {"positive": True})
 """A finite number above 0."""
 NONNEGATIVE = Domain(validate.nonnegative, {"nonnegative": True})
 """A finite number from 0 on."""
-FRACTION = Domain(validate.fraction, {"nonnegative": True})
+FRACTION = Domain(validate.fractions, {"nonnegative": True})
 """A number from 0 to 1."""
 REAL = Domain(validate.finite, {"real": True})
 """A finite number."""

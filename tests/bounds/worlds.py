@@ -5,6 +5,8 @@ import inspect
 from collections.abc import Callable
 from fractions import Fraction as Q
 
+import pytest
+
 from fedtheory.testing.constants import (
     fedalign,
     fedavg,
@@ -15,6 +17,7 @@ from fedtheory.testing.constants import (
 
 __all__ = [
     "contradictions",
+    "draw",
     "fedalign",
     "fedavg",
     "named",
@@ -34,6 +37,17 @@ def pick(bound, world):
     """The arguments of a bound."""
     parameters = parameters_of(bound)
     return {name: value for name, value in world.items() if name in parameters}
+
+
+def draw(name, bound, rng, **edge):
+    """Constants for a bound; it is left out by its name where its paper draws none, or not all of them."""
+    paper = name.split(".")[0]
+    world = pick(bound, globals()[paper](rng, **edge)) if paper in __all__ else {}
+    parameters = inspect.signature(bound).parameters.values()
+    missing = [one.name for one in parameters if one.default is one.empty and one.name not in world]
+    if missing:
+        pytest.skip(f"{name} has no constants in fedtheory/testing/constants.py: {', '.join(missing)}")
+    return world
 
 
 def named(bound, first, rest):

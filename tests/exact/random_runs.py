@@ -29,12 +29,23 @@ from fedtheory.selection import (
 )
 from fedtheory.selection.participation import Everyone, PriorityDraws, UniformFraction
 from fedtheory.verification.catalogue import known_bounds
+from tests.bounds.hypotheses_of_the_documents import EXPECTED
 
-FORMS = {
+ALL = {
     name if form is bound else f"{name}.printed": form
     for name, bound in known_bounds().items()
     for form in (bound.printed, bound)
 }
+
+
+def _in_the_documents(name: str) -> str:
+    """What a form is called where its hypotheses are listed."""
+    bare = name.removesuffix(".printed")
+    return f"{bare}-{'printed' if name != bare else ALL[name].statement.form}"
+
+
+# Whoever lists what a bound assumes has read the document that says about which runs it speaks.
+FORMS = {name: form for name, form in ALL.items() if _in_the_documents(name) in EXPECTED}
 
 NOISE, STEPS, RELATIVE, SERVER = "gradient_noise", "local_steps", "relative_noise", "server_step_size"
 EVERYTHING = {"everything"}

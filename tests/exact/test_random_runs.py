@@ -12,8 +12,21 @@ from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact import _run
 from fedtheory.selection import ActiveFederated
+from tests.bounds.hypotheses_of_the_documents import EXPECTED
 from tests.environment import sized
-from tests.exact.random_runs import CHANGES, EVERYTHING, FORMS, NAMED, PROVED, SERVER, Case, draw, samples, truths
+from tests.exact.random_runs import (
+    ALL,
+    CHANGES,
+    EVERYTHING,
+    FORMS,
+    NAMED,
+    PROVED,
+    SERVER,
+    Case,
+    draw,
+    samples,
+    truths,
+)
 
 # About a function h and three points: there is no run on which its hypotheses could be checked.
 WITHOUT_RUNS = {"optimal_client_sampling.perturbed_inner_product"}
@@ -55,6 +68,13 @@ def refusal(case):
     except AssumptionViolated as error:
         return str(error)
     return None
+
+
+def test_all_bounds_are_walked_through():
+    assert len(FORMS) == len(EXPECTED)
+    if set(ALL) - set(FORMS):
+        missing = ", ".join(sorted(set(ALL) - set(FORMS)))
+        pytest.skip(f"{missing}: no hypotheses in tests/bounds/hypotheses_of_the_documents.py")
 
 
 def test_every_option_of_fedavg_is_either_walked_through_or_known_to_have_no_effect():

@@ -32,21 +32,33 @@ from fedtheory.testing import (
 )
 from fedtheory.theorem.paper import Paper, states
 from fedtheory.verification import known_bounds
+from tests.additions import leave_out_if_new
 
 UNSHRUNK = settings(phases=[Phase.generate], max_examples=1000)
-BOUNDS = [bound for stated in known_bounds().values() for bound in dict.fromkeys((stated, stated.printed))]
+FORMS = [
+    pytest.param(name, form, id=f"{form.__name__}-{form.statement.form}")
+    for name, bound in known_bounds().items()
+    for form in dict.fromkeys((bound, bound.printed))
+]
 
 
-@pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: f"{bound.__name__}-{bound.statement.form}")
-def test_constants_fulfill_the_hypotheses_of_every_bound_of_the_package(bound) -> None:
+@pytest.mark.parametrize(("name", "bound"), FORMS)
+def test_constants_fulfill_the_hypotheses_of_every_bound_of_the_package(name, bound) -> None:
     drawn: list[Any] = []
+    try:
+        strategy = constants_of(bound)
+    except ValueError as error:
+        leave_out_if_new(name, f"constants in fedtheory/testing/constants.py: {error}")
+        raise
 
     @settings(max_examples=5)
-    @given(constants=constants_of(bound))
+    @given(constants=strategy)
     def draw(constants) -> None:
         drawn.append(constants)
 
     draw()
+    unmet = {text for constants in drawn for text in bound(**constants, strict=False)[1]}
+    leave_out_if_new(name, "constants that fulfill its hypotheses" if unmet else "")
     assert not any(np.isnan(np.asarray(bound(**constants), dtype=float)).any() for constants in drawn)
 
 

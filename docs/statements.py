@@ -1,7 +1,6 @@
-"""Say for every numbered statement of the papers which claims check it, or why none does.
+"""For every numbered statement of the papers the claims that check it, or why none does.
 
-``python -m tests.statements`` writes the page ``docs/theory/statements.md``. The numbers stand in
-``tests/claims/numbered``, one line each; which claims are about a number is read off their sources.
+The numbers stand in ``docs/theory/numbered``, one line each; which claims are about a number is read off their sources.
 """
 
 import math
@@ -18,9 +17,7 @@ from fedtheory.verification.examination import examine
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.instances import replay
 from fedtheory.verification.renderings import _escaped
-from tests.environment import ROOT
 
-PAGE = ROOT / "docs" / "theory" / "statements.md"
 PAPERS = {
     "power-of-choice": "Power-of-Choice",
     "optimal-client-sampling": "Optimal Client Sampling",
@@ -28,14 +25,6 @@ PAPERS = {
     "fedavg": "Federated averaging (Li et al., as far as it is cited)",
     "greedyfed": "GreedyFed (its equations have no numbers; claims of its sections are on its page)",
 }
-HEAD = """# Statement by statement
-
-Every number of the papers, with the claims that check it; written by `python -m tests.statements`, and compared with
-the claims by a test. The verdict is the one that the claim must reach, which the tests examine: an erratum must *fail*,
-and so must a refuted conjecture, which no paper prints. The ratio is measured over predicted: for an inequality on the
-worst instance that is known, for a claim that must fail on its counterexample; an identity has ratio 1. `inf` means
-that something is compared with 0.
-"""
 _NUMBER = r"[A-Z]?\.?\d+(?:\.\d+)?"
 _NAMED = re.compile(
     r"(Theorem|Lemma|Remark|Definition|Assumption|Algorithm|Footnote)s? "
@@ -57,20 +46,12 @@ class Numbered(NamedTuple):
 @cache
 def numbered(paper: str) -> tuple[Numbered, ...]:
     """All numbered statements of a paper."""
-    lines = (Path(__file__).parent / "claims" / "numbered" / f"{paper}.txt").read_text(encoding="utf-8").splitlines()
+    lines = (Path(__file__).parent / "theory" / "numbered" / f"{paper}.txt").read_text(encoding="utf-8").splitlines()
     return tuple(Numbered(*line.split(" :: ")) for line in lines)
 
 
 def numbers_in(text: str) -> set[str]:
-    """Return the numbers that a source names.
-
-    >>> sorted(numbers_in("Appendix C, eqs. (10), (13)-(15)"))
-    ['(10)', '(13)', '(14)', '(15)']
-    >>> sorted(numbers_in("Theorems 13 and 15")), sorted(numbers_in("Lemmas 1 to 3, footnote 1"))
-    (['Theorem 13', 'Theorem 15'], ['Footnote 1', 'Lemma 1', 'Lemma 2', 'Lemma 3'])
-    >>> sorted(numbers_in("Assumptions 3.1 to 3.3")), sorted(numbers_in("Lemma A.4, eq. (26), (a)"))
-    (['Assumption 3.1', 'Assumption 3.2', 'Assumption 3.3'], ['(26)', 'Lemma A.4'])
-    """
+    """Return the numbers that a source names."""
     equations = {f"({n})" for first, last in _EQUATION.findall(text) for n in range(int(first), int(last or first) + 1)}
     return equations | {f"{kind.capitalize()} {n}" for kind, listed in _NAMED.findall(text) for n in _listed(listed)}
 
@@ -133,15 +114,10 @@ def row(at: Numbered, paper: str) -> Iterator[str]:
         yield f"| {number} | {words} | {_escaped(at.reason)} | | |"
 
 
-def page() -> str:
-    """Return the text of the page."""
-    lines = [HEAD]
+def table() -> str:
+    """Return the tables of the page, one for each paper."""
+    lines = []
     for paper, title in PAPERS.items():
         lines += [f"## {title}\n", "| Number | What it says | Claim, or why none | Verdict | Ratio |"]
         lines += ["| --- | --- | --- | --- | --: |", *(line for at in numbered(paper) for line in row(at, paper)), ""]
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    print(PAGE.relative_to(ROOT))

@@ -1,7 +1,4 @@
-"""Say of every bound how much it promises above its worst case, and which constant it pays too much for, or why not.
-
-``python -m tests.looseness_table`` writes the page ``docs/theory/looseness.md``.
-"""
+"""Of every bound how much it promises above its worst case, and which constant it pays too much for, or why not."""
 
 from collections.abc import Iterator
 from fractions import Fraction as Q
@@ -16,23 +13,8 @@ from fedtheory.theorem.paper import Bound
 from fedtheory.verification.catalogue import known_bounds
 from fedtheory.worst_case.confrontations import Confrontation
 from fedtheory.worst_case.promises import CONFRONTED, confront
-from tests.environment import ROOT
 
-PAGE = ROOT / "docs" / "theory" / "looseness.md"
-HEAD = r"""# How loose are the theorems?
-
-Every bound beside its worst case ([Worst cases](worst_cases.md)), or the reason why it has none here; written by
-`python -m tests.looseness_table`, and computed anew by a test. Everywhere $\mu = \frac1{10}$, $L = 1$, $\Gamma =
-\frac12$, and the first model lies at squared distance 1. Skewed selection has $\rho = \frac65$, $\tilde\rho = 2$ and
-$m = 1$, gradients are exact unless $\sigma^2$ is given, and horizons of several rounds have $\tau = 2$.
-
-*Looseness* is the promise over the worst case; at 1 no theorem can promise less for these constants. The last columns
-hold two numbers for each constant: by how much the promise grows with it, and its multiplier in the lemma that proves
-the worst case. Where the first is much larger than the second, the proof pays too much for this constant. Errors are
-squared distances, and the gaps of Power-of-Choice's theorems are multiplied by $\frac2L$; the gaps of the others are
-compared as they are. Printed forms, where they differ, stand in the last table.
-
-| Bound | Case | Promise | Worst case | Looseness | $\Delta$ | $\Gamma$ | $G^2$ | $\sigma^2$ |
+HEAD = r"""| Bound | Case | Promise | Worst case | Looseness | $\Delta$ | $\Gamma$ | $G^2$ | $\sigma^2$ |
 | --- | --- | --: | --: | --: | --- | --- | --- | --- |
 """
 FOOT = """
@@ -271,16 +253,16 @@ def confronted() -> list[tuple[Case, Confrontation]]:
     return [(case, confront(case.bound, **case.given)) for case in CASES]
 
 
-def page() -> str:
-    """Return the text of the page."""
+def table() -> str:
+    """Return the tables of the page."""
     found = confronted()
-    reasons = [f"| {cited(bound)} | {REASONS[bound]} |" for bound in known_bounds().values() if bound in REASONS]
+    compared = {case.bound for case in CASES}
+    reasons = [
+        f"| {cited(bound)} | {REASONS.get(bound, 'nobody has compared it yet')} |"
+        for bound in known_bounds().values()
+        if bound not in compared
+    ]
     remarks = dict.fromkeys(f"| {cited(case.bound)} | {one.remark} |" for case, one in found if one.remark)
     printed = [printed_row(*pair) for pair in found if pair[0].bound.printed not in CONFRONTED]
     parts = (HEAD, [row(*pair) for pair in found], FOOT, reasons, REMARKS, remarks, PRINTED, printed)
     return "".join(part if isinstance(part, str) else "\n".join(part) + "\n" for part in parts)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    print(PAGE.relative_to(ROOT))

@@ -1,0 +1,50 @@
+"""Of every inequality that random instances hardly strain how far a hunt gets, and what keeps it from the bound."""
+
+from collections.abc import Iterator
+
+from fedtheory.verification.tapes import replay
+
+from fedtheory.verification.catalogue import known_claims, known_tapes
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.verdicts import examine
+
+HEAD = "| Claim | Quick | Hunted | Inherent | Why |\n| --- | --: | --: | --: | --- |\n"
+STRAINED, NEARLY, ATTAINED = 0.5, 0.95, 0.99
+
+
+def inequalities() -> list[Claim]:
+    """Inequalities that hold and have more instances than one."""
+    return [claim for claim in known_claims().values() if claim.looseness is not None and not claim.is_single]
+
+
+def quick(claim: Claim) -> float:
+    """Largest ratio among the instances of the quick budget."""
+    return examine(claim).worst_ratio
+
+
+def row(claim: Claim, at_random: float) -> str:
+    """Return one line of the table."""
+    tape = known_tapes().get(claim.key)
+    if tape is None:
+        return f"| `{claim.key}` | {at_random:.2g} | | | not hunted yet |"
+    reached = replay(claim, tape).ratio
+    inherent = "" if reached >= ATTAINED else f"{1 - reached:.0%}"
+    why = "attained" if reached >= ATTAINED else "nearly attained" if reached >= NEARLY else claim.remark
+    return f"| `{claim.key}` | {at_random:.2g} | {reached:.3g} | {inherent} | {_escaped(why)} |"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", r"\|").replace("*", r"\*").replace("_", r"\_")
+
+
+def rows() -> Iterator[str]:
+    """Yield the lines of the table."""
+    for claim in inequalities():
+        at_random = quick(claim)
+        if at_random < STRAINED:
+            yield row(claim, at_random)
+
+
+def table() -> str:
+    """Return the table of the page."""
+    return HEAD + "\n".join(rows()) + "\n"

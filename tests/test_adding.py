@@ -1,0 +1,99 @@
+"""Adding a thing is one file: with the examples of docs/contributing.md in a copy of the tree no test fails there."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.environment import ROOT
+
+# The copy has what tests read.
+TREE = (
+    *("fedtheory", "studies", "tests", "docs", ".ci", ".github", "README.md", "CONTRIBUTING.md", "pyproject.toml"),
+    *(".pre-commit-config.yaml", ".readthedocs.yaml"),
+)
+# Tests that go through what is found by scanning; of the others none knows what is new.
+SCANNING = (
+    *(f"tests/{folder}" for folder in ("bounds", "claims", "conformance", "testing")),
+    *("tests/exact/test_random_runs.py", "tests/worst_case/test_looseness.py"),
+    *(f"tests/selection/test_{name}.py" for name in ("contract", "strategies")),
+    *(f"tests/verification/test_{name}.py" for name in ("catalogue", "claim", "verdicts")),
+    *(f"tests/test_{name}.py" for name in ("assumptions", "command_edges", "command_line", "completing", "discover")),
+    *(f"tests/test_{name}.py" for name in ("documented", "full_size", "layers", "notebooks", "paper", "reproduction")),
+    *(f"tests/test_{name}.py" for name in ("streams", "studies", "studying", "surface", "tests", "transcripts")),
+)
+# Of parametrized tests those of the things that were there before say what they said.
+CHOICE = """
+def pytest_collection_modifyitems(items):
+    items[:] = [item for item in items if "[" not in item.nodeid or any(name in item.nodeid for name in {names})]
+"""
+ALWAYS = ("test_discover", "test_documented", "test_layers", "test_tests", "test_transcripts")
+
+
+def examples() -> dict[str, str]:
+    """Return the examples of the page, by the paths that their first lines name."""
+    page = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"^```python\n# (\S+\.py)\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL))
+
+
+def names_in(path: str, text: str) -> set[str]:
+    """Return what tests of a new thing may be called after: its file, its classes and bounds, the keys of claims."""
+    named = r"^class (\w+)|^@states\(.*?^def (\w+)|\"(\w+:[\w.-]+)\""
+    found = re.findall(named, text, re.MULTILINE | re.DOTALL)
+    return {Path(path).stem, *(name for groups in found for name in groups if name)}
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the tree with the examples in it."""
+    folder = tmp_path_factory.mktemp("copy")
+    for name in TREE:
+        source, made = ROOT / name, shutil.ignore_patterns("__pycache__", "_build", "gallery", "generated")
+        shutil.copytree(source, folder / name, ignore=made) if source.is_dir() else shutil.copy(source, folder / name)
+    for path, text in examples().items():
+        (folder / path).write_text(text, encoding="utf-8")
+    return folder
+
+
+def asked(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of Python over the copy."""
+    known = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", *arguments]
+    return subprocess.run(command, cwd=copy, env=known, capture_output=True, text=True, check=False)
+
+
+def test_each_kind_of_thing_has_an_example() -> None:
+    kinds = ("fedtheory/bounds", "fedtheory/claims", "fedtheory/selection", "fedtheory/engine", "fedtheory/worst_case")
+    assert {str(Path(path).parent) for path in examples()} == {*kinds, "studies"}
+
+
+@pytest.mark.slow  # minutes: a good part of the suite runs once more
+def test_with_the_examples_in_a_copy_no_test_fails_and_what_is_missing_is_named(copy: Path) -> None:
+    names = set(ALWAYS).union(*(names_in(path, text) for path, text in examples().items()))
+    (copy / "choice.py").write_text(CHOICE.format(names=sorted(names)), encoding="utf-8")
+    new = [path for path in examples() if path.startswith("fedtheory")]
+    options = ("-q", "-rs", "--tb=short", "--no-showlocals", "-p", "choice", "-p", "no:cacheprovider")
+    done = asked(copy, "pytest", *options, *new, *SCANNING)
+    assert done.returncode == 0, done.stdout[-20_000:]
+    told = [line for line in done.stdout.splitlines() if line.startswith("SKIPPED")]
+    wanted = (
+        "contraction_gap__derived",
+        "textbook:contraction",
+        "SmallestLoss",
+        "log_cosh",
+        "heavy_ball",
+        "step_size_and",
+    )
+    assert [name for name in wanted if not any(name in line for line in told)] == []
+
+
+@pytest.mark.slow  # with the copy of the test above
+def test_the_examples_are_written_as_the_house_is(copy: Path) -> None:
+    pytest.importorskip("ruff")
+    for arguments in (("format", "--check"), ("check",)):
+        done = asked(copy, "ruff", *arguments, *examples())
+        assert done.returncode == 0, done.stdout + done.stderr

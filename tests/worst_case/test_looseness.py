@@ -1,0 +1,71 @@
+"""Bounds beside their worst cases at the constants of the page on loosenesses: no promise is below."""
+
+import pytest
+
+from docs.looseness import CASES, REASONS, Case, row
+from fedtheory.bounds import power_of_choice as poc
+from fedtheory.verification.catalogue import known_bounds
+from fedtheory.worst_case.promises import CONFRONTED, confront
+
+# Ten certified rounds and more take two seconds each.
+_LONG = {"num_rounds": 10, "num_steps": 20}
+
+
+def is_long(case: Case) -> bool:
+    return any(case.given.get(name, 0) >= horizon for name, horizon in _LONG.items())
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=f"{case.bound.__name__}, {case.words}", marks=[pytest.mark.slow] if is_long(case) else [])
+        for case in CASES
+    ],
+)
+def test_both_sides_of_a_worst_case_agree_to_five_digits_and_no_promise_is_below(case: Case) -> None:
+    found = confront(case.bound, **case.given)
+    assert found.worst.relative_width <= 1e-5
+    assert found.looseness >= 1
+
+
+@pytest.mark.parametrize("name", known_bounds())
+def test_a_bound_has_a_case_on_the_page_or_a_reason_why_not(name: str) -> None:
+    bound = known_bounds()[name]
+    has_case, has_reason = bound in {case.bound for case in CASES}, bound in REASONS
+    if not has_case and not has_reason:
+        pytest.skip(f"{name} has no case in docs/looseness.py, and no reason there why not")
+    assert (has_case, has_reason) == (bound in CONFRONTED, bound not in CONFRONTED)
+
+
+def test_a_promise_grows_with_a_constant_by_its_coefficient() -> None:
+    (case,) = (case for case in CASES if case.bound is poc.one_step)
+    charges = confront(poc.one_step, **case.given).charges
+    # 2 eta (rho_tilde - rho) + 6 rho L eta^2 = 2/5 + 9/20, and no drift in a round's first step.
+    assert charges["objective_gap"].promise * 20 == 17
+    assert charges["G2"].promise == 0
+    # eta^2: where no skew binds, a bounded gradient is all that is known of the step.
+    assert float(charges["G2"].worst) == pytest.approx(1 / 16, abs=1e-4)
+
+
+def test_what_constants_cost_adds_up_to_the_promise() -> None:
+    (case,) = (case for case in CASES if case.bound is poc.refined_fixed_step_gap)
+    given = case.given | {"num_steps": 4}
+    found = confront(case.bound, **given)
+    names = {"distance2": "initial_distance2"}
+    total = sum(charge.promise * given[names.get(name, name)] for name, charge in found.charges.items())
+    assert total == found.promise
+    assert {"promise's charge for G2", "multiplier of G2"} <= {row["what"] for row in found.rows()}
+
+
+def test_a_promise_below_the_worst_case_is_seen() -> None:
+    case = CASES[0]
+    found = confront(case.bound, **case.given)
+    assert found.looseness == pytest.approx(1, abs=1e-6)
+    assert found._replace(promise=found.promise * 99 / 100).looseness < 1
+
+
+def test_a_line_of_the_page_says_promise_worst_case_and_looseness() -> None:
+    # |grad F|^2 <= 2 L (F - F*) = 2, which is attained.
+    case = CASES[0]
+    line = row(case, confront(case.bound, **case.given))
+    assert line.startswith("| `gradient_norm` (power-of-choice, Lemma B.1) | excess 1 | 2.0000 | 2.0000 | 1.0000 |")
