@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory._support import validate
 from fedtheory.rational.noises import Noise, no_noise, two_point_noise
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, inner
 from fedtheory.rational.wells import PhiClients
 
-__all__ = ["draw_federation", "draw_model", "draw_noise", "draw_phi", "draw_shares", "pick", "whole"]
+__all__ = ["draw_federation", "draw_model"]
 
 
 def whole(rng: np.random.Generator, low: int, high: int) -> int:
@@ -100,12 +101,17 @@ def draw_model(rng: np.random.Generator, dim: int) -> Vector:
     Vector
         Shape (v,).
 
+    Raises
+    ------
+    TypeError, ValueError
+        If v is no number of entries.
+
     Examples
     --------
     >>> len(draw_model(np.random.default_rng(0), 3))
     3
     """
-    return tuple(Fraction(whole(rng, -16, 16), 4) for _ in range(dim))
+    return tuple(Fraction(whole(rng, -16, 16), 4) for _ in range(validate.size("dim", dim)))
 
 
 def draw_noise(rng: np.random.Generator, dim: int) -> Noise:

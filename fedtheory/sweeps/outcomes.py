@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fedtheory._support.wording import short
 
-__all__ = ["Outcome", "Variable", "from_bytes", "to_bytes", "variables_of"]
+__all__ = ["Outcome", "Variable"]
 
 
 class Variable(NamedTuple):

@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol, cast, overload
 
 import numpy.typing as npt
 
-from fedtheory._support.validate import Array, choice
+from fedtheory._support.validate import Array, choice, count
 from fedtheory.theorem._formula import Formula
 from fedtheory.theorem._letters import formula
 from fedtheory.theorem.assumptions import Assumption, Hypothesis
@@ -51,6 +51,9 @@ class Paper:
     year: int
     url: str = ""
     compared: bool = True
+
+    def __post_init__(self) -> None:
+        count("year", self.year)
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,6 @@ from fedtheory.verification.findings import equal_to as equal_to
 from fedtheory.verification.findings import not_applicable as not_applicable
 from fedtheory.verification.hunts import Hunt as Hunt
 from fedtheory.verification.hunts import hunt as hunt
-from fedtheory.verification.hunts import hunting as hunting
 from fedtheory.verification.looseness import LADDER as LADDER
 from fedtheory.verification.looseness import least_refuted_factor as least_refuted_factor
 from fedtheory.verification.looseness import tightened as tightened
@@ -88,17 +87,11 @@ from fedtheory.verification.renderings import summary as summary
 from fedtheory.verification.report import html_report as html_report
 from fedtheory.verification.severities import severity as severity
 from fedtheory.verification.severities import worst_of as worst_of
-from fedtheory.verification.tapes import Read as Read
 from fedtheory.verification.tapes import Tape as Tape
-from fedtheory.verification.tapes import on_tape as on_tape
 from fedtheory.verification.tapes import replay as replay
-from fedtheory.verification.tapes import written as written
 from fedtheory.verification.trials import STORED as STORED
 from fedtheory.verification.trials import Trials as Trials
-from fedtheory.verification.trials import replay_command as replay_command
 from fedtheory.verification.trials import reproduce as reproduce
-from fedtheory.verification.trials import tried as tried
 from fedtheory.verification.verdicts import examine as examine
-from fedtheory.verification.verdicts import examined as examined
 from fedtheory.verification.verdicts import verdicts_of as verdicts_of
 from fedtheory.verification.verdicts import verify as verify

@@ -8,6 +8,7 @@ from typing import final
 
 import numpy as np
 
+from fedtheory._support import validate
 from fedtheory.theorem.paper import Bound, Statement
 from fedtheory.verification.findings import FAILS, HOLDS, Finding
 
@@ -88,7 +89,7 @@ class Claim:
         if min(self.instances) < 1:
             message = f"{self.key}: instances must be at least 1 at every budget, got {self.instances}"
             raise ValueError(message)
-        if self.looseness is not None and not self.looseness > 1:
+        if self.looseness is not None and not validate.double("looseness", self.looseness) > 1:
             message = f"{self.key}: looseness must be greater than 1, got {self.looseness}"
             raise ValueError(message)
         if self.bound is not None and not self.hypotheses:
@@ -154,6 +155,8 @@ def claim(
     >>> parabola.check(np.random.default_rng(0)).ratio
     1.0
     """
+    if looseness is not None:
+        validate.double("looseness", looseness)
     bound, statement = (None, source) if isinstance(source, Statement) else (source, source.statement)
     assumed = hypotheses or tuple(hypothesis.text for hypothesis in (bound.hypotheses if bound else ()))
     verdict = expected or (FAILS if kind in REFUTED else HOLDS)

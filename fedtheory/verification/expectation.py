@@ -10,8 +10,9 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.statistics.interval import Interval
-from fedtheory.verification.findings import Finding
+from fedtheory.verification.findings import Finding, is_number
 
 __all__ = ["mean_at_most", "sequential_mean_at_most"]
 
@@ -50,12 +51,16 @@ def mean_at_most(
     [True, False, None]
     """
     lower, upper = map(float, interval)
+    if not is_number(predicted):
+        message = f"predicted must be a number, got {short(predicted)}"
+        raise ValueError(message)
+    predicted = float(predicted)
     holds = False if lower > predicted else True if upper <= predicted < math.inf else None
     measured, side = (lower, "lower") if holds is False else (upper, "upper")
     reason = f"limits {lower:.6g} and {upper:.6g} do not decide about {predicted:.6g}" if holds is None else ""
     return Finding(
         measured,
-        float(predicted),
+        predicted,
         "<=",
         holds,
         f"{side} confidence limit",

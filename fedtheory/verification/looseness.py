@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from fedtheory._support import validate
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, at_least, at_most
 from fedtheory.verification.hunts import hunt
@@ -88,5 +89,6 @@ def least_refuted_factor(
     4.0
     """
     # The hunt prefers what strains the claim: tightening changes all ratios by one factor and not its way.
-    ratio = hunt(claim, rng=rng, evaluations=num_instances, start=start, small=False).worst.ratio
+    most = validate.size("num_instances", num_instances)
+    ratio = hunt(claim, rng=rng, evaluations=most, start=start, small=False).worst.ratio
     return next((factor for factor in LADDER if factor * ratio > 1), None)

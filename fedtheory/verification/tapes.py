@@ -6,10 +6,11 @@ from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 
+from fedtheory._support import validate
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 
-__all__ = ["Read", "Tape", "on_tape", "replay", "written"]
+__all__ = ["Tape", "replay"]
 
 
 class Read(NamedTuple):
@@ -118,6 +119,8 @@ def replay(claim: Claim, tape: Sequence[float]) -> Finding:
 
     Raises
     ------
+    TypeError, ValueError
+        If the tape is no sequence of numbers in [0, 1].
     Exception
         Whatever the check raises.
 
@@ -128,6 +131,8 @@ def replay(claim: Claim, tape: Sequence[float]) -> Finding:
     >>> replay(lemma, [0.5, 0.25]).measured == replay(lemma, [0.5, 0.25]).measured
     True
     """
+    for number in validate.sequence("tape", tape):
+        validate.fraction("tape", number)
     return on_tape(claim, tape, np.random.default_rng(0))[0]
 
 

@@ -16,7 +16,7 @@ from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, not_applicable
 from fedtheory.verification.tapes import replay
 
-__all__ = ["STORED", "Trials", "replay_command", "reproduce", "tried"]
+__all__ = ["STORED", "Trials", "reproduce"]
 
 STORED = -1
 """Number of the worst known instance, which is stored with the package."""
@@ -76,7 +76,7 @@ def reproduce(claim: Claim, rng: Any, index: int) -> Finding:
     >>> reproduce(one_claim("power-of-choice:lemma-b1"), rng=0, index=3).holds
     True
     """
-    if index == STORED:
+    if validate.count("index", index, STORED) == STORED:
         return _found(replay(claim, _stored(claim)))
     seeds = validate.seed_sequence(rng)
     own = (*seeds.spawn_key, zlib.crc32(claim.key.encode()), validate.horizon("index", index))

@@ -13,7 +13,7 @@ from fedtheory.verification.claims import BUDGETS, Claim
 from fedtheory.verification.conclusions import Verdict, concluded, entropy_of
 from fedtheory.verification.trials import tried
 
-__all__ = ["examine", "examined", "verdicts_of", "verify"]
+__all__ = ["examine", "verdicts_of", "verify"]
 
 
 def verify(
@@ -175,7 +175,7 @@ def examine(
     5
     """
     wanted = claim.num_instances("quick") if num_instances is None else num_instances
-    count = 1 if claim.is_single else validate.count("num_instances", wanted)
+    count = 1 if claim.is_single else validate.size("num_instances", wanted)
     seeds = validate.seed_sequence(rng)
     entropy_of(seeds)
     return concluded(claim, seeds, tried(claim, seeds, range(count), None if claim.is_single else tape))

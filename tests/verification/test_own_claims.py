@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from fedtheory.__main__ import main
-from fedtheory.verification import examine, examined
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.own_claims import claims_of
 from fedtheory.verification.plain_rows import rows
 from fedtheory.verification.renderings import replay_line
+from fedtheory.verification.verdicts import examine, examined
 
 MINE = """
 from fedtheory.theorem.paper import Paper, Statement
