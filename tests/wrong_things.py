@@ -154,6 +154,8 @@ def shown(test: doctest.DocTest, names: dict[int, str]) -> Iterator[Call]:
                 except Exception:  # a name of a comprehension, or what has no signature
                     continue
                 yield Call(names[id(owner)], function, arguments, signature)
+        if all(isinstance(statement, ast.Expr) for statement in tree.body):
+            continue  # what is only looked at names nothing, and may take long
         try:
             exec(compile(tree, test.name, "exec"), values)
         except Exception:

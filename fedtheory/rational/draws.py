@@ -111,7 +111,11 @@ def draw_model(rng: np.random.Generator, dim: int) -> Vector:
     >>> len(draw_model(np.random.default_rng(0), 3))
     3
     """
-    return tuple(Fraction(whole(rng, -16, 16), 4) for _ in range(validate.size("dim", dim)))
+    return _model(rng, validate.size("dim", dim))
+
+
+def _model(rng: np.random.Generator, dim: int) -> Vector:
+    return tuple(Fraction(whole(rng, -16, 16), 4) for _ in range(dim))
 
 
 def draw_noise(rng: np.random.Generator, dim: int) -> Noise:
@@ -162,7 +166,7 @@ def draw_federation(rng: np.random.Generator) -> RationalQuadratics:
     """
     num_clients, dim = whole(rng, 2, 3), whole(rng, 1, 2)
     weights = draw_shares(rng, num_clients)
-    centers = [draw_model(rng, dim) for _ in range(num_clients)]
+    centers = [_model(rng, dim) for _ in range(num_clients)]
     return RationalQuadratics(
         curvatures=tuple(tuple(Fraction(2) ** whole(rng, -2, 2) for _ in range(dim)) for _ in range(num_clients)),
         centers=tuple(centers[:1] * num_clients if whole(rng, 0, 3) == 0 else centers),

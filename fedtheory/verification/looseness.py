@@ -76,6 +76,11 @@ def least_refuted_factor(
     float | None
         Above 1; one of ``LADDER``.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the number of instances is no count.
+
     Examples
     --------
     Half of the bound is reached: divided by 2 it still holds, divided by 4, the next of the ladder, it does not.
