@@ -139,7 +139,7 @@ class Finding:
 
 
 def _no_numbers(measured: Any, relation: str, predicted: Any) -> ValueError:
-    sides = f"{short(measured)} {relation} {short(predicted)}"
+    sides = " ".join(f"{measured} {relation} {predicted}".split())
     return ValueError(f"both sides of a comparison must be numbers, got {sides}")
 
 
