@@ -1,6 +1,8 @@
 """The words of a formula beyond sums, products, quotients and powers, for numbers, arrays, rationals and symbols."""
 
+import math
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -113,7 +115,7 @@ def short_of_one(left: Any, right: Any) -> Any:
         return one_minus_product(Rounded.of(left), Rounded.of(right))
     if _is_symbolic(left) or _is_symbolic(right):
         return 1 - left * right
-    left, right = validate.finite("left", left), validate.finite("right", right)
+    left, right = _finite("left", left), _finite("right", right)
     if isinstance(left, float | np.ndarray) or isinstance(right, float | np.ndarray):
         return one_minus_product(Rounded.of(left), Rounded.of(right)).plain()
     return 1 - left * right
@@ -158,13 +160,13 @@ def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
     if _is_symbolic(rate) or _is_symbolic(num_steps):
         power = (1 - rate) ** num_steps
         return power, 1 - power
-    rate, num_steps = validate.finite("rate", rate), validate.nonnegative("num_steps", num_steps)
+    rate, num_steps = _finite("rate", rate), validate.nonnegative("num_steps", num_steps)
     if isinstance(rate, float | np.ndarray) or isinstance(num_steps, np.ndarray):
         with np.errstate(all="ignore"):
             left, gone = _geometric(Rounded.of(rate), Rounded.of(num_steps), rest)
         return left.plain(), gone.plain()
     kept = 1 - rate
-    digits = max(abs(kept.numerator), kept.denominator)
+    digits = max(abs(kept.numerator), kept.denominator) if isinstance(kept, int | Fraction) else 1
     if digits > 1 and num_steps * digits.bit_length() > _MOST_BITS:
         message = f"num_steps is too large for exact rationals, give floats instead, got {shown(num_steps)}"
         raise ValueError(message)
@@ -209,8 +211,7 @@ def total(values: Any) -> Any:
         if given.ndim == 0:
             message = f"values must be a tuple or an array of one dimension or more, got {short(values)}"
             raise ValueError(message)
-        symbolic = given.dtype == object and any(map(_is_symbolic, given.flat))
-        return np.sum(given if symbolic else validate.exact("values", given, given.ndim), axis=-1)
+        return np.sum(given if _holds_numbers(given) else validate.array("values", given), axis=-1)
     size = np.shape(values.value)[-1]
     errors = np.broadcast_to(values.error, np.shape(values.value)) + size * 2.0**-53 * abs(values.value)
     return Rounded(np.sum(values.value, axis=-1), np.sum(errors, axis=-1) * (1 + size * 2.0**-52))
@@ -251,13 +252,29 @@ def mean(values: Any) -> Any:
 
 
 def _number(name: str, value: Any) -> Any:
-    """Return a number or an array; infinity is one, since sums may overflow, and NaN is none."""
-    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+    """Return a number of whatever kind, or an array; infinity is one, since sums may overflow, and NaN is none."""
+    if isinstance(value, Real) and not isinstance(value, bool):
+        if not isinstance(value, int | Fraction) and math.isnan(value):
+            message = f"{name} must be a number, got nan"
+            raise ValueError(message)
         return value
-    if isinstance(value, np.ndarray) and value.dtype == object:
-        return validate.exact(name, value, value.ndim)
+    if _holds_numbers(value):
+        return value
     numbers = validate.extended(name, value)
     return numbers if numbers.ndim else float(numbers)
+
+
+def _finite(name: str, value: Any) -> Any:
+    """Return a finite number of whatever kind, or an array of them."""
+    number = _number(name, value)
+    return number if isinstance(number, Real) and abs(number) != math.inf else validate.finite(name, number)
+
+
+def _holds_numbers(value: Any) -> bool:
+    """Whether this is an array of rationals, symbols, or numbers of another kind."""
+    if not isinstance(value, np.ndarray) or value.dtype != object:
+        return False
+    return all(_is_symbolic(entry) or (isinstance(entry, Real) and not isinstance(entry, bool)) for entry in value.flat)
 
 
 def _is_symbolic(value: Any) -> bool:
