@@ -85,7 +85,10 @@ def test_the_underflow_of_an_error_counts_as_an_error(formula):
 def test_the_value_is_that_of_plain_floating_point_arithmetic(formula):
     with np.errstate(all="ignore"):
         value = formula(Rounded.of).value
-        plain = formula(lambda number: np.float64(Rounded.of(number).value))
+        try:
+            plain = formula(lambda number: np.float64(Rounded.of(number).value))
+        except ValueError:  # a larger one is not asked for where one of two is NaN
+            plain = math.nan
     assert value == plain or not math.isfinite(value)
 
 

@@ -67,7 +67,9 @@ class Call:
 
     def exchanged(self, name: str, wrong: Any) -> Any:
         """Call with another value of one argument."""
-        bound = inspect.BoundArguments(self.signature, {**self.arguments, name: wrong})  # type: ignore[arg-type]
+        many = self.signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+        given = {**self.arguments, name: (wrong,) if many else wrong}
+        bound = inspect.BoundArguments(self.signature, given)  # type: ignore[arg-type]
         return self.function(*bound.args, **bound.kwargs)
 
 
@@ -75,13 +77,16 @@ def is_numeric(value: Any) -> bool:
     """Whether a value is a number or an array of numbers, in lists, too."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "iuf"
-    if isinstance(value, list | tuple):
+    if type(value) in (list, tuple):  # a NamedTuple is a record, not a row of numbers
         return bool(value) and all(map(is_numeric, value))
     return isinstance(value, Number) and not isinstance(value, bool | np.bool_)
 
 
 def doors() -> dict[str, Any]:
-    """Return all public callables: those of the modules' ``__all__``, by name, and public methods of their classes."""
+    """Return all public callables: those of the modules' ``__all__``, by name, and public methods of their classes.
+
+    A NamedTuple is a record that doors return and checks nothing: who takes one does.
+    """
     found = {}
     for module in modules(fedtheory):
         if module.__name__.startswith("fedtheory.claims") or hasattr(module, "__path__"):
@@ -90,10 +95,13 @@ def doors() -> dict[str, Any]:
         for name in getattr(module, "__all__", [name for name in own if not name.startswith("_")]):
             value = getattr(module, name)
             if callable(value) and getattr(value, "__module__", module.__name__) == module.__name__:
-                found[f"{module.__name__}.{name}"] = value
+                if not hasattr(value, "_fields"):
+                    found[f"{module.__name__}.{name}"] = value
                 if isinstance(value, type):
                     for part, method in vars(value).items():
-                        if not part.startswith("_") and callable(method):
+                        # a function that stands for a field's default is no method
+                        is_method = getattr(method, "__qualname__", part).startswith((f"{name}.", part))
+                        if not part.startswith("_") and callable(method) and is_method:
                             found[f"{module.__name__}.{name}.{part}"] = method
     return found
 
@@ -137,12 +145,17 @@ def shown(test: doctest.DocTest, names: dict[int, str]) -> Iterator[Call]:
                     if id(owner) not in names:
                         continue
                     positional = [evaluated(part, values) for part in node.args]
-                    keywords = {str(part.arg): evaluated(part.value, values) for part in node.keywords}
+                    keywords: dict[str, Any] = {}
+                    for part in node.keywords:
+                        value = evaluated(part.value, values)
+                        keywords |= value if part.arg is None else {part.arg: value}
                     signature = inspect.signature(function)
                     arguments = signature.bind(*positional, **keywords).arguments
                 except Exception:  # a name of a comprehension, or what has no signature
                     continue
                 yield Call(names[id(owner)], function, arguments, signature)
+        if all(isinstance(statement, ast.Expr) for statement in tree.body):
+            continue  # what is only looked at names nothing, and may take long
         try:
             exec(compile(tree, test.name, "exec"), values)
         except Exception:

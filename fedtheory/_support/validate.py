@@ -232,15 +232,17 @@ def array(name: str, value: Any, *, ndim: int | None = None, shape: tuple[int | 
     return clean
 
 
-def extended(name: str, value: Any) -> Array:
-    """Return a float64 array of real numbers that may be infinite."""
+def extended(name: str, value: Any, *, shape: tuple[int, ...] | None = None, gaps: bool = False) -> Array:
+    """Return a float64 array of real numbers that may be infinite; NaN only where ``gaps`` may be left."""
     raw = unmasked(name, value)
     if raw.dtype.kind not in "iuf":
         message = f"{name} must hold real numbers or infinities, got {short(value)} of type {type(value).__name__}"
         raise TypeError(message)
-    if np.isnan(raw).any():
+    if not gaps and np.isnan(raw).any():
         message = f"{name} must hold real numbers or infinities, got nan"
         raise ValueError(message)
+    if shape is not None:
+        _matches(name, raw, shape)
     return raw.astype(np.float64)
 
 

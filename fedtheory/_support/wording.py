@@ -51,7 +51,7 @@ def short_exponent(text: str) -> str:
 
 def short(value: Any) -> str:
     """Write whatever was given for a message, cut where it gets long."""
-    text = shown(value) if isinstance(value, int | Fraction) else repr(value)
+    text = shown(value) if isinstance(value, int | Fraction) else " ".join(repr(value).split())
     return text if len(text) < 60 else f"{text[:50]}..."
 
 

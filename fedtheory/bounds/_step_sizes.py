@@ -24,9 +24,9 @@ def for_each_step(num_steps: Any, size: Callable[[Any], Any]) -> Array:
     Raises
     ------
     ValueError
-        If T is no count, or a step size is beyond the range of doubles.
+        If T is no count, or more than memory holds, or a step size is beyond the range of doubles.
     """
     with np.errstate(all="ignore"):
-        sizes = size(np.arange(validate.horizon("num_steps", num_steps)))
+        sizes = size(np.arange(validate.size("num_steps", num_steps, low=0)))
     checked: Array = validate.positive("step sizes", sizes)
     return checked

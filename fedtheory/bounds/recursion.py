@@ -105,8 +105,8 @@ def unroll(
     distance2 = validate.double("initial_distance2", validate.nonnegative("initial_distance2", initial_distance2))
     sizes = validate.positive("step_sizes", validate.array("step_sizes", step_sizes, ndim=1))
     for name, value in constants.items():
-        if np.shape(value) not in ((), (1,), sizes.shape):
-            message = f"{name} must be a number or one for each of the {sizes.size} steps, got shape {np.shape(value)}"
+        if (shape := validate.unmasked(name, value).shape) not in ((), (1,), sizes.shape):
+            message = f"{name} must be a number or one for each of the {sizes.size} steps, got shape {shape}"
             raise ValueError(message)
     known = {"elapsed_step_size": elapsed_step_sizes(sizes, local_steps), "local_steps": local_steps}
     takes = inspect.signature(recursion).parameters

@@ -12,13 +12,8 @@ from fedtheory.conformance.aggregation import aggregation_checks as aggregation_
 from fedtheory.conformance.aggregation import check_aggregation as check_aggregation
 from fedtheory.conformance.checks import Check as Check
 from fedtheory.conformance.checks import FALSE_ALARMS as FALSE_ALARMS
-from fedtheory.conformance.checks import conformance as conformance
-from fedtheory.conformance.checks import excused as excused
-from fedtheory.conformance.checks import named as named
-from fedtheory.conformance.checks import seeds_of as seeds_of
 from fedtheory.conformance.generators import check_generator as check_generator
 from fedtheory.conformance.generators import generator_checks as generator_checks
-from fedtheory.conformance.joint_laws import joint_law as joint_law
 from fedtheory.conformance.probabilities import check_probabilities as check_probabilities
 from fedtheory.conformance.probabilities import probability_checks as probability_checks
 from fedtheory.conformance.results import Conformance as Conformance

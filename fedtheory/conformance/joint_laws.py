@@ -19,7 +19,7 @@ from fedtheory.selection.size_weighted import SizeWeighted
 from fedtheory.selection.uniform import Uniform
 from fedtheory.statistics.law import Law
 
-__all__ = ["joint_law"]
+__all__: list[str] = []
 
 
 @singledispatch

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.federation.quadratic import QuadraticFederation
 
 __all__ = ["least_squares_federation"]
@@ -31,8 +33,8 @@ def least_squares_federation(clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLik
 
     Raises
     ------
-    ValueError
-        If shapes disagree, a client is empty, a number is not finite or l2 is not positive.
+    TypeError, ValueError
+        If a client is no pair, shapes disagree, a client is empty, a number is not finite or l2 is not positive.
 
     Examples
     --------
@@ -43,7 +45,7 @@ def least_squares_federation(clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLik
     (2.0, array([1.]), 1.0)
     """
     l2 = validate.double("l2", validate.positive("l2", l2))
-    pairs = [_pair(k, *client) for k, client in enumerate(clients)]
+    pairs = [_pair(k, client) for k, client in enumerate(validate.sequence("clients", clients, "pairs (X_k, y_k)"))]
     if not pairs or len({x.shape[1] for x, _ in pairs}) > 1:
         message = f"clients must have equally many features, got {sorted({x.shape[1] for x, _ in pairs})}"
         raise ValueError(message)
@@ -53,7 +55,11 @@ def least_squares_federation(clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLik
     return QuadraticFederation(curvatures, centers, counts, minima, normalize=True)
 
 
-def _pair(k: int, features: npt.ArrayLike, targets: npt.ArrayLike) -> tuple[Array, Array]:
+def _pair(k: int, client: Any) -> tuple[Array, Array]:
+    if not isinstance(client, list | tuple) or len(client) != 2:
+        message = f"client {k} must be a pair of features and targets, got {short(client)}"
+        raise TypeError(message)
+    features, targets = client
     x = validate.array(f"features of client {k}", features, ndim=2)
     if 0 in x.shape:
         message = f"features of client {k} must have a sample and a column, got shape {x.shape}"

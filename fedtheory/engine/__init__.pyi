@@ -33,11 +33,6 @@ from fedtheory.engine.play import play_round as play_round
 from fedtheory.engine.reruns import Rerun as Rerun
 from fedtheory.engine.reruns import differences as differences
 from fedtheory.engine.reruns import rerun as rerun
-from fedtheory.engine.rounds import FAULT as FAULT
-from fedtheory.engine.rounds import FINISHED as FINISHED
-from fedtheory.engine.rounds import SHORTFALL as SHORTFALL
-from fedtheory.engine.rounds import STOPPED as STOPPED
-from fedtheory.engine.rounds import run_rounds as run_rounds
 from fedtheory.engine.schedule import Halving as Halving
 from fedtheory.engine.schedule import InverseTime as InverseTime
 from fedtheory.engine.schedule import Schedule as Schedule

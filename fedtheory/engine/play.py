@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.selection.rules import RULES, Rules
 
 __all__ = ["Played", "after_round", "play_round"]
@@ -61,6 +63,11 @@ def play_round(
     Played
         Who was asked, their losses, who trained, their updates and coefficients, and what was sent besides.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the memory is no array to write to, the weights are no vector, or the round has no number.
+
     Examples
     --------
     Both clients are asked, and the one with the larger loss trains.
@@ -72,7 +79,7 @@ def play_round(
     >>> played.chosen, played.coefficients @ played.updates
     (array([1]), array([7.]))
     """
-    known = {"round_index": round_index, "table": rules.table, "memory": memory, "weights": weights, "rng": rng}
+    known = _given(rules, memory, weights, round_index, rng)
     candidates, chosen = np.full(rules.max_candidates, -1), np.full(rules.max_selected, -1)
     asked = candidates[: _call(rules.propose, "propose", candidates=candidates, **known) if rules.propose else 0]
     proposed, losses = asked.copy(), np.array(losses_of(asked))  # both are scratch to the next rule
@@ -98,6 +105,11 @@ def after_round(
     seen
         What these rules see besides: ``server_model``, ``model`` and ``mean_losses``.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the memory is no array to write to, the weights are no vector, or the round has no number.
+
     Examples
     --------
     The strategy trains both clients, and counts in its memory, from 2 on, who has trained.
@@ -115,10 +127,19 @@ def after_round(
     >>> rules.memory
     array([4.])
     """
-    known = {"round_index": round_index, "table": rules.table, "memory": memory, "weights": weights, "rng": rng}
+    known = _given(rules, memory, weights, round_index, rng)
     for name, rule in (("value", rules.value), ("observe", rules.observe)):
         if rule is not None:
             _call(rule, name, **known, **played._asdict(), **seen)
+
+
+def _given(rules: Rules, memory: Any, weights: Array, round_index: int, rng: np.random.Generator) -> dict[str, Any]:
+    if not isinstance(memory, np.ndarray) or isinstance(memory, np.ma.MaskedArray) or memory.dtype != np.float64:
+        message = f"memory must be an array of float64, which the rules write, got {short(memory)}"
+        raise TypeError(message)
+    shares = validate.array("weights", weights, ndim=1)
+    number = validate.horizon("round_index", round_index)
+    return {"round_index": number, "table": rules.table, "memory": memory, "weights": shares, "rng": rng}
 
 
 def _call(rule: Callable[..., Any], name: str, **values: Any) -> Any:

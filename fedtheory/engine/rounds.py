@@ -15,7 +15,7 @@ from fedtheory.engine._round_game import value_cohort
 from fedtheory.engine._slots import functions_at, lent
 from fedtheory.engine.contract import RECORDS, SLOTS, Slots, Totals
 
-__all__ = ["FAULT", "FINISHED", "SHORTFALL", "STOPPED", "run_rounds"]
+__all__: list[str] = []
 
 # How a replicate ends, unless it diverges.
 FINISHED, SHORTFALL, FAULT, STOPPED = -1, -2, -3, -4

@@ -220,7 +220,7 @@ def sampled_models(fed: Federation, num_models: int = 100, *, spread: float = 2.
     >>> sampled_models(fed, num_models=3).shape
     (3, 2)
     """
-    count = validate.count("num_models", num_models)
+    count = validate.size("num_models", num_models)
     reach = float(np.max(np.linalg.norm(fed.local_minimizers - fed.minimizer, axis=1)))
     shared = reach <= _ROUNDING * float(np.abs(fed.local_minimizers).max())
     scale = validate.positive("spread", spread) * (1.0 if shared else reach)
@@ -258,7 +258,7 @@ def _selections(
     fed: Federation, strategy: Strategy, w: Array, num_draws: int, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int64], Array]:
     """Clients chosen in each draw and their coefficients, shape (num_draws, most) each, padded with zeros."""
-    count = validate.count("num_draws", num_draws)
+    count = validate.size("num_draws", num_draws)
     rules = rules_of(strategy, fed.weights, 1)
     looks = rules.weigh is not None and known_law(strategy, np.array(fed.weights)) is None
     if rules.candidate_loss != "exact" or rules.attend is not None or looks:

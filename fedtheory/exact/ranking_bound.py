@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from fedtheory._support import validate
 from fedtheory._support.validate import Array
 
 __all__ = ["least_skew_over_rankings"]
@@ -29,6 +30,11 @@ def least_skew_over_rankings(totals: Array, least_ratios: Array) -> float:
     float
         Rounded downwards by 1e-12 of itself.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is not finite, there are no clients, or the shapes differ.
+
     Examples
     --------
     Two opposite clients, d = 2, m = 1: one client alone has all frequency, and can be at its optimum.
@@ -36,6 +42,11 @@ def least_skew_over_rankings(totals: Array, least_ratios: Array) -> float:
     >>> least_skew_over_rankings(np.array([1.0, 1.0]), np.array([0.0, 1.0]))
     0.0
     """
+    totals = validate.array("totals", totals, ndim=1)
+    least_ratios = validate.array("least_ratios", least_ratios, shape=totals.shape)
+    if totals.size == 0:
+        message = "totals must have an entry for each client, got none"
+        raise ValueError(message)
     increments = np.diff(totals, prepend=0.0, append=totals[-1])
     # decreasing in exact arithmetic; clipping what rounding adds only lowers the bound
     drops = np.maximum(increments[:-1] - increments[1:], 0.0)

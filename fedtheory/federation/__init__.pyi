@@ -12,7 +12,6 @@ from fedtheory.federation import quadratic as quadratic
 from fedtheory.federation import softmax as softmax
 from fedtheory.federation.client_data import FederatedData as FederatedData
 from fedtheory.federation.client_data import Labels as Labels
-from fedtheory.federation.client_data import training_count as training_count
 from fedtheory.federation.constants import Ball as Ball
 from fedtheory.federation.constants import Box as Box
 from fedtheory.federation.constants import GradientBound as GradientBound

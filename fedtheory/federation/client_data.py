@@ -13,7 +13,7 @@ from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
 
-__all__ = ["FederatedData", "Labels", "training_count"]
+__all__ = ["FederatedData", "Labels"]
 
 Labels = npt.NDArray[np.int64]
 

@@ -84,7 +84,10 @@ class LazySoftmaxFederation:
 
     def clients(self, chosen: npt.ArrayLike) -> SoftmaxFederation:
         """Make the federation of some clients, in the given order and with equal weights."""
-        data = self.data.take(np.asarray(chosen).tolist())
+        numbers = validate.counts(
+            "chosen", validate.unmasked("chosen", validate.sequence("chosen", chosen)), 0, self.num_clients - 1
+        )
+        data = self.data.take(numbers.tolist())
         return SoftmaxFederation(data, self.l2, np.full(data.num_clients, 1 / data.num_clients))
 
     def losses(self, w: npt.ArrayLike) -> Array:

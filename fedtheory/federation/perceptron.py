@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
+from numbers import Integral
 from typing import NoReturn, final
 
 import numpy as np
@@ -72,8 +73,9 @@ class PerceptronFederation:
 
     def __post_init__(self) -> None:
         weights = checked_weights(checked_data(self.data), self.weights)
-        units = (self.hidden,) if np.ndim(self.hidden) == 0 else tuple(self.hidden)
-        layers = tuple(validate.count("hidden", width) for width in units)
+        single = isinstance(self.hidden, Integral)
+        units = [self.hidden] if single else validate.sequence("hidden", self.hidden, "units of each layer")
+        layers = tuple(validate.size("hidden", width) for width in units)
         if not layers:
             message = "hidden must name at least one layer (SoftmaxFederation is the network without), got none"
             raise ValueError(message)

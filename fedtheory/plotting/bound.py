@@ -49,6 +49,11 @@ def measured(
     Axes
         The same Axes.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If something is no array of numbers, or the shapes differ.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -56,7 +61,9 @@ def measured(
     >>> axes.get_lines()[0].get_ydata()
     array([5., 3.])
     """
-    x, mean, lower, upper = (np.asarray(values, dtype=np.float64) for values in (x, mean, lower, upper))
+    x = validate.array("x", x, ndim=1)
+    sides = {"mean": mean, "lower": lower, "upper": upper}
+    mean, lower, upper = (validate.extended(name, values, shape=x.shape, gaps=True) for name, values in sides.items())
     if axes.get_yscale() == "log":
         lower = np.where(lower > 0, lower, mean / 100)
     axes.fill_between(x, lower, upper, color=color, alpha=0.25, linewidth=0)
@@ -89,8 +96,8 @@ def theory(axes: Axes, x: npt.ArrayLike, values: npt.ArrayLike, *, label: str, r
 
     Raises
     ------
-    ValueError
-        If there are no colors for such a rank.
+    TypeError, ValueError
+        If the rank is no count, something is no array of numbers, or the shapes differ.
 
     Examples
     --------
@@ -101,8 +108,10 @@ def theory(axes: Axes, x: npt.ArrayLike, values: npt.ArrayLike, *, label: str, r
     rank = validate.count("rank", rank, 0)
     # Four colors and five dashes come round together after twenty lines only.
     color, dashes = _COLORS[rank % len(_COLORS)], _DASHES[rank % len(_DASHES)]
-    finite = np.where(np.isfinite(values), values, np.nan)
-    axes.plot(np.asarray(x), finite, color=color, linestyle=dashes, label=label)
+    places = validate.array("x", x, ndim=1)
+    heights = validate.extended("values", values, shape=places.shape, gaps=True)
+    finite = np.where(np.isfinite(heights), heights, np.nan)
+    axes.plot(places, finite, color=color, linestyle=dashes, label=label)
     return axes
 
 
@@ -140,8 +149,8 @@ def bound_versus_error(
 
     Raises
     ------
-    ValueError
-        If there are more bounds than colors for them.
+    TypeError, ValueError
+        If something is no array of numbers, or the shapes differ.
 
     Examples
     --------
@@ -153,7 +162,10 @@ def bound_versus_error(
     """
     for rank, (label, values) in enumerate(bounds.items()):
         theory(axes, x, values, label=label, rank=rank)
-    measured(axes, x, *error, label="measured mean, 95% band")
+    if len(sides := validate.sequence("error", error, "mean, lower and upper limits")) != 3:
+        message = f"error must be mean, lower and upper limits, got {len(sides)} entries"
+        raise ValueError(message)
+    measured(axes, x, *sides, label="measured mean, 95% band")
     if exact is not None and not np.isnan(exact).all():
         axes.plot(np.asarray(x), np.asarray(exact), color="black", linewidth=0.9, label="exact expectation")
     if floor is not None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from fedtheory._support import validate
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -39,6 +41,11 @@ def certified(
     Axes
         The same Axes.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If something is no array of numbers, or the shapes differ.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -46,7 +53,9 @@ def certified(
     >>> [line.get_ydata().tolist() for line in axes.get_lines()]
     [[0.5, 0.7], [0.2, 0.3]]
     """
-    x, lower, upper = (np.asarray(values, dtype=np.float64) for values in (x, lower, upper))
+    x = validate.array("x", x, ndim=1)
+    sides = {"lower": lower, "upper": upper}
+    lower, upper = (validate.extended(name, values, shape=x.shape, gaps=True) for name, values in sides.items())
     if axes.get_yscale() == "log":
         lower = np.where(lower > 0, lower, np.nan)
     axes.fill_between(x, lower, upper, color=color, alpha=0.25, linewidth=0)

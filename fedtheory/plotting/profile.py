@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from fedtheory._support import validate
 from fedtheory.plotting.style import COLORS, MARKERS
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ def selection_profile(axes: Axes, shares: npt.ArrayLike, frequencies: Mapping[st
     Axes
         The same Axes.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If something is no array of numbers, or the shapes differ.
+
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -41,12 +47,14 @@ def selection_profile(axes: Axes, shares: npt.ArrayLike, frequencies: Mapping[st
     >>> axes.get_lines()[0].get_ydata()
     array([0.6, 0.4])
     """
-    order = np.argsort(-np.asarray(shares), kind="stable")
+    shares = validate.array("shares", shares, ndim=1)
+    order = np.argsort(-shares, kind="stable")
     place = np.arange(order.size)
-    axes.bar(place, np.asarray(shares)[order], color="#c0c0c0", label="data share p")
-    for index, (label, selected) in enumerate(frequencies.items()):
+    axes.bar(place, shares[order], color="#c0c0c0", label="data share p")
+    for index, (label, frequency) in enumerate(frequencies.items()):
+        selected = validate.array(label, frequency, shape=shares.shape)
         color, marker = COLORS[index % len(COLORS)], MARKERS[index % len(MARKERS)]
-        look = axes.plot(place, np.asarray(selected)[order], color=color, marker=marker, label=label, linestyle="none")
+        look = axes.plot(place, selected[order], color=color, marker=marker, label=label, linestyle="none")
         # A client that is never selected has its marker on the frame.
         look[0].set_clip_on(False)
     axes.set_xticks(place, labels=[str(client) for client in order], rotation=90, fontsize=7)

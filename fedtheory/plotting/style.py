@@ -147,8 +147,8 @@ def log_places(length: int, count: int = 200) -> npt.NDArray[np.int64]:
     >>> log_places(1001, 4)
     array([   0,    1,   32, 1000])
     """
-    last = validate.count("length", length) - 1
-    inner = np.geomspace(1, max(last, 1), validate.count("count", count, 2) - 1)
+    last = validate.size("length", length) - 1
+    inner = np.geomspace(1, max(last, 1), validate.size("count", count, 2) - 1)
     places = np.unique(np.concatenate([[0], np.rint(inner), [last]]).astype(np.int64))
     within: npt.NDArray[np.int64] = places[places <= last]
     return within

@@ -16,7 +16,7 @@ from fedtheory.rational.vectors import Vector, combination, inner, norm2, vector
 from fedtheory.sampling.selections import Selection, with_replacement
 from fedtheory.statistics.law import Law
 
-__all__ = ["AlignedRun", "drawn_averages", "two_parabolas"]
+__all__: list[str] = []
 
 
 @final

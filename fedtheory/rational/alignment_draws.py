@@ -16,7 +16,7 @@ from fedtheory.rational.step_sizes import StepSizes, delayed
 from fedtheory.rational.vectors import Vector
 from fedtheory.rational.words import in_words, run_in_words
 
-__all__ = ["DrawnAlignment", "draw_alignment"]
+__all__: list[str] = []
 
 
 class DrawnAlignment(NamedTuple):

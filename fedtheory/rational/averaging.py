@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
+from fedtheory._support import validate
+from fedtheory._support.wording import short
 from fedtheory.rational.following import follow, standings
 from fedtheory.rational.noises import Noise, variance_of
 from fedtheory.rational.quadratics import RationalQuadratics
@@ -16,7 +18,7 @@ from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.selections import Selection
 from fedtheory.statistics.law import Law
 
-__all__ = ["RationalRun", "constant_law", "mean_weights"]
+__all__ = ["RationalRun", "constant_law"]
 
 
 def mean_weights(chosen: Selection) -> Vector:
@@ -98,6 +100,14 @@ class RationalRun:
     noise: Noise
     weigh: Callable[[Selection], Vector] = mean_weights
     aggregate: str = "models"
+
+    def __post_init__(self) -> None:
+        validate.count("local_steps", self.local_steps)
+        validate.size("num_steps", self.num_steps, low=0)
+        initial: Any = self.initial
+        if not isinstance(initial, tuple) or len(initial) != self.federation.dim:
+            message = f"initial must be a vector of {self.federation.dim} rationals, got {short(initial)}"
+            raise ValueError(message)
 
     @property
     def sigma2(self) -> Fraction:

@@ -15,16 +15,7 @@ from fedtheory.rational.vectors import Vector, difference, inner, norm2
 from fedtheory.sampling.selections import Selection
 from fedtheory.statistics.law import Law
 
-__all__ = [
-    "Skews",
-    "active_gradient_bound",
-    "client_gradient_bound",
-    "constants_of",
-    "initial_distance2",
-    "observed_gradient_bound",
-    "observed_skews",
-    "skew",
-]
+__all__: list[str] = []
 
 
 def constants_of(run: Run) -> dict[str, Any]:

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory._support import validate
 from fedtheory.rational.noises import Noise, no_noise, two_point_noise
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, inner
 from fedtheory.rational.wells import PhiClients
 
-__all__ = ["draw_federation", "draw_model", "draw_noise", "draw_phi", "draw_shares", "pick", "whole"]
+__all__ = ["draw_federation", "draw_model"]
 
 
 def whole(rng: np.random.Generator, low: int, high: int) -> int:
@@ -100,11 +101,20 @@ def draw_model(rng: np.random.Generator, dim: int) -> Vector:
     Vector
         Shape (v,).
 
+    Raises
+    ------
+    TypeError, ValueError
+        If v is no number of entries.
+
     Examples
     --------
     >>> len(draw_model(np.random.default_rng(0), 3))
     3
     """
+    return _model(rng, validate.size("dim", dim))
+
+
+def _model(rng: np.random.Generator, dim: int) -> Vector:
     return tuple(Fraction(whole(rng, -16, 16), 4) for _ in range(dim))
 
 
@@ -156,7 +166,7 @@ def draw_federation(rng: np.random.Generator) -> RationalQuadratics:
     """
     num_clients, dim = whole(rng, 2, 3), whole(rng, 1, 2)
     weights = draw_shares(rng, num_clients)
-    centers = [draw_model(rng, dim) for _ in range(num_clients)]
+    centers = [_model(rng, dim) for _ in range(num_clients)]
     return RationalQuadratics(
         curvatures=tuple(tuple(Fraction(2) ** whole(rng, -2, 2) for _ in range(dim)) for _ in range(num_clients)),
         centers=tuple(centers[:1] * num_clients if whole(rng, 0, 3) == 0 else centers),

@@ -10,7 +10,7 @@ from fedtheory.rational.rounds import Beginning, Run, Snapshot, Team
 from fedtheory.rational.vectors import Vector, combination
 from fedtheory.statistics.law import Law
 
-__all__ = ["follow", "standings"]
+__all__: list[str] = []
 
 
 def follow(run: Run) -> tuple[Law[Beginning], ...]:

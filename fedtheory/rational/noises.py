@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+from fedtheory._support import validate
 from fedtheory.rational.vectors import Vector, norm2, scaled
 from fedtheory.statistics.law import Law
 
@@ -24,12 +25,17 @@ def no_noise(dim: int) -> Noise:
     Noise
         The law that is certain of the zero vector, shape (v,).
 
+    Raises
+    ------
+    TypeError, ValueError
+        If v is no number of entries.
+
     Examples
     --------
     >>> no_noise(2)
     Law({(Fraction(0, 1), Fraction(0, 1)): 1})
     """
-    return Law.certain((Fraction(0),) * dim)
+    return Law.certain((Fraction(0),) * validate.size("dim", dim))
 
 
 def two_point_noise(high: Vector, odds: Fraction = Fraction(1)) -> Noise:
@@ -47,11 +53,18 @@ def two_point_noise(high: Vector, odds: Fraction = Fraction(1)) -> Noise:
     Noise
         Its mean is 0.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If something is no rational, or the odds are not positive.
+
     Examples
     --------
     >>> two_point_noise((Fraction(3),), Fraction(2))
     Law({(Fraction(3, 1),): 1/3, (Fraction(-3, 2),): 2/3})
     """
+    odds = Fraction(validate.one("odds", validate.positive("odds", odds)))
+    high = scaled(1, high)
     return Law([(high, 1 / (1 + odds)), (scaled(-1 / odds, high), odds / (1 + odds))])
 
 

@@ -10,7 +10,7 @@ from fedtheory.rational.vectors import Vector, vector
 from fedtheory.sampling.selections import Selection
 from fedtheory.statistics.law import Law
 
-__all__ = ["as_floats", "draw_budget", "draw_law", "draw_norms", "draw_updates", "matrix_of", "norms_in_words"]
+__all__: list[str] = []
 
 # Directions of rational length 1, so that norms of updates are rational too.
 _DIRECTIONS = tuple(vector(x, y) for x, y in ((1, 0), (0, 1), ("3/5", "4/5"), ("-4/5", "3/5"), ("5/13", "-12/13")))

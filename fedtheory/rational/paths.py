@@ -7,7 +7,7 @@ from fedtheory.rational.averaging import RationalRun
 from fedtheory.rational.vectors import Vector, added, difference, scaled
 from fedtheory.statistics.law import Law
 
-__all__ = ["LocalWork", "first_round"]
+__all__: list[str] = []
 
 
 class LocalWork(NamedTuple):

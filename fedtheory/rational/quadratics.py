@@ -7,10 +7,11 @@ from typing import Any, final
 
 import numpy as np
 
+from fedtheory._support.wording import short
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.rational.vectors import Vector, combination, inner
 
-__all__ = ["RationalQuadratics", "opposite_clients", "prioritized"]
+__all__ = ["RationalQuadratics", "opposite_clients"]
 
 
 @final
@@ -44,6 +45,7 @@ class RationalQuadratics:
 
     def excess(self, client: int, w: Vector) -> Fraction:
         """``F_k(w) - F_k*`` of one client."""
+        self._check_model(w)
         curved = zip(self.curvatures[client], w, self.centers[client], strict=True)
         return sum((h * (x - c) * (x - c) for h, x, c in curved), start=Fraction(0)) / 2
 
@@ -57,6 +59,7 @@ class RationalQuadratics:
 
     def gradient(self, client: int, w: Vector) -> Vector:
         """Gradient of one client's objective."""
+        self._check_model(w)
         curved = zip(self.curvatures[client], w, self.centers[client], strict=True)
         return tuple(h * (x - c) for h, x, c in curved)
 
@@ -93,6 +96,11 @@ class RationalQuadratics:
     def strong_convexity(self) -> Fraction:
         """Smallest curvature mu."""
         return min(min(diagonal) for diagonal in self.curvatures)
+
+    def _check_model(self, w: Any) -> None:
+        if not isinstance(w, tuple | list) or len(w) != self.dim:
+            message = f"w must be a vector of {self.dim} rationals, got {short(w)}"
+            raise ValueError(message)
 
     def rounded(self) -> QuadraticFederation:
         """Return the same federation in floating point."""

@@ -12,7 +12,7 @@ from fedtheory.rational.sampled_rounds import SampledRound, SamplingLaw, optimal
 from fedtheory.rational.wells import PhiClients
 from fedtheory.rational.words import federation_in_words, in_words, round_in_words
 
-__all__ = ["PhiRound", "QuadraticRound", "draw_phi_round", "draw_quadratic_round"]
+__all__: list[str] = []
 
 # A round with more noise paths takes long to follow.
 _MOST_PATHS = 300

@@ -16,7 +16,7 @@ from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, difference, inner, norm2
 from fedtheory.statistics.law import Law
 
-__all__ = ["Beginning", "Run", "Snapshot", "Team", "distance2", "elapsed", "gap"]
+__all__ = ["Beginning", "Run", "Snapshot", "Team"]
 
 
 class Team(NamedTuple):

@@ -24,7 +24,7 @@ from fedtheory.sampling.selections import (
 )
 from fedtheory.statistics.law import Law
 
-__all__ = ["MEAN_LAWS", "WEIGHTED_LAWS", "Drawn", "draw_run"]
+__all__: list[str] = []
 
 # Longer runs, and runs with more ways to stand, take seconds to follow.
 _MOST_PATHS = 250

@@ -13,16 +13,7 @@ from fedtheory.sampling.reference import rational_probabilities
 from fedtheory.sampling.selections import independent
 from fedtheory.statistics.law import Law
 
-__all__ = [
-    "LocalPath",
-    "SampledRound",
-    "SamplingLaw",
-    "Updates",
-    "everybody",
-    "inverse_estimate",
-    "optimal_law",
-    "uniform_law",
-]
+__all__: list[str] = []
 
 SamplingLaw = Callable[[tuple[Vector, ...]], Vector]
 """Inclusion probabilities from the weighted updates ``w_i Delta_i`` of a round."""

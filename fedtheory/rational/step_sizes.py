@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory.rational.draws import whole
 from fedtheory.rational.quadratics import RationalQuadratics
 
-__all__ = ["Delay", "StepSizes", "decaying", "delay", "delayed", "fixed_step", "short_steps", "weighted_steps"]
+__all__: list[str] = []
 
 StepSizes = Callable[[RationalQuadratics, int], Callable[[int], Fraction]]
 """Makes the step sizes eta_t of a run from the federation and a whole number: of clients per round (Power-of-Choice) or

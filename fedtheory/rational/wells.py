@@ -6,7 +6,7 @@ from typing import final
 
 from fedtheory.rational.vectors import Vector, inner
 
-__all__ = ["PhiClients"]
+__all__: list[str] = []
 
 
 @final

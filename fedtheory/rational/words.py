@@ -8,7 +8,7 @@ from fedtheory.rational.sampled_rounds import SampledRound
 from fedtheory.rational.vectors import Vector
 from fedtheory.statistics.law import Law
 
-__all__ = ["federation_in_words", "in_words", "law_in_words", "round_in_words", "run_in_words"]
+__all__: list[str] = []
 
 
 def in_words(numbers: Vector) -> str:

@@ -54,8 +54,6 @@ from fedtheory.selection.participation import Everyone as Everyone
 from fedtheory.selection.participation import Participation as Participation
 from fedtheory.selection.participation import PriorityDraws as PriorityDraws
 from fedtheory.selection.participation import UniformFraction as UniformFraction
-from fedtheory.selection.participation import attending as attending
-from fedtheory.selection.participation import taking_part as taking_part
 from fedtheory.selection.power_of_choice import PowerOfChoice as PowerOfChoice
 from fedtheory.selection.proportional import Proportional as Proportional
 from fedtheory.selection.rules import ARGUMENTS as ARGUMENTS
@@ -64,7 +62,6 @@ from fedtheory.selection.rules import RULES as RULES
 from fedtheory.selection.rules import Rules as Rules
 from fedtheory.selection.rules import Slot as Slot
 from fedtheory.selection.rules import Strategy as Strategy
-from fedtheory.selection.rules import rules_of as rules_of
 from fedtheory.selection.size_weighted import SizeWeighted as SizeWeighted
 from fedtheory.selection.softmax_shapley import SoftmaxShapley as SoftmaxShapley
 from fedtheory.selection.threshold_schedules import AnnealedThreshold as AnnealedThreshold

@@ -9,7 +9,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory._support.values import listed
 
-__all__ = ["Everyone", "Participation", "PriorityDraws", "UniformFraction", "attending", "taking_part"]
+__all__ = ["Everyone", "Participation", "PriorityDraws", "UniformFraction"]
 
 
 class Participation(Protocol):
@@ -42,6 +42,7 @@ class Everyone:
     attendance: Any = 1.0
 
     def __post_init__(self) -> None:
+        _shares(self.attendance)
         object.__setattr__(self, "attendance", listed(self.attendance))
 
     @property
@@ -78,6 +79,7 @@ class PriorityDraws:
 
     def __post_init__(self) -> None:
         validate.count("num_draws", self.num_draws)
+        _shares(self.attendance)
         object.__setattr__(self, "attendance", listed(self.attendance))
 
     @property
@@ -193,14 +195,19 @@ def attending(participation: Participation, num_clients: int, num_rounds: int) -
     return _attendances(rows[0] if rows.shape == (1, num_clients) else rows, num_clients, num_rounds)
 
 
+def _shares(attendance: Any) -> Array:
+    given = validate.array("attendance", attendance)
+    if (given < 0).any() or (given > 1).any():
+        message = f"attendance must be in [0, 1], got {given.min()} to {given.max()}"
+        raise ValueError(message)
+    return given
+
+
 def _attendances(value: Any, num_clients: int, num_rounds: int) -> Array:
-    given = validate.array("attendance", value)
+    given = _shares(value)
     if given.shape not in ((), (num_clients,), (num_rounds, num_clients)):
         shapes = f"(), ({num_clients},) or ({num_rounds}, {num_clients})"
         message = f"attendance must have shape {shapes}, got {given.shape}"
-        raise ValueError(message)
-    if (given < 0).any() or (given > 1).any():
-        message = f"attendance must be in [0, 1], got {given.min()} to {given.max()}"
         raise ValueError(message)
     rows = num_rounds if given.ndim == 2 else 1
     return np.broadcast_to(given, (rows, num_clients)).copy()

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Generic, Self, TypeVar, final
+from fractions import Fraction
+from typing import Any, Generic, Self, TypeVar, final
 
 import numpy as np
+
+from fedtheory._support import validate
 
 __all__ = ["Interval"]
 
@@ -26,8 +29,9 @@ class Interval(Generic[Side]):
 
     Raises
     ------
-    ValueError
-        If a lower side is above its upper side, or one is NaN: such sides contradict each other, and none is mended.
+    TypeError, ValueError
+        If a side is no number, nor an array, or is NaN, the shapes differ, or a lower side is above its upper side:
+        such sides contradict each other, and none is mended.
 
     Examples
     --------
@@ -44,7 +48,11 @@ class Interval(Generic[Side]):
     upper_by: str = ""
 
     def __post_init__(self) -> None:
-        if not np.all(np.less_equal(self.lower, self.upper)):  # type: ignore[call-overload]
+        lower, upper = _side("lower", self.lower), _side("upper", self.upper)
+        if np.shape(lower) != np.shape(upper):
+            message = f"lower and upper must have one shape, got {np.shape(lower)} and {np.shape(upper)}"
+            raise ValueError(message)
+        if not np.all(np.less_equal(lower, upper)):
             sides = (f"{self.lower}{_by(self.lower_by)}", f"{self.upper}{_by(self.upper_by)}")
             message = f"lower must be at most upper, got {sides[0]} and {sides[1]}"
             raise ValueError(message)
@@ -63,6 +71,11 @@ class Interval(Generic[Side]):
     def width(self) -> Side:
         """How far the sides are apart."""
         return self.upper - self.lower  # type: ignore[operator, no-any-return]
+
+
+def _side(name: str, value: Any) -> Any:
+    exact = isinstance(value, int | Fraction) and not isinstance(value, bool)
+    return value if exact else validate.extended(name, value, gaps=True)
 
 
 def _by(words: str) -> str:

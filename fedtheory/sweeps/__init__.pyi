@@ -15,7 +15,6 @@ from fedtheory.sweeps.grid import canonical as canonical
 from fedtheory.sweeps.grid import gridded as gridded
 from fedtheory.sweeps.outcomes import Outcome as Outcome
 from fedtheory.sweeps.outcomes import Variable as Variable
-from fedtheory.sweeps.outcomes import variables_of as variables_of
 from fedtheory.sweeps.plans import Plan as Plan
 from fedtheory.sweeps.plans import plan as plan
 from fedtheory.sweeps.results import Failure as Failure
@@ -26,6 +25,5 @@ from fedtheory.sweeps.work import FileWork as FileWork
 from fedtheory.sweeps.work import FunctionWork as FunctionWork
 from fedtheory.sweeps.work import StudyWork as StudyWork
 from fedtheory.sweeps.work import Work as Work
-from fedtheory.sweeps.work import attempt as attempt
 from fedtheory.sweeps.work import read_study as read_study
 from fedtheory.sweeps.work import work_of as work_of

@@ -173,10 +173,9 @@ def gridded(axes: Mapping[str, Sequence[Any]], seeds: int | Sequence[int] | None
     rng = validate.count("rng", rng, 0)
     if seeds is None:
         return Grid(found, None, None)
-    if np.ndim(seeds) == 0:
-        return Grid(found, tuple(range(validate.count("seeds", seeds))), rng)
-    explicit = _axis("seeds", [validate.count("seeds", seed, 0) for seed in seeds])  # type: ignore[union-attr]
-    return Grid(found, explicit, None)
+    if isinstance(seeds, Sequence | np.ndarray) and np.ndim(given := validate.unmasked("seeds", seeds)) > 0:
+        return Grid(found, _axis("seeds", [validate.count("seeds", seed, 0) for seed in given]), None)
+    return Grid(found, tuple(range(validate.size("seeds", seeds))), rng)
 
 
 def _axes(axes: Any) -> dict[str, tuple[Any, ...]]:

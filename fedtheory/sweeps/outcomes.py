@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fedtheory._support.wording import short
 
-__all__ = ["Outcome", "Variable", "variables_of"]
+__all__ = ["Outcome", "Variable"]
 
 
 class Variable(NamedTuple):

@@ -19,7 +19,7 @@ from fedtheory.study import Study, silent
 from fedtheory.sweeps.grid import Grid, canonical
 from fedtheory.sweeps.outcomes import Outcome, Variable, variables_of
 
-__all__ = ["FileWork", "FunctionWork", "StudyWork", "Work", "attempt", "read_study", "work_of"]
+__all__ = ["FileWork", "FunctionWork", "StudyWork", "Work", "read_study", "work_of"]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory._support import validate
 from fedtheory.federation.prioritized import Prioritized, prioritize
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.rational.draws import draw_federation
@@ -53,6 +54,11 @@ def quadratic_federations(
     SearchStrategy
         Of ``QuadraticFederation``.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
     Examples
     --------
     >>> from hypothesis import find
@@ -60,10 +66,10 @@ def quadratic_federations(
     2
     """
     st = strategies()
-    forms = st.sampled_from(_FORMS) if form is None else st.just(form)
-    return st.builds(
-        draw_quadratics, forms, seeds(), st.integers(min_clients, max_clients), st.integers(min_dim, max_dim)
-    )
+    forms = st.sampled_from(_FORMS) if form is None else st.just(validate.choice("form", form, _FORMS))
+    fewest, most = validate.size("min_clients", min_clients), validate.size("max_clients", max_clients)
+    dims = st.integers(validate.size("min_dim", min_dim), validate.size("max_dim", max_dim))
+    return st.builds(draw_quadratics, forms, seeds(), st.integers(fewest, most), dims)
 
 
 def draw_quadratics(form: str, seed: int, num_clients: int = 4, dim: int = 3) -> QuadraticFederation:
@@ -83,12 +89,19 @@ def draw_quadratics(form: str, seed: int, num_clients: int = 4, dim: int = 3) ->
     QuadraticFederation
         Eigenvalues between 1/2 and 5.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the form is unknown, the seed is no whole number, or a size is no count.
+
     Examples
     --------
     >>> draw_quadratics("matrix", seed=0, num_clients=2, dim=3).centers.shape
     (2, 3)
     """
-    rng = np.random.default_rng(seed)
+    validate.choice("form", form, _FORMS)
+    num_clients, dim = validate.size("num_clients", num_clients), validate.size("dim", dim)
+    rng = np.random.default_rng(validate.count("seed", seed, 0))
     diagonals = rng.uniform(0.5, 5, (num_clients, dim))
     curvatures = diagonals[:, 0] if form == "isotropic" else diagonals
     if form == "matrix":
@@ -111,6 +124,11 @@ def prioritized_federations(max_clients: int = 6) -> Any:
     -------
     SearchStrategy
         Of ``Prioritized``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
 
     Examples
     --------

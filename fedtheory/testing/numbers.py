@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory._support import validate
 from fedtheory.statistics.law import Law
 from fedtheory.testing._hypothesis import strategies
+from fedtheory.valuation.games import MOST_PLAYERS
 
 __all__ = ["games", "laws", "norms", "norms_and_budgets", "rationals", "weights"]
 
@@ -30,13 +32,19 @@ def rationals(low: Any = 0, high: Any = 10, max_denominator: int = 20) -> Any:
     SearchStrategy
         Of ``Fraction``.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
     Examples
     --------
     >>> from hypothesis import find
     >>> find(rationals(1, 2), lambda number: number.denominator > 1)
     Fraction(3, 2)
     """
-    return strategies().fractions(low, high, max_denominator=max_denominator)
+    least, most = (validate.one(name, validate.finite(name, limit)) for name, limit in (("low", low), ("high", high)))
+    return strategies().fractions(least, most, max_denominator=validate.count("max_denominator", max_denominator))
 
 
 def weights(min_clients: int = 2, max_clients: int = 5, largest: int = 9) -> Any:
@@ -54,6 +62,11 @@ def weights(min_clients: int = 2, max_clients: int = 5, largest: int = 9) -> Any
     SearchStrategy
         Of tuples of K Fractions.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
     Examples
     --------
     >>> from hypothesis import find
@@ -61,7 +74,8 @@ def weights(min_clients: int = 2, max_clients: int = 5, largest: int = 9) -> Any
     Fraction(1, 1)
     """
     st = strategies()
-    sizes = st.lists(st.integers(1, largest), min_size=min_clients, max_size=max_clients)
+    fewest, most = validate.size("min_clients", min_clients), validate.size("max_clients", max_clients)
+    sizes = st.lists(st.integers(1, validate.count("largest", largest)), min_size=fewest, max_size=most)
     return sizes.map(_shares)
 
 
@@ -84,6 +98,11 @@ def norms(max_clients: int = 80, largest: float = 1e6) -> Any:
     SearchStrategy
         Of arrays of shape (n,).
 
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
     Examples
     --------
     >>> from hypothesis import find
@@ -91,7 +110,8 @@ def norms(max_clients: int = 80, largest: float = 1e6) -> Any:
     2
     """
     st = strategies()
-    return st.lists(st.floats(0, largest), min_size=1, max_size=max_clients).map(np.array)
+    numbers = st.floats(0, validate.double("largest", validate.positive("largest", largest)))
+    return st.lists(numbers, min_size=1, max_size=validate.size("max_clients", max_clients)).map(np.array)
 
 
 def norms_and_budgets(max_clients: int = 80, largest: float = 1e6, smallest_share: float = 0.01) -> Any:
@@ -111,6 +131,11 @@ def norms_and_budgets(max_clients: int = 80, largest: float = 1e6, smallest_shar
     SearchStrategy
         Of pairs of an array and a float.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
     Examples
     --------
     >>> from hypothesis import find
@@ -119,7 +144,7 @@ def norms_and_budgets(max_clients: int = 80, largest: float = 1e6, smallest_shar
     True
     """
     st = strategies()
-    shares = st.floats(smallest_share, 1)
+    shares = st.floats(validate.fraction("smallest_share", smallest_share), 1)
     return st.tuples(norms(max_clients, largest), shares).map(lambda drawn: (drawn[0], drawn[1] * drawn[0].size))
 
 
@@ -138,6 +163,11 @@ def laws(outcomes: int = 6, largest: int = 9) -> Any:
     SearchStrategy
         Of ``Law``.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
     Examples
     --------
     >>> from hypothesis import find
@@ -145,7 +175,8 @@ def laws(outcomes: int = 6, largest: int = 9) -> Any:
     Law({0: 1/2, 1: 1/2})
     """
     st = strategies()
-    shares = st.dictionaries(st.integers(0, outcomes - 1), st.integers(1, largest), min_size=1)
+    odds = st.integers(1, validate.count("largest", largest))
+    shares = st.dictionaries(st.integers(0, validate.size("outcomes", outcomes) - 1), odds, min_size=1)
     return shares.map(Law.proportional)
 
 
@@ -164,6 +195,11 @@ def games(max_players: int = 5, largest: int = 9) -> Any:
     SearchStrategy
         Of lists of length 2^n.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
     Examples
     --------
     >>> from hypothesis import find
@@ -171,5 +207,7 @@ def games(max_players: int = 5, largest: int = 9) -> Any:
     [Fraction(0, 1), Fraction(3, 1)]
     """
     st = strategies()
-    utilities = st.fractions(-largest, largest, max_denominator=7)
-    return st.integers(1, max_players).flatmap(lambda n: st.lists(utilities, min_size=1 << n, max_size=1 << n))
+    most = validate.one("largest", validate.positive("largest", largest))
+    utilities = st.fractions(-most, most, max_denominator=7)
+    players = st.integers(1, validate.count("max_players", max_players, high=MOST_PLAYERS))
+    return players.flatmap(lambda n: st.lists(utilities, min_size=1 << n, max_size=1 << n))

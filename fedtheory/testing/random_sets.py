@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory._support import validate
 from fedtheory.sampling.correlated import ExactlyOne, IndependentSampling, JointLaw, NiceSampling
 from fedtheory.testing._hypothesis import strategies
 from fedtheory.testing.numbers import laws, weights
+from fedtheory.valuation.games import MOST_PLAYERS
 
 __all__ = ["samplings"]
 
@@ -27,12 +29,18 @@ def samplings(max_clients: int = 5) -> Any:
     SearchStrategy
         Of probabilities or samplings, as ``sampling.estimator_variance`` takes their matrices.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is no number, or not positive.
+
     Examples
     --------
     >>> from hypothesis import find
     >>> find(samplings(), lambda drawn: True)
     NiceSampling(num_clients=2, num_selected=1)
     """
+    validate.count("max_clients", max_clients, 2, MOST_PLAYERS)  # a joint law has 2^n outcomes
     st = strategies()
     probabilities = st.lists(st.floats(0, 1), min_size=2, max_size=max_clients).map(np.array)
     nice = st.integers(2, max_clients).flatmap(lambda n: st.integers(1, n).map(lambda m: NiceSampling(n, m)))

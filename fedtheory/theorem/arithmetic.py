@@ -1,11 +1,14 @@
 """The words of a formula beyond sums, products, quotients and powers, for numbers, arrays, rationals and symbols."""
 
+import math
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from fedtheory._support.wording import shown
+from fedtheory._support import validate
+from fedtheory._support.wording import short, shown
 from fedtheory.theorem._rounding import Rounded, one_minus_product
 
 __all__ = ["geometric", "logarithm", "maximum", "mean", "short_of_one", "total"]
@@ -26,6 +29,11 @@ def maximum(left: Any, right: Any) -> Any:
     number or array
         Entrywise for arrays; a Fraction if either is one.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is none of these, or is NaN.
+
     Examples
     --------
     >>> maximum(2.5, 2), maximum(Fraction(5, 2), 3)
@@ -38,6 +46,7 @@ def maximum(left: Any, right: Any) -> Any:
     if isinstance(left, Rounded) or isinstance(right, Rounded):
         a, b = Rounded.of(left), Rounded.of(right)
         return Rounded(np.maximum(a.value, b.value), np.maximum(a.error, b.error))
+    left, right = _number("left", left), _number("right", right)
     if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
         return np.maximum(left, right)
     # A whole number among rationals becomes one, so that what is divided by it stays exact.
@@ -58,6 +67,11 @@ def logarithm(value: Any) -> Any:
     number or array
         Of the kind of the value; of a fraction a float.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is none of these, or is not positive and finite.
+
     Examples
     --------
     >>> logarithm(1.0)
@@ -67,8 +81,9 @@ def logarithm(value: Any) -> Any:
         from sympy import log
 
         return log(value)
-    log = Rounded.of(value).through(np.log)
-    return log if isinstance(value, Rounded) else log.plain()
+    if isinstance(value, Rounded):
+        return value.through(np.log)
+    return Rounded.of(validate.positive("value", value)).through(np.log).plain()
 
 
 def short_of_one(left: Any, right: Any) -> Any:
@@ -84,6 +99,11 @@ def short_of_one(left: Any, right: Any) -> Any:
     number or array
         ``1 - left right``, of the kind of the factors.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is none of these, or is not finite.
+
     Examples
     --------
     >>> short_of_one(Fraction(1, 3), 2)
@@ -93,6 +113,9 @@ def short_of_one(left: Any, right: Any) -> Any:
     """
     if isinstance(left, Rounded) or isinstance(right, Rounded):
         return one_minus_product(Rounded.of(left), Rounded.of(right))
+    if _is_symbolic(left) or _is_symbolic(right):
+        return 1 - left * right
+    left, right = _finite("left", left), _finite("right", right)
     if isinstance(left, float | np.ndarray) or isinstance(right, float | np.ndarray):
         return one_minus_product(Rounded.of(left), Rounded.of(right)).plain()
     return 1 - left * right
@@ -122,8 +145,8 @@ def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
 
     Raises
     ------
-    ValueError
-        If a rational's power would have more than 2^28 binary digits.
+    TypeError, ValueError
+        If a number is not finite, n is negative, or a rational's power would have more than 2^28 binary digits.
 
     Examples
     --------
@@ -134,15 +157,20 @@ def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
     """
     if isinstance(rate, Rounded) or isinstance(num_steps, Rounded):
         return _geometric(Rounded.of(rate), num_steps, rest)
+    if _is_symbolic(rate) or _is_symbolic(num_steps):
+        power = (1 - rate) ** num_steps
+        return power, 1 - power
+    rate, num_steps = _finite("rate", rate), validate.nonnegative("num_steps", num_steps)
     if isinstance(rate, float | np.ndarray) or isinstance(num_steps, np.ndarray):
         with np.errstate(all="ignore"):
             left, gone = _geometric(Rounded.of(rate), Rounded.of(num_steps), rest)
         return left.plain(), gone.plain()
-    if isinstance(rate, Fraction) and num_steps * rate.denominator.bit_length() > _MOST_BITS:
+    kept = 1 - rate
+    digits = max(abs(kept.numerator), kept.denominator) if isinstance(kept, int | Fraction) else 1
+    if digits > 1 and num_steps * digits.bit_length() > _MOST_BITS:
         message = f"num_steps is too large for exact rationals, give floats instead, got {shown(num_steps)}"
         raise ValueError(message)
-    power = (1 - rate) ** num_steps
-    return power, 1 - power
+    return kept**num_steps, 1 - kept**num_steps
 
 
 def _geometric(rate: Rounded, num_steps: Any, rest: Any) -> tuple[Rounded, Rounded]:
@@ -165,15 +193,25 @@ def total(values: Any) -> Any:
     number or array
         Shape (...) for an array; a Fraction for a tuple.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is none of these, or is not finite.
+
     Examples
     --------
     >>> total(np.array([[1.0, 2.0], [3.0, 4.0]])), total((Fraction(1, 2), 3))
     (array([3., 7.]), Fraction(7, 2))
     """
     if isinstance(values, tuple):
-        return sum(values, start=Fraction(0))
+        symbolic = any(map(_is_symbolic, values))
+        return sum(values if symbolic else validate.entries("values", values), start=Fraction(0))
     if not isinstance(values, Rounded):
-        return np.sum(values, axis=-1)
+        given = validate.unmasked("values", values)
+        if given.ndim == 0:
+            message = f"values must be a tuple or an array of one dimension or more, got {short(values)}"
+            raise ValueError(message)
+        return np.sum(given if _holds_numbers(given) else validate.array("values", given), axis=-1)
     size = np.shape(values.value)[-1]
     errors = np.broadcast_to(values.error, np.shape(values.value)) + size * 2.0**-53 * abs(values.value)
     return Rounded(np.sum(values.value, axis=-1), np.sum(errors, axis=-1) * (1 + size * 2.0**-52))
@@ -192,13 +230,51 @@ def mean(values: Any) -> Any:
     number or array
         Shape (...) for an array; a Fraction for a tuple.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is none of these, or is not finite.
+
     Examples
     --------
     >>> mean(np.array([[1.0, 2.0], [3.0, 4.0]])), mean((Fraction(1, 2), 3)), mean(5)
     (array([1.5, 3.5]), Fraction(7, 4), 5)
     """
-    shape = np.shape(values.value if isinstance(values, Rounded) else values)
-    return total(values) / shape[-1] if shape else values
+    if _is_symbolic(values):
+        return values
+    shape = np.shape(values.value) if isinstance(values, Rounded) else validate.unmasked("values", values).shape
+    if shape and shape[-1] == 0:
+        message = f"values must have at least one entry, got shape {shape}"
+        raise ValueError(message)
+    if not shape:
+        return values if isinstance(values, Rounded) else validate.finite("values", values)
+    return total(values) / shape[-1]
+
+
+def _number(name: str, value: Any) -> Any:
+    """Return a number of whatever kind, or an array; infinity is one, since sums may overflow, and NaN is none."""
+    if isinstance(value, Real) and type(value) is not bool:
+        if not isinstance(value, int | Fraction) and math.isnan(value):
+            message = f"{name} must be a number, got nan"
+            raise ValueError(message)
+        return value
+    if _holds_numbers(value):
+        return value
+    numbers = validate.extended(name, value)
+    return numbers if numbers.ndim else float(numbers)
+
+
+def _finite(name: str, value: Any) -> Any:
+    """Return a finite number of whatever kind, or an array of them."""
+    number = _number(name, value)
+    return number if isinstance(number, Real) and abs(number) != math.inf else validate.finite(name, number)
+
+
+def _holds_numbers(value: Any) -> bool:
+    """Whether this is an array of rationals, symbols, or numbers of another kind."""
+    if not isinstance(value, np.ndarray) or value.dtype != object:
+        return False
+    return all(_is_symbolic(entry) or (isinstance(entry, Real) and not isinstance(entry, bool)) for entry in value.flat)
 
 
 def _is_symbolic(value: Any) -> bool:

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, cast, overload
 
 import numpy.typing as npt
 
-from fedtheory._support.validate import Array, choice
+from fedtheory._support.validate import Array, choice, count
 from fedtheory.theorem._docstring import completed, explained
 from fedtheory.theorem._formula import Formula
 from fedtheory.theorem._letters import formula
@@ -61,6 +61,9 @@ class Paper:
     def glossary(self) -> Mapping[str, Symbol]:
         """The symbols of its theorems, those that theorems share included, by name."""
         return {**SYMBOLS, **{row.name: row for row in self.symbols}}
+
+    def __post_init__(self) -> None:
+        count("year", self.year)
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,5 @@ from fedtheory.valuation.games import utility_table as utility_table
 from fedtheory.valuation.gtg import gtg_shapley as gtg_shapley
 from fedtheory.valuation.methods import Valuation as Valuation
 from fedtheory.valuation.permutations import Estimate as Estimate
-from fedtheory.valuation.permutations import marginals as marginals
-from fedtheory.valuation.permutations import mean_and_error as mean_and_error
 from fedtheory.valuation.permutations import permutation_shapley as permutation_shapley
-from fedtheory.valuation.permutations import sweep as sweep
 from fedtheory.valuation.softmax import softmax_utilities as softmax_utilities

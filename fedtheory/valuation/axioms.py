@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fedtheory._support import validate
 from fedtheory.valuation.games import Utility, utility_table
 
 __all__ = ["efficiency", "linearity", "null_player", "symmetry"]
@@ -132,19 +133,31 @@ def linearity(combined: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLi
     Values
         Zeros for linear values, shape (n,).
 
+    Raises
+    ------
+    TypeError, ValueError
+        If something is no number, or the values have not one shape.
+
     Examples
     --------
     >>> linearity([7.0, 3.0], [2.0, 1.0], [3.0, 1.0], a=2, b=1)
     array([0., 0.])
     """
-    residual: Values = np.asarray(combined) - (a * np.asarray(first) + b * np.asarray(second))
+    given = {"combined": combined, "first": first, "second": second}
+    handed_out, one, two = (np.asarray(validate.entries(name, values)) for name, values in given.items())
+    if not handed_out.shape == one.shape == two.shape:
+        message = f"combined, first and second must have one shape, got {handed_out.shape}, {one.shape}, {two.shape}"
+        raise ValueError(message)
+    a, b = (validate.one(name, validate.finite(name, factor)) for name, factor in (("a", a), ("b", b)))
+    residual: Values = handed_out - (a * one + b * two)
     return residual
 
 
 def _game(utility: Utility | npt.ArrayLike | Sequence[Any], values: npt.ArrayLike) -> tuple[Values, Values]:
-    handed_out = np.asarray(values)
+    handed_out = validate.unmasked("values", values)
     if handed_out.ndim != 1:
         message = f"values must have shape (n,), got {handed_out.shape}"
         raise ValueError(message)
+    validate.entries("values", values)
     table = utility_table(utility, handed_out.size)
     return (handed_out + 0 * table[0] if table.dtype == object else handed_out.astype(np.float64)), table

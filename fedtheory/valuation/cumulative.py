@@ -53,11 +53,11 @@ def accumulate(
         message = f"counts must be at least 1, this round included, got {times.min():g}"
         raise ValueError(message)
     kept: Array
-    if averaging == "mean":
+    if isinstance(averaging, str) and averaging == "mean":
         kept = (times - 1) / times
-    elif isinstance(averaging, str) or not 0 <= averaging < 1:
+    elif isinstance(averaging, str) or (share := validate.fraction("averaging", averaging)) == 1:
         message = f"averaging must be 'mean' or a number in [0, 1), got {averaging!r}"
         raise ValueError(message)
     else:
-        kept = np.full(before.shape, float(averaging))
+        kept = np.full(before.shape, share)
     return kept * before + (1 - kept) * new

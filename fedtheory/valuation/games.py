@@ -105,7 +105,7 @@ def utility_table(utility: Utility | npt.ArrayLike | Sequence[Any], num_players:
         game = Game(utility)
         utilities = [game(_members(number)) for number in range(1 << n)]
     else:
-        given = np.asarray(utility)
+        given = validate.unmasked("utility", utility)
         if given.shape != (1 << n,):
             message = f"utility must have shape ({1 << n},) for {n} players, got {given.shape}"
             raise ValueError(message)

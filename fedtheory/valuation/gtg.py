@@ -58,7 +58,7 @@ def gtg_shapley(utility: Utility, num_players: int, tolerance: float = 1e-4, rng
     >>> found.values, found.num_permutations, found.stopped
     (array([ 5., -3.,  2.]), 21, 'converged')
     """
-    n = validate.count("num_players", num_players)
+    n = validate.size("num_players", num_players)
     eps = validate.double("tolerance", validate.nonnegative("tolerance", tolerance))
     generator, game = validate.generator(rng), Game(utility)
     if abs(game(range(n)) - game(())) < eps:

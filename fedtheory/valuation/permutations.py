@@ -11,7 +11,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.valuation.games import Game, Utility
 
-__all__ = ["Estimate", "marginals", "mean_and_error", "permutation_shapley", "sweep"]
+__all__ = ["Estimate", "permutation_shapley"]
 
 
 class Estimate(NamedTuple):
@@ -139,8 +139,8 @@ def permutation_shapley(
     >>> found.values, found.standard_errors, found.num_permutations
     (array([5., 3., 2.]), array([0., 0., 0.]), 4)
     """
-    n = validate.count("num_players", num_players)
-    wanted = validate.count("num_permutations", num_permutations)
+    n = validate.size("num_players", num_players)
+    wanted = validate.size("num_permutations", num_permutations)
     each = validate.choice("first", first, ("any", "each")) == "each"
     generator, game = validate.generator(rng), Game(utility)
     samples = []

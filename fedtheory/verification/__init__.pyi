@@ -53,7 +53,6 @@ from fedtheory.verification.findings import sequential_mean_at_most as sequentia
 from fedtheory.verification.findings import worst_of as worst_of
 from fedtheory.verification.hunts import Hunt as Hunt
 from fedtheory.verification.hunts import hunt as hunt
-from fedtheory.verification.hunts import hunting as hunting
 from fedtheory.verification.instances import STORED as STORED
 from fedtheory.verification.instances import replay as replay
 from fedtheory.verification.instances import reproduce as reproduce

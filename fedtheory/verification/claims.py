@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import isfunction
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
+from fedtheory._support.wording import short
 from fedtheory.theorem.paper import Bound, Statement
-from fedtheory.verification.findings import FAILS, HOLDS, Finding
+from fedtheory.verification.findings import FAILS, HOLDS, Finding, is_number
 
 __all__ = ["BUDGETS", "KINDS", "REFUTED", "Check", "Claim", "claim"]
 
@@ -88,9 +89,7 @@ class Claim:
         if min(self.instances) < 1:
             message = f"{self.key}: instances must be at least 1 at every budget, got {self.instances}"
             raise ValueError(message)
-        if self.looseness is not None and not self.looseness > 1:
-            message = f"{self.key}: looseness must be greater than 1, got {self.looseness}"
-            raise ValueError(message)
+        _check_looseness(self.key, self.looseness)
         if self.bound is not None and not self.hypotheses:
             object.__setattr__(self, "hypotheses", tuple(hypothesis.text for hypothesis in self.bound.hypotheses))
 
@@ -154,6 +153,7 @@ def claim(
     >>> parabola.check(np.random.default_rng(0)).ratio
     1.0
     """
+    _check_looseness(key, looseness)
     bound, statement = (None, source) if isinstance(source, Statement) else (source, source.statement)
     assumed = hypotheses or tuple(hypothesis.text for hypothesis in (bound.hypotheses if bound else ()))
     verdict = expected or (FAILS if kind in REFUTED else HOLDS)
@@ -164,6 +164,12 @@ def claim(
         )
 
     return attach
+
+
+def _check_looseness(key: str, looseness: Any) -> None:
+    if looseness is not None and not (is_number(looseness) and looseness > 1):
+        message = f"{key}: looseness must be greater than 1, got {short(looseness)}"
+        raise ValueError(message)
 
 
 def is_own(claim: Claim) -> bool:

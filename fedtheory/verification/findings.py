@@ -13,6 +13,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 from fedtheory.statistics.interval import Interval
 
 __all__ = [
@@ -94,11 +95,10 @@ class Finding:
         if type(self.holds) not in (bool, type(None)):
             message = f"holds must be True, False or None, got {self.holds!r}"
             raise ValueError(message)
-        if self.applicable and not (_is_number(self.measured) and _is_number(self.predicted)):
-            message = f"both sides of a comparison must be numbers, got {self._in_words}"
-            raise ValueError(message)
-        if self.baseline is not None and not (_is_number(self.baseline) and abs(self.baseline) < math.inf):
-            message = f"baseline must be a finite number, got {self.baseline!r}"
+        if self.applicable and not (is_number(self.measured) and is_number(self.predicted)):
+            raise _no_numbers(self.measured, self.relation, self.predicted)
+        if self.baseline is not None and not (is_number(self.baseline) and abs(self.baseline) < math.inf):
+            message = f"baseline must be a finite number, got {short(self.baseline)}"
             raise ValueError(message)
         slack = validate.nonnegative("slack", self.slack)
         shown = _shown(self.measured, self.relation, self.predicted, slack) if self.applicable else None
@@ -148,7 +148,15 @@ class Finding:
         return -math.inf if math.isnan(strain) else strain
 
 
-def _is_number(side: Any) -> bool:
+def _no_numbers(measured: Any, relation: str, predicted: Any) -> ValueError:
+    sides = " ".join(f"{measured} {relation} {predicted}".split())
+    return ValueError(f"both sides of a comparison must be numbers, got {sides}")
+
+
+def is_number(side: Any) -> bool:
+    """Whether this is one real number, which may be infinite but not NaN."""
+    if isinstance(side, bool):
+        return False
     return isinstance(side, int | Fraction) or (isinstance(side, numbers.Real) and not math.isnan(side))
 
 
@@ -314,7 +322,10 @@ def _compared(
     scale: float = 0.0,
     baseline: Any = None,
 ) -> Finding:
+    rtol, scale = (validate.one(*each) for each in (("rtol", rtol), ("scale", scale)))
     rtol, scale = validate.nonnegative("rtol", rtol), validate.nonnegative("scale", scale)
+    if not (is_number(measured) and is_number(predicted)):
+        raise _no_numbers(measured, relation, predicted)
     exact = all(isinstance(side, int | Fraction) for side in (measured, predicted))
     # An infinite side must not make the slack infinite, which would forgive everything.
     sizes = [scale, *(abs(side) for side in (measured, predicted) if abs(side) < math.inf)]
@@ -389,6 +400,10 @@ def mean_at_most(
     [True, False, None]
     """
     lower, upper = map(float, interval)
+    if not is_number(predicted):
+        message = f"predicted must be a number, got {short(predicted)}"
+        raise ValueError(message)
+    predicted = float(predicted)
     holds = False if lower > predicted else True if upper <= predicted < math.inf else None
     measured, side = (lower, "lower") if holds is False else (upper, "upper")
     reason = f"limits {lower:.6g} and {upper:.6g} do not decide about {predicted:.6g}" if holds is None else ""

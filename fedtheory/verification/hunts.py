@@ -17,7 +17,7 @@ from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.instances import replay_command, shortest_tape
 
-__all__ = ["Hunt", "hunt", "hunting"]
+__all__ = ["Hunt", "hunt"]
 
 # Climbs have the numbers 0, 1, ... as children of the seed; what makes a counterexample small has this one.
 _SHRINKING = 2**32 - 1
@@ -172,7 +172,7 @@ class _Budget(NamedTuple):
 
 
 def _budget(seconds: float, evaluations: int | None) -> _Budget:
-    limit = None if evaluations is None else validate.count("evaluations", evaluations)
+    limit = None if evaluations is None else validate.size("evaluations", evaluations)
     return _Budget(time.monotonic() + validate.positive("seconds", seconds), limit)
 
 

@@ -52,7 +52,7 @@ def reproduce(claim: Claim, rng: Any, index: int) -> Finding:
     >>> reproduce(one_claim("power-of-choice:lemma-b1"), rng=0, index=3).holds
     True
     """
-    if index == STORED:
+    if validate.count("index", index, STORED) == STORED:
         return checked(replay(claim, _stored(claim)))
     seeds = validate.seed_sequence(rng)
     own = (*seeds.spawn_key, zlib.crc32(claim.key.encode()), validate.horizon("index", index))
@@ -92,6 +92,8 @@ def replay(claim: Claim, tape: Sequence[float]) -> Finding:
 
     Raises
     ------
+    TypeError, ValueError
+        If the tape is no sequence of numbers in [0, 1].
     Exception
         Whatever the check raises.
 
@@ -102,6 +104,8 @@ def replay(claim: Claim, tape: Sequence[float]) -> Finding:
     >>> replay(lemma, [0.5, 0.25]).measured == replay(lemma, [0.5, 0.25]).measured
     True
     """
+    for number in validate.sequence("tape", tape):
+        validate.fraction("tape", number)
     return on_tape(claim, tape, np.random.default_rng(0))[0]
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from fedtheory._support import validate
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, at_least, at_most
 from fedtheory.verification.hunts import hunt
@@ -75,6 +76,11 @@ def least_refuted_factor(
     float | None
         Above 1; one of ``LADDER``.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the number of instances is no count.
+
     Examples
     --------
     Half of the bound is reached: divided by 2 it still holds, divided by 4, the next of the ladder, it does not.
@@ -88,5 +94,6 @@ def least_refuted_factor(
     4.0
     """
     # The hunt prefers what strains the claim: tightening changes all ratios by one factor and not its way.
-    ratio = hunt(claim, rng=rng, evaluations=num_instances, start=start, small=False).worst.ratio
+    most = validate.size("num_instances", num_instances)
+    ratio = hunt(claim, rng=rng, evaluations=most, start=start, small=False).worst.ratio
     return next((factor for factor in LADDER if factor * ratio > 1), None)

@@ -111,7 +111,8 @@ def order_at_least(
     (True, False)
     """
     lower, upper = fit.limits(confidence)
-    threshold = stated - validate.nonnegative("allowance", allowance)
+    stated, allowance = _stated(stated, allowance)
+    threshold = stated - allowance
     holds = True if lower >= threshold else False if upper < threshold else None
     measured, side = (upper, "upper") if holds is False else (lower, "lower")
     return Finding(
@@ -161,6 +162,7 @@ def order_equal_to(
     False
     """
     lower, upper = fit.limits(confidence)
+    stated, allowance = _stated(stated, allowance)
     nearer, farther = sorted((lower, upper), key=lambda limit: abs(limit - stated))
     outside = not lower <= stated <= upper and abs(nearer - stated) > allowance
     holds = False if outside else True if abs(farther - stated) <= allowance else None
@@ -171,10 +173,14 @@ def order_equal_to(
         holds,
         f"{'nearer' if outside else 'farther'} confidence limit",
         {**_described(fit), **(instance or {})},
-        slack=validate.nonnegative("allowance", allowance),
+        slack=allowance,
         reason="" if holds is not None else _undecided(lower, upper, stated),
         risk=1 - confidence,
     )
+
+
+def _stated(order: float, allowance: float) -> tuple[float, float]:
+    return validate.double("stated", order), validate.double("allowance", validate.nonnegative("allowance", allowance))
 
 
 def _undecided(lower: float, upper: float, stated: float) -> str:

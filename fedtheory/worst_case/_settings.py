@@ -19,6 +19,7 @@ _UNITS = {
 }
 # Constants that may be so large that they do not bind do not say what is large.
 _UNBOUND = ("G2", "threshold")
+_MOST_STEPS = 10**6  # far beyond what is enclosed in a lifetime
 
 
 @final
@@ -50,6 +51,9 @@ class Setting:
         return self.length2**lengths * self.L**curvatures
 
     def __getitem__(self, name: str) -> Fraction:
+        if name not in self.constants:
+            message = f"{name} must be a number, got None"
+            raise TypeError(message)
         return self.constants[name]
 
 
@@ -61,6 +65,7 @@ def rational(name: str, value: Any, check: Any = validate.nonnegative) -> Fracti
 
 def step_sizes(value: Any, num_steps: int) -> tuple[Fraction, ...]:
     """Return one step size per step, from one number or a sequence of them."""
+    validate.count("the number of all local steps", num_steps, high=_MOST_STEPS)
     if not isinstance(value, Sequence) and getattr(value, "ndim", 0) == 0:
         return (rational("step_size", value, validate.positive),) * num_steps
     sizes = tuple(rational("step_size", size, validate.positive) for size in validate.sequence("step_size", value))

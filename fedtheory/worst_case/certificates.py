@@ -22,16 +22,7 @@ from fedtheory.errors import OracleError
 from fedtheory.worst_case._rational import over_common
 from fedtheory.worst_case.gram import Program
 
-__all__ = [
-    "FeasiblePoint",
-    "Multipliers",
-    "forms_at",
-    "value_balance",
-    "verify_direction",
-    "verify_empty",
-    "verify_lower",
-    "verify_upper",
-]
+__all__: list[str] = []
 
 Gram = tuple[tuple[Fraction, ...], ...]
 

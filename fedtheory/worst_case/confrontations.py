@@ -12,7 +12,7 @@ from fedtheory.worst_case.enclosures import Proof, prove
 from fedtheory.worst_case.instances import Instance
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
-__all__ = ["Charge", "Confrontation", "Way", "worst_scene"]
+__all__: list[str] = []
 
 
 class Charge(NamedTuple):

@@ -22,7 +22,7 @@ from fedtheory.worst_case.certificates import (
 )
 from fedtheory.worst_case.gram import Form, Program, Vector
 
-__all__ = ["NARROW", "Proof", "prove"]
+__all__ = ["NARROW", "Proof"]
 
 NARROW = 1e-7
 """How far the sides of an enclosure may be apart, as a share of the value, before the method stops."""

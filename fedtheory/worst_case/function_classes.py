@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fedtheory.worst_case.gram import Draft, Form, Value, Vector
 
-__all__ = ["Point", "impose_quadratic", "interpolation", "interpolation_of_copies"]
+__all__: list[str] = []
 
 
 class Point(NamedTuple):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar, final
 
 import numpy as np
 
-__all__ = ["Block", "Constraint", "Draft", "Form", "Program", "Rows", "Value", "Vector"]
+__all__: list[str] = []
 
 Key = TypeVar("Key")
 Basis = tuple[int, int]

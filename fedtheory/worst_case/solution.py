@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import IO, Any, final
+from typing import Any, final
 
 import numpy as np
 
@@ -142,11 +142,7 @@ class Solution:
         content = _document(self._proof, self.labels, lower=not self.relaxed)
         sealed = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
         document = json.dumps({**content, "digest": sealed})
-
-        def write(file: IO[bytes]) -> None:
-            file.write(document.encode())
-
-        place(Path(path), write)
+        place(Path(path), document.encode())
 
     def __repr__(self) -> str:
         note = f"; upper bound only, for {', '.join(self.relaxed)}" if self.relaxed else ""

@@ -16,7 +16,7 @@ from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.gram import Program
 from fedtheory.worst_case.instances import Instance
 
-__all__ = ["Lemma", "ProgramSize", "WorstCase", "enclosed", "lemma_of", "worst_of"]
+__all__ = ["Lemma", "ProgramSize", "WorstCase"]
 
 _SYMBOLS = {
     "distance": "E |w - w*|^2",

@@ -57,7 +57,11 @@ def renormalized_weights(shares: npt.ArrayLike, priority: npt.ArrayLike, include
 
 
 def _of_sum_one(weights: npt.ArrayLike) -> Array:
-    shares: Array = validate.nonnegative("weights", validate.array("weights", weights))
+    shares = validate.array("weights", weights)
+    if shares.ndim == 0:
+        message = f"weights must have an entry for each client, got {shares}"
+        raise ValueError(message)
+    validate.nonnegative("weights", shares)
     totals = shares.sum(axis=-1)
     wrong = abs(totals - 1) > 1e-12
     if wrong.any():

@@ -6,6 +6,7 @@ It is not in the paper: the multipliers of a semidefinite program, the worst cas
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from fedtheory._support import validate
 from fedtheory.bounds.power_of_choice._round_sums import of_a_round
 from fedtheory.bounds.power_of_choice._words import MEAN, PAPER, WITHOUT_GRADIENTS, short_steps
 from fedtheory.theorem.paper import Summands, states
@@ -43,6 +44,11 @@ def round_coefficients(
     RoundCoefficients
         What the squared distance, the objective gap and sigma2 are multiplied with.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If a step size or a constant is not positive, a skew is negative, or ``num_selected`` is no whole number.
+
     Examples
     --------
     Two equal steps as in ``one_round``:
@@ -50,10 +56,15 @@ def round_coefficients(
     >>> round_coefficients([0.25, 0.25], mu=1, L=2, num_selected=2, rho_diagonal=1, rho_tilde=3)
     RoundCoefficients(distance2=0.4375, objective_gap=2.375, sigma2=0.078125)
     """
+    mu, L = validate.positive("mu", mu), validate.positive("L", L)
+    skews = {"rho_diagonal": rho_diagonal, "rho_tilde": rho_tilde}
+    rho_diagonal, rho_tilde = (validate.nonnegative(name, skew) for name, skew in skews.items())
+    num_selected = validate.count("num_selected", num_selected)
+    steps = [validate.positive("step_sizes", eta) for eta in validate.sequence("step_sizes", step_sizes)]
     contraction, moved, kept, noise, loss = 1, 0, 0, 0, 1
-    for s, eta in enumerate(step_sizes):
+    for s, eta in enumerate(steps):
         c, x = 1 - eta * mu, eta * L
-        last = s == len(step_sizes) - 1
+        last = s == len(steps) - 1
         contraction, moved = c * contraction, c * moved + eta
         kept = c * kept + eta * (1 - x) * loss
         noise = c * noise + eta**2 / (num_selected if last else 1)

@@ -118,7 +118,8 @@ def delayed_step_sizes(num_steps: int, *, mu: float, gamma: float) -> Array:
     >>> delayed_step_sizes(3, mu=2.0, gamma=8.0) == [1 / 16, 1 / 18, 1 / 20]
     array([ True,  True,  True])
     """
-    mu, gamma = (validate.positive(*known) for known in (("mu", mu), ("gamma", gamma)))
+    known = {"mu": mu, "gamma": gamma}
+    mu, gamma = (validate.double(name, validate.positive(name, value)) for name, value in known.items())
     return for_each_step(num_steps, lambda t: 1.0 / (mu * (t + gamma)))
 
 
