@@ -253,7 +253,7 @@ def mean(values: Any) -> Any:
 
 def _number(name: str, value: Any) -> Any:
     """Return a number of whatever kind, or an array; infinity is one, since sums may overflow, and NaN is none."""
-    if isinstance(value, Real) and type(value) is not bool:
+    if not isinstance(value, bool) and isinstance(value, Real):
         if not isinstance(value, int | Fraction) and math.isnan(value):
             message = f"{name} must be a number, got nan"
             raise ValueError(message)
