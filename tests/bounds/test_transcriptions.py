@@ -68,9 +68,9 @@ def drawn(paper, **edge):
 
 
 def instances(name, bound, count, **edge):
-    # Where constants or a second road are missing, the test is left out.
-    worlds.draw(name, bound, random.Random(0))
+    # Where a second road or constants are missing, the test is left out.
     transcription(name, bound.statement.form if bound is known_bounds()[name] else "printed")
+    worlds.draw(name, bound, random.Random(0))
     return [worlds.pick(bound, world) for world in drawn(name.split(".")[0], **edge)[:count]]
 
 
