@@ -11,7 +11,7 @@ from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.catalogue import known_bounds
-from fedtheory.worst_case.confrontations import Confrontation
+from fedtheory.worst_case._confrontations import Confrontation
 from fedtheory.worst_case.promises import CONFRONTED, confront
 
 HEAD = r"""| Bound | Case | Promise | Worst case | Looseness | $\Delta$ | $\Gamma$ | $G^2$ | $\sigma^2$ |

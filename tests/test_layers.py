@@ -217,7 +217,7 @@ def test_nothing_points_outside_the_project() -> None:
         "from ..exact import skew",
         "def f():\n    from fedtheory.engine.simulation import fedavg",
         "if TYPE_CHECKING:\n    from fedtheory.selection import Full",
-        "import importlib\nimportlib.import_module('fedtheory.engine.rounds')",
+        "import importlib\nimportlib.import_module('fedtheory.engine._rounds')",
     ],
 )
 def test_an_import_from_above_is_seen(statement: str) -> None:

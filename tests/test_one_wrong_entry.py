@@ -25,8 +25,8 @@ TURNS = [[True, False], [False, True]]
 
 def verified(factors: list[int]) -> Any:
     """Multiply constraints |x|^2 <= 3 and -|x|^2 <= 0 by factors, of which one may be negative."""
-    from fedtheory.worst_case.certificates import Multipliers, verify_upper
-    from fedtheory.worst_case.gram import Draft
+    from fedtheory.worst_case._certificates import Multipliers, verify_upper
+    from fedtheory.worst_case._gram import Draft
 
     draft = Draft()
     x = draft.vector()

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from fedtheory.rational.constants import observed_gradient_bound
-from fedtheory.rational.rounds import gap
-from fedtheory.rational.run_draws import Drawn
+from fedtheory.rational._constants import observed_gradient_bound
+from fedtheory.rational._rounds import gap
+from fedtheory.rational._run_draws import Drawn
 from fedtheory.verification.findings import Finding, at_most, worst_of
 
 __all__ = ["expected_gaps", "theorem_constants"]

@@ -3,7 +3,6 @@
 from fedtheory.conformance import aggregation as aggregation
 from fedtheory.conformance import checks as checks
 from fedtheory.conformance import generators as generators
-from fedtheory.conformance import joint_laws as joint_laws
 from fedtheory.conformance import probabilities as probabilities
 from fedtheory.conformance import results as results
 from fedtheory.conformance import shapley as shapley

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support.validate import Array
+from fedtheory.conformance._joint_laws import joint_law
 from fedtheory.conformance._manners import Cases, Subject, cases
 from fedtheory.conformance._patience import Broken
 from fedtheory.conformance._selecting import Case, Draw
-from fedtheory.conformance.joint_laws import joint_law
 from fedtheory.sampling.selections import Selection
 from fedtheory.statistics.evidence import against_equality, against_law, against_mean, mixed, rejects
 from fedtheory.statistics.law import Law

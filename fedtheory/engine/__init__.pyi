@@ -8,7 +8,6 @@ from fedtheory.engine import interruption as interruption
 from fedtheory.engine import local_steps as local_steps
 from fedtheory.engine import play as play
 from fedtheory.engine import reruns as reruns
-from fedtheory.engine import rounds as rounds
 from fedtheory.engine import schedule as schedule
 from fedtheory.engine import simulation as simulation
 from fedtheory.engine import trajectory as trajectory

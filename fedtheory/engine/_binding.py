@@ -10,9 +10,9 @@ from numba.core.errors import NumbaError
 
 from fedtheory._support.compiling import is_compiled, with_checked_bounds
 from fedtheory.engine._plain_rules import bridge, running
+from fedtheory.engine._rounds import run_rounds
 from fedtheory.engine._slots import address_of, signature_of
 from fedtheory.engine.contract import KERNELS, SLOTS, Family, Slots
-from fedtheory.engine.rounds import run_rounds
 from fedtheory.selection.rules import RULES, Rules
 
 __all__ = ["BoundLoop", "bound_loop"]

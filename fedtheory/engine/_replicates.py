@@ -13,8 +13,8 @@ from fedtheory.engine._binding import BoundLoop, bound_loop
 from fedtheory.engine._faults import failures_named, fault
 from fedtheory.engine._fleet import Fleet
 from fedtheory.engine._round_game import METHODS
+from fedtheory.engine._rounds import FAULT, SHORTFALL, STOPPED
 from fedtheory.engine.contract import Family, LocalWork, Plan, Server, Streams, recording, workspace
-from fedtheory.engine.rounds import FAULT, SHORTFALL, STOPPED
 from fedtheory.selection.rules import Rules, Strategy
 
 __all__ = ["Job", "Replicate", "Replicates", "Running", "Template", "advance", "start", "template_of"]

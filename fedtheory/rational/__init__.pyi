@@ -1,23 +1,10 @@
 """What fedtheory.rational offers; written by ``python -m tests.stubs``."""
 
-from fedtheory.rational import alignment as alignment
-from fedtheory.rational import alignment_draws as alignment_draws
 from fedtheory.rational import averaging as averaging
-from fedtheory.rational import constants as constants
 from fedtheory.rational import draws as draws
-from fedtheory.rational import following as following
 from fedtheory.rational import noises as noises
-from fedtheory.rational import norm_draws as norm_draws
-from fedtheory.rational import paths as paths
 from fedtheory.rational import quadratics as quadratics
-from fedtheory.rational import round_draws as round_draws
-from fedtheory.rational import rounds as rounds
-from fedtheory.rational import run_draws as run_draws
-from fedtheory.rational import sampled_rounds as sampled_rounds
-from fedtheory.rational import step_sizes as step_sizes
 from fedtheory.rational import vectors as vectors
-from fedtheory.rational import wells as wells
-from fedtheory.rational import words as words
 from fedtheory.rational.averaging import RationalRun as RationalRun
 from fedtheory.rational.averaging import constant_law as constant_law
 from fedtheory.rational.draws import draw_federation as draw_federation
@@ -28,10 +15,6 @@ from fedtheory.rational.noises import two_point_noise as two_point_noise
 from fedtheory.rational.noises import variance_of as variance_of
 from fedtheory.rational.quadratics import RationalQuadratics as RationalQuadratics
 from fedtheory.rational.quadratics import opposite_clients as opposite_clients
-from fedtheory.rational.rounds import Beginning as Beginning
-from fedtheory.rational.rounds import Run as Run
-from fedtheory.rational.rounds import Snapshot as Snapshot
-from fedtheory.rational.rounds import Team as Team
 from fedtheory.rational.vectors import Vector as Vector
 from fedtheory.rational.vectors import added as added
 from fedtheory.rational.vectors import combination as combination

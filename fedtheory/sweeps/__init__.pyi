@@ -1,29 +1,16 @@
 """What fedtheory.sweeps offers; written by ``python -m tests.stubs``."""
 
-from fedtheory.sweeps import assembly as assembly
 from fedtheory.sweeps import grid as grid
-from fedtheory.sweeps import outcomes as outcomes
 from fedtheory.sweeps import plans as plans
 from fedtheory.sweeps import results as results
 from fedtheory.sweeps import run as run
-from fedtheory.sweeps import work as work
-from fedtheory.sweeps.assembly import FAILED as FAILED
-from fedtheory.sweeps.assembly import assembled as assembled
 from fedtheory.sweeps.grid import Configuration as Configuration
 from fedtheory.sweeps.grid import Grid as Grid
 from fedtheory.sweeps.grid import canonical as canonical
 from fedtheory.sweeps.grid import gridded as gridded
-from fedtheory.sweeps.outcomes import Outcome as Outcome
-from fedtheory.sweeps.outcomes import Variable as Variable
 from fedtheory.sweeps.plans import Plan as Plan
 from fedtheory.sweeps.plans import plan as plan
 from fedtheory.sweeps.results import Failure as Failure
 from fedtheory.sweeps.results import Sweep as Sweep
 from fedtheory.sweeps.results import SweepWarning as SweepWarning
 from fedtheory.sweeps.run import sweep as sweep
-from fedtheory.sweeps.work import FileWork as FileWork
-from fedtheory.sweeps.work import FunctionWork as FunctionWork
-from fedtheory.sweeps.work import StudyWork as StudyWork
-from fedtheory.sweeps.work import Work as Work
-from fedtheory.sweeps.work import read_study as read_study
-from fedtheory.sweeps.work import work_of as work_of

@@ -15,7 +15,7 @@ from typing import Any
 
 from fedtheory._support import validate
 from fedtheory._support.wording import short
-from fedtheory.sweeps.work import Work
+from fedtheory.sweeps._work import Work
 
 __all__ = ["BACKENDS", "Crew", "crew", "known_backend", "number_of_workers", "packed", "pinned"]
 

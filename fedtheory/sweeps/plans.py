@@ -9,10 +9,10 @@ from typing import Any
 from fedtheory._storage.releases import made_by
 from fedtheory._support import validate
 from fedtheory.sweeps._backends import known_backend, number_of_workers
+from fedtheory.sweeps._outcomes import Outcome
 from fedtheory.sweeps._store import Store, inspected
+from fedtheory.sweeps._work import attempt, work_of
 from fedtheory.sweeps.grid import Configuration, gridded
-from fedtheory.sweeps.outcomes import Outcome
-from fedtheory.sweeps.work import attempt, work_of
 
 __all__ = ["Plan", "plan"]
 

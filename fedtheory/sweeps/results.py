@@ -11,9 +11,9 @@ import numpy as np
 from fedtheory._support.validate import choice
 from fedtheory.statistics import student_mean
 from fedtheory.study import Table
-from fedtheory.sweeps.assembly import FAILED, assembled
+from fedtheory.sweeps._assembly import FAILED, assembled
+from fedtheory.sweeps._outcomes import Outcome
 from fedtheory.sweeps.grid import Grid
-from fedtheory.sweeps.outcomes import Outcome
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

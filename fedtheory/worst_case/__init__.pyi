@@ -2,15 +2,10 @@
 
 from fedtheory.worst_case import aligned_selection as aligned_selection
 from fedtheory.worst_case import biased_selection as biased_selection
-from fedtheory.worst_case import certificates as certificates
 from fedtheory.worst_case import checker as checker
-from fedtheory.worst_case import closed_forms as closed_forms
-from fedtheory.worst_case import confrontations as confrontations
 from fedtheory.worst_case import enclosures as enclosures
 from fedtheory.worst_case import floors as floors
 from fedtheory.worst_case import full_or_uniform as full_or_uniform
-from fedtheory.worst_case import function_classes as function_classes
-from fedtheory.worst_case import gram as gram
 from fedtheory.worst_case import instances as instances
 from fedtheory.worst_case import optimal_sampling as optimal_sampling
 from fedtheory.worst_case import problem as problem

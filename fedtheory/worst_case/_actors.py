@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from fedtheory._support import validate
 from fedtheory.worst_case._classes import Condition, FunctionClass, OperatorClass
-from fedtheory.worst_case.function_classes import Point, impose_quadratic
-from fedtheory.worst_case.gram import Draft, Form, Value, Vector, exact
+from fedtheory.worst_case._function_classes import Point, impose_quadratic
+from fedtheory.worst_case._gram import Draft, Form, Value, Vector, exact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

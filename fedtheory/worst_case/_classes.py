@@ -12,8 +12,8 @@ from fractions import Fraction
 from itertools import combinations, permutations
 from typing import NamedTuple
 
-from fedtheory.worst_case.function_classes import Point, interpolation
-from fedtheory.worst_case.gram import Form
+from fedtheory.worst_case._function_classes import Point, interpolation
+from fedtheory.worst_case._gram import Form
 
 __all__ = ["Condition", "FunctionClass", "OperatorClass"]
 

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from fedtheory._support.validate import Array
+from fedtheory.worst_case._certificates import FeasiblePoint, Multipliers, forms_at, value_balance
 from fedtheory.worst_case._double_double import DoubleDouble, Numbers, cholesky, rounded, widened
+from fedtheory.worst_case._gram import Block, Constraint, Program
 from fedtheory.worst_case._interior import Data, State, power_of_two
 from fedtheory.worst_case._rational import Exact, independent, inverse, over_common, solve_exactly
-from fedtheory.worst_case.certificates import FeasiblePoint, Multipliers, forms_at, value_balance
-from fedtheory.worst_case.gram import Block, Constraint, Program
 
 __all__ = ["Coordinates", "first_coordinates"]
 
@@ -239,7 +239,7 @@ def first_coordinates(program: Program) -> Coordinates:
     --------
     Objective ``2 |x|^2`` above the constraint ``|x|^2 <= 3``, which is ``3/4`` in units of 4.
 
-    >>> from fedtheory.worst_case.gram import Draft
+    >>> from fedtheory.worst_case._gram import Draft
     >>> draft = Draft()
     >>> x = draft.vector()
     >>> draft.at_most(x.square, 3)

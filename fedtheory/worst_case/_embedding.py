@@ -6,10 +6,10 @@ import numpy as np
 
 from fedtheory._support.semidefinite import root
 from fedtheory._support.validate import Array
+from fedtheory.worst_case._function_classes import Point
+from fedtheory.worst_case._gram import Vector
 from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case.enclosures import Proof
-from fedtheory.worst_case.function_classes import Point
-from fedtheory.worst_case.gram import Vector
 from fedtheory.worst_case.instances import Interpolant, Parabola
 
 __all__ = ["Embedding", "Places", "completed", "vertices"]

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from fedtheory.worst_case._function_classes import Point, impose_quadratic, interpolation, interpolation_of_copies
+from fedtheory.worst_case._gram import Draft, Program, Value, Vector
 from fedtheory.worst_case._settings import Setting
-from fedtheory.worst_case.function_classes import Point, impose_quadratic, interpolation, interpolation_of_copies
-from fedtheory.worst_case.gram import Draft, Program, Value, Vector
 
 __all__ = [
     "FIRST_NOISE",

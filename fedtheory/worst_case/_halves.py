@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from fedtheory.worst_case._exchangeable import MEAN, Scene, local_steps, origin, start_of_round
+from fedtheory.worst_case._function_classes import Point, interpolation
+from fedtheory.worst_case._gram import Draft, Value, Vector
 from fedtheory.worst_case._settings import Setting
-from fedtheory.worst_case.function_classes import Point, interpolation
-from fedtheory.worst_case.gram import Draft, Value, Vector
 
 __all__ = ["top_clients"]
 

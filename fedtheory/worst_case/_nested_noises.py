@@ -13,8 +13,8 @@ import numpy as np
 
 from fedtheory._support.validate import Array
 from fedtheory.worst_case._embedding import Embedding, Places
-from fedtheory.worst_case.function_classes import Point
-from fedtheory.worst_case.gram import Vector
+from fedtheory.worst_case._function_classes import Point
+from fedtheory.worst_case._gram import Vector
 from fedtheory.worst_case.instances import Interpolant
 
 __all__ = ["Noises"]

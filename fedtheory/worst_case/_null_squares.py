@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from fedtheory.worst_case.gram import Basis, Constraint, Form, Program, Value, Vector
+from fedtheory.worst_case._gram import Basis, Constraint, Form, Program, Value, Vector
 
 __all__ = ["Direction", "null_squares", "without"]
 

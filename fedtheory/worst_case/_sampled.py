@@ -11,9 +11,9 @@ from functools import reduce
 from operator import add
 
 from fedtheory.worst_case._exchangeable import Scene, origin, start_of_round
+from fedtheory.worst_case._function_classes import Point, interpolation
+from fedtheory.worst_case._gram import Draft, Form, Value, Vector
 from fedtheory.worst_case._settings import Setting
-from fedtheory.worst_case.function_classes import Point, interpolation
-from fedtheory.worst_case.gram import Draft, Form, Value, Vector
 
 __all__ = ["sampled_step"]
 

@@ -3,9 +3,9 @@
 from fractions import Fraction
 
 from fedtheory.worst_case._exchangeable import Scene, local_steps, origin
+from fedtheory.worst_case._function_classes import Point, interpolation
+from fedtheory.worst_case._gram import Draft, Form, Value
 from fedtheory.worst_case._settings import Setting
-from fedtheory.worst_case.function_classes import Point, interpolation
-from fedtheory.worst_case.gram import Draft, Form, Value
 
 __all__ = ["largest_gradient", "largest_loss_removed"]
 

@@ -10,9 +10,9 @@ from functools import reduce
 from operator import add
 
 from fedtheory.worst_case._exchangeable import MEAN, Scene, local_steps, origin, start_of_round
+from fedtheory.worst_case._function_classes import Point, interpolation
+from fedtheory.worst_case._gram import Draft, Form, Value
 from fedtheory.worst_case._settings import Setting
-from fedtheory.worst_case.function_classes import Point, interpolation
-from fedtheory.worst_case.gram import Draft, Form, Value
 
 __all__ = ["averaged_gap"]
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from fedtheory.worst_case._actors import Function
+from fedtheory.worst_case._gram import Form, Vector
 from fedtheory.worst_case._null_squares import Direction
-from fedtheory.worst_case.gram import Form, Vector
 
 __all__ = ["tilts"]
 

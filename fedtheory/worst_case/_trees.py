@@ -9,9 +9,9 @@ from operator import add
 from typing import NamedTuple
 
 from fedtheory.worst_case._exchangeable import Scene, local_steps, origin, start_of_round
+from fedtheory.worst_case._function_classes import Point, impose_quadratic, interpolation
+from fedtheory.worst_case._gram import Draft, Form, Value, Vector
 from fedtheory.worst_case._settings import Setting
-from fedtheory.worst_case.function_classes import Point, impose_quadratic, interpolation
-from fedtheory.worst_case.gram import Draft, Form, Value, Vector
 
 __all__ = ["Branch", "Ranking", "independent_draws", "largest_block", "ranked_subsets", "tree", "uniform_subsets"]
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.theorem.paper import Bound
+from fedtheory.worst_case._confrontations import Confrontation, Way, worst_scene
 from fedtheory.worst_case._exchangeable import drifting_round
 from fedtheory.worst_case._settings import setting
 from fedtheory.worst_case._single_functions import largest_gradient, largest_loss_removed
 from fedtheory.worst_case._skewed_averages import averaged_gap
 from fedtheory.worst_case._skewed_rounds import skews
-from fedtheory.worst_case.confrontations import Confrontation, Way, worst_scene
 from fedtheory.worst_case.skewed_selection import skew_class, skew_class_horizon
 
 __all__ = ["WAYS", "WITHOUT_G2", "gradient_norm"]

@@ -6,9 +6,9 @@ from typing import Any
 
 from fedtheory.bounds import fedalign as align
 from fedtheory.theorem.paper import Bound
+from fedtheory.worst_case._confrontations import Confrontation, Way
 from fedtheory.worst_case._ways_of_biased_selection import gradient_norm
 from fedtheory.worst_case.aligned_selection import fedalign
-from fedtheory.worst_case.confrontations import Confrontation, Way
 
 __all__ = ["WAYS"]
 

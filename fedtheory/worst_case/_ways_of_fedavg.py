@@ -5,8 +5,8 @@ from typing import Any
 
 from fedtheory.bounds import fedavg as li
 from fedtheory.theorem.paper import Bound
+from fedtheory.worst_case._confrontations import Confrontation, Way
 from fedtheory.worst_case._ways_of_biased_selection import WITHOUT_G2
-from fedtheory.worst_case.confrontations import Confrontation, Way
 from fedtheory.worst_case.full_or_uniform import fedavg
 
 __all__ = ["WAYS"]

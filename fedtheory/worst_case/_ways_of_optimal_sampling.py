@@ -6,10 +6,10 @@ from typing import Any
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.theorem.paper import Bound
+from fedtheory.worst_case._confrontations import Confrontation, Way, worst_scene
 from fedtheory.worst_case._exchangeable import accelerated_round
 from fedtheory.worst_case._sampled import sampled_step
 from fedtheory.worst_case._settings import setting
-from fedtheory.worst_case.confrontations import Confrontation, Way, worst_scene
 from fedtheory.worst_case.full_or_uniform import fedavg
 
 __all__ = ["WAYS"]

@@ -14,9 +14,9 @@ from fedtheory.errors import AssumptionViolated
 from fedtheory.worst_case._aligned import CELLS, aligned_round
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._exchangeable import Scene
+from fedtheory.worst_case._gram import Program
 from fedtheory.worst_case._settings import Setting, check_block, rational, setting
 from fedtheory.worst_case.enclosures import Proof, prove
-from fedtheory.worst_case.gram import Program
 from fedtheory.worst_case.instances import ClientFunction, History, Instance, Outcome
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 

@@ -13,12 +13,12 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.worst_case._embedding import Embedding, Places, vertices
 from fedtheory.worst_case._exchangeable import Scene
+from fedtheory.worst_case._function_classes import Point
+from fedtheory.worst_case._gram import Program
 from fedtheory.worst_case._halves import top_clients
 from fedtheory.worst_case._settings import Setting, check_block, setting
 from fedtheory.worst_case._trees import Ranking, largest_block, ranked_subsets, tree
 from fedtheory.worst_case.enclosures import Proof, prove
-from fedtheory.worst_case.function_classes import Point
-from fedtheory.worst_case.gram import Program
 from fedtheory.worst_case.instances import History, Instance, Outcome
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 

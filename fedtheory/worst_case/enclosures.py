@@ -9,10 +9,7 @@ from fractions import Fraction
 from typing import final
 
 from fedtheory.errors import OracleError
-from fedtheory.worst_case._coordinates import Coordinates, first_coordinates
-from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
-from fedtheory.worst_case._null_squares import null_squares, without
-from fedtheory.worst_case.certificates import (
+from fedtheory.worst_case._certificates import (
     FeasiblePoint,
     Multipliers,
     verify_direction,
@@ -20,7 +17,10 @@ from fedtheory.worst_case.certificates import (
     verify_lower,
     verify_upper,
 )
-from fedtheory.worst_case.gram import Form, Program, Vector
+from fedtheory.worst_case._coordinates import Coordinates, first_coordinates
+from fedtheory.worst_case._gram import Form, Program, Vector
+from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
+from fedtheory.worst_case._null_squares import null_squares, without
 
 __all__ = ["NARROW", "Proof"]
 
@@ -127,7 +127,7 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
     --------
     The largest ``2 |x|^2`` where ``|x|^2 <= 3``, and where it is at most -1.
 
-    >>> from fedtheory.worst_case.gram import Draft
+    >>> from fedtheory.worst_case._gram import Draft
     >>> def largest(bound):
     ...     draft = Draft()
     ...     x = draft.vector()

@@ -14,10 +14,10 @@ from fedtheory._support import validate
 from fedtheory._support.wording import shown
 from fedtheory.worst_case._actors import Clients, Function, Operator, positive_number
 from fedtheory.worst_case._classes import FunctionClass, OperatorClass
+from fedtheory.worst_case._gram import Draft, Form, Program, Value, Vector, exact, one_owner
 from fedtheory.worst_case._null_squares import without
 from fedtheory.worst_case._tilts import tilts
 from fedtheory.worst_case.enclosures import NARROW, prove
-from fedtheory.worst_case.gram import Draft, Form, Program, Value, Vector, exact, one_owner
 from fedtheory.worst_case.solution import Solution, solved
 
 __all__ = ["Problem"]

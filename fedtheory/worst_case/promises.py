@@ -11,7 +11,7 @@ from fedtheory.worst_case import (
     _ways_of_fedavg,
     _ways_of_optimal_sampling,
 )
-from fedtheory.worst_case.confrontations import Charge, Confrontation, Way
+from fedtheory.worst_case._confrontations import Charge, Confrontation, Way
 
 __all__ = ["CONFRONTED", "compared", "confront"]
 

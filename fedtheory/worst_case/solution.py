@@ -15,9 +15,9 @@ import numpy as np
 from fedtheory._storage.files import place
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.worst_case.certificates import FeasiblePoint
+from fedtheory.worst_case._certificates import FeasiblePoint
+from fedtheory.worst_case._gram import Program, Vector
 from fedtheory.worst_case.enclosures import Proof
-from fedtheory.worst_case.gram import Program, Vector
 
 __all__ = ["Solution"]
 

@@ -10,10 +10,10 @@ from functools import partial
 from typing import NamedTuple, final
 
 from fedtheory.errors import AssumptionViolated, OracleError
+from fedtheory.worst_case._certificates import Multipliers
+from fedtheory.worst_case._gram import Program
 from fedtheory.worst_case._settings import Setting
-from fedtheory.worst_case.certificates import Multipliers
 from fedtheory.worst_case.enclosures import Proof
-from fedtheory.worst_case.gram import Program
 from fedtheory.worst_case.instances import Instance
 
 __all__ = ["Lemma", "ProgramSize", "WorstCase"]
@@ -213,7 +213,7 @@ def worst_of(proofs: Sequence[Proof], given: Setting, error: str, attain: Callab
     >>> from fractions import Fraction as Q
     >>> from fedtheory.worst_case._settings import Setting
     >>> from fedtheory.worst_case.enclosures import prove
-    >>> from fedtheory.worst_case.gram import Draft
+    >>> from fedtheory.worst_case._gram import Draft
     >>> draft = Draft()
     >>> x = draft.vector()
     >>> draft.at_most(x.square, 3, "distance2")
@@ -266,7 +266,7 @@ def enclosed(proofs: Sequence[Proof]) -> tuple[Fraction, Fraction]:
     The largest ``2 |x|^2`` where ``|x|^2 <= 3``.
 
     >>> from fedtheory.worst_case.enclosures import prove
-    >>> from fedtheory.worst_case.gram import Draft
+    >>> from fedtheory.worst_case._gram import Draft
     >>> draft = Draft()
     >>> x = draft.vector()
     >>> draft.at_most(x.square, 3)
@@ -319,7 +319,7 @@ def lemma_of(proofs: Sequence[Proof], given: Setting, error: str) -> Lemma:
     >>> from fractions import Fraction as Q
     >>> from fedtheory.worst_case._settings import Setting
     >>> from fedtheory.worst_case.enclosures import prove
-    >>> from fedtheory.worst_case.gram import Draft
+    >>> from fedtheory.worst_case._gram import Draft
     >>> draft = Draft()
     >>> x = draft.vector()
     >>> draft.at_most(x.square, 3, "distance2")

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.claims.power_of_choice import weighted
+from fedtheory.rational._rounds import gap
+from fedtheory.rational._run_draws import draw_run
 from fedtheory.rational.quadratics import opposite_clients
-from fedtheory.rational.rounds import gap
-from fedtheory.rational.run_draws import draw_run
 from fedtheory.verification.catalogue import known_claims, known_tapes, select_claims
 from fedtheory.verification.claims import REFUTED, Claim
 from fedtheory.verification.examination import Trials, examine, tried

@@ -8,11 +8,11 @@ import pytest
 
 from fedtheory.bounds import fedalign as fa
 from fedtheory.claims.fedalign import lemmas, theorems
-from fedtheory.rational import alignment
-from fedtheory.rational.alignment import AlignedRun, two_parabolas
-from fedtheory.rational.alignment_draws import DrawnAlignment, draw_alignment
-from fedtheory.rational.rounds import gap
-from fedtheory.rational.step_sizes import short_steps
+from fedtheory.rational import _alignment as alignment
+from fedtheory.rational._alignment import AlignedRun, two_parabolas
+from fedtheory.rational._alignment_draws import DrawnAlignment, draw_alignment
+from fedtheory.rational._rounds import gap
+from fedtheory.rational._step_sizes import short_steps
 from fedtheory.rational.vectors import vector
 from fedtheory.sampling import selections
 from fedtheory.verification.catalogue import known_claims

@@ -13,9 +13,9 @@ from fedtheory.bounds import fedavg
 from fedtheory.claims.fedalign import induction, lemmas, steps
 from fedtheory.claims.fedalign._states import State
 from fedtheory.claims.fedalign.misprints import noisy_pair
-from fedtheory.rational.alignment import AlignedRun
+from fedtheory.rational._alignment import AlignedRun
+from fedtheory.rational._rounds import Snapshot
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
-from fedtheory.rational.rounds import Snapshot
 from fedtheory.rational.vectors import vector
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.examination import examine

@@ -11,11 +11,11 @@ import pytest
 from fedtheory.bounds import fedavg
 from fedtheory.claims.fedavg import lemmas, without_gradient_bounds
 from fedtheory.claims.fedavg._checks import own_constants, own_steps
+from fedtheory.rational._rounds import gap
+from fedtheory.rational._run_draws import Drawn
 from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import opposite_clients
-from fedtheory.rational.rounds import gap
-from fedtheory.rational.run_draws import Drawn
 from fedtheory.rational.vectors import vector
 from fedtheory.sampling.selections import uniform_subsets, with_replacement
 from fedtheory.verification.findings import Finding, at_most

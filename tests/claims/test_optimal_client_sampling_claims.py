@@ -10,7 +10,7 @@ import pytest
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims.optimal_client_sampling import dsgd, fedavg, improvement_factors, lemma1, probabilities
 from fedtheory.claims.optimal_client_sampling._checks import landing, standing
-from fedtheory.rational.sampled_rounds import optimal_law
+from fedtheory.rational._sampled_rounds import optimal_law
 from fedtheory.rational.vectors import norm2
 from fedtheory.sampling import approximate_probabilities, optimal_probabilities, rational_probabilities, variance
 from fedtheory.verification.catalogue import select_claims

@@ -12,11 +12,11 @@ import pytest
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims.fedavg import lemmas as fedavg_lemmas
 from fedtheory.claims.optimal_client_sampling import appendix, assumptions, extremes, lemma1, many_rounds, means
-from fedtheory.rational import round_draws
+from fedtheory.rational import _round_draws as round_draws
+from fedtheory.rational._sampled_rounds import SampledRound, uniform_law
+from fedtheory.rational._wells import PhiClients
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
-from fedtheory.rational.sampled_rounds import SampledRound, uniform_law
 from fedtheory.rational.vectors import vector
-from fedtheory.rational.wells import PhiClients
 from fedtheory.sampling.selections import with_replacement
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.findings import equal_to

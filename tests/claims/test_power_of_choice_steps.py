@@ -21,7 +21,7 @@ from fedtheory.claims.power_of_choice._recursion import Recursion
 from fedtheory.claims.power_of_choice._standings import Standing
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.rational.step_sizes import short_steps
+from fedtheory.rational._step_sizes import short_steps
 from fedtheory.rational.vectors import vector
 from fedtheory.selection.availability import AlternatingGroups
 from fedtheory.selection.available import Available

@@ -10,7 +10,7 @@ from fedtheory.claims import _confronted
 from fedtheory.claims.optimal_client_sampling import worst_cases
 from fedtheory.claims.power_of_choice import theorems, weighted, whole_rounds
 from fedtheory.errors import OracleError
-from fedtheory.rational.constants import Skews
+from fedtheory.rational._constants import Skews
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.instances import replay

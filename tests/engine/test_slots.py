@@ -12,8 +12,8 @@ import fedtheory as ft
 from fedtheory._support.compiling import compiled, is_compiled
 from fedtheory.engine._binding import bound_loop
 from fedtheory.engine._kernels_quadratic import quadratic_family
+from fedtheory.engine._rounds import run_rounds
 from fedtheory.engine.contract import LocalWork
-from fedtheory.engine.rounds import run_rounds
 from fedtheory.selection.rules import Rules
 
 PLAIN = LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=False)

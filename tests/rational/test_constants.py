@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.exact.selection_skews import selection_skew
+from fedtheory.rational._constants import observed_gradient_bound, observed_skews, skew
+from fedtheory.rational._run_draws import draw_run
 from fedtheory.rational.averaging import RationalRun, constant_law
-from fedtheory.rational.constants import observed_gradient_bound, observed_skews, skew
 from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import opposite_clients
-from fedtheory.rational.run_draws import draw_run
 from fedtheory.rational.vectors import vector
 from fedtheory.sampling.selections import power_of_choice, with_replacement
 from fedtheory.selection.power_of_choice import PowerOfChoice

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.rational.alignment_draws import draw_alignment
+from fedtheory.rational._alignment_draws import draw_alignment
+from fedtheory.rational._norm_draws import draw_budget, draw_law, draw_norms, draw_updates
+from fedtheory.rational._round_draws import draw_phi_round, draw_quadratic_round
+from fedtheory.rational._run_draws import draw_run
 from fedtheory.rational.draws import draw_federation, draw_noise, draw_phi
-from fedtheory.rational.norm_draws import draw_budget, draw_law, draw_norms, draw_updates
-from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
-from fedtheory.rational.run_draws import draw_run
 from fedtheory.rational.vectors import inner
 
 DRAWS = 200

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.rational.paths import first_round
-from fedtheory.rational.run_draws import draw_run
+from fedtheory.rational._paths import first_round
+from fedtheory.rational._run_draws import draw_run
 from fedtheory.rational.vectors import difference, scaled
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fedtheory.rational._step_sizes import decaying, delayed, fixed_step, short_steps, weighted_steps
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.step_sizes import decaying, delayed, fixed_step, short_steps, weighted_steps
 from fedtheory.rational.vectors import vector
 
 # mu = 1/2, L = 3

@@ -5,8 +5,8 @@ from fractions import Fraction as Q
 
 import pytest
 
+from fedtheory.rational._wells import PhiClients
 from fedtheory.rational.vectors import vector
-from fedtheory.rational.wells import PhiClients
 
 TILTED = PhiClients(vector(3, 3), vector(2, 2), vector("1/2", "-1/4"), vector("1/3", "2/3"))
 MOVED = PhiClients(vector(3, 2), vector(2, -1), vector(0, 0), vector("1/3", "2/3"))

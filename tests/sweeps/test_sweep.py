@@ -13,12 +13,12 @@ import fedtheory as ft
 from fedtheory._storage.releases import made_by
 from fedtheory.statistics import student_mean
 from fedtheory.sweeps import run as running
+from fedtheory.sweeps._outcomes import Outcome, Variable, variables_of
 from fedtheory.sweeps._store import part_bytes, part_content
+from fedtheory.sweeps._work import FunctionWork, attempt, work_of
 from fedtheory.sweeps.grid import gridded
-from fedtheory.sweeps.outcomes import Outcome, Variable, variables_of
 from fedtheory.sweeps.plans import plan
 from fedtheory.sweeps.results import SweepWarning
-from fedtheory.sweeps.work import FunctionWork, attempt, work_of
 from tests.sweeps import toy
 
 GRID = {"d": [1, 5], "tau": [1, 2, 3]}

@@ -9,16 +9,17 @@ import pytest
 from fedtheory.bounds import fedavg as li
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.errors import OracleError
-from fedtheory.worst_case import _exchangeable, closed_forms
-from fedtheory.worst_case._exchangeable import MEAN
-from fedtheory.worst_case.closed_forms import (
+from fedtheory.worst_case import _closed_forms as closed_forms
+from fedtheory.worst_case import _exchangeable
+from fedtheory.worst_case._closed_forms import (
     prove_gap_after_step,
     prove_one_round,
     prove_sampled_step,
     prove_skewed_round,
 )
+from fedtheory.worst_case._exchangeable import MEAN
+from fedtheory.worst_case._gram import Draft
 from fedtheory.worst_case.full_or_uniform import fedavg
-from fedtheory.worst_case.gram import Draft
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": Q(1), "distance2": Q(1), "objective_gap": Q(1, 2)}
 ETA = Q(1, 4)

@@ -13,9 +13,11 @@ import pytest
 from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.errors import OracleError
-from fedtheory.worst_case import _ways_of_fedalign, confrontations, skewed_selection
+from fedtheory.worst_case import _confrontations as confrontations
+from fedtheory.worst_case import _ways_of_fedalign, skewed_selection
 from fedtheory.worst_case._embedding import vertices
 from fedtheory.worst_case._exchangeable import Scene
+from fedtheory.worst_case._gram import Draft, Value
 from fedtheory.worst_case._rational import solve_exactly
 from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case._skewed_rounds import _turned
@@ -23,7 +25,6 @@ from fedtheory.worst_case.aligned_selection import _align
 from fedtheory.worst_case.biased_selection import _Choice, _largest
 from fedtheory.worst_case.floors import error_floor
 from fedtheory.worst_case.full_or_uniform import fedavg
-from fedtheory.worst_case.gram import Draft, Value
 from fedtheory.worst_case.instances import Interpolant, Parabola, _on_simplex
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
 from fedtheory.worst_case.promises import _charges, compared

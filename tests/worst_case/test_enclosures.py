@@ -12,7 +12,7 @@ import pytest
 
 from fedtheory.errors import OracleError
 from fedtheory.worst_case import enclosures
-from fedtheory.worst_case.certificates import (
+from fedtheory.worst_case._certificates import (
     FeasiblePoint,
     Multipliers,
     verify_direction,
@@ -20,8 +20,8 @@ from fedtheory.worst_case.certificates import (
     verify_lower,
     verify_upper,
 )
-from fedtheory.worst_case.function_classes import Point, interpolation
-from fedtheory.worst_case.gram import Constraint, Draft, Form, Program, Value, Vector
+from fedtheory.worst_case._function_classes import Point, interpolation
+from fedtheory.worst_case._gram import Constraint, Draft, Form, Program, Value, Vector
 from fedtheory.worst_case.worst_cases import enclosed
 
 
@@ -270,7 +270,7 @@ def test_the_first_proof_of_a_process_has_one_thread_for_linear_algebra_too() ->
 import sys
 from threadpoolctl import threadpool_info
 from fedtheory.worst_case import enclosures
-from fedtheory.worst_case.gram import Draft
+from fedtheory.worst_case._gram import Draft
 
 def threads(*_):
     import scipy.linalg

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from fedtheory.worst_case import skewed_selection
+from fedtheory.worst_case._function_classes import Point, interpolation
+from fedtheory.worst_case._gram import Draft, Program, Value, Vector
 from fedtheory.worst_case._settings import setting
 from fedtheory.worst_case._skewed_averages import averaged_gap
 from fedtheory.worst_case.aligned_selection import fedalign
@@ -18,8 +20,6 @@ from fedtheory.worst_case.biased_selection import power_of_choice
 from fedtheory.worst_case.enclosures import NARROW, prove
 from fedtheory.worst_case.floors import error_floor
 from fedtheory.worst_case.full_or_uniform import fedavg
-from fedtheory.worst_case.function_classes import Point, interpolation
-from fedtheory.worst_case.gram import Draft, Program, Value, Vector
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
 from fedtheory.worst_case.skewed_selection import skew_class, skew_class_horizon
 from fedtheory.worst_case.worst_cases import WorstCase, enclosed

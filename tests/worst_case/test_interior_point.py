@@ -5,12 +5,12 @@ from fractions import Fraction as Q
 import numpy as np
 import pytest
 
+from fedtheory.worst_case._certificates import verify_lower
 from fedtheory.worst_case._coordinates import first_coordinates
 from fedtheory.worst_case._double_double import cholesky, rounded
+from fedtheory.worst_case._function_classes import Point, impose_quadratic, interpolation
+from fedtheory.worst_case._gram import Draft, Program, Value, Vector
 from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
-from fedtheory.worst_case.certificates import verify_lower
-from fedtheory.worst_case.function_classes import Point, impose_quadratic, interpolation
-from fedtheory.worst_case.gram import Draft, Program, Value, Vector
 
 
 def drifting() -> Program:

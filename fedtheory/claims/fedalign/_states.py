@@ -7,12 +7,12 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from fedtheory.rational.alignment_draws import draw_alignment
+from fedtheory.rational._alignment_draws import draw_alignment
+from fedtheory.rational._rounds import Snapshot
+from fedtheory.rational._words import in_words
 from fedtheory.rational.draws import draw_model, pick, whole
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.rounds import Snapshot
 from fedtheory.rational.vectors import Vector, added, combination, difference, norm2, scaled
-from fedtheory.rational.words import in_words
 
 __all__ = ["GROUPS", "Group", "State", "draw_state"]
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.rational.alignment import AlignedRun
-from fedtheory.rational.alignment_draws import draw_alignment
+from fedtheory.rational._alignment import AlignedRun
+from fedtheory.rational._alignment_draws import draw_alignment
+from fedtheory.rational._rounds import gap
+from fedtheory.rational._step_sizes import delay
+from fedtheory.rational._words import in_words
 from fedtheory.rational.draws import pick, whole
 from fedtheory.rational.noises import no_noise
-from fedtheory.rational.rounds import gap
-from fedtheory.rational.step_sizes import delay
 from fedtheory.rational.vectors import combination
-from fedtheory.rational.words import in_words
 from fedtheory.selection.matched_losses import matches
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

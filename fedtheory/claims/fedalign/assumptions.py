@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
+from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, difference, inner, norm2, vector
-from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, worst_of

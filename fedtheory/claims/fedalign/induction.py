@@ -7,12 +7,12 @@ import numpy as np
 
 from fedtheory.bounds import fedalign as fa
 from fedtheory.bounds import fedavg
-from fedtheory.rational.alignment import two_parabolas
-from fedtheory.rational.alignment_draws import draw_alignment
+from fedtheory.rational._alignment import two_parabolas
+from fedtheory.rational._alignment_draws import draw_alignment
+from fedtheory.rational._rounds import distance2, gap
+from fedtheory.rational._words import in_words
 from fedtheory.rational.draws import pick, whole
-from fedtheory.rational.rounds import distance2, gap
 from fedtheory.rational.vectors import vector
-from fedtheory.rational.words import in_words
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of

@@ -5,13 +5,13 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.rational.alignment import AlignedRun, drawn_averages, two_parabolas
-from fedtheory.rational.alignment_draws import draw_alignment
-from fedtheory.rational.constants import active_gradient_bound, client_gradient_bound
+from fedtheory.rational._alignment import AlignedRun, drawn_averages, two_parabolas
+from fedtheory.rational._alignment_draws import draw_alignment
+from fedtheory.rational._constants import active_gradient_bound, client_gradient_bound
+from fedtheory.rational._rounds import Snapshot, distance2, elapsed
+from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model
-from fedtheory.rational.rounds import Snapshot, distance2, elapsed
 from fedtheory.rational.vectors import combination, difference, norm2, vector
-from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of

@@ -6,9 +6,9 @@ import numpy as np
 
 from fedtheory.bounds import fedalign as fa
 from fedtheory.claims.fedalign._states import State
-from fedtheory.rational.alignment import AlignedRun, two_parabolas
+from fedtheory.rational._alignment import AlignedRun, two_parabolas
+from fedtheory.rational._rounds import Snapshot
 from fedtheory.rational.noises import two_point_noise
-from fedtheory.rational.rounds import Snapshot
 from fedtheory.rational.vectors import difference, norm2, scaled, vector
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

@@ -8,9 +8,9 @@ import numpy as np
 
 from fedtheory.bounds import fedalign as fa
 from fedtheory.claims.fedalign._states import GROUPS, Group, State, draw_state
-from fedtheory.rational.alignment_draws import draw_alignment
-from fedtheory.rational.rounds import Snapshot, distance2
-from fedtheory.rational.step_sizes import short_steps
+from fedtheory.rational._alignment_draws import draw_alignment
+from fedtheory.rational._rounds import Snapshot, distance2
+from fedtheory.rational._step_sizes import short_steps
 from fedtheory.rational.vectors import combination, difference, inner, norm2, scaled
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

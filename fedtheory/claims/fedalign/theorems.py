@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.rational.alignment import AlignedRun, two_parabolas
-from fedtheory.rational.alignment_draws import DrawnAlignment, draw_alignment
-from fedtheory.rational.constants import active_gradient_bound, client_gradient_bound, initial_distance2
-from fedtheory.rational.rounds import distance2, elapsed, gap
-from fedtheory.rational.step_sizes import Delay, delay, delayed, short_steps
+from fedtheory.rational._alignment import AlignedRun, two_parabolas
+from fedtheory.rational._alignment_draws import DrawnAlignment, draw_alignment
+from fedtheory.rational._constants import active_gradient_bound, client_gradient_bound, initial_distance2
+from fedtheory.rational._rounds import distance2, elapsed, gap
+from fedtheory.rational._step_sizes import Delay, delay, delayed, short_steps
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, worst_of

@@ -5,12 +5,12 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.claims._checks import theorem_constants
-from fedtheory.rational.constants import initial_distance2
+from fedtheory.rational._constants import initial_distance2
+from fedtheory.rational._run_draws import Drawn
+from fedtheory.rational._step_sizes import delayed
+from fedtheory.rational._words import federation_in_words
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.run_draws import Drawn
-from fedtheory.rational.step_sizes import delayed
 from fedtheory.rational.vectors import norm2
-from fedtheory.rational.words import federation_in_words
 
 __all__ = ["balanced", "own_constants", "own_steps"]
 

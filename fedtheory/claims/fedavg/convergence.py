@@ -4,9 +4,9 @@ import numpy as np
 
 from fedtheory.bounds import fedavg, power_of_choice
 from fedtheory.claims._checks import expected_gaps, theorem_constants
-from fedtheory.rational.constants import initial_distance2, skew
-from fedtheory.rational.run_draws import draw_run
-from fedtheory.rational.step_sizes import decaying
+from fedtheory.rational._constants import initial_distance2, skew
+from fedtheory.rational._run_draws import draw_run
+from fedtheory.rational._step_sizes import decaying
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, equal_to, not_applicable, worst_of

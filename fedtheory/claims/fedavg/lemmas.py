@@ -7,13 +7,13 @@ import numpy as np
 
 from fedtheory.bounds import fedavg
 from fedtheory.claims.fedavg._checks import balanced, own_constants, own_steps
+from fedtheory.rational._rounds import distance2
+from fedtheory.rational._run_draws import draw_run
+from fedtheory.rational._step_sizes import delayed
+from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, whole
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.rounds import distance2
-from fedtheory.rational.run_draws import draw_run
-from fedtheory.rational.step_sizes import delayed
 from fedtheory.rational.vectors import Vector, combination, difference, norm2
-from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.sampling.selections import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement

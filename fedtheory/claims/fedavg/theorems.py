@@ -7,7 +7,7 @@ import numpy as np
 from fedtheory.bounds import fedavg
 from fedtheory.claims._checks import expected_gaps
 from fedtheory.claims.fedavg._checks import own_constants, own_steps
-from fedtheory.rational.run_draws import draw_run
+from fedtheory.rational._run_draws import draw_run
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedavg as li
+from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, pick, whole
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, combination, difference, norm2
-from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.theorem.paper import Bound, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to
-from fedtheory.worst_case.closed_forms import prove_gap_after_step, prove_one_round, prove_sampled_step
+from fedtheory.worst_case._closed_forms import prove_gap_after_step, prove_one_round, prove_sampled_step
 from fedtheory.worst_case.full_or_uniform import fedavg
 
 _MANY = (20, 1000)

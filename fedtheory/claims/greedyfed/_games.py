@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fedtheory.rational._words import in_words
 from fedtheory.rational.draws import draw_model, whole
 from fedtheory.rational.vectors import Vector, combination, difference
-from fedtheory.rational.words import in_words
 from fedtheory.theorem.paper import Paper
 from fedtheory.theorem.symbols import SYMBOLS, Symbol
 

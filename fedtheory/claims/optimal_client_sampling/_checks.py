@@ -3,8 +3,8 @@
 from fractions import Fraction
 from typing import Any
 
+from fedtheory.rational._sampled_rounds import SampledRound
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.sampled_rounds import SampledRound
 from fedtheory.rational.vectors import Vector, combination, difference, norm2
 
 __all__ = ["landing", "squared_weight", "standing"]

@@ -7,8 +7,8 @@ import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER, fedavg_strongly_convex
 from fedtheory.claims.optimal_client_sampling._checks import landing, standing
-from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
-from fedtheory.rational.sampled_rounds import SampledRound
+from fedtheory.rational._round_draws import draw_phi_round, draw_quadratic_round
+from fedtheory.rational._sampled_rounds import SampledRound
 from fedtheory.rational.vectors import combination, norm2
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER
+from fedtheory.rational._round_draws import draw_phi_round, draw_quadratic_round
+from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, draw_phi, pick, whole
-from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
 from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2
-from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of

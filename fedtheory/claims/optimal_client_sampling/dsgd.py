@@ -8,10 +8,10 @@ import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims.optimal_client_sampling._checks import landing, squared_weight, standing
+from fedtheory.rational._round_draws import draw_phi_round, draw_quadratic_round
+from fedtheory.rational._sampled_rounds import SampledRound, everybody, optimal_law
 from fedtheory.rational.draws import draw_model, whole
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
-from fedtheory.rational.sampled_rounds import SampledRound, everybody, optimal_law
 from fedtheory.rational.vectors import combination, difference, inner, norm2, vector
 from fedtheory.statistics.law import Law
 from fedtheory.verification.claims import claim

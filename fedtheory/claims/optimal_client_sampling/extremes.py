@@ -11,9 +11,9 @@ import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims.optimal_client_sampling._checks import standing
+from fedtheory.rational._round_draws import draw_phi_round, draw_quadratic_round
+from fedtheory.rational._sampled_rounds import LocalPath, SampledRound, inverse_estimate, uniform_law
 from fedtheory.rational.draws import draw_shares, whole
-from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
-from fedtheory.rational.sampled_rounds import LocalPath, SampledRound, inverse_estimate, uniform_law
 from fedtheory.rational.vectors import Vector, combination, difference, norm2, scaled
 from fedtheory.sampling.selections import independent
 from fedtheory.statistics.law import Law

@@ -7,9 +7,9 @@ import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims.optimal_client_sampling._checks import landing, squared_weight, standing
+from fedtheory.rational._round_draws import draw_phi_round, draw_quadratic_round
+from fedtheory.rational._sampled_rounds import SampledRound, everybody
 from fedtheory.rational.draws import whole
-from fedtheory.rational.round_draws import draw_phi_round, draw_quadratic_round
-from fedtheory.rational.sampled_rounds import SampledRound, everybody
 from fedtheory.rational.vectors import combination, difference, inner, norm2, vector
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER
+from fedtheory.rational._norm_draws import draw_budget, draw_norms, norms_in_words
 from fedtheory.rational.draws import whole
-from fedtheory.rational.norm_draws import draw_budget, draw_norms, norms_in_words
 from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.approximate import approximation_path
 from fedtheory.sampling.improvement_factors import relative_improvement_factor

@@ -9,11 +9,11 @@ import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims.optimal_client_sampling._checks import landing
+from fedtheory.rational._sampled_rounds import SampledRound, everybody, optimal_law
+from fedtheory.rational._wells import PhiClients
 from fedtheory.rational.draws import draw_model, draw_shares, pick, whole
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.sampled_rounds import SampledRound, everybody, optimal_law
 from fedtheory.rational.vectors import combination, difference, norm2, vector
-from fedtheory.rational.wells import PhiClients
 from fedtheory.statistics.law import Law
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, worst_of

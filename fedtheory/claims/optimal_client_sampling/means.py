@@ -6,8 +6,8 @@ import numpy as np
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.claims.optimal_client_sampling._checks import landing
+from fedtheory.rational._sampled_rounds import SampledRound, optimal_law, uniform_law
 from fedtheory.rational.quadratics import opposite_clients
-from fedtheory.rational.sampled_rounds import SampledRound, optimal_law, uniform_law
 from fedtheory.rational.vectors import Vector, vector
 from fedtheory.sampling.variances import variance
 from fedtheory.statistics.law import Law

@@ -9,8 +9,8 @@ import numpy as np
 
 from fedtheory.bounds.optimal_client_sampling import PAPER
 from fedtheory.errors import OracleError
+from fedtheory.rational._norm_draws import as_floats, draw_budget, draw_norms, norms_in_words
 from fedtheory.rational.draws import whole
-from fedtheory.rational.norm_draws import as_floats, draw_budget, draw_norms, norms_in_words
 from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.certificates import certificate
 from fedtheory.sampling.optimal import optimal_probabilities

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from fedtheory.claims.power_of_choice._standings import stopped
+from fedtheory.rational._constants import client_gradient_bound, observed_gradient_bound, observed_skews
+from fedtheory.rational._rounds import Snapshot, distance2, elapsed
+from fedtheory.rational._run_draws import WEIGHTED_LAWS, Drawn, draw_run
+from fedtheory.rational._step_sizes import StepSizes, decaying, weighted_steps
 from fedtheory.rational.averaging import RationalRun
-from fedtheory.rational.constants import client_gradient_bound, observed_gradient_bound, observed_skews
 from fedtheory.rational.draws import whole
-from fedtheory.rational.rounds import Snapshot, distance2, elapsed
-from fedtheory.rational.run_draws import WEIGHTED_LAWS, Drawn, draw_run
-from fedtheory.rational.step_sizes import StepSizes, decaying, weighted_steps
 from fedtheory.verification.claims import Check
 from fedtheory.verification.findings import Finding, at_most
 

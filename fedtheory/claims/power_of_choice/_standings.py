@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fedtheory.rational._rounds import Snapshot
+from fedtheory.rational._run_draws import MEAN_LAWS, Drawn, draw_run
+from fedtheory.rational._step_sizes import short_steps
+from fedtheory.rational._words import in_words
 from fedtheory.rational.averaging import RationalRun
 from fedtheory.rational.draws import draw_model, whole
-from fedtheory.rational.rounds import Snapshot
-from fedtheory.rational.run_draws import MEAN_LAWS, Drawn, draw_run
-from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import Vector, added, combination, difference, inner, norm2, scaled
-from fedtheory.rational.words import in_words
 from fedtheory.statistics.law import Law
 from fedtheory.verification.claims import Check
 from fedtheory.verification.findings import Finding, worst_of

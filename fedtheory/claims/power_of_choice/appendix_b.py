@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.rational._rounds import Snapshot
+from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.averaging import mean_weights
 from fedtheory.rational.draws import draw_federation, draw_model, whole
-from fedtheory.rational.rounds import Snapshot
 from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2
-from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of

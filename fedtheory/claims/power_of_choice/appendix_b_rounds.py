@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.rational._constants import client_gradient_bound
+from fedtheory.rational._paths import LocalWork, first_round
+from fedtheory.rational._rounds import Snapshot
+from fedtheory.rational._run_draws import draw_run
+from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.averaging import RationalRun
-from fedtheory.rational.constants import client_gradient_bound
 from fedtheory.rational.draws import whole
 from fedtheory.rational.noises import no_noise
-from fedtheory.rational.paths import LocalWork, first_round
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.rounds import Snapshot
-from fedtheory.rational.run_draws import draw_run
 from fedtheory.rational.vectors import Vector, combination, difference, norm2, vector
-from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.sampling.selections import power_of_choice
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement

@@ -6,14 +6,14 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims.power_of_choice._standings import Standing, on_any_models, on_standings, stopped
+from fedtheory.rational._rounds import Snapshot, distance2
+from fedtheory.rational._run_draws import MEAN_LAWS, WEIGHTED_LAWS, draw_run
+from fedtheory.rational._step_sizes import short_steps
+from fedtheory.rational._words import federation_in_words
 from fedtheory.rational.averaging import RationalRun
 from fedtheory.rational.noises import two_point_noise, variance_of
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.rounds import Snapshot, distance2
-from fedtheory.rational.run_draws import MEAN_LAWS, WEIGHTED_LAWS, draw_run
-from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import Vector, difference, inner, norm2, vector
-from fedtheory.rational.words import federation_in_words
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

@@ -7,10 +7,10 @@ import numpy as np
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims.power_of_choice._means import Means, decaying_steps, draw_eta, on_steps
 from fedtheory.claims.power_of_choice._standings import Standing, on_any_models
-from fedtheory.rational.constants import observed_gradient_bound
-from fedtheory.rational.rounds import Snapshot
-from fedtheory.rational.run_draws import Drawn
-from fedtheory.rational.step_sizes import short_steps
+from fedtheory.rational._constants import observed_gradient_bound
+from fedtheory.rational._rounds import Snapshot
+from fedtheory.rational._run_draws import Drawn
+from fedtheory.rational._step_sizes import short_steps
 from fedtheory.rational.vectors import combination, difference, inner
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

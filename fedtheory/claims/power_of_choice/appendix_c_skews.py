@@ -17,13 +17,13 @@ from fedtheory.claims.power_of_choice._means import (
     on_steps,
 )
 from fedtheory.claims.power_of_choice._recursion import Recursion, draw_recursion
-from fedtheory.rational.constants import initial_distance2, observed_gradient_bound, observed_skews
+from fedtheory.rational._constants import initial_distance2, observed_gradient_bound, observed_skews
+from fedtheory.rational._rounds import Snapshot, distance2, gap
+from fedtheory.rational._run_draws import Drawn, draw_run
+from fedtheory.rational._step_sizes import short_steps
+from fedtheory.rational._words import federation_in_words
 from fedtheory.rational.draws import draw_federation, whole
-from fedtheory.rational.rounds import Snapshot, distance2, gap
-from fedtheory.rational.run_draws import Drawn, draw_run
-from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import inner
-from fedtheory.rational.words import federation_in_words
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of

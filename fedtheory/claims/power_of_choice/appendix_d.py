@@ -8,13 +8,13 @@ import numpy as np
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._checks import theorem_constants
 from fedtheory.exact.selection_skews import selection_skew
-from fedtheory.rational.constants import initial_distance2, observed_skews
+from fedtheory.rational._constants import initial_distance2, observed_skews
+from fedtheory.rational._rounds import distance2
+from fedtheory.rational._run_draws import Drawn, draw_run
+from fedtheory.rational._step_sizes import fixed_step
+from fedtheory.rational._words import federation_in_words
 from fedtheory.rational.draws import draw_federation, whole
 from fedtheory.rational.quadratics import opposite_clients
-from fedtheory.rational.rounds import distance2
-from fedtheory.rational.run_draws import Drawn, draw_run
-from fedtheory.rational.step_sizes import fixed_step
-from fedtheory.rational.words import federation_in_words
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.theorem.arithmetic import geometric
 from fedtheory.theorem.paper import Statement

@@ -9,12 +9,12 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims.power_of_choice._means import Means, on_weighted_steps, printed_weighted_drift, weighted_m
-from fedtheory.rational.constants import client_gradient_bound, observed_skews, skew
+from fedtheory.rational._constants import client_gradient_bound, observed_skews, skew
+from fedtheory.rational._rounds import Snapshot, distance2, elapsed
+from fedtheory.rational._run_draws import Drawn
+from fedtheory.rational._words import in_words
 from fedtheory.rational.draws import draw_model, draw_shares, whole
-from fedtheory.rational.rounds import Snapshot, distance2, elapsed
-from fedtheory.rational.run_draws import Drawn
 from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2, vector
-from fedtheory.rational.words import in_words
 from fedtheory.sampling.selections import Selection
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

@@ -16,16 +16,16 @@ from fedtheory.claims.power_of_choice._means import (
     weighted_m,
 )
 from fedtheory.claims.power_of_choice._recursion import draw_recursion
+from fedtheory.rational._constants import initial_distance2, observed_skews
+from fedtheory.rational._rounds import distance2, gap
+from fedtheory.rational._run_draws import WEIGHTED_LAWS, Drawn, draw_run
+from fedtheory.rational._step_sizes import weighted_steps
+from fedtheory.rational._words import federation_in_words
 from fedtheory.rational.averaging import RationalRun, constant_law
-from fedtheory.rational.constants import initial_distance2, observed_skews
 from fedtheory.rational.draws import whole
 from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import opposite_clients
-from fedtheory.rational.rounds import distance2, gap
-from fedtheory.rational.run_draws import WEIGHTED_LAWS, Drawn, draw_run
-from fedtheory.rational.step_sizes import weighted_steps
 from fedtheory.rational.vectors import vector
-from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.selections import uniform_subsets
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

@@ -10,12 +10,12 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._checks import expected_gaps, theorem_constants
-from fedtheory.rational.constants import initial_distance2
+from fedtheory.rational._constants import initial_distance2
+from fedtheory.rational._rounds import distance2
+from fedtheory.rational._run_draws import Drawn, draw_run
+from fedtheory.rational._step_sizes import weighted_steps
+from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, draw_shares, whole
-from fedtheory.rational.rounds import distance2
-from fedtheory.rational.run_draws import Drawn, draw_run
-from fedtheory.rational.step_sizes import weighted_steps
-from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.sampling.selections import frequencies, power_of_choice
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

@@ -6,8 +6,8 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._checks import theorem_constants
-from fedtheory.rational.constants import initial_distance2, observed_skews
-from fedtheory.rational.run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
+from fedtheory.rational._constants import initial_distance2, observed_skews
+from fedtheory.rational._run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.theorem.paper import Bound, Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, worst_of

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.rational._constants import constants_of
+from fedtheory.rational._rounds import distance2
+from fedtheory.rational._words import federation_in_words
 from fedtheory.rational.averaging import RationalRun, constant_law
-from fedtheory.rational.constants import constants_of
 from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import opposite_clients
-from fedtheory.rational.rounds import distance2
 from fedtheory.rational.vectors import norm2, vector
-from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.selections import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.assumptions import HalvingSteps

@@ -5,14 +5,14 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.rational._constants import observed_gradient_bound
+from fedtheory.rational._rounds import Snapshot, distance2, elapsed
+from fedtheory.rational._run_draws import draw_run
+from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.averaging import RationalRun
-from fedtheory.rational.constants import observed_gradient_bound
 from fedtheory.rational.draws import draw_federation, draw_model, whole
 from fedtheory.rational.quadratics import opposite_clients
-from fedtheory.rational.rounds import Snapshot, distance2, elapsed
-from fedtheory.rational.run_draws import draw_run
 from fedtheory.rational.vectors import combination, difference, norm2, vector
-from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, worst_of

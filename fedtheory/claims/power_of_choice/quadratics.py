@@ -7,9 +7,9 @@ import numpy as np
 from fedtheory.bounds.power_of_choice import PAPER
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, whole
 from fedtheory.rational.vectors import Vector, combination, difference, inner, scaled
-from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.selection.full import Full
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

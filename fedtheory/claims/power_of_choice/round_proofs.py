@@ -10,7 +10,7 @@ from fedtheory.rational.draws import pick, whole
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to
-from fedtheory.worst_case.closed_forms import prove_skewed_round
+from fedtheory.worst_case._closed_forms import prove_skewed_round
 
 _MANY = (20, 1000)
 

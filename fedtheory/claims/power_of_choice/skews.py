@@ -11,10 +11,10 @@ from fedtheory.bounds.power_of_choice import PAPER
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.exact.skew_intervals import SelectionSkew
+from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, whole
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
 from fedtheory.rational.vectors import Vector, vector
-from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.sampling.selections import power_of_choice
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.theorem.paper import Statement

@@ -5,16 +5,16 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.rational._constants import observed_gradient_bound, observed_skews
+from fedtheory.rational._rounds import Snapshot, distance2, elapsed
+from fedtheory.rational._run_draws import WEIGHTED_LAWS, Drawn, draw_run
+from fedtheory.rational._step_sizes import short_steps
+from fedtheory.rational._words import federation_in_words
 from fedtheory.rational.averaging import RationalRun, constant_law
-from fedtheory.rational.constants import observed_gradient_bound, observed_skews
 from fedtheory.rational.draws import whole
 from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
-from fedtheory.rational.rounds import Snapshot, distance2, elapsed
-from fedtheory.rational.run_draws import WEIGHTED_LAWS, Drawn, draw_run
-from fedtheory.rational.step_sizes import short_steps
 from fedtheory.rational.vectors import added, difference, norm2, scaled, vector
-from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.selections import with_replacement
 from fedtheory.theorem.paper import Bound, Statement
 from fedtheory.verification.claims import claim

@@ -7,14 +7,14 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._checks import expected_gaps, theorem_constants
+from fedtheory.rational._constants import Skews, initial_distance2, observed_skews
+from fedtheory.rational._run_draws import Drawn, draw_run
+from fedtheory.rational._step_sizes import decaying, fixed_step
+from fedtheory.rational._words import run_in_words
 from fedtheory.rational.averaging import RationalRun, constant_law
-from fedtheory.rational.constants import Skews, initial_distance2, observed_skews
 from fedtheory.rational.noises import two_point_noise
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.run_draws import Drawn, draw_run
-from fedtheory.rational.step_sizes import decaying, fixed_step
 from fedtheory.rational.vectors import vector
-from fedtheory.rational.words import run_in_words
 from fedtheory.sampling.selections import with_replacement
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.claims import claim

@@ -7,14 +7,14 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._checks import expected_gaps, theorem_constants
+from fedtheory.rational._constants import initial_distance2, observed_skews
+from fedtheory.rational._run_draws import WEIGHTED_LAWS, Drawn, draw_run
+from fedtheory.rational._step_sizes import weighted_steps
+from fedtheory.rational._words import federation_in_words
 from fedtheory.rational.averaging import RationalRun, constant_law
-from fedtheory.rational.constants import initial_distance2, observed_skews
 from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
-from fedtheory.rational.run_draws import WEIGHTED_LAWS, Drawn, draw_run
-from fedtheory.rational.step_sizes import weighted_steps
 from fedtheory.rational.vectors import vector
-from fedtheory.rational.words import federation_in_words
 from fedtheory.sampling.selections import uniform_subsets
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.claims import claim

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.rational.constants import initial_distance2, observed_skews
+from fedtheory.rational._constants import initial_distance2, observed_skews
+from fedtheory.rational._rounds import distance2, gap
+from fedtheory.rational._run_draws import Drawn, draw_run
+from fedtheory.rational._step_sizes import StepSizes
+from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, whole
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.rounds import distance2, gap
-from fedtheory.rational.run_draws import Drawn, draw_run
-from fedtheory.rational.step_sizes import StepSizes
 from fedtheory.rational.vectors import Vector, combination, norm2
-from fedtheory.rational.words import federation_in_words, in_words
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_least, at_most, equal_to, worst_of

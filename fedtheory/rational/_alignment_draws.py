@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.rational.alignment import AlignedRun
-from fedtheory.rational.constants import constants_of
+from fedtheory.rational._alignment import AlignedRun
+from fedtheory.rational._constants import constants_of
+from fedtheory.rational._step_sizes import StepSizes, delayed
+from fedtheory.rational._words import in_words, run_in_words
 from fedtheory.rational.draws import draw_model, draw_noise, pick, whole
 from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import RationalQuadratics, prioritized
-from fedtheory.rational.step_sizes import StepSizes, delayed
 from fedtheory.rational.vectors import Vector
-from fedtheory.rational.words import in_words, run_in_words
 
 __all__: list[str] = []
 
@@ -41,24 +41,6 @@ def draw_alignment(
     thresholds: tuple[Fraction, ...] = (Fraction(0), Fraction(1, 4), Fraction(1), Fraction(4), Fraction(1000)),
 ) -> DrawnAlignment:
     """Draw one or two priority clients, one or two others, and a run of one to three rounds.
-
-    Parameters
-    ----------
-    rng
-        Stream, or a tape in its place.
-    step_size
-        Makes step sizes from the federation; by default ``delayed()``.
-    shortest_round, longest_round
-        Limits of E.
-    most_draws
-        Limit of K; 0 for full participation.
-    thresholds
-        What the threshold of a round is drawn from.
-
-    Returns
-    -------
-    DrawnAlignment
-        The run, and what its instance is called.
 
     Examples
     --------

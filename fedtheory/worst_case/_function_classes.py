@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import NamedTuple
 
-from fedtheory.worst_case.gram import Draft, Form, Value, Vector
+from fedtheory.worst_case._gram import Draft, Form, Value, Vector
 
 __all__: list[str] = []
 
@@ -27,23 +27,11 @@ def interpolation(points: Sequence[Point], mu: Fraction, L: Fraction) -> list[Fo
         f_j-f_i+\langle g_j,x_i-x_j\rangle+\frac1{2(1-\mu/L)}\Big[\frac{\|g_i-g_j\|^2}L+\mu\|x_i-x_j\|^2
         -\frac{2\mu}L\langle g_i-g_j,x_i-x_j\rangle\Big]\le0
 
-    Parameters
-    ----------
-    points
-        The points, one function's.
-    mu, L
-        Strong convexity and smoothness, ``0 <= mu < L``.
-
-    Returns
-    -------
-    list of Form
-        One for each of the ``n (n - 1)`` ordered pairs.
-
     Examples
     --------
     The minimizer of a function with ``mu = 1, L = 3``, and a point with its gradient: both ordered pairs.
 
-    >>> from fedtheory.worst_case.gram import Draft, Value, Vector
+    >>> from fedtheory.worst_case._gram import Draft, Value, Vector
     >>> draft, zero = Draft(), Vector({})
     >>> points = [Point(zero, zero, draft.zero()), Point(draft.vector(), draft.vector(), Value())]
     >>> len(interpolation(points, Fraction(1), Fraction(3)))
@@ -55,26 +43,11 @@ def interpolation(points: Sequence[Point], mu: Fraction, L: Fraction) -> list[Fo
 def interpolation_of_copies(points: Sequence[Point], first_noise: int, mu: Fraction, L: Fraction) -> Iterator[Form]:
     """Yield the conditions between points of two copies of a client that share some of their noises, not all.
 
-    Parameters
-    ----------
-    points
-        Points along local steps; the s-th depends on the noises of s steps.
-    first_noise
-        Number of the block of the first step's noise; the next steps' blocks follow. What two copies do not share is
-        independent, so that only the blocks before have products.
-    mu, L
-        As in ``interpolation``.
-
-    Yields
-    ------
-    Form
-        Forms that must be at most 0.
-
     Examples
     --------
     Points after 0, 1 and 2 noises: four ordered pairs of the last two share none, and one pair shares one.
 
-    >>> from fedtheory.worst_case.gram import Draft, Value
+    >>> from fedtheory.worst_case._gram import Draft, Value
     >>> draft = Draft(num_blocks=3)
     >>> points = [Point(draft.vector(*range(s + 1)), draft.vector(*range(s + 1)), Value()) for s in range(3)]
     >>> len(list(interpolation_of_copies(points, 1, Fraction(1), Fraction(3))))
@@ -114,22 +87,11 @@ def impose_quadratic(draft: Draft, minimum: Point, points: Sequence[Point], mu: 
     ``(Y - mu X)'(L X - Y)`` is positive semidefinite (Bousselmi, Hendrickx, Glineur 2024), which a block of its own
     says.
 
-    Parameters
-    ----------
-    draft
-        Is given the constraints.
-    minimum
-        The minimizer, with the value there.
-    points
-        Models, gradients and values of the function.
-    mu, L
-        Limits of the curvatures.
-
     Examples
     --------
     One point beside the minimizer: its value is half of its product with the gradient, and one entry of the slack.
 
-    >>> from fedtheory.worst_case.gram import Draft, Form, Value, Vector
+    >>> from fedtheory.worst_case._gram import Draft, Form, Value, Vector
     >>> draft, zero = Draft(), Vector({})
     >>> point = Point(draft.vector(), draft.vector(), Value())
     >>> impose_quadratic(draft, Point(zero, zero, draft.zero()), [point], Fraction(1), Fraction(3))

@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import final
 
-from fedtheory.rational.following import follow, standings
+from fedtheory.rational._following import follow, standings
+from fedtheory.rational._rounds import Beginning, Snapshot, Team
 from fedtheory.rational.noises import Noise, no_noise, variance_of
 from fedtheory.rational.quadratics import RationalQuadratics, prioritized
-from fedtheory.rational.rounds import Beginning, Snapshot, Team
 from fedtheory.rational.vectors import Vector, combination, inner, norm2, vector
 from fedtheory.sampling.selections import Selection, with_replacement
 from fedtheory.statistics.law import Law
@@ -124,18 +124,6 @@ class AlignedRun:
 def drawn_averages(run: AlignedRun, at: Snapshot) -> Law[Vector]:
     """Law of the drawn average w' of eq. (56), given the models of all clients of the round.
 
-    Parameters
-    ----------
-    run
-        A run with partial participation.
-    at
-        Where all clients of the round stand.
-
-    Returns
-    -------
-    Law[Vector]
-        Of models; the draws among the priority clients are what is random.
-
     Examples
     --------
     With the one priority client drawn twice, nothing is random: half of its model 0, half of 1/4.
@@ -157,20 +145,6 @@ def drawn_averages(run: AlignedRun, at: Snapshot) -> Law[Vector]:
 
 def two_parabolas(thresholds: Vector, local_steps: int = 1, num_draws: int = 0) -> AlignedRun:
     """Priority client w^2/2, another client (w - 1)^2/2 of the same size, started at w* = 0, gamma = 8 steps.
-
-    Parameters
-    ----------
-    thresholds
-        One for each round.
-    local_steps
-        E.
-    num_draws
-        K, or 0 for full participation.
-
-    Returns
-    -------
-    AlignedRun
-        Its second client is included when its gap is below the threshold.
 
     Examples
     --------

@@ -7,10 +7,10 @@ from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
+from fedtheory.rational._rounds import Beginning, Run, Snapshot
 from fedtheory.rational.averaging import RationalRun
 from fedtheory.rational.noises import variance_of
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.rounds import Beginning, Run, Snapshot
 from fedtheory.rational.vectors import Vector, difference, inner, norm2
 from fedtheory.sampling.selections import Selection
 from fedtheory.statistics.law import Law
@@ -20,16 +20,6 @@ __all__: list[str] = []
 
 def constants_of(run: Run) -> dict[str, Any]:
     """Return the constants of a run's federation and of its noise, by the names that bounds give them.
-
-    Parameters
-    ----------
-    run
-        A run on quadratic clients.
-
-    Returns
-    -------
-    dict[str, Any]
-        ``mu``, ``L``, ``sigma2`` and ``objective_gap``, exact.
 
     Examples
     --------
@@ -49,16 +39,6 @@ def constants_of(run: Run) -> dict[str, Any]:
 
 def initial_distance2(run: Run) -> Fraction:
     """Squared distance of the first model from the minimizer.
-
-    Parameters
-    ----------
-    run
-        A run on quadratic clients.
-
-    Returns
-    -------
-    Fraction
-        Squared; exact.
 
     Examples
     --------
@@ -80,20 +60,6 @@ class Skews(NamedTuple):
 
 def skew(run: RationalRun, law: Law[Selection], w: Vector) -> Fraction | None:
     """Return the selection skew of a law at a model (Power-of-Choice, eqs. (5), (76)); None where it is 0/0.
-
-    Parameters
-    ----------
-    run
-        Says how selected clients are weighed.
-    law
-        Of the selected clients.
-    w
-        Model of the losses.
-
-    Returns
-    -------
-    Fraction | None
-        Exact; without units.
 
     Examples
     --------
@@ -128,16 +94,6 @@ def observed_skews(run: RationalRun) -> Skews:
 
     At infinity the skew of a selection lies in [mu/L, L/mu], so that the infima are capped there by L/mu. Where all
     clients have the same minimizer the skew there is 0/0; rho_tilde is then the larger of the two infima.
-
-    Parameters
-    ----------
-    run
-        A run that is followed along every path.
-
-    Returns
-    -------
-    Skews
-        ``rho_bar``, ``rho_tilde`` and ``rho_diagonal``, exact.
 
     Examples
     --------
@@ -179,18 +135,6 @@ def active_gradient_bound(run: Run, first: int, last: int) -> Fraction:
 
     The q_k are the aggregation coefficients, 1/m for the mean.
 
-    Parameters
-    ----------
-    run
-        A run that is followed along every path.
-    first, last
-        Steps from ``first`` on, before ``last``.
-
-    Returns
-    -------
-    Fraction
-        Squared; exact, noise included.
-
     Examples
     --------
     At 3 the gradients of the two clients are 3 and 2, and each has noise of variance 1/4: (9 + 4)/2 + 1/4.
@@ -215,18 +159,6 @@ def observed_gradient_bound(run: Run, first: int = 0, last: int | None = None) -
     It bounds ``E sum_k q_k |g_k|^2`` over the active copies (q_k = 1/m for the mean) at each of these steps, and
     ``E |grad F_k(u)|^2`` for every client at the starting model u of each of their rounds. A bound over all models is
     larger.
-
-    Parameters
-    ----------
-    run
-        A run that is followed along every path.
-    first, last
-        Steps from ``first`` on, before ``last``; to the end by default.
-
-    Returns
-    -------
-    Fraction
-        Squared; exact, noise included.
 
     Examples
     --------
@@ -254,18 +186,6 @@ def client_gradient_bound(run: Run, fixed: tuple[Vector, ...] = ()) -> Fraction:
     """Return the smallest G2 with ``E |g_k|^2 <= G2`` for every active client given its round's beginning.
 
     It bounds the gradients of all clients at some fixed models, too.
-
-    Parameters
-    ----------
-    run
-        A run that is followed along every path.
-    fixed
-        Models at which all clients count, too.
-
-    Returns
-    -------
-    Fraction
-        Squared; exact, noise included.
 
     Examples
     --------

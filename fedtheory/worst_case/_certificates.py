@@ -19,8 +19,8 @@ import numpy as np
 
 from fedtheory._support.semidefinite import is_semidefinite
 from fedtheory.errors import OracleError
+from fedtheory.worst_case._gram import Program
 from fedtheory.worst_case._rational import over_common
-from fedtheory.worst_case.gram import Program
 
 __all__: list[str] = []
 
@@ -44,29 +44,11 @@ class FeasiblePoint(NamedTuple):
 def verify_upper(program: Program, multipliers: Multipliers) -> Fraction:
     """Return the upper bound that multipliers prove.
 
-    Parameters
-    ----------
-    program
-        To be maximized.
-    multipliers
-        One for each constraint, in rationals.
-
-    Returns
-    -------
-    Fraction
-        An upper bound of the program's value.
-
-    Raises
-    ------
-    OracleError
-        If they prove nothing: one of the inequalities' is negative, the function values do not cancel, or what remains
-        of a block is not positive semidefinite.
-
     Examples
     --------
     Twice ``|x|^2 <= 3`` shows ``2 |x|^2 <= 6``.
 
-    >>> from fedtheory.worst_case.gram import Draft
+    >>> from fedtheory.worst_case._gram import Draft
     >>> draft = Draft()
     >>> x = draft.vector()
     >>> draft.at_most(x.square, 3)
@@ -102,23 +84,11 @@ def _promised(program: Program, multipliers: Multipliers, of_objective: Fraction
 def value_balance(program: Program, weights: Sequence[Fraction]) -> list[Fraction]:
     """Coefficient of every function value in ``sum weight * form`` over ``program.forms``.
 
-    Parameters
-    ----------
-    program
-        Whose function values must cancel.
-    weights
-        One for each of its forms.
-
-    Returns
-    -------
-    list[Fraction]
-        Zeros if they cancel.
-
     Examples
     --------
     Objective f, constraints ``5 f <= 1`` and ``f >= -1``: with weights -1, 2, 7, f has -1 + 2 * 5 - 7.
 
-    >>> from fedtheory.worst_case.gram import Draft, Form, Value
+    >>> from fedtheory.worst_case._gram import Draft, Form, Value
     >>> draft, f = Draft(), Value()
     >>> draft.at_most(5 * f, 1)
     >>> draft.at_most(-1 * f, 1)
@@ -134,28 +104,11 @@ def value_balance(program: Program, weights: Sequence[Fraction]) -> list[Fractio
 def verify_empty(program: Program, multipliers: Multipliers) -> Fraction:
     """Return by how much multipliers make the constraints contradict each other: nothing fulfills all of them.
 
-    Parameters
-    ----------
-    program
-        Whose objective does not matter.
-    multipliers
-        One for each constraint, in rationals.
-
-    Returns
-    -------
-    Fraction
-        Positive: the constraints together say that minus this number is at least 0.
-
-    Raises
-    ------
-    OracleError
-        If they prove nothing.
-
     Examples
     --------
     ``|x|^2 <= -1`` says that -1 is at least a square.
 
-    >>> from fedtheory.worst_case.gram import Draft
+    >>> from fedtheory.worst_case._gram import Draft
     >>> draft = Draft()
     >>> x = draft.vector()
     >>> draft.at_most(x.square, -1)
@@ -172,28 +125,11 @@ def verify_empty(program: Program, multipliers: Multipliers) -> Fraction:
 def verify_lower(program: Program, point: FeasiblePoint) -> Fraction:
     """Return the objective at a point.
 
-    Parameters
-    ----------
-    program
-        To be maximized.
-    point
-        Gram matrices and function values, in rationals.
-
-    Returns
-    -------
-    Fraction
-        A lower bound of the program's value.
-
-    Raises
-    ------
-    OracleError
-        If the point breaks a constraint.
-
     Examples
     --------
     At ``|x|^2 = 9/4`` the constraint ``|x|^2 <= 3`` holds, and ``2 |x|^2`` is 9/2.
 
-    >>> from fedtheory.worst_case.gram import Draft
+    >>> from fedtheory.worst_case._gram import Draft
     >>> draft = Draft()
     >>> x = draft.vector()
     >>> draft.at_most(x.square, 3)
@@ -233,28 +169,11 @@ def verify_direction(program: Program, direction: FeasiblePoint) -> Fraction:
 
     If anything fulfills the constraints, which is for a point to show, the value is infinite.
 
-    Parameters
-    ----------
-    program
-        To be maximized.
-    direction
-        What may be added to any point any number of times.
-
-    Returns
-    -------
-    Fraction
-        Positive.
-
-    Raises
-    ------
-    OracleError
-        If a form of a constraint grows, or the objective does not.
-
     Examples
     --------
     Nothing bounds ``|x|^2`` from above.
 
-    >>> from fedtheory.worst_case.gram import Draft
+    >>> from fedtheory.worst_case._gram import Draft
     >>> draft = Draft()
     >>> x = draft.vector()
     >>> draft.at_most(-1 * x.square, 3)
@@ -271,23 +190,11 @@ def verify_direction(program: Program, direction: FeasiblePoint) -> Fraction:
 def forms_at(program: Program, point: FeasiblePoint) -> list[Fraction]:
     """Return all forms at a point, the objective first.
 
-    Parameters
-    ----------
-    program
-        Any.
-    point
-        Gram matrices and function values, which need not fulfill anything.
-
-    Returns
-    -------
-    list of Fraction
-        One for each of ``program.forms``.
-
     Examples
     --------
     Objective ``2 |x|^2`` and constraint ``|x|^2`` at ``|x|^2 = 9/4``.
 
-    >>> from fedtheory.worst_case.gram import Draft
+    >>> from fedtheory.worst_case._gram import Draft
     >>> draft = Draft()
     >>> x = draft.vector()
     >>> draft.at_most(x.square, 3)

@@ -16,8 +16,8 @@ from typing import Any
 
 from fedtheory._storage.releases import made_by
 from fedtheory.study import Study, silent
+from fedtheory.sweeps._outcomes import Outcome, Variable, variables_of
 from fedtheory.sweeps.grid import Grid, canonical
-from fedtheory.sweeps.outcomes import Outcome, Variable, variables_of
 
 __all__ = ["FileWork", "FunctionWork", "StudyWork", "Work", "read_study", "work_of"]
 
@@ -133,23 +133,6 @@ Work = FunctionWork | StudyWork | FileWork
 def work_of(function_or_study: Any, *, quick: bool = False) -> Work:
     """Return what is to be run: a function, a `Study`, or the study in a file (with its small size if asked).
 
-    Parameters
-    ----------
-    function_or_study
-        A function, a `Study`, or the path of a study.
-    quick
-        Whether to take the small size of a study.
-
-    Returns
-    -------
-    Work
-        What workers are handed.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is none of these, or there is no such file.
-
     Examples
     --------
     >>> work_of(lambda d: 2.0 * d)({"d": 3}, None)["value"].values
@@ -172,21 +155,6 @@ def work_of(function_or_study: Any, *, quick: bool = False) -> Work:
 @lru_cache(maxsize=8)
 def read_study(path: str) -> Study:
     """Run a script as a module and return its ``STUDY``; what stands beside it can be imported.
-
-    Parameters
-    ----------
-    path
-        A Python file.
-
-    Returns
-    -------
-    Study
-        Its configuration, its small one, and its functions.
-
-    Raises
-    ------
-    ValueError
-        If the file does not run, or has no study.
 
     Examples
     --------
@@ -223,22 +191,6 @@ def attempt(work: Work | bytes, point: Mapping[str, Any], seed: int | None, expe
     """Run one configuration, and report whatever happens; a pickled work is unpacked first.
 
     The worker refuses if its version of fedtheory, or its study's file, is not the one that is expected.
-
-    Parameters
-    ----------
-    work
-        What to run, or its pickle.
-    point
-        The settings, by name.
-    seed
-        Of this configuration, or None.
-    expected
-        Version and digest of the sources that all workers must have.
-
-    Returns
-    -------
-    Outcome
-        What was found, the traceback, or why it was refused.
 
     Examples
     --------

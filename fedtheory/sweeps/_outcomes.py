@@ -65,22 +65,6 @@ class Outcome:
 def variables_of(result: Any) -> dict[str, Variable]:
     """Turn what a function returned into labelled arrays.
 
-    Parameters
-    ----------
-    result
-        A number or an array (called ``value``), a dictionary from names to numbers, words or arrays (whose dimensions
-        are numbered), a `Trajectory`, or an `xarray.Dataset`.
-
-    Returns
-    -------
-    dict[str, Variable]
-        By name, each with the names of its dimensions.
-
-    Raises
-    ------
-    TypeError
-        If it is something else, or holds objects that are neither numbers nor words.
-
     Examples
     --------
     >>> variables_of({"gap": 0.5})

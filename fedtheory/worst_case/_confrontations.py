@@ -68,20 +68,6 @@ Way = Callable[[Bound, Mapping[str, Any]], Confrontation]
 def worst_scene(scene: Scene, given: Setting, error: str) -> WorstCase:
     """Enclose the value of a program that no door offers; it has no instance.
 
-    Parameters
-    ----------
-    scene
-        The program, and what its constants are called.
-    given
-        The units of the user.
-    error
-        What is maximized: ``distance`` or ``gap``.
-
-    Returns
-    -------
-    WorstCase
-        Its ``instance`` raises.
-
     Examples
     --------
     The largest ``2 |x|^2`` where ``|x|^2 <= 3``.
@@ -89,7 +75,7 @@ def worst_scene(scene: Scene, given: Setting, error: str) -> WorstCase:
     >>> from fractions import Fraction as Q
     >>> from fedtheory.worst_case._settings import Setting
     >>> from fedtheory.worst_case._exchangeable import Scene
-    >>> from fedtheory.worst_case.gram import Draft
+    >>> from fedtheory.worst_case._gram import Draft
     >>> draft = Draft()
     >>> x = draft.vector()
     >>> draft.at_most(x.square, 3, "distance2")

@@ -28,16 +28,6 @@ class LocalWork(NamedTuple):
 def first_round(run: RationalRun) -> Law[tuple[LocalWork, ...]]:
     """Return the law of what all active copies do in the first round of a run.
 
-    Parameters
-    ----------
-    run
-        Its first model, selection, step sizes and noise are used.
-
-    Returns
-    -------
-    Law[tuple[LocalWork, ...]]
-        Outcomes have one entry for each copy: its models and noises along the round.
-
     Examples
     --------
     The client at -1 makes two steps of 1/4 from 2, against gradients 3 and 9/4: 2 - 3/4 = 5/4, and 5/4 - 9/16 = 11/16.

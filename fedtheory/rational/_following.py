@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 
-from fedtheory.rational.rounds import Beginning, Run, Snapshot, Team
+from fedtheory.rational._rounds import Beginning, Run, Snapshot, Team
 from fedtheory.rational.vectors import Vector, combination
 from fedtheory.statistics.law import Law
 
@@ -15,16 +15,6 @@ __all__: list[str] = []
 
 def follow(run: Run) -> tuple[Law[Beginning], ...]:
     """Return, for every round and for the one that would come after the last, how it can begin.
-
-    Parameters
-    ----------
-    run
-        Short enough that all its paths can be listed.
-
-    Returns
-    -------
-    tuple[Law[Beginning], ...]
-        As many laws as rounds, and one more.
 
     Examples
     --------
@@ -80,20 +70,6 @@ def _snapshot(anchor: Vector, team: Team, local: tuple[Vector, ...]) -> Snapshot
 
 def standings(rounds: tuple[Law[Beginning], ...], local_steps: int, num_steps: int) -> tuple[Law[Snapshot], ...]:
     """Return the law of a run at each step 0..T from its rounds.
-
-    Parameters
-    ----------
-    rounds
-        As ``follow`` returns them.
-    local_steps
-        tau.
-    num_steps
-        T.
-
-    Returns
-    -------
-    tuple[Law[Snapshot], ...]
-        T + 1 laws.
 
     Examples
     --------

@@ -22,16 +22,6 @@ SamplingLaw = Callable[[tuple[Vector, ...]], Vector]
 def everybody(updates: tuple[Vector, ...]) -> Vector:
     """Full participation.
 
-    Parameters
-    ----------
-    updates
-        One per client.
-
-    Returns
-    -------
-    Vector
-        Probabilities 1, shape (n,).
-
     Examples
     --------
     >>> everybody(((Fraction(2),), (Fraction(3),)))
@@ -42,16 +32,6 @@ def everybody(updates: tuple[Vector, ...]) -> Vector:
 
 def uniform_law(probability: Fraction) -> SamplingLaw:
     """Sample every client with the same probability.
-
-    Parameters
-    ----------
-    probability
-        In (0, 1].
-
-    Returns
-    -------
-    SamplingLaw
-        Takes the updates and returns probabilities, shape (n,).
 
     Examples
     --------
@@ -64,16 +44,6 @@ def uniform_law(probability: Fraction) -> SamplingLaw:
 def optimal_law(budget: Fraction) -> SamplingLaw:
     """Optimal probabilities for the largest entries of the updates, which are their norms on the line.
 
-    Parameters
-    ----------
-    budget
-        The expected size m.
-
-    Returns
-    -------
-    SamplingLaw
-        Takes the updates and returns probabilities, shape (n,).
-
     Examples
     --------
     >>> optimal_law(Fraction(2))(((Fraction(1),), (Fraction(1),), (Fraction(4),)))
@@ -84,20 +54,6 @@ def optimal_law(budget: Fraction) -> SamplingLaw:
 
 def inverse_estimate(updates: tuple[Vector, ...], probabilities: Vector, chosen: tuple[int, ...]) -> Vector:
     """``sum_{i in S} u_i / p_i`` for weighted updates u_i.
-
-    Parameters
-    ----------
-    updates
-        Weighted updates, shape (n, v).
-    probabilities
-        Of all clients, shape (n,); those of the chosen ones positive.
-    chosen
-        S.
-
-    Returns
-    -------
-    Vector
-        Shape (v,); zero if nobody is chosen.
 
     Examples
     --------

@@ -28,25 +28,6 @@ def joint_law(strategy: Any, weights: Array, losses: Array) -> Law[Selection]:
 
     ``joint_law.register`` adds strategies of your own.
 
-    Parameters
-    ----------
-    strategy
-        One of this package's: ``Full``, ``Uniform``, ``Proportional``, ``PowerOfChoice`` by exact losses,
-        ``Independent`` with the uniform law, ``ActiveFederated`` (the losses are what it remembers), or one of these
-        in ``SizeWeighted``.
-    weights, losses
-        Shape (K,) each, of few clients: outcomes are listed.
-
-    Returns
-    -------
-    Law[Selection]
-        Outcomes are tuples of client numbers.
-
-    Raises
-    ------
-    TypeError
-        If the law of the strategy is not known, or does not depend on weights and losses alone.
-
     Examples
     --------
     >>> from fedtheory.selection.power_of_choice import PowerOfChoice

@@ -20,16 +20,6 @@ of local steps per round (FedALIGN)."""
 def short_steps(rng: np.random.Generator) -> StepSizes:
     """Draw step sizes in any order up to ``1 / (4 L)``.
 
-    Parameters
-    ----------
-    rng
-        Stream, or a tape in its place.
-
-    Returns
-    -------
-    StepSizes
-        Takes the federation and tau, and returns a function of the step t, of period 8.
-
     Examples
     --------
     >>> from fedtheory.rational.quadratics import opposite_clients
@@ -43,16 +33,6 @@ def short_steps(rng: np.random.Generator) -> StepSizes:
 
 def fixed_step(rng: np.random.Generator) -> StepSizes:
     """Draw one step size up to ``1 / (4 L)`` for all steps.
-
-    Parameters
-    ----------
-    rng
-        Stream, or a tape in its place.
-
-    Returns
-    -------
-    StepSizes
-        Takes the federation and tau, and returns a function of the step t.
 
     Examples
     --------
@@ -68,16 +48,6 @@ def fixed_step(rng: np.random.Generator) -> StepSizes:
 def decaying(fed: RationalQuadratics, _: int = 1) -> Callable[[int], Fraction]:
     """Step sizes ``1 / (mu (t + gamma))`` with ``gamma = 4 L / mu`` (Power-of-Choice, Theorem 3.1).
 
-    Parameters
-    ----------
-    fed
-        Gives mu and L.
-
-    Returns
-    -------
-    Callable[[int], Fraction]
-        Takes a step t and returns eta_t.
-
     Examples
     --------
     >>> from fedtheory.rational.quadratics import opposite_clients
@@ -89,18 +59,6 @@ def decaying(fed: RationalQuadratics, _: int = 1) -> Callable[[int], Fraction]:
 
 def weighted_steps(fed: RationalQuadratics, num_selected: int) -> Callable[[int], Fraction]:
     """Step sizes ``m / (mu (t + gamma))`` with ``gamma = 4 m (1 + m) L / mu`` (Power-of-Choice, Appendix E).
-
-    Parameters
-    ----------
-    fed
-        Gives mu and L.
-    num_selected
-        m.
-
-    Returns
-    -------
-    Callable[[int], Fraction]
-        Takes a step t and returns eta_t.
 
     Examples
     --------
@@ -119,18 +77,6 @@ Delay = Callable[[RationalQuadratics, int], Fraction]
 def delay(fed: RationalQuadratics, local_steps: int) -> Fraction:
     """``gamma = max(8 L/mu, E)`` (FedALIGN, Theorem 1).
 
-    Parameters
-    ----------
-    fed
-        Gives mu and L.
-    local_steps
-        E.
-
-    Returns
-    -------
-    Fraction
-        gamma, in steps.
-
     Examples
     --------
     >>> from fedtheory.rational.quadratics import opposite_clients
@@ -142,16 +88,6 @@ def delay(fed: RationalQuadratics, local_steps: int) -> Fraction:
 
 def delayed(gamma_of: Delay = delay) -> StepSizes:
     """Step sizes ``2/(mu (t + gamma))`` for a rule that says what gamma is.
-
-    Parameters
-    ----------
-    gamma_of
-        Takes the federation and E.
-
-    Returns
-    -------
-    StepSizes
-        Takes the federation and E, and returns a function of the step t.
 
     Examples
     --------

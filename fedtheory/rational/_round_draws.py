@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fedtheory.rational._sampled_rounds import SampledRound, SamplingLaw, optimal_law, uniform_law
+from fedtheory.rational._wells import PhiClients
+from fedtheory.rational._words import federation_in_words, in_words, round_in_words
 from fedtheory.rational.draws import draw_federation, draw_model, draw_phi, pick, whole
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.sampled_rounds import SampledRound, SamplingLaw, optimal_law, uniform_law
-from fedtheory.rational.wells import PhiClients
-from fedtheory.rational.words import federation_in_words, in_words, round_in_words
 
 __all__: list[str] = []
 
@@ -72,20 +72,6 @@ def draw_quadratic_round(rng: np.random.Generator, *, longest_round: int = 1, fl
 
     With ``flat`` the first client has no curvature along the first coordinate.
 
-    Parameters
-    ----------
-    rng
-        Stream, or a tape in its place.
-    longest_round
-        Most local steps; 1 is DSGD.
-    flat
-        Whether strong convexity is to fail for the first client.
-
-    Returns
-    -------
-    QuadraticRound
-        The federation and the round.
-
     Examples
     --------
     >>> drawn = draw_quadratic_round(np.random.default_rng(0), flat=True)
@@ -110,18 +96,6 @@ def draw_quadratic_round(rng: np.random.Generator, *, longest_round: int = 1, fl
 
 def draw_phi_round(rng: np.random.Generator, *, longest_round: int = 1) -> PhiRound:
     """Draw a round on two or three non-convex clients, as ``draw_quadratic_round``.
-
-    Parameters
-    ----------
-    rng
-        Stream, or a tape in its place.
-    longest_round
-        Most local steps.
-
-    Returns
-    -------
-    PhiRound
-        The clients and the round.
 
     Examples
     --------

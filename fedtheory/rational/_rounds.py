@@ -144,18 +144,6 @@ class Run(Protocol):
 def distance2(run: Run, step: int) -> Fraction:
     """Return ``E |w_t - w*|^2`` of the averaged model.
 
-    Parameters
-    ----------
-    run
-        A run that is followed along every path.
-    step
-        t, from 0 to T.
-
-    Returns
-    -------
-    Fraction
-        Squared; exact.
-
     Examples
     --------
     >>> from fedtheory.rational import two_parabolas
@@ -169,18 +157,6 @@ def distance2(run: Run, step: int) -> Fraction:
 def gap(run: Run, step: int) -> Fraction:
     """Return ``E F(w_t) - F*`` of the averaged model.
 
-    Parameters
-    ----------
-    run
-        A run that is followed along every path.
-    step
-        t, from 0 to T.
-
-    Returns
-    -------
-    Fraction
-        Exact; in units of F.
-
     Examples
     --------
     >>> from fedtheory.rational import two_parabolas
@@ -192,18 +168,6 @@ def gap(run: Run, step: int) -> Fraction:
 
 def elapsed(run: Run, step: int) -> Fraction:
     """Sum of the step sizes that the round has used before a step.
-
-    Parameters
-    ----------
-    run
-        Knows the step sizes and the steps per round.
-    step
-        t.
-
-    Returns
-    -------
-    Fraction
-        0 at the first step of a round.
 
     Examples
     --------

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fedtheory.rational._constants import constants_of
+from fedtheory.rational._step_sizes import StepSizes, decaying
+from fedtheory.rational._words import run_in_words
 from fedtheory.rational.averaging import RationalRun, constant_law, mean_weights
-from fedtheory.rational.constants import constants_of
 from fedtheory.rational.draws import draw_federation, draw_model, draw_noise, pick, whole
 from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.step_sizes import StepSizes, decaying
 from fedtheory.rational.vectors import Vector
-from fedtheory.rational.words import run_in_words
 from fedtheory.sampling.selections import (
     Selection,
     power_of_choice,
@@ -89,24 +89,6 @@ def draw_run(
     """Draw a federation and a run on it that is short enough to follow along every path.
 
     The step sizes decay as in Theorem 3.1 unless ``step_size`` makes others from the federation.
-
-    Parameters
-    ----------
-    rng
-        Stream, or a tape in its place.
-    laws
-        Names of the selection laws to choose from.
-    step_size
-        Makes step sizes from the federation and tau.
-    longest_round
-        Most local steps.
-    smallest_cohort
-        Fewest clients per round.
-
-    Returns
-    -------
-    Drawn
-        The run, and what its instance is called.
 
     Examples
     --------

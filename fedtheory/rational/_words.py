@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from fedtheory.rational._rounds import Run
+from fedtheory.rational._sampled_rounds import SampledRound
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.rounds import Run
-from fedtheory.rational.sampled_rounds import SampledRound
 from fedtheory.rational.vectors import Vector
 from fedtheory.statistics.law import Law
 
@@ -13,16 +13,6 @@ __all__: list[str] = []
 
 def in_words(numbers: Vector) -> str:
     """Write a vector of rationals.
-
-    Parameters
-    ----------
-    numbers
-        Shape (v,).
-
-    Returns
-    -------
-    str
-        In parentheses.
 
     Examples
     --------
@@ -36,16 +26,6 @@ def in_words(numbers: Vector) -> str:
 def law_in_words(law: Law[Vector]) -> str:
     """Write a law of vectors.
 
-    Parameters
-    ----------
-    law
-        Of vectors.
-
-    Returns
-    -------
-    str
-        Outcomes with their probabilities, separated by semicolons.
-
     Examples
     --------
     >>> from fractions import Fraction
@@ -57,16 +37,6 @@ def law_in_words(law: Law[Vector]) -> str:
 
 def federation_in_words(fed: RationalQuadratics) -> dict[str, str]:
     """Name the numbers that define a federation.
-
-    Parameters
-    ----------
-    fed
-        Quadratic clients.
-
-    Returns
-    -------
-    dict[str, str]
-        Curvatures, centers, weights and minima as text.
 
     Examples
     --------
@@ -84,18 +54,6 @@ def federation_in_words(fed: RationalQuadratics) -> dict[str, str]:
 
 def run_in_words(run: Run, **who: Any) -> dict[str, Any]:
     """Name the numbers that define a run; ``who`` says how its clients are chosen.
-
-    Parameters
-    ----------
-    run
-        The run.
-    **who
-        Names and values that say who is selected.
-
-    Returns
-    -------
-    dict[str, Any]
-        What a finding shows as its instance.
 
     Examples
     --------
@@ -118,18 +76,6 @@ def run_in_words(run: Run, **who: Any) -> dict[str, Any]:
 
 def round_in_words(drawn: SampledRound, law: str) -> dict[str, Any]:
     """Name the numbers that define a round with independent sampling, apart from its clients.
-
-    Parameters
-    ----------
-    drawn
-        The round.
-    law
-        What the sampling is called.
-
-    Returns
-    -------
-    dict[str, Any]
-        What a finding shows as its instance.
 
     Examples
     --------

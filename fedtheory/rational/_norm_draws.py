@@ -19,18 +19,6 @@ _DIRECTIONS = tuple(vector(x, y) for x, y in ((1, 0), (0, 1), ("3/5", "4/5"), ("
 def draw_norms(rng: np.random.Generator, largest: int = 9) -> Vector:
     """Draw 1 to 9 norms: whole numbers with ties, many zeros, equal ones, or up to 500 orders of magnitude apart.
 
-    Parameters
-    ----------
-    rng
-        Stream, or a tape in its place.
-    largest
-        Most clients.
-
-    Returns
-    -------
-    Vector
-        Shape (n,), at least 0.
-
     Examples
     --------
     >>> norms = draw_norms(np.random.default_rng(0), largest=5)
@@ -52,18 +40,6 @@ def draw_norms(rng: np.random.Generator, largest: int = 9) -> Vector:
 def draw_budget(rng: np.random.Generator, num_clients: int) -> Fraction:
     """Draw a budget in (0, n]: in eighths, whole, or all clients.
 
-    Parameters
-    ----------
-    rng
-        Stream, or a tape in its place.
-    num_clients
-        n.
-
-    Returns
-    -------
-    Fraction
-        In (0, n].
-
     Examples
     --------
     >>> all(0 < draw_budget(np.random.default_rng(seed), 4) <= 4 for seed in range(9))
@@ -77,18 +53,6 @@ def draw_budget(rng: np.random.Generator, num_clients: int) -> Fraction:
 
 def draw_updates(rng: np.random.Generator, num_clients: int) -> tuple[Vector, tuple[Vector, ...]]:
     """Draw weighted updates in the plane whose norms are rational; returns (norms, updates).
-
-    Parameters
-    ----------
-    rng
-        Stream, or a tape in its place.
-    num_clients
-        n.
-
-    Returns
-    -------
-    tuple[Vector, tuple[Vector, ...]]
-        Norms, shape (n,), and updates, shape (n, 2).
 
     Examples
     --------
@@ -107,18 +71,6 @@ def draw_updates(rng: np.random.Generator, num_clients: int) -> tuple[Vector, tu
 def draw_law(rng: np.random.Generator, num_clients: int) -> Law[Selection]:
     """Draw a sampling, correlated in any way, in which every client has a positive probability.
 
-    Parameters
-    ----------
-    rng
-        Stream, or a tape in its place.
-    num_clients
-        n.
-
-    Returns
-    -------
-    Law[Selection]
-        Of sets of clients, of which everybody is one.
-
     Examples
     --------
     >>> law = draw_law(np.random.default_rng(0), 3)
@@ -133,18 +85,6 @@ def draw_law(rng: np.random.Generator, num_clients: int) -> Law[Selection]:
 
 def matrix_of(law: Law[Selection], num_clients: int) -> Any:
     """Probability matrix of a law, an object array of rationals.
-
-    Parameters
-    ----------
-    law
-        Of sets of clients.
-    num_clients
-        n.
-
-    Returns
-    -------
-    Array
-        Shape (n, n); the diagonal holds the inclusion probabilities.
 
     Examples
     --------
@@ -166,16 +106,6 @@ def matrix_of(law: Law[Selection], num_clients: int) -> Any:
 def as_floats(numbers: Vector) -> list[float]:
     """Round a vector.
 
-    Parameters
-    ----------
-    numbers
-        Rationals.
-
-    Returns
-    -------
-    list[float]
-        The nearest doubles.
-
     Examples
     --------
     >>> as_floats((Fraction(1, 2), Fraction(3)))
@@ -186,18 +116,6 @@ def as_floats(numbers: Vector) -> list[float]:
 
 def norms_in_words(norms: Vector, budget: Fraction) -> dict[str, Any]:
     """Name the numbers that define an instance.
-
-    Parameters
-    ----------
-    norms
-        Shape (n,).
-    budget
-        The expected size.
-
-    Returns
-    -------
-    dict[str, Any]
-        What a finding shows as its instance.
 
     Examples
     --------

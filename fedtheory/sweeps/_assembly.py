@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from fedtheory.sweeps._outcomes import Outcome, Variable
 from fedtheory.sweeps.grid import Configuration, Grid
-from fedtheory.sweeps.outcomes import Outcome, Variable
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -21,29 +21,10 @@ Found = Mapping[str, Variable]
 def assembled(grid: Grid, outcomes: Mapping[str, Outcome]) -> "Dataset":
     """Put what the configurations found into one Dataset with the dimensions of the grid first.
 
-    Parameters
-    ----------
-    grid
-        What was swept.
-    outcomes
-        By the name of the configuration; one that is missing counts as failed.
-
-    Returns
-    -------
-    xarray.Dataset
-        With ``failed`` over the grid, and NaN (or an empty word) where a configuration has no value. Where labels along
-        a dimension differ among configurations, it has all of them; a dimension without labels is numbered. A name that
-        is an axis of the grid gets an underscore.
-
-    Raises
-    ------
-    ValueError
-        If configurations have the same name with other dimensions, or sizes that do not fit.
-
     Examples
     --------
     >>> from fedtheory.sweeps.grid import gridded
-    >>> from fedtheory.sweeps.outcomes import variables_of
+    >>> from fedtheory.sweeps._outcomes import variables_of
     >>> grid = gridded({"d": [3, 5]})
     >>> assembled(grid, {one.name: Outcome(variables_of(2.0 * one.point["d"])) for one in grid})["value"].values
     array([ 6., 10.])

@@ -13,11 +13,11 @@ from typing import Any
 
 from fedtheory.bounds import fedavg as li
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.worst_case._certificates import Multipliers, verify_upper
 from fedtheory.worst_case._exchangeable import Scene, averaged_rounds
 from fedtheory.worst_case._settings import Setting, setting
 from fedtheory.worst_case._skewed import skewed_round
 from fedtheory.worst_case._skewed_rounds import skews
-from fedtheory.worst_case.certificates import Multipliers, verify_upper
 
 __all__: list[str] = []
 
@@ -36,25 +36,6 @@ def prove_one_round(
 ) -> Fraction:
     """Prove ``fedavg.one_round`` by the multipliers ``2 eta c^(2 tau - 1 - 2 s)``; return the number that they prove.
 
-    Parameters
-    ----------
-    local_steps, step_size
-        tau, and eta of at most 1/L.
-    mu, L
-        Strong convexity and smoothness.
-    distance2, objective_gap
-        Squared distance of the start from w*, and Gamma.
-
-    Returns
-    -------
-    Fraction
-        Exact; squared.
-
-    Raises
-    ------
-    OracleError
-        If they prove nothing.
-
     Examples
     --------
     >>> proved = prove_one_round(2, Fraction(1, 4), mu=1, L=3, distance2=256, objective_gap=7)
@@ -72,27 +53,6 @@ def prove_sampled_step(
 ) -> Fraction:
     """Prove ``fedavg.sampled_step`` by the multiplier ``2 eta c``; return the number that it proves.
 
-    Parameters
-    ----------
-    num_clients, num_selected
-        K and m.
-    step_size
-        At most 1/L.
-    mu, L
-        Strong convexity and smoothness.
-    distance2, objective_gap
-        Squared distance of the start from w*, and Gamma.
-
-    Returns
-    -------
-    Fraction
-        Exact; squared.
-
-    Raises
-    ------
-    OracleError
-        If it proves nothing.
-
     Examples
     --------
     >>> prove_sampled_step(5, 2, Fraction(1, 4), mu=1, L=3, distance2=16, objective_gap=7)
@@ -108,25 +68,6 @@ def prove_sampled_step(
 
 def prove_gap_after_step(step_size: Any, *, mu: Any, L: Any, distance2: Any, objective_gap: Any) -> Fraction:
     """Prove ``fedavg.gap_after_step`` by the multipliers 1 and c, c; return the number that they prove.
-
-    Parameters
-    ----------
-    step_size
-        At most 1/L.
-    mu, L
-        Strong convexity and smoothness.
-    distance2, objective_gap
-        Squared distance of the start from w*, and Gamma.
-
-    Returns
-    -------
-    Fraction
-        Exact; in units of F.
-
-    Raises
-    ------
-    OracleError
-        If they prove nothing.
 
     Examples
     --------
@@ -146,27 +87,6 @@ def prove_skewed_round(
     """Prove Lemma W, ``power_of_choice.round_coefficients``, step by step; return the number that is proved.
 
     What is charged to the losses along the path is handed on to the loss at the round's start by Lemma F.
-
-    Parameters
-    ----------
-    step_sizes
-        Of the round's steps, each at most 1/L.
-    mu, L
-        Strong convexity and smoothness.
-    distance2, objective_gap
-        Squared distance of the start from w*, and Gamma.
-    rho_diagonal, rho_tilde
-        The skews.
-
-    Returns
-    -------
-    Fraction
-        Exact; squared.
-
-    Raises
-    ------
-    OracleError
-        If the multipliers prove nothing.
 
     Examples
     --------

@@ -29,23 +29,6 @@ def run_rounds(addresses, problem, judge, server, space, recording, work, fleet,
     Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
     All that a round leaves is in what is handed over: what was stopped goes on from ``plan.first_round``.
 
-    Parameters
-    ----------
-    addresses, problem, judge
-        The compiled rules and kernels, the arrays of the problem, and those of the problem whose loss values
-        coalitions.
-    server, space, recording
-        Written: the server's state, the work space, and what is recorded.
-    work, fleet, plan
-        How clients train, how many steps each takes, and the step sizes of all rounds.
-    streams
-        One random stream for each use.
-
-    Returns
-    -------
-    int
-        The round, or a negative number for another end.
-
     Examples
     --------
     Two rounds of everybody, with a step half way to 2 and to 7: from 0 half way to their mean 4, and half way again.
