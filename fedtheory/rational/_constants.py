@@ -24,7 +24,8 @@ def constants_of(run: Run) -> dict[str, Any]:
     Examples
     --------
     >>> from dataclasses import replace
-    >>> from fedtheory.rational import two_parabolas, two_point_noise
+    >>> from fedtheory.rational import two_point_noise
+    >>> from fedtheory.rational._alignment import two_parabolas
     >>> constants_of(replace(two_parabolas((Fraction(1),)), noise=two_point_noise((Fraction(1, 2),))))["sigma2"]
     Fraction(1, 4)
     """
@@ -43,7 +44,7 @@ def initial_distance2(run: Run) -> Fraction:
     Examples
     --------
     >>> from dataclasses import replace
-    >>> from fedtheory.rational import two_parabolas
+    >>> from fedtheory.rational._alignment import two_parabolas
     >>> initial_distance2(replace(two_parabolas((Fraction(1),)), initial=(Fraction(3),)))
     Fraction(9, 1)
     """
@@ -140,7 +141,8 @@ def active_gradient_bound(run: Run, first: int, last: int) -> Fraction:
     At 3 the gradients of the two clients are 3 and 2, and each has noise of variance 1/4: (9 + 4)/2 + 1/4.
 
     >>> from dataclasses import replace
-    >>> from fedtheory.rational import two_parabolas, two_point_noise
+    >>> from fedtheory.rational import two_point_noise
+    >>> from fedtheory.rational._alignment import two_parabolas
     >>> run = two_parabolas((Fraction(9),))
     >>> active_gradient_bound(replace(run, initial=(Fraction(3),), noise=two_point_noise((Fraction(1, 2),))), 0, 1)
     Fraction(27, 4)
@@ -165,7 +167,7 @@ def observed_gradient_bound(run: Run, first: int = 0, last: int | None = None) -
     At 3 the gradients of the two clients are 3 and 2: 9 for the first, more than (9 + 4)/2 on average.
 
     >>> from dataclasses import replace
-    >>> from fedtheory.rational import two_parabolas
+    >>> from fedtheory.rational._alignment import two_parabolas
     >>> observed_gradient_bound(replace(two_parabolas((Fraction(9),)), initial=(Fraction(3),)))
     Fraction(9, 1)
     """
@@ -190,7 +192,8 @@ def client_gradient_bound(run: Run, fixed: tuple[Vector, ...] = ()) -> Fraction:
     Examples
     --------
     >>> from dataclasses import replace
-    >>> from fedtheory.rational import two_parabolas, two_point_noise
+    >>> from fedtheory.rational import two_point_noise
+    >>> from fedtheory.rational._alignment import two_parabolas
     >>> run = two_parabolas((Fraction(9),))
     >>> client_gradient_bound(replace(run, initial=(Fraction(3),), noise=two_point_noise((Fraction(1, 2),))))
     Fraction(37, 4)

@@ -18,7 +18,7 @@ def follow(run: Run) -> tuple[Law[Beginning], ...]:
 
     Examples
     --------
-    >>> from fedtheory.rational import two_parabolas
+    >>> from fedtheory.rational._alignment import two_parabolas
     >>> [first, after] = follow(two_parabolas((Fraction(1),)))
     >>> [beginning.anchor for beginning in after]
     [(Fraction(1, 8),)]
@@ -75,7 +75,7 @@ def standings(rounds: tuple[Law[Beginning], ...], local_steps: int, num_steps: i
     --------
     Both clients step by 1/4, towards 0 and 1, and then by 2/9: half of 0 and half of 1/4 + 2/9 * 3/4 = 5/12.
 
-    >>> from fedtheory.rational import two_parabolas
+    >>> from fedtheory.rational._alignment import two_parabolas
     >>> run = two_parabolas((Fraction(1),), local_steps=2)
     >>> [[at.average for at in law] for law in standings(follow(run), local_steps=2, num_steps=2)]
     [[(Fraction(0, 1),)], [(Fraction(1, 8),)], [(Fraction(5, 24),)]]

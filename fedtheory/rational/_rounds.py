@@ -146,7 +146,7 @@ def distance2(run: Run, step: int) -> Fraction:
 
     Examples
     --------
-    >>> from fedtheory.rational import two_parabolas
+    >>> from fedtheory.rational._alignment import two_parabolas
     >>> distance2(two_parabolas((Fraction(1),)), 1)
     Fraction(1, 64)
     """
@@ -159,7 +159,7 @@ def gap(run: Run, step: int) -> Fraction:
 
     Examples
     --------
-    >>> from fedtheory.rational import two_parabolas
+    >>> from fedtheory.rational._alignment import two_parabolas
     >>> gap(two_parabolas((Fraction(1),)), 1)
     Fraction(1, 128)
     """
@@ -173,7 +173,7 @@ def elapsed(run: Run, step: int) -> Fraction:
     --------
     Steps of 2/8 and 2/9, of which the second round of two local steps begins with the third, 2/10.
 
-    >>> from fedtheory.rational import two_parabolas
+    >>> from fedtheory.rational._alignment import two_parabolas
     >>> run = two_parabolas((Fraction(1), Fraction(1)), local_steps=2)
     >>> elapsed(run, 1), elapsed(run, 2), elapsed(run, 3)
     (Fraction(1, 4), Fraction(0, 1), Fraction(1, 5))

@@ -58,7 +58,7 @@ def run_in_words(run: Run, **who: Any) -> dict[str, Any]:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from fedtheory.rational import two_parabolas
+    >>> from fedtheory.rational._alignment import two_parabolas
     >>> words = run_in_words(two_parabolas((Fraction(1),), local_steps=3), law="all")
     >>> words["centers"], words["law"], words["num_steps"], words["first_step_size"], words["initial"]
     ('(0), (1)', 'all', 3, '1/4', '(0)')
@@ -80,7 +80,7 @@ def round_in_words(drawn: SampledRound, law: str) -> dict[str, Any]:
     Examples
     --------
     >>> import numpy as np
-    >>> from fedtheory.rational import draw_quadratic_round
+    >>> from fedtheory.rational._round_draws import draw_quadratic_round
     >>> drawn = draw_quadratic_round(np.random.default_rng(0))
     >>> sorted(round_in_words(drawn.round, "optimal"))
     ['law', 'local_steps', 'model', 'relative_noise', 'server_step_size', 'sigma2', 'step_size']
