@@ -1,4 +1,4 @@
-"""The command line: ``fedtheory list | show | bound | worst | verify | hunt | replay | study | sweep | completion``.
+"""The command line: ``fedtheory list | show | bound | worst | verify | hunt | replay | check | study | sweep | ...``.
 
 ``python -m fedtheory ...`` is the same.
 
@@ -31,6 +31,7 @@ _FUNCTIONS = {
     "verify": ("verifying", "verify_claims"),
     "hunt": ("hunting", "hunt_claim"),
     "replay": ("hunting", "replay_instance"),
+    "check": ("checking", "check_certificate"),
     "study": ("studying", "run_study"),
     "sweep": ("sweeping", "sweep_study"),
     "completion": ("completing", "write_script"),

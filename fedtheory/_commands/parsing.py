@@ -92,6 +92,12 @@ _REPLAY = _Command(
     "KEY [--from SOURCE] [--seed SEED] \\\n    [--tape NUMBERS | --instance N] [--json]",
     ("replay power-of-choice:lemma-b2", "replay power-of-choice:lemma-b2 --seed 3 --instance 7"),
 )
+_CHECK = _Command(
+    "check",
+    "check a certificate that a worst case was saved as",
+    "FILE",
+    ("check certificate.json",),
+)
 _STUDY = _Command(
     "study",
     "run one of the library's studies; without NAME, list them",
@@ -155,6 +161,7 @@ def parser_of_commands() -> argparse.ArgumentParser:
     _verify_options(_added(add, _VERIFY))
     _hunt_options(_added(add, _HUNT))
     _replay_options(_added(add, _REPLAY))
+    _added(add, _CHECK).add_argument("file", type=Path, metavar="FILE", help="what worst.save wrote")
     _study_options(_added(add, _STUDY))
     _sweep_options(_added(add, _SWEEP))
     shell = _added(add, _COMPLETION).add_argument("shell", metavar="SHELL", help="the shell that is to complete")

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from fedtheory.__main__ import main as run_command
 from fedtheory.worst_case import Problem, checker
 
 
@@ -49,6 +50,12 @@ def test_the_file_alone_says_between_what_the_value_lies(certificate: Path, tmp_
     assert upper is not None
     assert done.stdout == f"proved: value between {float(lower):.12g} and {float(upper):.12g}\n"
     assert done.returncode == 0
+
+
+def test_the_command_says_the_same(certificate: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said, code = told(certificate)
+    assert run_command(["check", str(certificate)]) == code
+    assert capsys.readouterr().out == said + "\n"
 
 
 def test_the_file_is_short_and_imports_the_standard_library_only() -> None:
