@@ -12,7 +12,7 @@ from typing import Any, TypeVar, final, overload
 
 from fedtheory._support import validate
 from fedtheory._support.wording import shown
-from fedtheory.worst_case._actors import Clients, Function, Operator, positive_number
+from fedtheory.worst_case._actors import Clients, Function, Linear, Operator, positive_number
 from fedtheory.worst_case._classes import FunctionClass, OperatorClass
 from fedtheory.worst_case._null_squares import without
 from fedtheory.worst_case._tilts import tilts
@@ -22,7 +22,7 @@ from fedtheory.worst_case.solution import Solution, solved
 
 __all__ = ["Problem"]
 
-Actor = TypeVar("Actor", Function, Operator, Clients)
+Actor = TypeVar("Actor", Function, Operator, Linear, Clients)
 
 LARGEST_BLOCK = 60
 """Rows of a block up to which a program is solved."""
@@ -183,6 +183,22 @@ class Problem:
             message = "an operator must have a hypothesis, monotone=True for example, got none"
             raise ValueError(message)
         return self._with(Operator(self._draft, f"T{len(self._actors)}", of))
+
+    def linear(self, largest: Any) -> Linear:
+        """Return a linear operator.
+
+        Parameters
+        ----------
+        largest
+            Its largest singular value.
+
+        Returns
+        -------
+        Linear
+            ``M(x)``, and ``M.adjoint(u)``.
+        """
+        of = OperatorClass(lipschitz=positive_number("largest", largest))
+        return self._with(Linear(self._draft, f"T{len(self._actors)}", of))
 
     def clients(
         self, num_clients: int, mu: Any = 0, L: Any = None, *, lipschitz: Any = None, quadratic: bool = False
