@@ -72,6 +72,11 @@ class _Known:
         """Yield what must hold for there to be such a function or operator."""
         return self.of.conditions(self.points, self.minimum)
 
+    @property
+    def tilts(self) -> bool:
+        """Whether a linear function, or a constant of an operator, may be added: only differences count in the class."""
+        return True
+
     def prepare(self) -> None:
         """Ask for all points that the conditions are about."""
 
@@ -226,10 +231,6 @@ class Function(_Known, Term):
         unlike = of.quadratic or any(one is not None for one in beside) or (of.mu < 0 and self.minimum is not None)
         return not unlike and self.blocks == (0,)
 
-    def has_normal_0(self, point: Point) -> bool:
-        """Whether a point of a set is known without a normal vector, so that its conditions are void."""
-        return _key(point.at) in self._with_normal_0
-
     def parts(self) -> list[tuple[Fraction, Function]]:
         """Return itself."""
         return [(Fraction(1), self)]
@@ -313,6 +314,11 @@ class Linear(Operator):
     def __init__(self, draft: Draft, name: str, of: OperatorClass) -> None:
         super().__init__(draft, name, of)
         self.adjoint = Operator(draft, f"{name}.adjoint", of)
+
+    @property
+    def tilts(self) -> bool:
+        """Whether a constant may be added to all values, as it may not."""
+        return False
 
     def impose(self) -> None:
         """Demand that there is such an operator: ``<M x, u> = <x, M' u>``, and no value is too long."""

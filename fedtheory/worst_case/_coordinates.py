@@ -297,12 +297,12 @@ def _turned(program: Program, number: int, turn: Exact, lost: Exact, pivots: Seq
     doubled[block.forms, block.columns, block.rows] += block.wholes
     wholes, unit = over_common(turn.ravel().tolist())
     T = wholes.reshape(size, rank)
-    rows = ((doubled @ T).swapaxes(1, 2) @ T).reshape(len(doubled), -1)
+    rows = ((doubled @ T).swapaxes(1, 2) @ T).reshape(len(doubled), rank**2)
     factors, share = over_common(lost.ravel().tolist())
     left = share * rows - factors.reshape(lost.shape) @ rows[list(pivots)]
     i, j = np.triu_indices(rank)
     # Twice the matrix: an entry off the diagonal stands for its mirror image, too.
-    entries = left.reshape(-1, rank, rank)[:, i, j] * np.where(i == j, 1, 2)
+    entries = left.reshape(len(doubled), rank, rank)[:, i, j] * np.where(i == j, 1, 2)
     forms, columns = entries.nonzero()
     found = Block(forms, i[columns], j[columns], entries[forms, columns])
     return found, 2 * program.rows.denominator * unit**2 * share

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,7 +12,8 @@ from typing import final
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._coordinates import Coordinates, first_coordinates
 from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
-from fedtheory.worst_case._null_squares import null_squares, without
+from fedtheory.worst_case._null_squares import lifted, null_squares, without
+from fedtheory.worst_case._one_sided import completed, without_void
 from fedtheory.worst_case.certificates import (
     FeasiblePoint,
     Multipliers,
@@ -144,13 +146,15 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
 
     # Matrices are so small that several threads take ten times as long; and they would change the last bits.
     with threadpool_limits(1), np.errstate(all="ignore"):
-        return _proved(first_coordinates(program), narrow)
+        found = _without_null_squares(program, narrow)
+        return found if _is_enough(found, narrow) else _proved(first_coordinates(program), narrow, found)
 
 
-def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> Proof:
+def _proved(coordinates: Coordinates, narrow: float, known: Proof | None = None, *, again: bool = True) -> Proof:
     """Follow the path in doubles, then in pairs of them, in coordinates of what was found before."""
     data = coordinates.data(pairs=False)
-    found, state = _along(data, beginning(data), Proof(coordinates.program), coordinates, narrow, _MOST_FAILURES)
+    found = known or Proof(coordinates.program)
+    found, state = _along(data, beginning(data), found, coordinates, narrow, _MOST_FAILURES)
     for afresh in _AFRESH:
         if _is_enough(found, narrow):
             break
@@ -160,6 +164,53 @@ def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> P
         found, state = _along(data, start.in_pairs(), found, coordinates, narrow)
     if again and found.upper is None and not (found.empty or found.infinite):
         return _from_fewer(found, coordinates.multipliers(state, of_objective=True), narrow)
+    return found
+
+
+def _without_null_squares(program: Program, narrow: float) -> Proof:
+    """Prove what can be proved with the products of null squares as free numbers, and without what these make void."""
+    reduced, dropped = program, []
+    for direction in null_squares(program):
+        reduced, products = without(reduced, direction)
+        dropped.append((next(iter(direction)), products))
+    found = Proof(program)
+    if not dropped:
+        return found
+    smaller, voids = without_void(reduced)
+    for tried, steps in ((reduced, []), (smaller, voids))[: 2 if voids else 1]:
+        proved = _proved(first_coordinates(tried), narrow, again=False)
+        void = {id(one) for step in steps for one in step.inequalities}
+        places = [place for place, one in enumerate(reduced.inequalities) if id(one) not in void]
+        with suppress(OracleError, ArithmeticError):
+            if proved.point is not None and not proved.infinite:
+                point = lifted(program, reduced, dropped, completed(reduced, tried, steps, proved.point))
+                found = _better(found, point=point)
+        if proved.multipliers is not None:
+            found = _better(found, multipliers=_padded(proved.multipliers, places, len(reduced.inequalities)))
+        if proved.contradiction is not None:
+            padded = _padded(proved.contradiction, places, len(reduced.inequalities))
+            return replace(found, contradiction=padded)
+        if _is_enough(found, narrow):
+            break
+    return found
+
+
+def _padded(multipliers: Multipliers, places: Sequence[int], size: int) -> Multipliers:
+    """Return multipliers of some inequalities as those of all."""
+    factors = dict(zip(places, multipliers.inequalities, strict=True))
+    return Multipliers(tuple(factors.get(place, Fraction(0)) for place in range(size)), multipliers.equalities)
+
+
+def _better(found: Proof, point: FeasiblePoint | None = None, multipliers: Multipliers | None = None) -> Proof:
+    """Return what is known with the bound that a point, or multipliers, prove if that is better."""
+    if point is not None:
+        lower = verify_lower(found.program, point)
+        if found.lower is None or lower > found.lower:
+            found = replace(found, lower=lower, point=point)
+    if multipliers is not None:
+        upper = verify_upper(found.program, multipliers)
+        if found.upper is None or upper < found.upper:
+            found = replace(found, upper=upper, multipliers=multipliers)
     return found
 
 
@@ -178,15 +229,11 @@ def _from_fewer(found: Proof, near: Multipliers, narrow: float) -> Proof:
         tried.add(kept)
         plain = reduced = replace(program, inequalities=tuple(program.inequalities[number] for number in kept))
         for direction in null_squares(plain):
-            reduced = without(reduced, direction)
+            reduced, _ = without(reduced, direction)
         for smaller in (plain, reduced):
             proved = _proved(first_coordinates(smaller), narrow, again=False)
-            better = proved.upper is not None and (found.upper is None or proved.upper < found.upper)
-            if proved.multipliers is not None and better:
-                factors = dict(zip(kept, proved.multipliers.inequalities, strict=True))
-                padded = tuple(factors.get(number, Fraction(0)) for number in range(len(near.inequalities)))
-                multipliers = Multipliers(padded, proved.multipliers.equalities)
-                found = replace(found, upper=verify_upper(program, multipliers), multipliers=multipliers)
+            if proved.multipliers is not None:
+                found = _better(found, multipliers=_padded(proved.multipliers, kept, len(near.inequalities)))
             if _is_enough(found, narrow):
                 return found
     return found
@@ -218,17 +265,10 @@ def _is_enough(found: Proof, narrow: float) -> bool:
 
 def _with_both_sides(found: Proof, coordinates: Coordinates, state: State) -> Proof:
     """Add what a state proves of either side, if that is better than what is known."""
-    program = coordinates.program
     with suppress(OracleError, ArithmeticError):
-        point = coordinates.point(state)
-        lower = verify_lower(program, point)
-        if found.lower is None or lower > found.lower:
-            found = replace(found, lower=lower, point=point)
+        found = _better(found, point=coordinates.point(state))
     with suppress(OracleError, ArithmeticError):
-        multipliers = coordinates.multipliers(state, of_objective=True)
-        upper = verify_upper(program, multipliers)
-        if found.upper is None or upper < found.upper:
-            found = replace(found, upper=upper, multipliers=multipliers)
+        found = _better(found, multipliers=coordinates.multipliers(state, of_objective=True))
     return found
 
 

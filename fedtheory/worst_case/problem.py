@@ -372,8 +372,8 @@ class Problem:
                     labels.append(f"objective {number}")
             program = draft.maximize(objective)
         asked = (*self._objectives, *(one.form for one in draft.inequalities), *(one.form for one in draft.equalities))
-        for tilt in tilts([actor for actor in self._actors if isinstance(actor, Function)], asked):
-            program = without(program, tilt)
+        for tilt in tilts(self._actors, asked):
+            program, _ = without(program, tilt)
         return program, tuple(labels)
 
     # ---- helpers

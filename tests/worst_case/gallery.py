@@ -8,6 +8,7 @@ where a paper has one. Irrational constants are replaced by ``near`` rationals, 
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction as Q
+from itertools import product
 from math import sqrt
 from typing import Any
 
@@ -130,14 +131,17 @@ def fast_proximal_points() -> Problem:
     p, A = Problem(), Q(5)
     f = p.function()
     best, x = f.minimizer(), p.point()
-    p.at_most(f.value(x) - f.value(best) + A / 2 * (x - best).square, 1)
+    points, start = [best], x
     v = x
     for step in (Q(1), Q(2)):
         alpha = (near(sqrt((A * step) ** 2 + 4 * A * step)) - A * step) / 2
         y = (1 - alpha) * x + alpha * v
         x = f.proximal(y, step)
+        points.append(x)
         v = v + 1 / alpha * (x - y)
         A = (1 - alpha) * A
+    for y in points:  # f at the start is the least that these allow: a subgradient there would have no largest length
+        p.at_most(f.value(y) + f.gradient(y) @ (start - y) - f.value(best) + Q(5, 2) * (start - best).square, 1)
     p.maximize(f.value(x) - f.value(best))
     return p
 
@@ -185,11 +189,12 @@ def cyclic_coordinate_descent() -> Problem:
         points.append(x)
         halves.append((half, f.gradient(x) - half))
         x = x - Q(1, L[k % 2]) * halves[-1][k % 2]
-    for i, one in enumerate(points):
-        for j, other in enumerate(points):
+    for i, j in product(range(5), repeat=2):
+        if i and j:
             p.equal_to(halves[i][0] @ halves[j][1], 0)
-            below = f.value(other) - f.value(one) + f.gradient(other) @ (one - other)
-            for k in (0, 1):
+        below = f.value(points[j]) - f.value(points[i]) + f.gradient(points[j]) @ (points[i] - points[j])
+        for k in (0, 1):
+            if i != j:
                 p.at_most(below + Q(1, 2 * L[k]) * (halves[i][k] - halves[j][k]).square, 0)
     p.maximize(f.value(points[-1]) - f.value(best))
     return p
@@ -940,11 +945,10 @@ def accelerated_proximal_point() -> Problem:
     """Kim 2021: ``R^2 / n^2`` of the last squared residual."""
     p = Problem()
     A = p.operator(monotone=True)
-    x = y = begun(p, A.zero())
+    x = y = before = begun(p, A.zero())
     for i in range(2):
-        after = A.resolvent(y, 2)
-        y_after = after + Q(i, i + 2) * (after - x) - Q(i, i + 2) * (x - (y if i else x))
-        x, y = after, y_after
+        after, share = A.resolvent(y, 2), Q(i, i + 2)
+        before, y, x = y, after + share * (after - x) - share * (x - before), after
     p.maximize((A.resolvent(y, 2) - y).square)
     return p
 
