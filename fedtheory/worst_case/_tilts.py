@@ -16,36 +16,46 @@ from fedtheory.worst_case.gram import Form, Vector
 
 __all__ = ["tilts"]
 
+_ZERO = Vector({})
+
 
 def tilts(functions: Sequence[Function | Operator], asked: Iterable[Form]) -> list[Direction]:
-    """Return independent tilts that no point of the method and no form that is asked for notices.
+    """Return independent shifts of vectors that no form that is asked for notices, and classes by products only.
 
-    Gradients of a function are tilted alike, but for those of a class that compares gradients with points only.
+    All points of a function are shifted alike, as only differences of points count in a class, and so are its
+    gradients, but for those of a class that compares gradients with points only.
     """
-    alone = [one for one in functions if isinstance(one, Function) and one.tilts and one.of.compares_no_gradients]
-    apart = [place for one in alone for place in sorted(one.slopes)]
-    size = len(functions) + len(apart)
-    owner = {place: number for number, one in enumerate(functions) for place in one.slopes}
-    owner |= {place: number for number, place in enumerate(apart, start=len(functions))}
+    asked_vectors = [vector for form in asked for pair in form.products for vector in pair]
+    known = [vector for one in functions for point in _points(one) for vector in (point.at, point.gradient)]
+    places = sorted({place for vector in (*known, *asked_vectors) for place in vector.coordinates if not place[0]})
+    first = 2 * len(functions)
+    columns = {place: number for number, place in enumerate(places, start=first)}
+    size = first + len(places)
 
     def row(vector: Vector, number: int | None = None) -> list[Fraction]:
-        """Say that the shift of a vector is the tilt of a function, or none."""
+        """Say that a vector is shifted as the others that share a number, or not at all."""
         found = [Fraction(0)] * size
         for place, c in vector.coordinates.items():
-            if place in owner:
-                found[owner[place]] += c
+            if place in columns:
+                found[columns[place]] = c
         if number is not None:
-            found[number] -= 1
+            found[number] = Fraction(-1)
         return found
 
-    rows = [row(vector) for form in asked for pair in form.products for vector in pair]
+    rows = [row(vector) for vector in asked_vectors]
     for number, one in enumerate(functions):
-        rows += [row(point.at) for point in _points(one)]
-        if one not in alone:
-            rows += [row(point.gradient, number) for point in _points(one)]
-        if one in alone or not one.tilts:
-            rows.append([Fraction(int(number == other)) for other in range(size)])
-    found = ({place: tau[owner[place]] for place in owner if tau[owner[place]]} for tau in _kernel(rows, size))
+        at, slope = 2 * number, 2 * number + 1
+        rows += [row(point.at, at) for point in _points(one)]
+        apart = isinstance(one, Function) and one.tilts and one.of.compares_no_gradients
+        if not apart:
+            rows += [row(point.gradient, slope) for point in _points(one)]
+        if apart or not one.tilts:
+            rows.append(row(_ZERO, slope))
+        if isinstance(one, Linear) or one.blocks != (0,):
+            rows.append(row(_ZERO, at))
+    # The last place is one that only this direction shifts, which is left out first.
+    backwards = places[::-1]
+    found = ({place: tau[columns[place]] for place in backwards if tau[columns[place]]} for tau in _kernel(rows, size))
     return [tilt for tilt in found if tilt]
 
 
@@ -60,13 +70,15 @@ def _kernel(rows: Iterable[Sequence[Fraction]], size: int) -> list[list[Fraction
     for given in rows:
         row = list(given)
         for pivot, known in reduced.items():
-            row = [c - row[pivot] * k for c, k in zip(row, known, strict=True)]
+            if row[pivot]:
+                row = [c - row[pivot] * k for c, k in zip(row, known, strict=True)]
         new = next((place for place, c in enumerate(row) if c), None)
         if new is None:
             continue
-        row = [c / row[new] for c in row]
+        row = [c / row[new] if c else c for c in row]
         for pivot, known in reduced.items():
-            reduced[pivot] = [k - known[new] * c for k, c in zip(known, row, strict=True)]
+            if known[new]:
+                reduced[pivot] = [k - known[new] * c for k, c in zip(known, row, strict=True)]
         reduced[new] = row
     free = [place for place in range(size) if place not in reduced]
     kernel = []

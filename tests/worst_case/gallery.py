@@ -459,7 +459,7 @@ def proximal_point() -> Problem:
     return p
 
 
-@example("unconstrained", pepit=0.3024999962, theory=0.56**2)
+@example("unconstrained", pepit=0.3024999962, theory=0.55**2)
 def robust_momentum() -> Problem:
     """Cyrus, Hu, Van Scoy, Lessard 2018: a potential shrinks by rho^2; mu = 1/4, L = 1, lambda = 1/5."""
     p, mu, kappa = Problem(), Q(1, 4), 4
