@@ -42,7 +42,8 @@ def tilts(functions: Sequence[Function | Operator], asked: Iterable[Form]) -> li
             found[number] = Fraction(-1)
         return found
 
-    rows = [row(vector) for vector in asked_vectors]
+    # All points may be translated, which no form sees: the first one stays.
+    rows = [row(vector) for vector in (*known[:1], *asked_vectors)]
     for number, one in enumerate(functions):
         at, slope = 2 * number, 2 * number + 1
         rows += [row(point.at, at) for point in _points(one)]

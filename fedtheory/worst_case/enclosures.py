@@ -147,14 +147,16 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
     # Matrices are so small that several threads take ten times as long; and they would change the last bits.
     with threadpool_limits(1), np.errstate(all="ignore"):
         found = _without_null_squares(program, narrow)
-        return found if _is_enough(found, narrow) else _proved(first_coordinates(program), narrow, found)
+        if _is_enough(found, narrow):
+            return found
+        whole = _proved(first_coordinates(program), narrow)
+        return whole if whole.empty or whole.infinite else _better(whole, found.point, found.multipliers)
 
 
-def _proved(coordinates: Coordinates, narrow: float, known: Proof | None = None, *, again: bool = True) -> Proof:
+def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> Proof:
     """Follow the path in doubles, then in pairs of them, in coordinates of what was found before."""
     data = coordinates.data(pairs=False)
-    found = known or Proof(coordinates.program)
-    found, state = _along(data, beginning(data), found, coordinates, narrow, _MOST_FAILURES)
+    found, state = _along(data, beginning(data), Proof(coordinates.program), coordinates, narrow, _MOST_FAILURES)
     for afresh in _AFRESH:
         if _is_enough(found, narrow):
             break
