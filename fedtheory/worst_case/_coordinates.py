@@ -144,6 +144,9 @@ class Coordinates:
         order = [*({*range(1, len(self.program.forms))} - {*order}), *order]
         rows = [{place: c for place, c in enumerate(self._levels[row]) if c} for row in order]
         pivots = tuple(order[place] - 1 for place in independent(rows))
+        if len(pivots) < len(self.free):
+            message = "function values must be in constraints, got one in the objective only"
+            raise ArithmeticError(message)
         found = Coordinates(self.program, self.free, turns, pivots)
         return found, self._translated(state, triangles, found)
 

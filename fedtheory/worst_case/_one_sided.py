@@ -27,12 +27,15 @@ class Void(NamedTuple):
 def without_void(program: Program) -> tuple[Program, list[Void]]:
     """Leave out inequalities that some number can always fulfill, until there are none."""
     found: list[Void] = []
+    whole = program
     while (void := _void(program)) is not None:
         found.append(void)
         gone = {id(one) for one in void.inequalities}
         kept = tuple(one for one in program.inequalities if id(one) not in gone)
         program = replace(program, inequalities=kept)
-    return program, found
+    left = {number for one in (*program.inequalities, *program.equalities) for number in one.form.values}
+    bounded = all(number in left for number, c in program.objective.values.items() if c and number not in program.zeros)
+    return (program, found) if bounded else (whole, [])
 
 
 def _void(program: Program) -> Void | None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import final
 
+from numpy.linalg import LinAlgError
+
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._coordinates import Coordinates, first_coordinates
 from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
@@ -157,15 +159,17 @@ def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> P
     """Follow the path in doubles, then in pairs of them, in coordinates of what was found before."""
     data = coordinates.data(pairs=False)
     found, state = _along(data, beginning(data), Proof(coordinates.program), coordinates, narrow, _MOST_FAILURES)
-    for afresh in _AFRESH:
-        if _is_enough(found, narrow):
-            break
-        coordinates, state = coordinates.recast(state)
-        data = coordinates.data(pairs=True)
-        start = beginning(data) if afresh else state
-        found, state = _along(data, start.in_pairs(), found, coordinates, narrow)
-    if again and found.upper is None and not (found.empty or found.infinite):
-        return _from_fewer(found, coordinates.multipliers(state, of_objective=True), narrow)
+    # A state that is no number, or that is not definite, is no hint.
+    with suppress(ArithmeticError, LinAlgError):
+        for afresh in _AFRESH:
+            if _is_enough(found, narrow):
+                break
+            coordinates, state = coordinates.recast(state)
+            data = coordinates.data(pairs=True)
+            start = beginning(data) if afresh else state
+            found, state = _along(data, start.in_pairs(), found, coordinates, narrow)
+        if again and found.upper is None and not (found.empty or found.infinite):
+            return _from_fewer(found, coordinates.multipliers(state, of_objective=True), narrow)
     return found
 
 

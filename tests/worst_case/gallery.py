@@ -26,6 +26,8 @@ class Example:
     pepit: float
     theory: float | None
     bound: float | None
+    pepit_is_off: bool = False
+    """Whether PEPit's float is not within 1e-6 of the enclosure, as a comment explains."""
 
     @property
     def name(self) -> str:
@@ -34,10 +36,10 @@ class Example:
 
 
 def example(
-    folder: str, *, pepit: float, theory: float | None = None, bound: float | None = None
+    folder: str, *, pepit: float, theory: float | None = None, bound: float | None = None, pepit_is_off: bool = False
 ) -> Callable[[Callable[[], Problem]], Example]:
     """Make an example of a function that writes its problem."""
-    return lambda problem: Example(folder, problem, pepit, theory, bound)
+    return lambda problem: Example(folder, problem, pepit, theory, bound, pepit_is_off)
 
 
 def near(number: float) -> Q:
@@ -146,36 +148,6 @@ def fast_proximal_points() -> Problem:
     return p
 
 
-@example("unconstrained", pepit=0.1250000001, theory=1 / 8)
-def conjugate_gradients() -> Problem:
-    """Drori and Taylor 2020: as the optimized gradient method, ``L / (2 t_n^2)``."""
-    p = Problem()
-    f = p.function(L=1)
-    best = f.minimizer()
-    x = begun(p, best)
-    span = [f.gradient(x)]
-    for _ in range(1):
-        before, x = x, f.line_search(x, *span)
-        span += [f.gradient(x), before - x]
-    p.maximize(f.value(x) - f.value(best))
-    return p
-
-
-@example("unconstrained", pepit=0.2500000005, theory=1 / 4)
-def conjugate_gradients_under_quadratic_growth() -> Problem:
-    """Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022: ``L / (2 (n + 1))``."""
-    p = Problem()
-    f = p.function(quadratic_growth=1)
-    best = f.minimizer()
-    x = begun(p, best)
-    span = [f.gradient(x)]
-    for _ in range(1):
-        before, x = x, f.line_search(x, *span)
-        span += [f.gradient(x), before - x]
-    p.maximize(f.value(x) - f.value(best))
-    return p
-
-
 @example("unconstrained", pepit=0.3749999961)
 def cyclic_coordinate_descent() -> Problem:
     """Kamri, Hendrickx, Glineur 2022: two blocks of coordinates of smoothness 1 and 2."""
@@ -197,56 +169,6 @@ def cyclic_coordinate_descent() -> Problem:
             if i != j:
                 p.at_most(below + Q(1, 2 * L[k]) * (halves[i][k] - halves[j][k]).square, 0)
     p.maximize(f.value(points[-1]) - f.value(best))
-    return p
-
-
-@example("unconstrained", pepit=1.4633294028, bound=1.6)
-def epsilon_subgradients() -> Problem:
-    """A subgradient of f at y is an eps-subgradient at x where ``f(x) - f(y) - <g, x - y> <= eps``."""
-    p, step, M = Problem(), Q(1, 4), 2
-    f = p.function()
-    best = f.minimizer()
-    x = begun(p, best)
-    gaps = []
-    for _ in range(1):
-        y = p.point()
-        g = f.gradient(y)
-        p.at_most(f.value(x) - f.value(y) - g @ (x - y), Q(1, 10))
-        p.at_most(g.square, M**2)
-        gaps.append(f.value(x) - f.value(best))
-        x = x - step * g
-    p.at_most(f.gradient(x).square, M**2)
-    p.maximize(*gaps, f.value(x) - f.value(best))
-    return p
-
-
-@example("unconstrained", pepit=0.1494515813, theory=0.1494464944649447)
-def gradient_descent_behind_a_linear_map() -> Problem:
-    """Bousselmi, Hendrickx, Glineur 2024: ``g(M x)`` with singular values of M at most 1."""
-    p = Problem()
-    g, M = p.function(mu=Q(1, 10), L=1), p.linear(1)
-    best = p.point()
-    slope = g.gradient(M(best))
-    M.adjoint.known(slope, 0 * slope)
-    x = begun(p, best)
-    for _ in range(1):
-        x = x - M.adjoint(g.gradient(M(x)))
-    p.maximize(g.value(M(x)) - g.value(M(best)))
-    return p
-
-
-@example("unconstrained", pepit=0.1494611443, theory=0.1494464944649447)
-def gradient_descent_behind_a_symmetric_map() -> Problem:
-    """Bousselmi, Hendrickx, Glineur 2024: ``g(M x)`` with eigenvalues of M, the Hessian of q, from 1/10 to 1."""
-    p = Problem()
-    g, q = p.function(mu=Q(1, 10), L=1), p.function(mu=Q(1, 10), L=1, quadratic=True)
-    origin, best = q.minimizer(), p.point()
-    there = q.gradient(best)
-    g.known(there, 0 * there)
-    x = begun(p, best)
-    for _ in range(1):
-        x = x - q.gradient(origin + g.gradient(q.gradient(x)))
-    p.maximize(g.value(q.gradient(x)) - g.value(there))
     return p
 
 
@@ -459,31 +381,6 @@ def proximal_point() -> Problem:
     return p
 
 
-@example("unconstrained", pepit=0.3024999962, theory=0.55**2)
-def robust_momentum() -> Problem:
-    """Cyrus, Hu, Van Scoy, Lessard 2018: a potential shrinks by rho^2; mu = 1/4, L = 1, lambda = 1/5."""
-    p, mu, kappa = Problem(), Q(1, 4), 4
-    rho = Q(1, 5) * Q(3, 4) + Q(4, 5) * Q(1, 2)
-    alpha = kappa * (1 - rho) ** 2 * (1 + rho)
-    beta = kappa * rho**3 / (kappa - 1)
-    gamma = rho**3 / ((kappa - 1) * (1 - rho) ** 2 * (1 + rho))
-    weight = mu**2 * (kappa - kappa * rho**2 - 1) / (2 * rho * (1 - rho))
-    f = p.function(mu=mu, L=1)
-    best, before, x = f.minimizer(), p.point(), p.point()
-    potentials = []
-    for _ in range(2):
-        y = x + gamma * (x - before)
-        g = f.gradient(y)
-        before, x = x, x + beta * (x - before) - alpha * g
-        z = 1 / (1 - rho**2) * (x - rho**2 * before)
-        gap = f.value(y) - f.value(best) - mu / 2 * (y - best).square
-        potential = (1 - mu) * gap - Q(1, 2) * (g - mu * (y - best)).square + weight * (z - best).square
-        potentials.append(potential)
-    p.at_most(potentials[0], 1)
-    p.maximize(potentials[1])
-    return p
-
-
 @example("unconstrained", pepit=1.0000000015, theory=1)
 def subgradient_method() -> Problem:
     """Drori and Teboulle 2016: ``M R / sqrt(n + 1)`` for the best of n + 1 points."""
@@ -592,21 +489,6 @@ def fast_proximal_gradients_with_simple_weights() -> Problem:
     return accelerated_proximal_gradients([Q(i, i + 3) for i in range(3)])
 
 
-@example("composite", pepit=0.1666666666, theory=1 / 6)
-def bregman_proximal_point() -> Problem:
-    """Bui, Combettes 2021: ``D / (g n)``, a step minimizes ``g f + h - <grad h(x), .>``."""
-    p, step = Problem(), 3
-    f, h = p.function(), p.function()
-    best, x = f.minimizer(), p.point()
-    pull = h.gradient(x)
-    p.at_most(h.value(best) - h.value(x) - pull @ (best - x), 1)
-    for _ in range(2):
-        x = (step * f + h).linear_minimizer(-pull)
-        pull = h.gradient(x)
-    p.maximize(f.value(x) - f.value(best))
-    return p
-
-
 @example("composite", pepit=0.1273220109)
 def douglas_rachford() -> Problem:
     """Taylor, Hendrickx, Glineur 2017, Table of PESTO: 0.1273 for two steps."""
@@ -658,7 +540,8 @@ def frank_wolfe() -> Problem:
     return frank_wolfe_steps(1)
 
 
-@example("composite", pepit=0.3818666041, bound=1)
+# PEPit's float is off by 1e-4, with either solver: the worst case, (3 - sqrt 5)/2, is approached as subgradients grow.
+@example("composite", pepit=0.3818666041, theory=(3 - sqrt(5)) / 2, bound=1, pepit_is_off=True)
 def improved_interior_algorithm() -> Problem:
     """Auslender and Teboulle 2006: at most ``4 L / (c (n + 1)^2)``, here L = c = 1 and the kernel has mu = 1."""
     p, c = Problem(), Q(1)
@@ -679,61 +562,30 @@ def improved_interior_algorithm() -> Problem:
     return p
 
 
-def bregman_gradients(n: int) -> tuple[Problem, list[Any], list[Any]]:
-    """Write n mirror steps of ``f + indicator`` where ``h - f`` is convex, from a divergence of 1."""
+@example("composite", pepit=1.0000000005, theory=1)
+def no_lips() -> Problem:
+    """Bauschke, Bolte, Teboulle 2017; Dragomir, Taylor, d'Aspremont, Bolte 2021: ``D / (g n)``; ``h - f`` is convex."""
     p = Problem()
     d, f, inside = p.function(), p.function(), p.indicator()
     h = d + f
     best, x = (f + inside).minimizer(), p.point()
     p.at_most(h.value(best) - h.value(x) - h.gradient(x) @ (best - x), 1)
-    points = [x]
-    for _ in range(n):
-        x = (h + inside).linear_minimizer(f.gradient(x) - h.gradient(x))
-        points.append(x)
-    gaps = [f.value(x) - f.value(best) for x in points]
-    pairs = zip(points[:-1], points[1:], strict=True)
-    divergences = [h.value(x) - h.value(y) - h.gradient(y) @ (x - y) for x, y in pairs]
-    return p, gaps, divergences
-
-
-@example("composite", pepit=1.0000000005, theory=1)
-def no_lips() -> Problem:
-    """Bauschke, Bolte, Teboulle 2017; Dragomir, Taylor, d'Aspremont, Bolte 2021: ``D / (g n)``."""
-    p, gaps, _ = bregman_gradients(1)
-    p.maximize(gaps[-1])
-    return p
-
-
-@example("composite", pepit=0.9999999997, theory=1)
-def divergences_of_no_lips() -> Problem:
-    """Dragomir, Taylor, d'Aspremont, Bolte 2021: the least divergence of two iterates is ``2 D / (n (n - 1))``."""
-    p, _, divergences = bregman_gradients(2)
-    p.maximize(*divergences)
-    return p
-
-
-def proximal_gradients(n: int, *, quadratic: bool) -> Problem:
-    """Write n proximal gradient steps of length 1/L."""
-    p = Problem()
-    f, g = p.function(mu=Q(1, 10), L=1, quadratic=quadratic), p.function()
-    best = (f + g).minimizer()
-    x = begun(p, best)
-    for _ in range(n):
-        x = g.proximal(x - f.gradient(x), 1)
-    p.maximize((x - best).square)
+    y = (h + inside).linear_minimizer(f.gradient(x) - h.gradient(x))
+    p.maximize(f.value(y) - f.value(best))
     return p
 
 
 @example("composite", pepit=0.6561000029, theory=0.9**4)
 def proximal_gradient() -> Problem:
     """Taylor, Hendrickx, Glineur 2018: ``max((1 - h mu)^2, (1 - h L)^2)^n``."""
-    return proximal_gradients(2, quadratic=False)
-
-
-@example("composite", pepit=0.8100000101, theory=0.9**2)
-def proximal_gradient_on_quadratics() -> Problem:
-    """The same, which quadratics attain."""
-    return proximal_gradients(1, quadratic=True)
+    p = Problem()
+    f, g = p.function(mu=Q(1, 10), L=1), p.function()
+    best = (f + g).minimizer()
+    x = begun(p, best)
+    for _ in range(2):
+        x = g.proximal(x - f.gradient(x), 1)
+    p.maximize((x - best).square)
+    return p
 
 
 @example("composite", pepit=0.8303797424)
@@ -854,7 +706,7 @@ def stochastic_gradients_that_agree() -> Problem:
 # ---- nonconvex optimization
 
 
-@example("nonconvex", pepit=0.7128712863, theory=3.6 / (3 + 0.1 * (0.5 - 3) * 0 + 0.2 * 0 + 2.05))
+@example("nonconvex", pepit=0.7128712863, theory=3.6 / 5.05)
 def difference_of_convex_functions() -> Problem:
     """Abbaszadehpeivasti, de Klerk, Zamani 2021, Theorem 3.1; mu = 1/10 and 1/5, L = 1 and 2."""
     p, n, largest = Problem(), 1, 1 - Q(1, 5)
@@ -903,37 +755,32 @@ def polyak_and_lojasiewicz() -> Problem:
     return p
 
 
-def nonconvex_bregman_gradients(step: Q) -> tuple[Problem, list[Any], list[Any]]:
-    """Write two mirror steps of ``f + indicator`` where ``h - f`` and ``h + f`` are convex; the objective loses 1."""
+def nonconvex_bregman_gradient(step: Q) -> tuple[Problem, Any, Any]:
+    """Write a mirror step of ``f + indicator`` where ``h - f`` and ``h + f`` are convex; the objective loses 1."""
     p = Problem()
     low, high, inside = p.function(), p.function(), p.indicator()
     f, h = Q(1, 2) * high + Q(-1, 2) * low, Q(1, 2) * high + Q(1, 2) * low
     x = p.point()
     inside.value(x)
-    points = [x]
-    for _ in range(1):
-        x = (h + inside).linear_minimizer(step * f.gradient(x) - h.gradient(x))
-        points.append(x)
-    p.at_most(f.value(points[0]) - f.value(x), 1)
-    pairs = [*zip(points[:-1], points[1:], strict=True)]
-    ahead = [h.value(y) - h.value(x) - h.gradient(x) @ (y - x) for x, y in pairs]
-    behind = [h.value(x) - h.value(y) - h.gradient(y) @ (x - y) for x, y in pairs]
-    return p, ahead, behind
+    y = (h + inside).linear_minimizer(step * f.gradient(x) - h.gradient(x))
+    p.at_most(f.value(x) - f.value(y), 1)
+    ahead = h.value(y) - h.value(x) - h.gradient(x) @ (y - x)
+    return p, ahead, h.value(x) - h.value(y) - h.gradient(y) @ (x - y)
 
 
 @example("nonconvex", pepit=0.9999999996, theory=1)
 def divergences_ahead() -> Problem:
     """Bolte, Sabach, Teboulle, Vaisbourd 2018: ``g / (n (1 - L g))``."""
-    p, ahead, _ = nonconvex_bregman_gradients(Q(1, 2))
-    p.maximize(*ahead)
+    p, ahead, _ = nonconvex_bregman_gradient(Q(1, 2))
+    p.maximize(ahead)
     return p
 
 
 @example("nonconvex", pepit=1.0000000002, theory=1)
 def divergences_behind() -> Problem:
     """Bolte, Sabach, Teboulle, Vaisbourd 2018: ``g / n``."""
-    p, _, behind = nonconvex_bregman_gradients(Q(1))
-    p.maximize(*behind)
+    p, _, behind = nonconvex_bregman_gradient(Q(1))
+    p.maximize(behind)
     return p
 
 
@@ -1012,19 +859,6 @@ def variational_inequality(p: Problem) -> tuple[Any, Any, Any]:
     return F, inside, inside.proximal(begun(p, best), Q(1, 4))
 
 
-@example("monotone", pepit=1.0624998431)
-def optimistic_gradients() -> Problem:
-    """Popov 1980; Gorbunov, Taylor, Gidel 2022: the last squared step; conditions are necessary only, as PEPit's are."""
-    p, step = Problem(), Q(1, 4)
-    F, inside, x = variational_inequality(p)
-    y = before = x
-    for _ in range(1):
-        before, y = y, inside.proximal(x - step * F(y), step)
-        x = y + step * (F(before) - F(y))
-    p.maximize((y - before).square)
-    return p
-
-
 @example("monotone", pepit=1.0041479712)
 def past_extragradients() -> Problem:
     """Gorbunov, Taylor, Gidel 2022: the last squared step; conditions are necessary only, as PEPit's are."""
@@ -1091,22 +925,6 @@ def halpern() -> Problem:
     return halpern_steps(3)
 
 
-@example("fixed points", pepit=3.9988854805, bound=((sqrt(13) + 1) / 2) ** 2)
-def halpern_without_a_fixed_point() -> Problem:
-    """Park and Ryu 2023: how far the residual is from the least displacement v, ``<x - T x, v> >= |v|^2``."""
-    p = Problem()
-    T = p.operator(nonexpansive=True)
-    best = p.point()
-    least = best - T(best)
-    x = first = begun(p, best)
-    for k in range(2):
-        p.at_most(least.square - (x - T(x)) @ least, 0)
-        residual = x - T(x)
-        x = Q(1, k + 2) * first + Q(k + 1, k + 2) * T(x)
-    p.maximize((residual - least).square)
-    return p
-
-
 def krasnoselskii_mann(shares: list[Q]) -> Problem:
     """Write steps that keep these shares of a point, and the squared half of the residual."""
     p = Problem()
@@ -1147,20 +965,6 @@ def halpern_of_a_contraction() -> Problem:
 
 
 @example("potentials", pepit=1, theory=1)
-def potential_of_fast_gradients() -> Problem:
-    """Nesterov 1983: ``t^2 (f - f*) + L/2 |z - x*|^2`` does not grow; t = 10."""
-    p, t = Problem(), Q(10)
-    f = p.function(L=1)
-    best, x, z = f.minimizer(), p.point(), p.point()
-    after = (1 + near(sqrt(4 * t**2 + 1))) / 2
-    y = (1 - 1 / after) * x + 1 / after * z
-    x_after, z_after = y - f.gradient(y), z - (after**2 - t**2) * f.gradient(y)
-    p.at_most(t**2 * (f.value(x) - f.value(best)) + Q(1, 2) * (z - best).square, 1)
-    p.maximize(after**2 * (f.value(x_after) - f.value(best)) + Q(1, 2) * (z_after - best).square)
-    return p
-
-
-@example("potentials", pepit=1, theory=1)
 def potential_of_gradient_descent() -> Problem:
     """Bansal and Gupta 2019: ``n (f - f*) + L/2 |x - x*|^2`` does not grow; n = 10."""
     p, n = Problem(), 10
@@ -1189,29 +993,6 @@ def potential_with_gradients() -> Problem:
 
 
 # ---- inexact proximal steps
-
-
-@example("inexact proximal", pepit=0.2593850823, bound=2.6 / (1 - 0.45**2) / 4)
-def inexact_accelerated_forward_backward() -> Problem:
-    """Barre, Taylor, Bach 2021: at most ``2 L / ((1 - zeta^2) n^2)``; a step is known by its primal-dual gap."""
-    p, L, zeta, A = Problem(), Q(13, 10), Q(9, 20), Q(0)
-    f, h = p.function(L=L), p.function()
-    best = (f + h).minimizer()
-    step = 1 / L
-    eta = (1 - zeta**2) * step
-    x = z = begun(p, best)
-    for _ in range(2):
-        after = A + (eta + near(sqrt(eta**2 + 4 * eta * A))) / 2
-        y = x + (1 - A / after) * (z - x)
-        slope, w = f.gradient(y), p.point()
-        x, v = p.point(), h.gradient(w)
-        off = x - y + step * (slope + v)
-        gap = h.value(x) - h.value(w) - v @ (x - w)
-        p.at_most(Q(1, 2) * off.square + step * gap - (zeta * step) ** 2 / 2 * (v + slope).square, 0)
-        z = z - (after - A) * (v + slope)
-        A = after
-    p.maximize((f + h).value(x) - (f + h).value(best))
-    return p
 
 
 @example("inexact proximal", pepit=0.7758986243, theory=0.775898596650068)
@@ -1373,33 +1154,6 @@ def gradient_flow() -> Problem:
     return p
 
 
-@example("continuous time", pepit=-0.2000000588, theory=-0.2)
-def gradient_flow_of_a_strongly_convex_function() -> Problem:
-    """Scieur, Roulet, Bach, d'Aspremont 2017: ``f - f*`` shrinks at the rate ``2 mu``."""
-    p = Problem()
-    f = p.function(mu=Q(1, 10))
-    best, x = f.minimizer(), p.point()
-    p.equal_to(f.value(x) - f.value(best), 1)
-    p.maximize(-f.gradient(x).square)
-    return p
-
-
-@example("continuous time", pepit=1, theory=1)
-def accelerated_gradient_flow() -> Problem:
-    """Su, Boyd, Candes 2016: ``t^2 (f - f*) + 2 |x - x* + t/2 x'|^2`` does not grow; t = 7/2."""
-    p, t = Problem(), Q(7, 2)
-    f = p.function()
-    best, x, speed = f.minimizer(), p.point(), p.vector()
-    slope = f.gradient(x)
-    push = -3 / t * speed - slope
-    moving = x - best + t / 2 * speed
-    gap = f.value(x) - f.value(best)
-    potential = t**2 * gap + 2 * moving.square
-    p.at_most(potential, 1)
-    p.maximize(potential + 2 * t * gap + t**2 * speed @ slope + 4 * moving @ (Q(3, 2) * speed + t / 2 * push))
-    return p
-
-
 def accelerated_flow(potential: Callable[[Any, Any, Any], Any], change: Callable[[Any, Any, Any], Any]) -> Problem:
     """Write ``x'' = -2 sqrt(mu) x' - grad f`` with mu = 1/4, and a quadratic potential beside ``f - f*``."""
     p = Problem()
@@ -1494,5 +1248,25 @@ def online_frank_wolfe() -> Problem:
 
 GALLERY = [one for one in list(globals().values()) if isinstance(one, Example)]
 
-NOT_DONE: dict[str, str] = {}
+SLOW = "proved on both sides, but not in two seconds"
+NOT_DONE: dict[str, str] = {
+    "accelerated_gradient_flow_convex": "no side in 15 s: nothing bounds speed and subgradient",
+    "accelerated_gradient_method (potential)": "the upper side lacks a proof after 20 s",
+    "accelerated_inexact_forward_backward": "upper side 0.2593850681 for two steps, no lower one",
+    "bregman_proximal_point": "no proof in 20 s for two steps; all products are free numbers, a linear program",
+    "conjugate_gradient": f"{SLOW}: 8 s for two steps, where points of the line search have null squares",
+    "conjugate_gradient_qg_convex": f"{SLOW}: 17 s for three steps; 0.25 to 0.2500017 for one",
+    "epsilon_subgradient_method": "upper side 1.4633294061 for one step, no lower one",
+    "gradient_descent_lc": "lower side 0.1494464944 for a general map, which theory says, no upper one; none if symmetric",
+    "gradient_descent_quadratic_lojasiewicz_expensive": "two matrices of variables for each pair of points",
+    "gradient_descent_quadratic_lojasiewicz_intermediate": "a family of conditions with a parameter",
+    "gradient_flow_strongly_convex": "neither side: the subgradient's products with points know no least square",
+    "inconsistent_halpern_iteration": "no side has a proof; the displacement and its points share one ray",
+    "no_lips_in_bregman_divergence": f"{SLOW}: 9 s, 1 to 1.00000001 for two steps",
+    "optimistic_gradient": "upper side 1.298 for one step, where PEPit says 1.0625: not sharp",
+    "optimistic_gradient_refined": "two matrices of variables for each pair of points",
+    "optimistic_gradient_refined_cocoercive": "two matrices of variables for each pair of points",
+    "proximal_gradient_quadratics": "no side has a proof: a block for the Hessian, and free subgradients",
+    "robust_momentum": "lower side 0.3024999999, which theory says, no upper one",
+}
 """PEPit's examples that are not here, with the reason."""
