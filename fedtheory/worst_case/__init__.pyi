@@ -42,6 +42,7 @@ from fedtheory.worst_case.enclosures import prove as prove
 from fedtheory.worst_case.floors import error_floor as error_floor
 from fedtheory.worst_case.full_or_uniform import fedavg as fedavg
 from fedtheory.worst_case.function_classes import Point as Point
+from fedtheory.worst_case.function_classes import impose_linear as impose_linear
 from fedtheory.worst_case.function_classes import impose_quadratic as impose_quadratic
 from fedtheory.worst_case.function_classes import interpolation as interpolation
 from fedtheory.worst_case.function_classes import interpolation_of_copies as interpolation_of_copies

@@ -74,7 +74,7 @@ class _Known:
 
     @property
     def tilts(self) -> bool:
-        """Whether a linear function, or a constant of an operator, may be added: only differences count in the class."""
+        """Whether a linear function, or a constant, may be added: only differences of gradients count in the class."""
         return True
 
     def prepare(self) -> None:

@@ -1,7 +1,7 @@
 """Numbers that occur with one sign only, in inequalities: as they may be as low as one likes, these say nothing.
 
-That is so for the products of a subgradient with points, where nothing but its own inequalities knows it: the value of a
-convex function at a start, for example. The multipliers must be 0 then, which rounding cannot meet.
+That is so for the products of a subgradient with points, where nothing but its own inequalities knows it: where only
+the value of a convex function is asked for, for example. The multipliers must be 0 then, which rounding cannot meet.
 """
 
 from __future__ import annotations

@@ -398,7 +398,7 @@ def subgradient_method() -> Problem:
 
 @example("unconstrained", pepit=0.970299, theory=0.99**3)
 def restricted_secants() -> Problem:
-    """Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022: ``(1 - 2 h mu + h^2 L^2)^n``, of which both conditions know x*."""
+    """Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022: ``(1 - 2 h mu + h^2 L^2)^n``."""
     p, mu, h = Problem(), Q(1, 10), Q(1, 10)
     best = p.point()
     x = begun(p, best)
@@ -609,7 +609,7 @@ def three_operator_splitting() -> Problem:
 
 @example("stochastic", pepit=0.7187500001, bound=3 / 4)
 def point_saga() -> Problem:
-    """Defazio 2016: a potential shrinks by ``1 - mu g / (1 + mu g)`` or more; for n = 2, mu = 1/3, L = 1 the step is 1."""
+    """Defazio 2016: a potential shrinks to ``1 / (1 + mu g)`` or less; the step is 1 for n = 2, mu = 1/3."""
     p, mu, n = Problem(), Q(1, 3), 2
     f = [p.function(mu=mu, L=1) for _ in range(n)]
     best, x = (f[0] + f[1]).minimizer(), p.point()
@@ -746,7 +746,7 @@ def gradient_descent_of_nonconvex_functions() -> Problem:
 
 @example("nonconvex", pepit=0.7272727333, theory=8 / 11)
 def polyak_and_lojasiewicz() -> Problem:
-    """Abbaszadehpeivasti, de Klerk, Zamani 2023, at a step of 1/L; PEPit's value is of the same necessary conditions."""
+    """Abbaszadehpeivasti, de Klerk, Zamani 2023, a step of 1/L; conditions are necessary only, as PEPit's are."""
     p = Problem()
     f = p.function(mu=-1, L=1, polyak=Q(1, 5))
     best, x = f.minimizer(), p.point()
@@ -1257,7 +1257,7 @@ NOT_DONE: dict[str, str] = {
     "conjugate_gradient": f"{SLOW}: 8 s for two steps, where points of the line search have null squares",
     "conjugate_gradient_qg_convex": f"{SLOW}: 17 s for three steps; 0.25 to 0.2500017 for one",
     "epsilon_subgradient_method": "upper side 1.4633294061 for one step, no lower one",
-    "gradient_descent_lc": "lower side 0.1494464944 for a general map, which theory says, no upper one; none if symmetric",
+    "gradient_descent_lc": "lower side 0.1494464944 of a general map, which theory says, no upper one",
     "gradient_descent_quadratic_lojasiewicz_expensive": "two matrices of variables for each pair of points",
     "gradient_descent_quadratic_lojasiewicz_intermediate": "a family of conditions with a parameter",
     "gradient_flow_strongly_convex": "neither side: the subgradient's products with points know no least square",
