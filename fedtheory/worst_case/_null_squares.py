@@ -78,19 +78,32 @@ def without(program: Program, direction: Direction) -> tuple[Program, Products]:
 
 
 def lifted(
-    program: Program, reduced: Program, dropped: Sequence[tuple[Basis, Products]], point: FeasiblePoint
+    program: Program, reduced: Program, dropped: Sequence[tuple[Direction, Products]], point: FeasiblePoint
 ) -> FeasiblePoint:
     """Return the point of a program that one of the reduced program is, whose dropped vectors have long squares."""
     numbers = dict(zip(reduced.values, point.values, strict=True))
     grams = [[list(row) for row in gram] for gram in point.grams]
-    for (block, place), products in reversed(dropped):
+    for direction, products in reversed(dropped):
+        block, place = next(iter(direction))
         gram = grams[block]
-        row = [numbers.get(products.get((block, other)), Fraction(0)) for other in range(len(gram))]  # type: ignore[arg-type]
+        row = [
+            numbers.get(products[block, other], Fraction(0)) if (block, other) in products else Fraction(0)
+            for other in range(len(gram))
+        ]
         beside, dense = np.array(row, dtype=float), np.array(gram, dtype=float)
         # The vector must be as long as its shadow on the others, and is taken twice as long.
         shadow = float(beside @ np.linalg.pinv(dense, rcond=1e-15, hermitian=True) @ beside)
         for other, number in enumerate(row):
             gram[other][place] = gram[place][other] = number
         gram[place][place] = Fraction(2 * abs(shadow) + 1)
+        for (_, other), c in direction.items():
+            if other != place:
+                gram[other] = [x + c * y for x, y in zip(gram[other], gram[place], strict=True)]
+                for entries in gram:
+                    entries[other] += c * entries[place]
+        c = direction[block, place]
+        gram[place] = [c * x for x in gram[place]]
+        for entries in gram:
+            entries[place] *= c
     values = tuple(numbers.get(value, Fraction(0)) for value in program.values)
     return FeasiblePoint(tuple(tuple(map(tuple, gram)) for gram in grams), values)

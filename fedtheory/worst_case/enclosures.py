@@ -14,7 +14,7 @@ from numpy.linalg import LinAlgError
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._coordinates import Coordinates, first_coordinates
 from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
-from fedtheory.worst_case._null_squares import lifted, null_squares, without
+from fedtheory.worst_case._null_squares import Direction, lifted, null_squares, without
 from fedtheory.worst_case._one_sided import completed, without_void
 from fedtheory.worst_case.certificates import (
     FeasiblePoint,
@@ -109,7 +109,7 @@ class Proof:
         return replace(self, lower=lower, upper=upper)
 
 
-def prove(program: Program, narrow: float = NARROW) -> Proof:
+def prove(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] = ()) -> Proof:
     """Enclose the value of a program between two rationals, or show that it is empty or infinite.
 
     An interior-point method in doubles, and where these do not suffice in pairs of them, finds points and multipliers.
@@ -121,6 +121,8 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
         To be maximized.
     narrow
         How far both sides may be apart, as a share of the value.
+    tilts
+        Directions whose squares are in no form.
 
     Returns
     -------
@@ -148,11 +150,19 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
 
     # Matrices are so small that several threads take ten times as long; and they would change the last bits.
     with threadpool_limits(1), np.errstate(all="ignore"):
-        found = _without_null_squares(program, narrow)
-        if _is_enough(found, narrow):
-            return found
-        whole = _proved(first_coordinates(program), narrow)
-        return whole if whole.empty or whole.infinite else _better(whole, found.point, found.multipliers)
+        tilted, dropped = program, []
+        for tilt in tilts:
+            tilted, products = without(tilted, tilt)
+            dropped.append((tilt, products))
+        found = _without_null_squares(tilted, narrow)
+        if not _is_enough(found, narrow):
+            whole = _proved(first_coordinates(tilted), narrow)
+            found = whole if whole.empty or whole.infinite else _better(whole, found.point, found.multipliers)
+        with suppress(OracleError, ArithmeticError, LinAlgError):
+            point = found.point and lifted(program, tilted, dropped, found.point)
+            along = found.direction and lifted(program, tilted, dropped, found.direction)
+            return replace(found, program=program, point=point, direction=along).checked()
+        return found
 
 
 def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> Proof:
@@ -178,7 +188,7 @@ def _without_null_squares(program: Program, narrow: float) -> Proof:
     reduced, dropped = program, []
     for direction in null_squares(program):
         reduced, products = without(reduced, direction)
-        dropped.append((next(iter(direction)), products))
+        dropped.append((direction, products))
     found = Proof(program)
     if not dropped:
         return found

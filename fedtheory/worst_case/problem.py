@@ -14,7 +14,7 @@ from fedtheory._support import validate
 from fedtheory._support.wording import shown
 from fedtheory.worst_case._actors import Clients, Function, Linear, Operator, positive_number
 from fedtheory.worst_case._classes import FunctionClass, OperatorClass
-from fedtheory.worst_case._null_squares import without
+from fedtheory.worst_case._null_squares import Direction
 from fedtheory.worst_case._tilts import tilts
 from fedtheory.worst_case.enclosures import NARROW, prove
 from fedtheory.worst_case.gram import Draft, Form, Program, Value, Vector, exact, one_owner
@@ -333,7 +333,7 @@ class Problem:
         ValueError
             If nothing is maximized, or the program is too large.
         """
-        program, labels = self._program()
+        program, labels, directions = self._program()
         if max(program.sizes) > LARGEST_BLOCK:
             message = f"a program must have at most {LARGEST_BLOCK} vectors in a block, got {max(program.sizes)}"
             raise ValueError(message)
@@ -344,10 +344,10 @@ class Problem:
         points = self._points | {
             f"{actor.name}.x{number}": point.at for actor in self._actors for number, point in enumerate(actor.points)
         }
-        return solved(prove(program, narrow), labels, points, relaxed)
+        return solved(prove(program, narrow, directions), labels, points, relaxed)
 
-    def _program(self) -> tuple[Program, tuple[str, ...]]:
-        """Return the program, with a label for each inequality."""
+    def _program(self) -> tuple[Program, tuple[str, ...], list[Direction]]:
+        """Return the program, with a label for each inequality, and directions whose squares are in no form."""
         if not self._objectives:
             message = "a problem must maximize something, got no call of maximize"
             raise ValueError(message)
@@ -372,9 +372,7 @@ class Problem:
                     labels.append(f"objective {number}")
             program = draft.maximize(objective)
         asked = (*self._objectives, *(one.form for one in draft.inequalities), *(one.form for one in draft.equalities))
-        for tilt in tilts(self._actors, asked):
-            program, _ = without(program, tilt)
-        return program, tuple(labels)
+        return program, tuple(labels), tilts(self._actors, asked)
 
     # ---- helpers
 
