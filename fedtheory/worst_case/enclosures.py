@@ -154,7 +154,11 @@ def prove(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] =
         for tilt in tilts:
             tilted, products = without(tilted, tilt)
             dropped.append((tilt, products))
-        found = _without_null_squares(tilted, narrow)
+        coordinates = first_coordinates(tilted)
+        data = coordinates.data(pairs=False)
+        found, _ = _along(data, beginning(data), Proof(tilted), coordinates, narrow, _MOST_FAILURES)
+        if not _is_enough(found, narrow):
+            found = _without_null_squares(tilted, narrow)
         if not _is_enough(found, narrow):
             whole = _proved(first_coordinates(tilted), narrow)
             found = whole if whole.empty or whole.infinite else _better(whole, found.point, found.multipliers)
