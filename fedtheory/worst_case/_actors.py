@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, overload
 
 from fedtheory._support import validate
 from fedtheory.worst_case._classes import Condition, FunctionClass, OperatorClass
-from fedtheory.worst_case._function_classes import Point, impose_quadratic
+from fedtheory.worst_case._function_classes import Point, impose_linear, impose_quadratic
 from fedtheory.worst_case._gram import Draft, Form, Value, Vector, exact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Clients", "Function", "Operator", "Sum", "positive_number"]
+__all__ = ["Clients", "Function", "Linear", "Operator", "Sum", "positive_number"]
 
 _ZERO = Vector({})
 Key = frozenset[tuple[tuple[int, int], Fraction]]
@@ -72,6 +72,11 @@ class _Known:
         """Yield what must hold for there to be such a function or operator."""
         return self.of.conditions(self.points, self.minimum)
 
+    @property
+    def tilts(self) -> bool:
+        """Whether a linear function, or a constant, may be added: only differences of gradients count in the class."""
+        return True
+
     def prepare(self) -> None:
         """Ask for all points that the conditions are about."""
 
@@ -105,12 +110,8 @@ class Term:
 
     def stationary_point(self) -> Vector:
         """Return a point at which the gradient, or some subgradient, is 0."""
-        *others, (last, closing) = self.parts()
-        x, pull = self.draft.vector(*closing.blocks[:1]), _ZERO
-        for c, part in others:
-            pull = pull + c * part.known(x).gradient
-        closing.known(x, -1 / Fraction(last) * pull)
-        return x
+        blocks = self.parts()[-1][1].blocks[:1]
+        return self._balanced(self.draft.vector(*blocks), _ZERO)
 
     def proximal(self, x: Vector, step: Any) -> Vector:
         """Return ``y = x - step g`` with g a (sub)gradient at y: the minimizer of ``f + |. - x|^2 / (2 step)``."""
@@ -132,11 +133,20 @@ class Term:
         return y
 
     def linear_minimizer(self, direction: Vector) -> Vector:
-        """Return the point of a set that goes furthest against a direction; the function is the set's indicator."""
-        [(c, part)] = self._alone("linear_minimizer")
-        y = self.draft.vector(*part.blocks)
-        part.known(y, -1 / Fraction(c) * direction)
-        return y
+        """Return the minimizer of ``f + <direction, .>``, at which gradients add up to minus the direction.
+
+        That is a step of Frank and Wolfe's method where f is the indicator of a set, and a mirror step where f has a
+        kernel h in it: ``direction = step * gradient - h.gradient(x)``.
+        """
+        return self._balanced(self.draft.vector(*self.parts()[-1][1].blocks), direction)
+
+    def _balanced(self, x: Vector, direction: Vector) -> Vector:
+        """Let the gradients at a new point add up to minus a direction."""
+        *others, (last, closing) = self.parts()
+        for c, part in others:
+            direction = direction + c * part.known(x).gradient
+        closing.known(x, -1 / Fraction(last) * direction)
+        return x
 
     def inexact_gradient(self, x: Vector, *, relative: Any = None, absolute: Any = None) -> Vector:
         """Return a vector that is off the gradient by at most a share of it, or by at most a length."""
@@ -221,10 +231,6 @@ class Function(_Known, Term):
         unlike = of.quadratic or any(one is not None for one in beside) or (of.mu < 0 and self.minimum is not None)
         return not unlike and self.blocks == (0,)
 
-    def has_normal_0(self, point: Point) -> bool:
-        """Whether a point of a set is known without a normal vector, so that its conditions are void."""
-        return _key(point.at) in self._with_normal_0
-
     def parts(self) -> list[tuple[Fraction, Function]]:
         """Return itself."""
         return [(Fraction(1), self)]
@@ -276,6 +282,8 @@ class Function(_Known, Term):
 class Operator(_Known):
     """An operator of a class, known by its values at the points at which it was asked."""
 
+    of: OperatorClass
+
     def __call__(self, x: Vector) -> Vector:
         """Return the value at a point, or one of several; the same point has the same one."""
         return self.known(x).gradient
@@ -298,6 +306,27 @@ class Operator(_Known):
         x = self.draft.vector()
         self.known(x, _ZERO)
         return x
+
+
+class Linear(Operator):
+    """A linear operator; its adjoint is known by values of its own, which agree with those of the operator."""
+
+    def __init__(self, draft: Draft, name: str, of: OperatorClass) -> None:
+        super().__init__(draft, name, of)
+        self.adjoint = Operator(draft, f"{name}.adjoint", of)
+
+    @property
+    def tilts(self) -> bool:
+        """Whether a constant may be added to all values, as it may not."""
+        return False
+
+    def impose(self) -> None:
+        """Demand that there is such an operator: ``<M x, u> = <x, M' u>``, and no value is too long."""
+        impose_linear(self.draft, self.points, self.adjoint.points, self.of.lipschitz or Fraction(0))
+
+    def conditions(self) -> Iterator[Condition]:
+        """Yield nothing, as conditions on pairs do not say that an operator is linear."""
+        return iter(())
 
 
 class Clients(Function):

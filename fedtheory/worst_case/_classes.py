@@ -65,6 +65,11 @@ class FunctionClass:
             return not beside and (self.mu >= 0 or self.mu == -self.L)
         return self.polyak is None and beside <= (1 if self.mu == 0 else 0)
 
+    @property
+    def compares_no_gradients(self) -> bool:
+        """Whether conditions know gradients by their products with points only, never by their squares."""
+        return self.L is None and self.lipschitz is None and self.quadratic_growth is None
+
     def conditions(self, points: Sequence[Point], minimum: int | None) -> Iterator[Condition]:
         """Yield the conditions on all points, of which one may be known to be the minimizer."""
         for (i, one), (j, other) in permutations(enumerate(points), 2):

@@ -149,6 +149,9 @@ class Coordinates:
         order = [*({*range(1, len(self.program.forms))} - {*order}), *order]
         rows = [{place: c for place, c in enumerate(self._levels[row]) if c} for row in order]
         pivots = tuple(order[place] - 1 for place in independent(rows))
+        if len(pivots) < len(self.free):
+            message = "function values must be in constraints, got one in the objective only"
+            raise ArithmeticError(message)
         found = Coordinates(self.program, self.free, turns, pivots)
         return found, self._translated(state, triangles, found)
 
@@ -287,12 +290,12 @@ def _turned(program: Program, number: int, turn: Exact, lost: Exact, pivots: Seq
     doubled[block.forms, block.columns, block.rows] += block.wholes
     wholes, unit = over_common(turn.ravel().tolist())
     T = wholes.reshape(size, rank)
-    rows = ((doubled @ T).swapaxes(1, 2) @ T).reshape(len(doubled), -1)
+    rows = ((doubled @ T).swapaxes(1, 2) @ T).reshape(len(doubled), rank**2)
     factors, share = over_common(lost.ravel().tolist())
     left = share * rows - factors.reshape(lost.shape) @ rows[list(pivots)]
     i, j = np.triu_indices(rank)
     # Twice the matrix: an entry off the diagonal stands for its mirror image, too.
-    entries = left.reshape(-1, rank, rank)[:, i, j] * np.where(i == j, 1, 2)
+    entries = left.reshape(len(doubled), rank, rank)[:, i, j] * np.where(i == j, 1, 2)
     forms, columns = entries.nonzero()
     found = Block(forms, i[columns], j[columns], entries[forms, columns])
     return found, 2 * program.rows.denominator * unit**2 * share

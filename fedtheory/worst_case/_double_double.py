@@ -65,6 +65,9 @@ class DoubleDouble:
 
     def fractions(self) -> list[Fraction]:
         """Return the numbers, flattened, as the exact rationals that they are."""
+        if np.isnan(self.high).any():
+            message = "rationals must come from numbers, got some that are not"
+            raise FloatingPointError(message)
         pairs = zip(self.high.ravel().tolist(), self.low.ravel().tolist(), strict=True)
         return [Fraction(high) + Fraction(low) for high, low in pairs]
 

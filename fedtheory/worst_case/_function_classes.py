@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations_with_replacement, permutations
 from typing import NamedTuple
 
 from fedtheory.worst_case._gram import Draft, Form, Value, Vector
@@ -109,3 +109,42 @@ def impose_quadratic(draft: Draft, minimum: Point, points: Sequence[Point], mu: 
             if j < i:
                 draft.equal_to(point.at @ moved[j].gradient - moved[j].at @ point.gradient)
             draft.equal_to(half * (low[i] @ high[j] + low[j] @ high[i]) - slack[i] @ slack[j])
+
+
+def impose_linear(draft: Draft, values: Sequence[Point], adjoints: Sequence[Point], largest: Fraction) -> None:
+    r"""Demand that one linear operator with singular values of at most ``largest``, and its adjoint, take these values.
+
+    With ``Y = M X`` and ``V = M' U``: ``X'V = Y'U``, and ``largest^2 X'X - Y'Y`` and ``largest^2 U'U - V'V`` are
+    positive semidefinite (Bousselmi, Hendrickx, Glineur 2024), which blocks of their own say.
+
+    Parameters
+    ----------
+    draft
+        Is given the constraints.
+    values, adjoints
+        Points and values, as gradients, of the operator and of its adjoint.
+    largest
+        Largest singular value.
+
+    Examples
+    --------
+    One point of each: a product that agrees, and two squares.
+
+    >>> from fedtheory.worst_case._gram import Draft, Value, Vector
+    >>> draft = Draft()
+    >>> one, other = (Point(draft.vector(), draft.vector(), Value()) for _ in range(2))
+    >>> impose_linear(draft, [one], [other], Fraction(1))
+    >>> len(draft.maximize(one.gradient.square).equalities)
+    3
+    """
+    for one in values:
+        for other in adjoints:
+            draft.equal_to(one.at @ other.gradient - one.gradient @ other.at)
+    for points in (values, adjoints):
+        if not points:
+            continue
+        block = draft.block()
+        slack = [draft.vector(block) for _ in points]
+        for (i, one), (j, other) in combinations_with_replacement(enumerate(points), 2):
+            short = largest**2 * (one.at @ other.at) - one.gradient @ other.gradient
+            draft.equal_to(short - slack[i] @ slack[j])

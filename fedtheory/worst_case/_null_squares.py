@@ -7,14 +7,20 @@ multipliers have one, where it has none as a matrix with a row for ``a``: that r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
+import numpy as np
+
+from fedtheory.worst_case._certificates import FeasiblePoint
 from fedtheory.worst_case._gram import Basis, Constraint, Form, Program, Value, Vector
 
-__all__ = ["Direction", "null_squares", "without"]
+__all__ = ["Direction", "Products", "lifted", "null_squares", "without"]
 
 Direction = dict[Basis, Fraction]
 """By how much each basis vector is shifted along ``a``."""
+Products = dict[Basis, Value]
+"""The free numbers that stand for products of basis vectors with ``a``."""
 
 
 def null_squares(program: Program) -> list[Direction]:
@@ -27,11 +33,11 @@ def null_squares(program: Program) -> list[Direction]:
     return found
 
 
-def without(program: Program, direction: Direction) -> Program:
+def without(program: Program, direction: Direction) -> tuple[Program, Products]:
     """Write a program anew, with the products of a direction as free numbers and one basis vector less."""
     # Basis vectors are e_j = w_j + tau_j a with one w_j = 0, so that a is what is left of that one.
     dropped = next(iter(direction))
-    products: dict[Basis, Value] = {}
+    products: Products = {}
     parts: dict[Vector, tuple[Fraction, Vector]] = {}
 
     def split(vector: Vector) -> tuple[Fraction, Vector]:
@@ -61,10 +67,43 @@ def without(program: Program, direction: Direction) -> Program:
     def constraint(one: Constraint) -> Constraint:
         return Constraint(rewritten(one.form), one.bound, one.name, one.share)
 
-    return Program(
+    found = Program(
         program.sizes,
         rewritten(program.objective),
         tuple(map(constraint, program.inequalities)),
         tuple(map(constraint, program.equalities)),
         program.zeros,
     )
+    return found, products
+
+
+def lifted(
+    program: Program, reduced: Program, dropped: Sequence[tuple[Direction, Products]], point: FeasiblePoint
+) -> FeasiblePoint:
+    """Return the point of a program that one of the reduced program is, whose dropped vectors have long squares."""
+    numbers = dict(zip(reduced.values, point.values, strict=True))
+    grams = [[list(row) for row in gram] for gram in point.grams]
+    for direction, products in reversed(dropped):
+        block, place = next(iter(direction))
+        gram = grams[block]
+        row = [
+            numbers.get(products[block, other], Fraction(0)) if (block, other) in products else Fraction(0)
+            for other in range(len(gram))
+        ]
+        beside, dense = np.array(row, dtype=float), np.array(gram, dtype=float)
+        # The vector must be as long as its shadow on the others, and is taken twice as long.
+        shadow = float(beside @ np.linalg.pinv(dense, rcond=1e-15, hermitian=True) @ beside)
+        for other, number in enumerate(row):
+            gram[other][place] = gram[place][other] = number
+        gram[place][place] = Fraction(2 * abs(shadow) + 1)
+        for (_, other), c in direction.items():
+            if other != place:
+                gram[other] = [x + c * y for x, y in zip(gram[other], gram[place], strict=True)]
+                for entries in gram:
+                    entries[other] += c * entries[place]
+        c = direction[block, place]
+        gram[place] = [c * x for x in gram[place]]
+        for entries in gram:
+            entries[place] *= c
+    values = tuple(numbers.get(value, Fraction(0)) for value in program.values)
+    return FeasiblePoint(tuple(tuple(map(tuple, gram)) for gram in grams), values)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import final
+
+from numpy.linalg import LinAlgError
 
 from fedtheory.errors import OracleError
 from fedtheory.worst_case._certificates import (
@@ -20,7 +23,8 @@ from fedtheory.worst_case._certificates import (
 from fedtheory.worst_case._coordinates import Coordinates, first_coordinates
 from fedtheory.worst_case._gram import Form, Program, Vector
 from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
-from fedtheory.worst_case._null_squares import null_squares, without
+from fedtheory.worst_case._null_squares import Direction, lifted, null_squares, without
+from fedtheory.worst_case._one_sided import completed, without_void
 
 __all__ = ["NARROW", "Proof"]
 
@@ -105,7 +109,7 @@ class Proof:
         return replace(self, lower=lower, upper=upper)
 
 
-def prove(program: Program, narrow: float = NARROW) -> Proof:
+def prove(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] = ()) -> Proof:
     """Enclose the value of a program between two rationals, or show that it is empty or infinite.
 
     An interior-point method in doubles, and where these do not suffice in pairs of them, finds points and multipliers.
@@ -117,6 +121,8 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
         To be maximized.
     narrow
         How far both sides may be apart, as a share of the value.
+    tilts
+        Directions whose squares are in no form.
 
     Returns
     -------
@@ -145,22 +151,87 @@ def prove(program: Program, narrow: float = NARROW) -> Proof:
 
     # Matrices are so small that several threads take ten times as long; and they would change the last bits.
     with threadpool_limits(1), np.errstate(all="ignore"):
-        return _proved(first_coordinates(program), narrow)
+        tilted, dropped = program, []
+        for tilt in tilts:
+            tilted, products = without(tilted, tilt)
+            dropped.append((tilt, products))
+        coordinates = first_coordinates(tilted)
+        data = coordinates.data(pairs=False)
+        found, _ = _along(data, beginning(data), Proof(tilted), coordinates, narrow, _MOST_FAILURES)
+        if not _is_enough(found, narrow):
+            found = _without_null_squares(tilted, narrow)
+        if not _is_enough(found, narrow):
+            whole = _proved(first_coordinates(tilted), narrow)
+            found = whole if whole.empty or whole.infinite else _better(whole, found.point, found.multipliers)
+        with suppress(OracleError, ArithmeticError, LinAlgError):
+            point = found.point and lifted(program, tilted, dropped, found.point)
+            along = found.direction and lifted(program, tilted, dropped, found.direction)
+            return replace(found, program=program, point=point, direction=along).checked()
+        return found
 
 
 def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> Proof:
     """Follow the path in doubles, then in pairs of them, in coordinates of what was found before."""
     data = coordinates.data(pairs=False)
     found, state = _along(data, beginning(data), Proof(coordinates.program), coordinates, narrow, _MOST_FAILURES)
-    for afresh in _AFRESH:
+    # A state that is no number, or that is not definite, is no hint.
+    with suppress(ArithmeticError, LinAlgError):
+        for afresh in _AFRESH:
+            if _is_enough(found, narrow):
+                break
+            coordinates, state = coordinates.recast(state)
+            data = coordinates.data(pairs=True)
+            start = beginning(data) if afresh else state
+            found, state = _along(data, start.in_pairs(), found, coordinates, narrow)
+        if again and found.upper is None and not (found.empty or found.infinite):
+            return _from_fewer(found, coordinates.multipliers(state, of_objective=True), narrow)
+    return found
+
+
+def _without_null_squares(program: Program, narrow: float) -> Proof:
+    """Prove what can be proved with the products of null squares as free numbers, and without what these make void."""
+    reduced, dropped = program, []
+    for direction in null_squares(program):
+        reduced, products = without(reduced, direction)
+        dropped.append((direction, products))
+    found = Proof(program)
+    if not dropped:
+        return found
+    smaller, voids = without_void(reduced)
+    for tried, steps in ((reduced, []), (smaller, voids))[: 2 if voids else 1]:
+        proved = _proved(first_coordinates(tried), narrow, again=False)
+        void = {id(one) for step in steps for one in step.inequalities}
+        places = [place for place, one in enumerate(reduced.inequalities) if id(one) not in void]
+        with suppress(OracleError, ArithmeticError):
+            if proved.point is not None and not proved.infinite:
+                point = lifted(program, reduced, dropped, completed(reduced, tried, steps, proved.point))
+                found = _better(found, point=point)
+        if proved.multipliers is not None:
+            found = _better(found, multipliers=_padded(proved.multipliers, places, len(reduced.inequalities)))
+        if proved.contradiction is not None:
+            padded = _padded(proved.contradiction, places, len(reduced.inequalities))
+            return replace(found, contradiction=padded)
         if _is_enough(found, narrow):
             break
-        coordinates, state = coordinates.recast(state)
-        data = coordinates.data(pairs=True)
-        start = beginning(data) if afresh else state
-        found, state = _along(data, start.in_pairs(), found, coordinates, narrow)
-    if again and found.upper is None and not (found.empty or found.infinite):
-        return _from_fewer(found, coordinates.multipliers(state, of_objective=True), narrow)
+    return found
+
+
+def _padded(multipliers: Multipliers, places: Sequence[int], size: int) -> Multipliers:
+    """Return multipliers of some inequalities as those of all."""
+    factors = dict(zip(places, multipliers.inequalities, strict=True))
+    return Multipliers(tuple(factors.get(place, Fraction(0)) for place in range(size)), multipliers.equalities)
+
+
+def _better(found: Proof, point: FeasiblePoint | None = None, multipliers: Multipliers | None = None) -> Proof:
+    """Return what is known with the bound that a point, or multipliers, prove if that is better."""
+    if point is not None:
+        lower = verify_lower(found.program, point)
+        if found.lower is None or lower > found.lower:
+            found = replace(found, lower=lower, point=point)
+    if multipliers is not None:
+        upper = verify_upper(found.program, multipliers)
+        if found.upper is None or upper < found.upper:
+            found = replace(found, upper=upper, multipliers=multipliers)
     return found
 
 
@@ -179,15 +250,11 @@ def _from_fewer(found: Proof, near: Multipliers, narrow: float) -> Proof:
         tried.add(kept)
         plain = reduced = replace(program, inequalities=tuple(program.inequalities[number] for number in kept))
         for direction in null_squares(plain):
-            reduced = without(reduced, direction)
+            reduced, _ = without(reduced, direction)
         for smaller in (plain, reduced):
             proved = _proved(first_coordinates(smaller), narrow, again=False)
-            better = proved.upper is not None and (found.upper is None or proved.upper < found.upper)
-            if proved.multipliers is not None and better:
-                factors = dict(zip(kept, proved.multipliers.inequalities, strict=True))
-                padded = tuple(factors.get(number, Fraction(0)) for number in range(len(near.inequalities)))
-                multipliers = Multipliers(padded, proved.multipliers.equalities)
-                found = replace(found, upper=verify_upper(program, multipliers), multipliers=multipliers)
+            if proved.multipliers is not None:
+                found = _better(found, multipliers=_padded(proved.multipliers, kept, len(near.inequalities)))
             if _is_enough(found, narrow):
                 return found
     return found
@@ -227,17 +294,10 @@ def _width(found: Proof) -> float:
 
 def _with_both_sides(found: Proof, coordinates: Coordinates, state: State) -> Proof:
     """Add what a state proves of either side, if that is better than what is known."""
-    program = coordinates.program
     with suppress(OracleError, ArithmeticError):
-        point = coordinates.point(state)
-        lower = verify_lower(program, point)
-        if found.lower is None or lower > found.lower:
-            found = replace(found, lower=lower, point=point)
+        found = _better(found, point=coordinates.point(state))
     with suppress(OracleError, ArithmeticError):
-        multipliers = coordinates.multipliers(state, of_objective=True)
-        upper = verify_upper(program, multipliers)
-        if found.upper is None or upper < found.upper:
-            found = replace(found, upper=upper, multipliers=multipliers)
+        found = _better(found, multipliers=coordinates.multipliers(state, of_objective=True))
     return found
 
 

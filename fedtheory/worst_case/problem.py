@@ -12,17 +12,17 @@ from typing import Any, TypeVar, final, overload
 
 from fedtheory._support import validate
 from fedtheory._support.wording import shown
-from fedtheory.worst_case._actors import Clients, Function, Operator, positive_number
+from fedtheory.worst_case._actors import Clients, Function, Linear, Operator, positive_number
 from fedtheory.worst_case._classes import FunctionClass, OperatorClass
 from fedtheory.worst_case._gram import Draft, Form, Program, Value, Vector, exact, one_owner
-from fedtheory.worst_case._null_squares import without
+from fedtheory.worst_case._null_squares import Direction
 from fedtheory.worst_case._tilts import tilts
 from fedtheory.worst_case.enclosures import NARROW, prove
 from fedtheory.worst_case.solution import Solution, solved
 
 __all__ = ["Problem"]
 
-Actor = TypeVar("Actor", Function, Operator, Clients)
+Actor = TypeVar("Actor", Function, Operator, Linear, Clients)
 
 LARGEST_BLOCK = 60
 """Rows of a block up to which a program is solved."""
@@ -184,6 +184,22 @@ class Problem:
             raise ValueError(message)
         return self._with(Operator(self._draft, f"T{len(self._actors)}", of))
 
+    def linear(self, largest: Any) -> Linear:
+        """Return a linear operator.
+
+        Parameters
+        ----------
+        largest
+            Its largest singular value.
+
+        Returns
+        -------
+        Linear
+            ``M(x)``, and ``M.adjoint(u)``.
+        """
+        of = OperatorClass(lipschitz=positive_number("largest", largest))
+        return self._with(Linear(self._draft, f"T{len(self._actors)}", of))
+
     def clients(
         self, num_clients: int, mu: Any = 0, L: Any = None, *, lipschitz: Any = None, quadratic: bool = False
     ) -> Clients:
@@ -317,7 +333,7 @@ class Problem:
         ValueError
             If nothing is maximized, or the program is too large.
         """
-        program, labels = self._program()
+        program, labels, directions = self._program()
         if max(program.sizes) > LARGEST_BLOCK:
             message = f"a program must have at most {LARGEST_BLOCK} vectors in a block, got {max(program.sizes)}"
             raise ValueError(message)
@@ -328,10 +344,10 @@ class Problem:
         points = self._points | {
             f"{actor.name}.x{number}": point.at for actor in self._actors for number, point in enumerate(actor.points)
         }
-        return solved(prove(program, narrow), labels, points, relaxed)
+        return solved(prove(program, narrow, directions), labels, points, relaxed)
 
-    def _program(self) -> tuple[Program, tuple[str, ...]]:
-        """Return the program, with a label for each inequality."""
+    def _program(self) -> tuple[Program, tuple[str, ...], list[Direction]]:
+        """Return the program, with a label for each inequality, and directions whose squares are in no form."""
         if not self._objectives:
             message = "a problem must maximize something, got no call of maximize"
             raise ValueError(message)
@@ -356,9 +372,7 @@ class Problem:
                     labels.append(f"objective {number}")
             program = draft.maximize(objective)
         asked = (*self._objectives, *(one.form for one in draft.inequalities), *(one.form for one in draft.equalities))
-        for tilt in tilts([actor for actor in self._actors if isinstance(actor, Function)], asked):
-            program = without(program, tilt)
-        return program, tuple(labels)
+        return program, tuple(labels), tilts(self._actors, asked)
 
     # ---- helpers
 

@@ -254,6 +254,51 @@ def test_a_compressed_step_on_a_quadratic_loses_what_the_compressor_loses() -> N
     assert p.solve().value == pytest.approx((0.75 + 1.75 / 4) ** 2, rel=1e-7)
 
 
+def test_a_linear_operator_stretches_by_its_largest_singular_value_and_so_does_its_adjoint() -> None:
+    p = Problem()
+    M, x = p.linear(2), p.point()
+    p.at_most(x.square, 1)
+    p.maximize(M.adjoint(M(x)) @ x)
+    lower, upper = p.solve().enclosure
+    assert lower <= 4 <= upper
+    assert upper - lower < WIDE
+
+
+def test_a_mirror_step_of_a_sum_balances_its_gradients() -> None:
+    p = Problem()
+    f, h, x = p.function(), p.function(), p.point()
+    y = (2 * f + h).linear_minimizer(-h.gradient(x))
+    assert not (2 * f.gradient(y) + h.gradient(y) - h.gradient(x)).coordinates
+
+
+def test_an_operator_may_be_asked_where_a_gradient_leads() -> None:
+    """A nonexpansive operator after a gradient step of 1/L is no further from a common fixed point."""
+    p = Problem()
+    f, T = p.function(L=1), p.operator(nonexpansive=True)
+    best = f.minimizer()
+    T.known(best, best)
+    x = started(p, best, Q(1))
+    p.maximize((T(x - f.gradient(x)) - best).square)
+    lower, upper = p.solve().enclosure
+    assert lower <= 1 <= upper
+    assert upper - lower < WIDE
+
+
+def test_a_value_without_a_gradient_of_bounded_length_has_both_sides() -> None:
+    """``f(x) - f* <= 1`` at the start says nothing of the subgradient there, which may be as long as one likes."""
+    p = Problem()
+    f, h = p.function(), p.function()
+    best, x = f.minimizer(), p.point()
+    p.at_most(h.value(best) - h.value(x) - h.gradient(x) @ (best - x), 1)
+    y = (3 * f + h).linear_minimizer(-h.gradient(x))
+    p.maximize(f.value(y) - f.value(best))
+    worst = p.solve()
+    lower, upper = worst.enclosure
+    assert lower <= Q(1, 3) <= upper
+    assert upper - lower < WIDE
+    assert worst.verify() == (lower, upper)
+
+
 def test_a_smaller_claim_than_the_truth_is_not_proved() -> None:
     problem, known = gradient_descent_on_a_convex_function(np.random.default_rng(0))
     assert float(problem.solve().enclosure[1]) >= known

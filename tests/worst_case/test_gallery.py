@@ -1,0 +1,33 @@
+"""The gallery's enclosures hold what PEPit answers and what theory says, and are narrow."""
+
+import pytest
+
+from tests.worst_case.gallery import GALLERY, NOT_DONE, Example
+
+SLACK = 1e-6
+"""Of the larger of 1 and the value: how far PEPit's float may be off, and both sides apart."""
+
+FOLDERS = {
+    "unconstrained", "composite", "stochastic", "nonconvex", "monotone", "fixed points", "potentials",
+    "inexact proximal", "adaptive", "low-dimensional", "continuous time", "online",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("example", GALLERY, ids=lambda one: one.name)
+def test_an_enclosure_is_narrow_and_holds_what_others_say(example: Example) -> None:
+    worst = example.problem().solve()
+    assert worst.upper is not None
+    # Of a class of which conditions are known to be necessary only, the upper side is what PEPit answers, too.
+    assert worst.lower is not None or worst.relaxed
+    lower, upper = float(worst.upper if worst.lower is None else worst.lower), float(worst.upper)
+    slack = SLACK * max(1, abs(upper))
+    assert upper - lower <= slack
+    for said in (example.theory, None if example.pepit_is_off else example.pepit):
+        assert said is None or lower - slack <= said <= upper + slack
+    assert example.bound is None or lower <= example.bound
+
+
+def test_the_gallery_has_examples_of_every_folder() -> None:
+    assert {one.folder for one in GALLERY} == FOLDERS
+    assert len({one.name for one in GALLERY}) == len(GALLERY) >= 60
+    assert all(NOT_DONE.values())
