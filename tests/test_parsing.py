@@ -9,7 +9,14 @@ import pytest
 
 from fedtheory._commands.parsing import parser_of_commands
 
-LEAST = {"show": ["k"], "hunt": ["k"], "replay": ["k"], "sweep": ["s.py", "--out", "o"], "completion": ["bash"]}
+LEAST = {
+    "show": ["k"],
+    "hunt": ["k"],
+    "replay": ["k"],
+    "sweep": ["s.py", "--out", "o"],
+    "check": ["f"],
+    "completion": ["bash"],
+}
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:

@@ -16,7 +16,7 @@ from fedtheory.verification.instances import replay_command
 from fedtheory.verification.plain_rows import Row, rows
 from fedtheory.verification.verdicts import Verdict
 
-__all__ = ["html_report", "markdown_table"]
+__all__ = ["false_alarms", "html_report", "markdown_table"]
 
 # Smaller ratios are drawn as none: a promise a million times too large is as far off as one a billion times.
 _LEAST_RATIO = 1e-6
@@ -108,6 +108,18 @@ def summary(found: Sequence[Row]) -> str:
 def false_alarms(found: Sequence[Row]) -> str:
     """Say how many instances, at most, are expected to contradict true claims by bad luck.
 
+    Parameters
+    ----------
+    found
+        As ``rows`` returns them.
+
+    Returns
+    -------
+    str
+        The sum of all risks, in words.
+
+    Examples
+    --------
     >>> false_alarms([{"risk": 0.0}, {"risk": 0.0}]), false_alarms([{"risk": 0.02}, {"risk": 0.001}])
     ('0, no verdict rests on a confidence limit', 'at most 0.021')
     """
