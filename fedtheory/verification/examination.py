@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,12 +118,24 @@ def verdicts_of(
     seeds, claims, jobs = _seeds(rng), list(selected), validate.count("jobs", jobs)
     seconds = None if isinstance(budget, str) or num_instances is not None else validate.positive("budget", budget)
     if num_instances is not None:
-        counts = [validate.count("num_instances", num_instances)] * len(claims)
+        counts = [validate.size("num_instances", num_instances)] * len(claims)
     elif isinstance(budget, str):
         size = validate.choice("budget", budget, BUDGETS)
         counts = [claim.num_instances(size) for claim in claims]
     else:
         counts = [_FIRST] * len(claims)
+    return _reached(claims, seeds, counts, jobs, seconds, hunt_seconds)
+
+
+def _reached(
+    claims: Sequence[Claim],
+    seeds: np.random.SeedSequence,
+    counts: Sequence[int],
+    jobs: int,
+    seconds: float | None,
+    hunt_seconds: float,
+) -> Generator[Verdict, None, None]:
+    """Yield verdicts on so many instances each; apart from what checks the arguments, which is done at the call."""
     reached: dict[str, Verdict] = {}
     with closing(trials_of(claims, seeds, counts, jobs, seconds)) as found:
         for claim, trials in found:
@@ -168,7 +180,7 @@ def examine(
     5
     """
     wanted = claim.num_instances("quick") if num_instances is None else num_instances
-    count = 1 if claim.is_single else validate.count("num_instances", wanted)
+    count = 1 if claim.is_single else validate.size("num_instances", wanted)
     seeds = _seeds(rng)
     return verdict_on(claim, seeds, *tried(claim, seeds, range(count), None if claim.is_single else tape))
 
@@ -204,10 +216,9 @@ def tried(
     """Check numbered instances, then that of a tape if given, up to the first one whose check raises an exception."""
     started = time.perf_counter()
     findings: dict[int, Finding] = {}
-    draws = {number: partial(reproduce, claim, seeds, number) for number in numbers}
-    if tape is not None:
-        draws[STORED] = partial(replay, claim, tape)
-    for number, draw in draws.items():
+    drawn = ((number, partial(reproduce, claim, seeds, number)) for number in numbers)
+    stored = [(STORED, partial(replay, claim, tape))] if tape is not None else []
+    for number, draw in chain(drawn, stored):
         try:
             findings[number] = checked(draw())
         except Exception as error:  # whatever a check raises is news about this claim only

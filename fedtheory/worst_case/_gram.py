@@ -17,6 +17,8 @@ from typing import Any, NamedTuple, TypeVar, final
 
 import numpy as np
 
+from fedtheory._support.wording import short
+
 __all__: list[str] = []
 
 Key = TypeVar("Key")
@@ -82,7 +84,7 @@ def exact(name: str, number: Any) -> Fraction | int:
     if isinstance(number, int | Fraction) and not isinstance(number, bool):
         return number
     message = (
-        f"{name} must be an int or a Fraction, got {number!r} (Fraction(x) takes a float as the number that it is)"
+        f"{name} must be an int or a Fraction, got {short(number)} (Fraction(x) takes a float as the number that it is)"
     )
     raise TypeError(message)
 

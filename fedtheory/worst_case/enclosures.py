@@ -266,14 +266,12 @@ def _along(
     """Return what is proved by the states of a path, and the last of them."""
     failures = 0
     for progress in path(data, state):
-        state, before = progress.state, _width(found)
+        state = progress.state
         if progress.promising(narrow):
             found, failures = _with_both_sides(found, coordinates, state), failures + 1
         elif progress.empty or progress.infinite:
             found = _with_no_solution(found, coordinates, progress)
-        # Beyond what is enough steps cost little, and are taken down to a hundredth as long as they halve the width.
-        settled = not narrow / 100 < _width(found) < before / 2
-        if failures == patience or (settled and _is_enough(found, narrow)):
+        if failures == patience or _is_enough(found, narrow):
             return found, state
     # No state was promising at the end, and one side may have a proof all the same.
     return _with_both_sides(found, coordinates, state), state

@@ -274,12 +274,13 @@ from fedtheory.worst_case._gram import Draft
 
 def threads(*_):
     import scipy.linalg
-    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+    print({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"})
+    sys.exit()
 
 assert "scipy.linalg" not in sys.modules
-enclosures._proved = threads
+enclosures.first_coordinates = threads
 draft = Draft()
-print(enclosures.prove(draft.maximize(draft.vector().square)))
+enclosures.prove(draft.maximize(draft.vector().square))
 """
     environment = {**os.environ, **{f"{name}_NUM_THREADS": "2" for name in ("OPENBLAS", "OMP", "MKL")}}
     found = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
