@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, overload
@@ -41,6 +42,7 @@ class _Known:
         self.points: list[Point] = []
         self.places: dict[Key, int] = {}
         self.minimum: int | None = None
+        self.is_exact = of.exact
         self.slopes: set[tuple[int, int]] = set()
 
     def known(self, x: Any, gradient: Vector | None = None) -> Point:
@@ -84,15 +86,15 @@ class _Known:
         """Demand what conditions on pairs do not say."""
 
 
-class Term:
+class Term(ABC):
     """A function that can be evaluated, scaled and added."""
 
     name: str
     draft: Draft
 
+    @abstractmethod
     def parts(self) -> list[tuple[Fraction, Function]]:
         """Return the functions that it is a combination of, with their coefficients."""
-        raise NotImplementedError
 
     def gradient(self, x: Vector) -> Vector:
         """Return the gradient, or a subgradient, at a point; the same point has the same one."""
@@ -124,12 +126,15 @@ class Term:
     def line_search(self, x: Vector, *directions: Vector) -> Vector:
         """Return the best point on x plus the span of some directions.
 
-        The gradient there is orthogonal to the directions and to the step, which is all that is demanded.
+        The gradient there is orthogonal to the directions and to the step. That the step lies in their span no form can
+        say, so that what is proved is an upper bound.
         """
         y = self.draft.vector()
         slope = self.gradient(y)
         for direction in (*directions, y - x):
             self.draft.equal_to(slope @ direction)
+        for _, part in self.parts():
+            part.is_exact = False
         return y
 
     def linear_minimizer(self, direction: Vector) -> Vector:

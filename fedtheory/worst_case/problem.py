@@ -340,7 +340,7 @@ class Problem:
         if not program.inequalities and not program.equalities:
             message = "a problem must have a constraint, at_most for example, got none"
             raise ValueError(message)
-        relaxed = tuple(actor.name for actor in self._actors if not actor.of.exact)
+        relaxed = tuple(actor.name for actor in self._actors if not actor.is_exact)
         points = self._points | {
             f"{actor.name}.x{number}": point.at for actor in self._actors for number, point in enumerate(actor.points)
         }

@@ -38,8 +38,8 @@ class Solution:
     labels
         Of the inequalities of the program.
     relaxed
-        Functions and operators of whose classes not every condition is known: what is proved is an upper bound, and
-        points that reach it may belong to no function.
+        Functions and operators of which not all that is known is demanded, since not every condition of their class is
+        known, or a line was searched: what is proved is an upper bound, and what reaches it may belong to no function.
     """
 
     lower: Fraction | None
@@ -173,6 +173,11 @@ def solved(
             f"a problem must have points and functions that fulfill it, got contradictions of {' and '.join(named[:4])}"
         )
         raise AssumptionViolated(message)
+    if proof.direction is not None and relaxed:
+        message = (
+            f"an upper bound must follow from what is demanded, got too little that is known of {', '.join(relaxed)}"
+        )
+        raise OracleError(message)
     if proof.direction is not None:
         far = [name for name, vector in points.items() if _grows(vector, proof.direction)]
         message = f"the worst case must be finite, got one that grows without end with {', '.join(far[:4]) or 'values'}"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.errors import AssumptionViolated
+from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case import Problem, fedavg
 from fedtheory.worst_case.solution import Solution
 
@@ -162,7 +162,6 @@ METHODS: list[Callable[[np.random.Generator], tuple[Problem, float]]] = [
     halpern,
     proximal_point_of_an_operator,
     proximal_gradient,
-    exact_line_search,
     inexact_gradients,
 ]
 
@@ -175,6 +174,25 @@ def test_the_known_worst_case_lies_in_the_enclosure_which_is_narrow(method: Any,
     assert float(lower) <= known * (1 + 1e-12)
     assert known * (1 - 1e-12) <= float(upper)
     assert float(upper - lower) <= WIDE * known
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_exact_line_search_has_an_upper_bound_that_is_the_known_worst_case(seed: int) -> None:
+    problem, known = exact_line_search(np.random.default_rng(seed))
+    worst = problem.solve()
+    assert worst.lower is None  # that the step lies on the line is not demanded
+    assert worst.upper is not None
+    assert known * (1 - 1e-12) <= float(worst.upper) <= known * (1 + WIDE)
+
+
+def test_conditions_that_bound_nothing_prove_no_infinite_worst_case() -> None:
+    p = Problem()
+    f = p.function(mu=-1, L=1, polyak=Q(1, 2))
+    best, x = f.minimizer(), p.point()
+    p.at_most(f.gradient(x).square, 1)
+    p.maximize((x - best).square)
+    with pytest.raises(OracleError, match="too little that is known of f0"):
+        p.solve()
 
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1}
