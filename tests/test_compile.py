@@ -179,7 +179,7 @@ def test_a_family_of_somebody_else_leaves_nothing_in_the_cache_that_another_proc
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
         assert (done.stdout.strip(), done.returncode) == (wanted, 0), done.stderr
     # One compilation of the loop serves both families, whose arrays are alike.
-    assert len(list((tmp_path / "cache").rglob("rounds.run_rounds-*.nbc"))) == 1
+    assert len(list((tmp_path / "cache").rglob("_rounds.run_rounds-*.nbc"))) == 1
 
 
 def test_an_index_that_names_what_is_gone_is_as_good_as_none():

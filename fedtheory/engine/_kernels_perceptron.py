@@ -111,6 +111,7 @@ def _train(problem, chosen, server_model, step_sizes, work, rng, velocity, slope
 
 @compiled
 def train_one(problem, client, server_model, step_sizes, work, rng, update):
+    """Take one client's local steps, write how its model moved into ``update``, and return its mean loss."""
     first, count = problem.offsets[client], problem.offsets[client + 1] - problem.offsets[client]
     weights, speed, start = problem.padded[0], problem.padded[2], problem.padded[3]
     pad(server_model, problem.layers, weights)
@@ -135,6 +136,7 @@ def train_one(problem, client, server_model, step_sizes, work, rng, update):
 
 @compiled
 def pad(model, layers, padded):
+    """Copy a model into matrices whose rows are as long as vector instructions are wide."""
     place = 0
     for index in range(layers.shape[0]):
         matrix = layer(padded, layers, index)
@@ -157,6 +159,7 @@ def _unpad_difference(after, before, layers, difference):
 
 @compiled_with_reordering
 def ridge_term(problem, model):
+    """Return ``l2/2 |w|^2``."""
     square = 0.0
     if problem.l2 > 0.0:
         for i in range(model.size):
@@ -166,7 +169,7 @@ def ridge_term(problem, model):
 
 @compiled
 def draw_batch(order, first, count, size, rng):
-    # A partial shuffle of any order of the client's rows puts a uniform subset in front.
+    """Put a uniform subset of a client's rows in front, by a partial shuffle of whatever order they are in."""
     for i in range(size):
         j = i + int(rng.random() * (count - i))
         order[first + i], order[first + j] = order[first + j], order[first + i]

@@ -33,6 +33,7 @@ def memory_of(num_clients: int, initial: float = 0.0) -> Array:
 
 @inlined
 def read_memory(memory):
+    """Return the values and counts that a state holds, as views."""
     half = memory.size // 2
     return _Memory(memory[:half], memory[half:])
 
