@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import reduce
+from operator import sub
 from typing import TYPE_CHECKING, Any, overload
 
 from fedtheory._support import validate
@@ -15,7 +17,7 @@ from fedtheory.worst_case._gram import Draft, Form, Value, Vector, exact
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Clients", "Function", "Linear", "Operator", "Sum", "positive_number"]
+__all__ = ["Clients", "Function", "Linear", "Operator", "Sum", "Term", "positive_number"]
 
 _ZERO = Vector({})
 Key = frozenset[tuple[tuple[int, int], Fraction]]
@@ -45,7 +47,7 @@ class _Known:
         self.is_exact = of.exact
         self.slopes: set[tuple[int, int]] = set()
 
-    def known(self, x: Any, gradient: Vector | None = None) -> Point:
+    def known(self, x: Any, gradient: Vector | None = None, level: Value | None = None) -> Point:
         """Return what is known at a point; a new point has a gradient and a value of its own."""
         if not isinstance(x, Vector):
             message = f"{self.name} must be asked at a vector of its problem, got {x!r}"
@@ -56,17 +58,22 @@ class _Known:
         place = self.places.get(_key(x))
         if place is None:
             place = self.places[_key(x)] = len(self.points)
-            slope = self._slope() if gradient is None else gradient
-            level = self.draft.zero() if getattr(self.of, "indicator", False) else self.draft.value()
-            self.points.append(Point(x, slope, level))
+            slope = self._slope(x) if gradient is None else gradient
+            own = self.draft.zero() if getattr(self.of, "indicator", False) else self.draft.value()
+            self.points.append(Point(x, slope, level or own))
         elif gradient is not None:
             message = f"{self.name} must be asked for a point once, got one at which its gradient is known already"
             raise ValueError(message)
         return self.points[place]
 
-    def _slope(self) -> Vector:
-        """Make a gradient."""
-        found = self.draft.vector(*self.blocks)
+    def _slope(self, x: Vector) -> Vector:
+        """Make the gradient at a point, which differs where the point does."""
+        elsewhere = sorted(x.blocks - {*self.blocks})
+        # Of points that clients, or noises, make differ, conditions between any two are known for noises only.
+        self.is_exact &= {*elsewhere} <= {*self.draft.noises} and not (
+            elsewhere and getattr(self.of, "L", None) is None
+        )
+        found = self.draft.vector(*self.blocks, *elsewhere)
         self.slopes |= found.coordinates.keys()
         return found
 
@@ -91,6 +98,7 @@ class Term(ABC):
 
     name: str
     draft: Draft
+    _minimizer: Vector | None = None
 
     @abstractmethod
     def parts(self) -> list[tuple[Fraction, Function]]:
@@ -103,6 +111,20 @@ class Term(ABC):
             total = total + c * part.known(x).gradient
         return total
 
+    def step(self, x: Vector, step_size: Any, *, variance: Any = 0, name: str = "gradient_noise") -> Vector:
+        """Return the model after a gradient step, of clients each one's own after a step of its own."""
+        slope = self.stochastic_gradient(x, variance=variance, name=name) if variance else self.gradient(x)
+        return x - positive_number("step_size", step_size) * slope
+
+    def stochastic_gradient(self, x: Vector, *, variance: Any, name: str = "") -> Vector:
+        """Return the gradient plus noise of its own, of mean 0 and of a mean square of at most ``variance``.
+
+        Clients have independent noises. A run is then one for each outcome of the noises, and products are means.
+        """
+        noise = self.draft.noise()
+        self.draft.at_most(noise.square, Fraction(exact("variance", variance)), name)
+        return self.gradient(x) + noise
+
     def value(self, x: Vector) -> Form:
         """Return the value at a point."""
         total = Form({})
@@ -110,15 +132,45 @@ class Term(ABC):
             total = total + c * part.level(x)
         return total
 
+    def minimizer(self, at: Vector | None = None, *, objective_gap: Any = None) -> Vector:
+        """Return the minimizer of a convex function, at which gradients add up to 0.
+
+        Parameters
+        ----------
+        at
+            Where it lies: ``p.origin`` may stand for one point of a problem. Anywhere if None.
+        objective_gap
+            Of a sum or of clients, the largest Gamma, ``F* - sum c F_k*``; if it is 0, all have this minimizer.
+        """
+        for c, part in self.parts():
+            if c < 0 or part.of.mu < 0:
+                message = (
+                    f"minimizer() must be asked of a sum of convex functions, got {part.name} (stationary_point())"
+                )
+                raise ValueError(message)
+        if self._minimizer is None:
+            at = self.draft.vector(*self.parts()[-1][1].blocks[:1]) if at is None else at
+            gap = None if objective_gap is None else Fraction(exact("objective_gap", objective_gap))
+            for _, part in self.parts() if gap is not None else []:
+                part.local_minimizer(None if gap else at)
+            self._minimizer = at if gap == 0 else self.balance(at)
+            if gap:
+                self.draft.at_most(self.objective_gap(), gap, "objective_gap")
+        return self._minimizer
+
+    def objective_gap(self) -> Form:
+        """Return Gamma, by how much the least value is above the sum of the parts' least values."""
+        least = [c * part.value(part.local_minimizer()) for c, part in self.parts()]
+        return reduce(sub, least, self.value(self.minimizer()))
+
     def stationary_point(self) -> Vector:
         """Return a point at which the gradient, or some subgradient, is 0."""
-        blocks = self.parts()[-1][1].blocks[:1]
-        return self._balanced(self.draft.vector(*blocks), _ZERO)
+        return self.balance(self.draft.vector(*self.parts()[-1][1].blocks[:1]))
 
     def proximal(self, x: Vector, step: Any) -> Vector:
         """Return ``y = x - step g`` with g a (sub)gradient at y: the minimizer of ``f + |. - x|^2 / (2 step)``."""
         [(c, part)] = self._alone("proximal")
-        slope = part._slope()
+        slope = part._slope(x)
         y = x - positive_number("step", step) * c * slope
         part.known(y, slope)
         return y
@@ -143,14 +195,14 @@ class Term(ABC):
         That is a step of Frank and Wolfe's method where f is the indicator of a set, and a mirror step where f has a
         kernel h in it: ``direction = step * gradient - h.gradient(x)``.
         """
-        return self._balanced(self.draft.vector(*self.parts()[-1][1].blocks), direction)
+        return self.balance(self.draft.vector(*self.parts()[-1][1].blocks), direction)
 
-    def _balanced(self, x: Vector, direction: Vector) -> Vector:
-        """Let the gradients at a new point add up to minus a direction."""
+    def balance(self, x: Vector, direction: Vector = _ZERO) -> Vector:
+        """Let the gradients at a new point, in the mean over clients, add up to minus a direction; return the point."""
         *others, (last, closing) = self.parts()
         for c, part in others:
             direction = direction + c * part.known(x).gradient
-        closing.known(x, -1 / Fraction(last) * direction)
+        closing.known(x, -1 / Fraction(last) * direction.within((0,)) + closing.deviation())
         return x
 
     def inexact_gradient(self, x: Vector, *, relative: Any = None, absolute: Any = None) -> Vector:
@@ -200,32 +252,23 @@ class Sum(Term):
             message = "a sum must have a function with a coefficient other than 0, got none"
             raise ValueError(message)
         self.draft, self.name = self._parts[0][1].draft, " + ".join(part.name for _, part in self._parts)
-        self._minimizer: Vector | None = None
 
     def parts(self) -> list[tuple[Fraction, Function]]:
         """Return the functions that it is a combination of, with their coefficients."""
         return self._parts
-
-    def minimizer(self) -> Vector:
-        """Return the minimizer of a convex sum, where gradients add up to 0."""
-        for c, part in self._parts:
-            if c < 0 or part.of.mu < 0:
-                message = (
-                    f"minimizer() must be asked of a sum of convex functions, got {part.name} (stationary_point())"
-                )
-                raise ValueError(message)
-        if self._minimizer is None:
-            self._minimizer = self.stationary_point()
-        return self._minimizer
 
 
 class Function(_Known, Term):
     """A function of a class, known by its gradients and values at the points at which it was asked."""
 
     of: FunctionClass
+    num_clients = 1
 
-    def __init__(self, draft: Draft, name: str, of: FunctionClass, blocks: Sequence[int] = (0,)) -> None:
+    def __init__(
+        self, draft: Draft, name: str, of: FunctionClass, blocks: Sequence[int] = (0,), least: Value | None = None
+    ) -> None:
         super().__init__(draft, name, of, blocks)
+        self._least = least
         self._with_normal_0: set[Key] = set()
 
     @property
@@ -240,15 +283,27 @@ class Function(_Known, Term):
         """Return itself."""
         return [(Fraction(1), self)]
 
-    def minimizer(self) -> Vector:
+    def minimizer(self, at: Vector | None = None, *, objective_gap: Any = None) -> Vector:  # noqa: ARG002, 0 of its own
         """Return the minimizer, at which the gradient is 0 and than which no value is smaller."""
-        return self._lowest()
+        return self.local_minimizer(at)
 
-    def _lowest(self) -> Vector:
+    def local_minimizer(self, at: Vector | None = None) -> Vector:
+        """Return the minimizer, of several clients each one's own."""
         if self.minimum is None:
             self.minimum = len(self.points)
-            self.known(self.draft.vector(*self.blocks), _ZERO)
+            self.known(self.draft.vector(*self.blocks) if at is None else at, _ZERO, self._least)
         return self.points[self.minimum].at
+
+    def limit_excess(self, x: Vector, bound: Any, name: str = "", share: Any = 1) -> None:
+        """Demand that the value at a point is at most a share of a bound above the least; if that is 0, it is there."""
+        number, part = Fraction(exact("bound", bound)), Fraction(exact("share", share))
+        least = self.local_minimizer(None if number * part else x)
+        if number * part:
+            self.draft.at_most(self.value(x) - self.value(least), number, name, part)
+
+    def deviation(self) -> Vector:
+        """Return a vector by which clients differ from their mean; 0 of a single function."""
+        return self.draft.vector(*self.blocks[1:]) if self.blocks[1:] else _ZERO
 
     def level(self, x: Any) -> Value:
         """Return the value at a point; a point of a set has the normal vector 0 until another one is asked for."""
@@ -260,18 +315,18 @@ class Function(_Known, Term):
             return self.points[self.places[_key(x)]].value
         return self.known(x).value
 
-    def known(self, x: Any, gradient: Vector | None = None) -> Point:
+    def known(self, x: Any, gradient: Vector | None = None, level: Value | None = None) -> Point:
         """Return what is known at a point, with a normal vector of its own where it had none."""
         if gradient is None and isinstance(x, Vector) and _key(x) in self._with_normal_0:
             self._with_normal_0.remove(_key(x))
             place = self.places[_key(x)]
-            self.points[place] = self.points[place]._replace(gradient=self._slope())
-        return super().known(x, gradient)
+            self.points[place] = self.points[place]._replace(gradient=self._slope(x))
+        return super().known(x, gradient, level)
 
     def prepare(self) -> None:
         """Ask for the minimizer where the class is described by it."""
         if self.of.quadratic or self.of.quadratic_growth is not None or self.of.polyak is not None:
-            self._lowest()
+            self.local_minimizer()
 
     def impose(self) -> None:
         """Demand that a quadratic function is one."""
@@ -281,7 +336,9 @@ class Function(_Known, Term):
 
     def conditions(self) -> Iterator[Condition]:
         """Yield what must hold for there to be such a function."""
-        return iter(()) if self.of.quadratic else super().conditions()
+        if not self.of.quadratic:
+            yield from super().conditions()
+            yield from self.of.between_runs(self.points, self.draft.noises)
 
 
 class Operator(_Known):
@@ -295,7 +352,7 @@ class Operator(_Known):
 
     def resolvent(self, x: Vector, step: Any) -> Vector:
         """Return ``y = x - step T y``."""
-        slope = self._slope()
+        slope = self._slope(x)
         y = x - positive_number("step", step) * slope
         self.known(y, slope)
         return y
@@ -340,34 +397,18 @@ class Clients(Function):
     A vector of a client is a mean and a deviation; a product of two such vectors is its average over the clients.
     """
 
-    def __init__(self, draft: Draft, name: str, of: FunctionClass, num_clients: int, deviation: int) -> None:
-        super().__init__(draft, name, of, (0, deviation) if num_clients > 1 else (0,))
+    def __init__(
+        self, draft: Draft, name: str, of: FunctionClass, num_clients: int, least: Value | None = None
+    ) -> None:
+        super().__init__(draft, name, of, (0, draft.block()) if num_clients > 1 else (0,), least)
         self.num_clients = num_clients
-        self._optimum: Vector | None = None
 
-    def minimizer(self) -> Vector:
-        """Return the minimizer of the mean of the clients' functions, at which gradients are deviations only."""
-        if self._optimum is None:
-            self._optimum = self.draft.vector(0)
-            self.known(self._optimum, self.draft.vector(*self.blocks[1:]) if self.blocks[1:] else _ZERO)
-        return self._optimum
-
-    def local_minimizer(self) -> Vector:
-        """Return each client's own minimizer."""
-        return self._lowest()
-
-    def objective_gap(self) -> Form:
-        """Return Gamma, the mean of ``F_k(w*) - F_k*``."""
-        return self.value(self.minimizer()) - self.value(self.local_minimizer())
+    minimizer = Term.minimizer
 
     def heterogeneity(self, *, zeta2: Any, name: str = "zeta2") -> None:
         """Demand that the mean of ``|grad F_k(w*)|^2`` is at most zeta2."""
         bound = Fraction(exact("zeta2", zeta2))
         self.draft.at_most(self.known(self.minimizer()).gradient.square, bound, name)
-
-    def step(self, x: Vector, step_size: Any) -> Vector:
-        """Return each client's model after a gradient step of its own."""
-        return x - positive_number("step_size", step_size) * self.gradient(x)
 
     @overload
     def mean(self, term: Vector) -> Vector: ...
@@ -377,7 +418,14 @@ class Clients(Function):
 
     def mean(self, term: Any) -> Any:
         """Return the mean of a vector over the clients; of a product or a value it is what one has anyway."""
-        return term.within((0,)) if isinstance(term, Vector) else Form.of(term)
+        if not isinstance(term, Vector):
+            return Form.of(term)
+        if term.blocks & {*self.draft.noises}:
+            message = (
+                "mean must be given a vector without noise, got one with (a sample's square tells what it becomes)"
+            )
+            raise ValueError(message)
+        return term.within((0,))
 
     def sample(self, num_selected: int, how: str = "distinct") -> Sample:
         """Return a sample of clients: ``distinct`` ones, or ``independent`` draws with replacement."""
@@ -389,20 +437,24 @@ class Clients(Function):
             message = f"num_selected must be at most the number of clients, {self.num_clients}, got {m}"
             raise ValueError(message)
         rest = Fraction(self.num_clients - m, max(self.num_clients - 1, 1)) if how == "distinct" else Fraction(1)
-        return Sample(self, rest / m)
+        return Sample(self, m, rest / m)
 
 
 class Sample:
     """A random sample of clients, over which vectors are averaged.
 
-    ``share`` of the mean squared deviation is what is expected of the squared deviation of an average.
+    ``share`` of the mean squared deviation is what is expected of the squared deviation of an average, in which the
+    noises of ``num_selected`` clients are independent.
     """
 
-    def __init__(self, clients: Clients, share: Fraction) -> None:
-        self.clients, self.share = clients, share
+    def __init__(self, clients: Clients, num_selected: int, share: Fraction) -> None:
+        self.clients, self.num_selected, self.share = clients, num_selected, share
 
     def square(self, vector: Vector) -> Form:
         """Return the expected squared length of the sample's average of a vector."""
-        apart = vector.within(self.clients.blocks[1:])
-        mean = self.clients.mean(vector).square
-        return mean + self.share * apart.square if self.share and apart.coordinates else mean
+        found = vector.within((0,)).square
+        noise = Fraction(1, self.num_selected)
+        for blocks, share in ((self.clients.blocks[1:], self.share), (self.clients.draft.noises, noise)):
+            part = vector.within(blocks)
+            found = found + share * part.square if share and part.coordinates else found
+        return found

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations, permutations
 from typing import NamedTuple
 
-from fedtheory.worst_case._function_classes import Point, interpolation
+from fedtheory.worst_case._function_classes import Point, interpolation, interpolation_of_copies
 from fedtheory.worst_case._gram import Form
 
 __all__ = ["Condition", "FunctionClass", "OperatorClass"]
@@ -89,6 +89,12 @@ class FunctionClass:
                 yield Condition((i,), one.gradient.square, self.lipschitz**2)
             if minimum not in (None, i):
                 yield from (Condition((i, minimum), form) for form in self._above(points[minimum], one))
+
+    def between_runs(self, points: Sequence[Point], noises: Sequence[int]) -> Iterator[Condition]:
+        """Yield the conditions on points of runs that have some of their noises in common."""
+        if self.L is not None and noises:
+            copies = interpolation_of_copies(points, noises, self.mu, self.L)
+            yield from (Condition((i, j), form) for i, j, form in copies)
 
     def _above(self, minimum: Point, one: Point) -> Iterator[Form]:
         """Yield conditions on a point that know which point is the minimizer."""

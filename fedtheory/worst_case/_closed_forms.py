@@ -8,16 +8,16 @@ program.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import permutations
 from typing import Any
 
 from fedtheory.bounds import fedavg as li
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.worst_case._certificates import Multipliers, verify_upper
-from fedtheory.worst_case._exchangeable import Scene, averaged_rounds
 from fedtheory.worst_case._settings import Setting, setting
-from fedtheory.worst_case._skewed import skewed_round
 from fedtheory.worst_case._skewed_rounds import skews
+from fedtheory.worst_case.full_or_uniform import Sampling, averaged_rounds
+from fedtheory.worst_case.problem import Problem
+from fedtheory.worst_case.skewed_selection import skewed_round
 
 __all__: list[str] = []
 
@@ -43,9 +43,9 @@ def prove_one_round(
     True
     """
     given = _given(local_steps, step_size, mu, L, distance2, objective_gap)
-    scene = averaged_rounds(given, 1, "distance", "all")
+    p = averaged_rounds(given)
     by = {name: [li.one_round(**one, local_steps=local_steps, **_units(given))] for name, one in _EACH.items()}
-    return _proved(scene, given, "distance", by, _along_the_path(given, by["objective_gap"][0]))
+    return _proved(p, given, "distance", by, _along_the_path(given, by["objective_gap"][0]))
 
 
 def prove_sampled_step(
@@ -59,11 +59,10 @@ def prove_sampled_step(
     Fraction(81, 8)
     """
     given = _given(1, step_size, mu, L, distance2, objective_gap)
-    share = Fraction(num_clients - num_selected, num_selected * (num_clients - 1))
-    scene = averaged_rounds(given, 1, "distance", "all", (share, Fraction(0)))
+    p = averaged_rounds(given, Sampling("distinct", num_clients, num_selected))
     counts = {"num_clients": num_clients, "num_selected": num_selected}
     by = {name: [li.sampled_step(**one, **counts, **_units(given))] for name, one in _EACH.items()}
-    return _proved(scene, given, "distance", by, _along_the_path(given, by["objective_gap"][0]))
+    return _proved(p, given, "distance", by, _along_the_path(given, by["objective_gap"][0]))
 
 
 def prove_gap_after_step(step_size: Any, *, mu: Any, L: Any, distance2: Any, objective_gap: Any) -> Fraction:
@@ -75,10 +74,10 @@ def prove_gap_after_step(step_size: Any, *, mu: Any, L: Any, distance2: Any, obj
     Fraction(4, 1)
     """
     given = _given(1, step_size, mu, L, distance2, objective_gap)
-    scene = averaged_rounds(given, 1, "gap", "all")
+    p = averaged_rounds(given, objective="gap")
     by = {"distance2": [li.gap_after_step(Fraction(1), **_units(given))], "objective_gap": [Fraction(0)]}
     c, end = 1 - given.steps[0] * given.mu, _START + 1
-    return _proved(scene, given, "gap", by, {(_HOME, end): Fraction(1), (_START, end): c, (end, _START): c})
+    return _proved(p, given, "gap", by, {(_HOME, end): Fraction(1), (_START, end): c, (end, _START): c})
 
 
 def prove_skewed_round(
@@ -96,7 +95,7 @@ def prove_skewed_round(
     """
     given = _given(len(step_sizes), step_sizes, mu, L, distance2, objective_gap)
     rho, tilde, _ = ratios = skews(given, rho_diagonal, rho_tilde, 1)
-    scene = skewed_round(given, *ratios)
+    p = skewed_round(given, ratios)
     known: dict[str, Any] = {"mu": given.mu, "L": Fraction(1), "rho_diagonal": rho, "rho_tilde": tilde}
     charged, pairs = _down_the_path(given)
     at_home = sum((pairs[_HOME, s] for s in range(_START, _START + len(given.steps))), start=Fraction(0))
@@ -104,7 +103,7 @@ def prove_skewed_round(
         "distance2": [poc.round_coefficients(given.steps, num_selected=1, **known).distance2],
         "objective_gap": [at_home, charged],
     }
-    return _proved(scene, given, "distance", by, pairs)
+    return _proved(p, given, "distance", by, pairs)
 
 
 def _down_the_path(given: Setting) -> tuple[Fraction, Pairs]:
@@ -139,18 +138,18 @@ def _along_the_path(given: Setting, by_gap: Fraction) -> Pairs:
 
 
 def _proved(
-    scene: Scene, given: Setting, error: str, by_name: Mapping[str, Sequence[Fraction]], by_pair: Pairs
+    p: Problem, given: Setting, error: str, by_name: Mapping[str, Sequence[Fraction]], by_pair: Pairs
 ) -> Fraction:
-    """Check multipliers of a program: of the constraints of its class, in their order, and of pairs of points."""
-    points, constraints = scene.points[0], scene.program.inequalities
-    gap, pairs = by_name["objective_gap"], list(permutations(range(len(points)), 2))
-    if not points[0].at.coordinates:  # clients whose minimizer is w*, so that both are one point
+    """Check multipliers of a problem: of the constraints of its class, in their order, and of pairs of points."""
+    [clients], (program, *_) = p.actors, p.program()
+    gap, pairs = by_name["objective_gap"], [condition.points for condition in clients.conditions()]
+    if not clients.points[0].at.coordinates:  # clients whose minimizer is w*, so that both are one point
         gap, by_pair = gap[1:], _united(by_pair)
     # Where the objective gap is 0, what it bounds is at most 0 and has no name.
     named = {"distance2": iter(by_name["distance2"]), "objective_gap": iter(gap), "": iter(gap)}
-    own = [next(named[one.name]) for one in constraints[: len(constraints) - len(pairs)]]
-    found = (*own, *(by_pair.get(pair, Fraction(0)) for pair in pairs))
-    return verify_upper(scene.program, Multipliers(found)) * given.unit(error)
+    own = [next(named[one.name]) for one in program.inequalities[: -len(pairs)]]
+    found = (*own, *(by_pair.get((i, j), Fraction(0)) for i, j in pairs))
+    return verify_upper(program, Multipliers(found)) * given.unit(error)
 
 
 def _united(by_pair: Pairs) -> Pairs:

@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from fedtheory.theorem.paper import Bound
-from fedtheory.worst_case._exchangeable import Scene
 from fedtheory.worst_case._settings import Setting
-from fedtheory.worst_case.enclosures import Proof, prove
+from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.instances import Instance
+from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__: list[str] = []
@@ -65,8 +65,8 @@ Way = Callable[[Bound, Mapping[str, Any]], Confrontation]
 """From a bound and its arguments to promise and worst case."""
 
 
-def worst_scene(scene: Scene, given: Setting, error: str) -> WorstCase:
-    """Enclose the value of a program that no door offers; it has no instance.
+def worst_problem(p: Problem, given: Setting, error: str) -> WorstCase:
+    """Enclose the value of a problem that no door offers; it has no instance.
 
     Examples
     --------
@@ -74,17 +74,15 @@ def worst_scene(scene: Scene, given: Setting, error: str) -> WorstCase:
 
     >>> from fractions import Fraction as Q
     >>> from fedtheory.worst_case._settings import Setting
-    >>> from fedtheory.worst_case._exchangeable import Scene
-    >>> from fedtheory.worst_case._gram import Draft
-    >>> draft = Draft()
-    >>> x = draft.vector()
-    >>> draft.at_most(x.square, 3, "distance2")
-    >>> program = draft.maximize(2 * x.square)
+    >>> p = Problem()
+    >>> x = p.point()
+    >>> p.at_most(x.square, 3, "distance2")
+    >>> p.maximize(2 * x.square)
     >>> given = Setting(Q(1, 10), (Q(1),), {"distance2": Q(3)}, Q(1), Q(1))
-    >>> round(worst_scene(Scene(program, (), x), given, "distance").value, 6)
+    >>> round(worst_problem(p, given, "distance").value, 6)
     6.0
     """
-    return worst_of([prove(scene.program)], given, error, partial(_no_instance, error))
+    return worst_of([p.prove()], given, error, partial(_no_instance, error))
 
 
 def _no_instance(error: str, _: Proof) -> Instance:

@@ -1,21 +1,26 @@
 """From a program's solution to vectors of numbers, client by client."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
 
 import numpy as np
 
 from fedtheory._support.semidefinite import root
 from fedtheory._support.validate import Array
+from fedtheory.worst_case._actors import Function
 from fedtheory.worst_case._function_classes import Point
 from fedtheory.worst_case._gram import Vector
 from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case.enclosures import Proof
-from fedtheory.worst_case.instances import Interpolant, Parabola
+from fedtheory.worst_case.instances import ClientFunction, History, Instance, Interpolant, Outcome, Parabola
+from fedtheory.worst_case.problem import Problem
 
 __all__ = ["Embedding", "Places", "completed", "vertices"]
 
 Places = Mapping[int, Array]
-"""Of a client, its vector of places in each block."""
+"""Of a client, its vector of places in each block; blocks without places hold none of its vectors."""
 
 # Directions in which nothing is longer than this share of the longest one are left out.
 _NEGLIGIBLE = 1e-5
@@ -35,13 +40,14 @@ def vertices(num: int) -> Array:
 
 
 class Embedding:
-    """Places of a program's vectors in space, in the units of its setting.
+    """Places of a problem's vectors in space, in the units of its setting.
 
     A client that is one of several which cannot be told apart has in every block a vector of places: its own vertex for
-    deviations, 1 for means.
+    deviations, 1 for means. Noises of two outcomes stand for those of many, which they approach: in the block of the
+    s-th noise the outcomes before it choose one of ``2^s`` directions, its own outcome the sign.
     """
 
-    def __init__(self, proof: Proof, given: Setting) -> None:
+    def __init__(self, p: Problem, proof: Proof, given: Setting) -> None:
         if proof.point is None:
             message = "a worst case must have a point to have an instance, got none"
             raise ValueError(message)
@@ -49,9 +55,10 @@ class Embedding:
         longest = max(float(np.linalg.norm(factor, 2)) for factor in factors if factor.size)
         self._factors = [_compressed(factor, _NEGLIGIBLE * longest) for factor in factors]
         self._values = dict(zip(proof.program.values, map(float, proof.point.values), strict=True))
-        self._given = given
+        self._noises = {block: s for s, block in enumerate(p.noises)}
+        self._problem, self._given = p, given
 
-    def place(self, vector: Vector, places: Places, curvature: int = 0) -> Array:
+    def place(self, vector: Vector, places: Places, curvature: int = 0, outcomes: Sequence[int] = ()) -> Array:
         """Return a vector in space, of a client with these places; ``curvature`` is 1 for a gradient."""
         parts = []
         for block, factor in enumerate(self._factors):
@@ -59,31 +66,93 @@ class Embedding:
             for (home, number), c in vector.coordinates.items():
                 if home == block:
                     inside[number] = float(c)
-            parts.append(np.kron(places[block], factor @ inside))
+            spot = _signs(self._noises[block], outcomes) if block in self._noises else places.get(block, np.zeros(0))
+            parts.append(np.kron(spot, factor @ inside))
         unit = float(self._given.length2) ** 0.5 * float(self._given.L) ** curvature
         found: Array = unit * np.concatenate(parts)
         return found
 
-    def client(self, points: Sequence[Point], places: Places) -> Interpolant:
-        """Return the function of a client."""
+    @cached_property
+    def _cast(self) -> list[tuple[Function, Places]]:
+        """Every client: those that cannot be told apart are on the vertices of a simplex."""
+        functions = [one for one in self._problem.actors if isinstance(one, Function)]
+        middle = {b: np.zeros(one.num_clients - 1) for one in functions for b in one.blocks[1:]} | {0: np.ones(1)}
+        return [
+            (one, middle | dict.fromkeys(one.blocks[1:], vertex))
+            for one in functions
+            for vertex in vertices(one.num_clients)
+        ]
+
+    @property
+    def start(self) -> Array:
+        """The first model."""
+        return self.place(self._problem.points["start"], self._cast[0][1])
+
+    @cached_property
+    def clients(self) -> list[Interpolant | Parabola]:
+        """All clients' losses."""
+        return [self.client(one, places) for one, places in self._cast]
+
+    def client(self, function: Function, places: Places) -> Interpolant | Parabola:
+        """Return a client's loss, known at all models to which noises may lead."""
         L, unit = float(self._given.L), float(self._given.unit("gap"))
-        return Interpolant(
-            points=np.array([self.place(point.at, places) for point in points]),
-            gradients=np.array([self.place(point.gradient, places, 1) for point in points]),
-            values=unit * np.array([self._values.get(point.value, 0.0) for point in points]),
+        known = [(point, outcomes) for point in function.points for outcomes in self._outcomes(point)]
+        found = Interpolant(
+            points=np.array([self.place(point.at, places, 0, outcomes) for point, outcomes in known]),
+            gradients=np.array([self.place(point.gradient, places, 1, outcomes) for point, outcomes in known]),
+            values=unit * np.array([self._values.get(point.value, 0.0) for point, _ in known]),
             mu=float(self._given.mu) * L,
             L=L,
         )
+        if not function.of.quadratic:
+            return found
+        away = (found.points[1:] - found.points[0]).T
+        curvature = completed(away, found.gradients[1:].T, found.mu, L)
+        return Parabola(curvature, center=found.points[0], minimum=float(found.values[0]))
 
-    def parabola(self, points: Sequence[Point], places: Places) -> Parabola:
-        """Return the quadratic function of a client, whose first point is its minimizer."""
-        known = self.client(points, places)
-        away = (known.points[1:] - known.points[0]).T
-        return Parabola(
-            curvature=completed(away, known.gradients[1:].T, known.mu, known.L),
-            center=known.points[0],
-            minimum=float(known.values[0]),
+    @property
+    def noises(self) -> tuple[Array, ...]:
+        """The noise of each step by the outcomes so far, shapes (2, ..., 2, v)."""
+        found = []
+        for block, s in self._noises.items():
+            noise = Vector({(block, 0): Fraction(1)})  # the first vector of its block
+            placed = [self.place(noise, self._cast[0][1], 1, outcomes) for outcomes in product((0, 1), repeat=s + 1)]
+            found.append(np.array(placed).reshape((2,) * (s + 1) + (-1,)))
+        return tuple(found)
+
+    def federation(
+        self,
+        selection: Callable[[Array, History], Sequence[Outcome]],
+        *,
+        clients: Sequence[ClientFunction] | None = None,
+        weights: Array | None = None,
+        num_rounds: int = 1,
+        objective: str = "distance",
+    ) -> Instance:
+        """Return the federation, by default of all clients with equal weights."""
+        clients = self.clients if clients is None else clients
+        return Instance(
+            clients=tuple(clients),
+            weights=np.full(len(clients), 1 / len(clients)) if weights is None else weights,
+            start=self.start,
+            step_sizes=tuple(float(eta / self._given.L) for eta in self._given.steps),
+            num_rounds=num_rounds,
+            selection=selection,
+            objective=objective,
+            noises=self.noises,
         )
+
+    def _outcomes(self, point: Point) -> Iterator[tuple[int, ...]]:
+        """Yield the outcomes of the noises that lead to a point."""
+        return product((0, 1), repeat=len(point.at.blocks & self._noises.keys()))
+
+
+def _signs(s: int, outcomes: Sequence[int]) -> Array:
+    """Return where something lies in the s-th noise's block; what has fewer outcomes has no part in it."""
+    found = np.zeros(2**s)
+    if s < len(outcomes):
+        found[int("0" + "".join(map(str, outcomes[:s])), 2)] = 1.0 - 2 * outcomes[s]
+    return found
 
 
 def _compressed(factor: Array, negligible: float) -> Array:

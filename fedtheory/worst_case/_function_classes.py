@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations_with_replacement, permutations
+from itertools import combinations_with_replacement, permutations, product
 from typing import NamedTuple
 
 from fedtheory.worst_case._gram import Draft, Form, Value, Vector
@@ -40,8 +40,12 @@ def interpolation(points: Sequence[Point], mu: Fraction, L: Fraction) -> list[Fo
     return [_pair(i, j, i, mu, L) for i, j in permutations(points, 2)]
 
 
-def interpolation_of_copies(points: Sequence[Point], first_noise: int, mu: Fraction, L: Fraction) -> Iterator[Form]:
-    """Yield the conditions between points of two copies of a client that share some of their noises, not all.
+def interpolation_of_copies(
+    points: Sequence[Point], noises: Sequence[int], mu: Fraction, L: Fraction
+) -> Iterator[tuple[int, int, Form]]:
+    """Yield the conditions between points of two runs that share their first noises, not all that both depend on.
+
+    ``noises`` are blocks. With all noises in common, both points are of one run.
 
     Examples
     --------
@@ -50,15 +54,15 @@ def interpolation_of_copies(points: Sequence[Point], first_noise: int, mu: Fract
     >>> from fedtheory.worst_case._gram import Draft, Value
     >>> draft = Draft(num_blocks=3)
     >>> points = [Point(draft.vector(*range(s + 1)), draft.vector(*range(s + 1)), Value()) for s in range(3)]
-    >>> len(list(interpolation_of_copies(points, 1, Fraction(1), Fraction(3))))
+    >>> len(list(interpolation_of_copies(points, [1, 2], Fraction(1), Fraction(3))))
     5
     """
-    for s, i in enumerate(points):
-        for t, j in enumerate(points):
-            for shared in range(min(s, t)):  # with more in common, one is a step on the way to the other
-                blocks = range(first_noise + shared)
-                seen = Point(i.at.within(blocks), i.gradient.within(blocks), i.value)
-                yield _pair(i, j, seen, mu, L)
+    for (s, i), (t, j) in product(enumerate(points), repeat=2):
+        common = [block for block in noises if block in i.at.blocks & j.at.blocks]
+        for shared in range(len(common)):
+            blocks = (i.at.blocks | i.gradient.blocks) - {*common[shared:]}
+            seen = Point(i.at.within(blocks), i.gradient.within(blocks), i.value)
+            yield s, t, _pair(i, j, seen, mu, L)
 
 
 def _pair(i: Point, j: Point, seen: Point, mu: Fraction, L: Fraction) -> Form:

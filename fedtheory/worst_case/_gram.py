@@ -73,6 +73,11 @@ class Vector:
         """Squared length."""
         return self @ self
 
+    @property
+    def blocks(self) -> set[int]:
+        """Blocks in which it is not 0."""
+        return {block for block, _ in self.coordinates}
+
     def within(self, blocks: Iterable[int]) -> Vector:
         """Return the part that lies in some blocks."""
         kept = set(blocks)
@@ -310,6 +315,7 @@ class Draft:
         self._inequalities: list[Constraint] = []
         self._equalities: list[Constraint] = []
         self._zeros: set[Value] = set()
+        self.noises: list[int] = []
 
     @property
     def inequalities(self) -> tuple[Constraint, ...]:
@@ -336,11 +342,6 @@ class Draft:
         self._zeros.add(level)
         return level
 
-    @property
-    def num_blocks(self) -> int:
-        """Number of blocks."""
-        return len(self._sizes)
-
     def block(self) -> int:
         """Open another block, and return its number."""
         self._sizes.append(0)
@@ -353,6 +354,11 @@ class Draft:
             coordinates[block, self._sizes[block]] = Fraction(1)
             self._sizes[block] += 1
         return Vector(coordinates, self)
+
+    def noise(self) -> Vector:
+        """Make a random vector of mean 0, independent of all others, in a block of its own for what depends on it."""
+        self.noises.append(self.block())
+        return self.vector(self.noises[-1])
 
     def value(self) -> Value:
         """Make a function value."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +13,10 @@ from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem._comparison import unmet
 from fedtheory.worst_case._embedding import Embedding
-from fedtheory.worst_case._exchangeable import Scene
-from fedtheory.worst_case._nested_noises import Noises
 from fedtheory.worst_case._settings import Setting, rational
 from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.instances import ClientFunction, History, Instance, Interpolant, Outcome, Parabola
+from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import Lemma, lemma_of
 
 __all__ = ["Round", "Skews", "attained", "skews"]
@@ -44,12 +44,11 @@ def skews(given: Setting, rho_diagonal: Any, rho_tilde: Any, num_selected: int) 
 
 
 class Round(NamedTuple):
-    """A round's class, its program, what is proved, whether clients are quadratic, and how many are selected."""
+    """A round's class, its problem, what is proved, and how many clients are selected."""
 
     given: Setting
-    scene: Scene
+    problem: Problem
     proof: Proof
-    quadratic: bool = False
     num_selected: int = 1
 
     @property
@@ -59,50 +58,34 @@ class Round(NamedTuple):
 
 
 def attained(rounds: Sequence[Round]) -> Instance:
-    """Return an instance that gives every round a client of its own, turned so that it starts where the last ended."""
-    if rounds[0].given.constants.get("gradient_noise"):
-        return _noisy_round(rounds)
-    places = {0: np.ones(1), 1: np.zeros(0)}
-    spaces = [Embedding(one.proof, one.given) for one in rounds]
-    starts = [space.place(one.scene.start, places) for space, one in zip(spaces, rounds, strict=True)]
+    """Return an instance that gives every round a client of its own, turned so that it starts where the last ended.
+
+    With noise, the only round selects copies of one client, whose noises are independent.
+    """
+    noisy = bool(rounds[0].problem.noises)
+    if noisy and len(rounds) > 1:
+        message = f"a worst case with gradient noise has an instance for one round only, got {len(rounds)}"
+        raise ValueError(message)
+    spaces = [Embedding(one.problem, one.proof, one.given) for one in rounds]
+    starts = [space.start for space in spaces]
     dim = 1 + max(start.size for start in starts)
     model = _padded(starts[0], dim)
-    start, clients, given = model, list[ClientFunction](), rounds[0].given
+    clients, given = list[ClientFunction](), rounds[0].given
     for space, one, begin in zip(spaces, rounds, starts, strict=True):
-        own: Any = space.parabola if one.quadratic else space.client
-        turned = _turned(own(one.scene.points[0], places), _padded(begin, dim), model)
-        clients.append(turned)
+        clients.append(_turned(space.clients[0], _padded(begin, dim), model))
         for eta in one.given.steps:
-            model = model - float(eta / given.L) * turned.gradient(model)
+            model = model - float(eta / given.L) * clients[-1].gradient(model)
+    m = rounds[0].num_selected
+    if noisy:
+        clients *= m
     return Instance(
         clients=(*_population(given, dim), *clients),
         weights=np.array([0.5, 0.5, *(0.0 for _ in clients)]),
-        start=start,
+        start=_padded(starts[0], dim),
         step_sizes=tuple(float(eta / one.given.L) for one in rounds for eta in one.given.steps),
         num_rounds=len(rounds),
-        selection=_one_after_the_other,
-    )
-
-
-def _noisy_round(rounds: Sequence[Round]) -> Instance:
-    """Select copies of one client, whose noises are independent."""
-    if len(rounds) > 1:
-        message = f"a worst case with gradient noise has an instance for one round only, got {len(rounds)}"
-        raise ValueError(message)
-    [one], places, tree = rounds, {0: np.ones(1)}, Noises(1, len(rounds[0].given.steps))
-    space = Embedding(one.proof, one.given)
-    selected = tree.client(space, one.scene.points[0], places)
-    start = space.place(one.scene.start, tree.along((), places))
-    dim, m = start.size + 1, one.num_selected
-    wider = replace(selected, points=_padded(selected.points, dim), gradients=_padded(selected.gradients, dim))
-    return Instance(
-        clients=(*_population(one.given, dim), *(wider for _ in range(m))),
-        weights=np.array([0.5, 0.5, *(0.0 for _ in range(m))]),
-        start=_padded(start, dim),
-        step_sizes=tuple(float(eta / one.given.L) for eta in one.given.steps),
-        num_rounds=1,
-        selection=lambda _losses, _history: [Outcome(1.0, np.array([0.0, 0.0, *(1 / m for _ in range(m))]))],
-        noises=tuple(_padded(noise, dim) for noise in tree.noises(space, places)),
+        selection=partial(_copies, m) if noisy else _one_after_the_other,
+        noises=tuple(_padded(noise, dim) for noise in spaces[0].noises),
     )
 
 
@@ -112,6 +95,10 @@ def _population(given: Setting, dim: int) -> list[ClientFunction]:
     gap = float(given["objective_gap"] * given.unit("objective_gap"))
     away = np.eye(dim)[-1] * np.sqrt(2 * gap / mu)
     return [Parabola(mu * np.eye(dim), center) for center in (away, -away)]
+
+
+def _copies(m: int, _losses: Array, _history: History) -> list[Outcome]:
+    return [Outcome(1.0, np.array([0.0, 0.0, *(1 / m for _ in range(m))]))]
 
 
 def _one_after_the_other(losses: Array, history: History) -> list[Outcome]:

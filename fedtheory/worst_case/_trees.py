@@ -1,17 +1,16 @@
-"""Programs with every client for itself, whose rounds branch over the sets of clients that may be selected."""
+"""Problems with every client for itself, whose rounds branch over the sets of clients that may be selected."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations, combinations_with_replacement, pairwise, repeat
 from operator import add
 from typing import NamedTuple
 
-from fedtheory.worst_case._exchangeable import Scene, local_steps, origin, start_of_round
-from fedtheory.worst_case._function_classes import Point, impose_quadratic, interpolation
-from fedtheory.worst_case._gram import Draft, Form, Value, Vector
+from fedtheory.worst_case._gram import Form, Vector
 from fedtheory.worst_case._settings import Setting
+from fedtheory.worst_case.problem import Problem
 
 __all__ = ["Branch", "Ranking", "independent_draws", "largest_block", "ranked_subsets", "tree", "uniform_subsets"]
 
@@ -25,10 +24,7 @@ class Branch(NamedTuple):
     def mean(self, models: Sequence[Vector]) -> Vector:
         """Average the selected models."""
         share = Fraction(1, sum(self.counts))
-        total = origin()
-        for count, model in zip(self.counts, models, strict=True):
-            total = total + share * count * model if count else total
-        return total
+        return reduce(add, (share * c * y for c, y in zip(self.counts, models, strict=True) if c))
 
 
 Ranking = tuple[int, ...]
@@ -87,84 +83,34 @@ def tree(
     law: Law,
     *,
     objective: str = "distance",
-    functions: str = "all",
+    quadratic: bool = False,
     minima: str = "equal",
     rankings: Sequence[Ranking] | None = None,
-) -> Scene:
+) -> Problem:
     """Maximize the expected error after some rounds; ``rankings`` has that of each node's losses, parents first."""
-    draft = Draft()
-    clients = _clients(draft, given, num_clients, minima)
-    homes = [points[-1] for points in clients]
-    start = start_of_round(draft, given)
-    per_round = len(given.steps) // num_rounds
+    p, per_round = Problem(), len(given.steps) // num_rounds
+    levels = [0 if minima == "equal" or k == 0 else None for k in range(num_clients)]
+    clients = [p.function(given.mu, 1, quadratic=quadratic, minimum=level) for level in levels]
+    F = p.mean(clients)
+    w_star, start = F.minimizer(p.origin, objective_gap=given["objective_gap"]), p.point("start")
+    p.at_most((start - w_star).square, given["distance2"], "distance2")
     orders = repeat(tuple(range(num_clients))) if rankings is None else iter(rankings)
 
-    def play(w: Vector, first: int) -> Form:
-        if first == len(given.steps):
-            return w.square if objective == "distance" else _loss(draft, w, clients, homes)
+    def play(w: Vector, steps: Sequence[Fraction]) -> Form:
+        if not steps:
+            return (w - w_star).square if objective == "distance" else F.value(w) - F.value(w_star)
         order = next(orders)
         branches = law(order)
-        starts, models = _train(draft, w, given.steps[first : first + per_round], clients, branches)
         if rankings is not None:
             for larger, smaller in pairwise(order):
-                draft.at_most(starts[smaller].value - starts[larger].value)
-        return _sum(branch.probability * play(branch.mean(models), first + per_round) for branch in branches)
+                p.at_most(clients[smaller].value(w) - clients[larger].value(w), 0)
+        models = [w] * num_clients
+        for k in range(num_clients):
+            if any(branch.counts[k] for branch in branches):
+                for eta in steps[:per_round]:
+                    models[k] = clients[k].step(models[k], eta)
+        errors = [play(branch.mean(models), steps[per_round:]) for branch in branches]
+        return p.mean(errors, [branch.probability for branch in branches])
 
-    error = play(start, 0)
-    for points in clients:
-        _impose(draft, points, given.mu, functions)
-    return Scene(draft.maximize(error), tuple(map(tuple, clients)), start)
-
-
-def _clients(draft: Draft, given: Setting, num_clients: int, minima: str) -> list[list[Point]]:
-    """Return each client at its minimizer and at w*, where the gradients sum to zero."""
-    gap, first = given["objective_gap"], draft.zero()
-    levels = [first if minima == "equal" or k == 0 else Value() for k in range(num_clients)]
-    if not gap:
-        return [[Point(origin(), origin(), value)] for value in levels]
-    gradients = [draft.vector() for _ in range(num_clients - 1)]
-    gradients.append(_total(-1 * gradient for gradient in gradients))
-    clients = [
-        [Point(draft.vector(), origin(), value), Point(origin(), gradient, Value())]
-        for value, gradient in zip(levels, gradients, strict=True)
-    ]
-    share = Fraction(1, num_clients)
-    draft.at_most(_sum(share * (home.value - minimum.value) for minimum, home in clients), gap, "objective_gap")
-    return clients
-
-
-def _train(
-    draft: Draft, w: Vector, steps: Sequence[Fraction], clients: Sequence[list[Point]], branches: Sequence[Branch]
-) -> tuple[list[Point], list[Vector]]:
-    """Let the clients that may be selected take local steps, and the others show their loss."""
-    starts, models = [], []
-    for k, points in enumerate(clients):
-        busy = any(branch.counts[k] for branch in branches)
-        path, y = local_steps(draft, w, steps if busy else steps[:1], (0,))
-        points.extend(path)
-        starts.append(path[0])
-        models.append(y)
-    return starts, models
-
-
-def _loss(draft: Draft, w: Vector, clients: Sequence[list[Point]], homes: Sequence[Point]) -> Form:
-    share, parts = Fraction(1, len(clients)), []
-    for points, home in zip(clients, homes, strict=True):
-        points.append(Point(w, draft.vector(), Value()))
-        parts.append(share * (points[-1].value - home.value))
-    return _sum(parts)
-
-
-def _impose(draft: Draft, points: Sequence[Point], mu: Fraction, functions: str) -> None:
-    if functions == "quadratic":
-        impose_quadratic(draft, points[0], points[1:], mu, Fraction(1))
-    else:
-        draft.interpolate(interpolation(points, mu, Fraction(1)))
-
-
-def _sum(forms: Iterable[Form]) -> Form:
-    return reduce(add, forms)
-
-
-def _total(vectors: Iterable[Vector]) -> Vector:
-    return reduce(add, vectors)
+    p.maximize(play(start, given.steps))
+    return p

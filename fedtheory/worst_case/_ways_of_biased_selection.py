@@ -6,13 +6,13 @@ from typing import Any
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.theorem.paper import Bound
-from fedtheory.worst_case._confrontations import Confrontation, Way, worst_scene
-from fedtheory.worst_case._exchangeable import drifting_round
-from fedtheory.worst_case._settings import setting
-from fedtheory.worst_case._single_functions import largest_gradient, largest_loss_removed
-from fedtheory.worst_case._skewed_averages import averaged_gap
+from fedtheory.worst_case._actors import Function
+from fedtheory.worst_case._confrontations import Confrontation, Way, worst_problem
+from fedtheory.worst_case._gram import Vector
+from fedtheory.worst_case._settings import Setting, setting
 from fedtheory.worst_case._skewed_rounds import skews
-from fedtheory.worst_case.skewed_selection import skew_class, skew_class_horizon
+from fedtheory.worst_case.problem import Problem
+from fedtheory.worst_case.skewed_selection import averaged_gap, skew_class, skew_class_horizon
 
 __all__ = ["WAYS", "WITHOUT_G2", "gradient_norm"]
 
@@ -84,29 +84,52 @@ def _averaged(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
     units = setting(tau * num_rounds, given["step_size"], mu=given["mu"], L=given["L"], **constants)
     c = 1 - units.steps[0] * units.mu
     ratios = skews(units, given["rho_diagonal"], given["rho_tilde"], given["num_selected"])
-    scene = averaged_gap(units, ratios.rho, ratios.rho_tilde, [c ** (-tau * r) for r in range(num_rounds)])
-    return Confrontation(bound(**given), worst_scene(scene, units, "gap"))
+    p = averaged_gap(units, ratios, [c ** (-tau * r) for r in range(num_rounds)])
+    return Confrontation(bound(**given), worst_problem(p, units, "gap"))
 
 
 def gradient_norm(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
     """Give Lemma B.1 to strongly convex functions."""
     L = Fraction(given["L"])
     units = setting(1, 1 / L, mu=L / _CONDITION, L=L, excess=given["excess"])
-    return Confrontation(bound(**given), worst_scene(largest_gradient(units), units, "gradient"))
+    p, f, w = _above_the_least(units)
+    p.maximize(f.gradient(w).square)
+    return Confrontation(bound(**given), worst_problem(p, units, "gradient"))
 
 
 def _loss_after_step(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
     L = Fraction(given["L"])
     units = setting(1, given["step_size"], mu=L / _CONDITION, L=L, excess=given["excess"])
-    worst = worst_scene(largest_loss_removed(units), units, "descent")
+    p, f, w = _above_the_least(units)
+    p.maximize(f.value(w) - f.value(f.step(w, units.steps[0])))
+    worst = worst_problem(p, units, "descent")
     return Confrontation(given["excess"] - bound(**given), worst, "as the loss that a step removes at most")
+
+
+def _above_the_least(given: Setting) -> tuple[Problem, Function, Vector]:
+    """Return one function and a model whose loss is at most ``excess`` above the least."""
+    p = Problem()
+    f, w = p.function(given.mu, 1, minimum=0), p.point()
+    p.at_most(f.value(w) - f.value(f.minimizer(p.origin)), given["excess"], "excess")
+    return p, f, w
 
 
 def _drift(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
     # Where the round begins does not matter; a distance sets the unit.
     start, tau = Fraction(given["G2"]) / Fraction(given["L"]) ** 2, given["local_steps"]
     units = setting(tau, given["step_size"], mu=given["mu"], L=given["L"], G2=given["G2"], distance2=start)
-    return Confrontation(bound(**given), worst_scene(drifting_round(units), units, "drift"))
+    return Confrontation(bound(**given), worst_problem(_drifting_round(units), units, "drift"))
+
+
+def _drifting_round(given: Setting) -> Problem:
+    """Maximize the mean squared distance of the clients' models from their mean, just before the last step."""
+    p = Problem()
+    clients, w = p.clients(2, given.mu, 1), p.origin
+    p.at_most(clients.gradient(w).square, given["G2"], "G2")
+    for eta in given.steps[:-1]:
+        w = clients.step(w, eta)
+    p.maximize((w - clients.mean(w)).square)
+    return p
 
 
 _WEIGHTED = (poc.derived_weighted_average_gap, poc.weighted_average_gap)

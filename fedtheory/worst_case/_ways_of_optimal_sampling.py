@@ -6,11 +6,11 @@ from typing import Any
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.theorem.paper import Bound
-from fedtheory.worst_case._confrontations import Confrontation, Way, worst_scene
-from fedtheory.worst_case._exchangeable import accelerated_round
-from fedtheory.worst_case._sampled import sampled_step
-from fedtheory.worst_case._settings import setting
+from fedtheory.worst_case._confrontations import Confrontation, Way, worst_problem
+from fedtheory.worst_case._settings import Setting, setting
 from fedtheory.worst_case.full_or_uniform import fedavg
+from fedtheory.worst_case.optimal_sampling import sampled_step
+from fedtheory.worst_case.problem import Problem
 
 __all__ = ["WAYS"]
 
@@ -48,8 +48,8 @@ def _step(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
     constants = {"distance2": given["distance2"], "objective_gap": _objective_gap(given)}
     units = setting(1, given["step_size"], mu=given["mu"], L=given["L"], **constants)
     weights = [Fraction(1, num_clients)] * num_clients
-    scene = sampled_step(units, weights, gamma * num_clients, "uniform", descent * units.L)
-    return Confrontation(promise, worst_scene(scene, units, "distance"), _LEFT)
+    p = sampled_step(units, weights, gamma * num_clients, "uniform", descent * units.L)
+    return Confrontation(promise, worst_problem(p, units, "distance"), _LEFT)
 
 
 def _round(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
@@ -63,8 +63,25 @@ def _round(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
     server, tau = Fraction(given["server_step_size"]), given["local_steps"]
     size = Fraction(given["step_size"]) / (tau * server)
     units = setting(tau, size, mu=given["mu"], L=given["L"], **constants)
-    scene = accelerated_round(units, server, descent * units.L)
-    return Confrontation(promise, worst_scene(scene, units, "distance"), _EVERYBODY)
+    p = accelerated_round(units, server, descent * units.L)
+    return Confrontation(promise, worst_problem(p, units, "distance"), _EVERYBODY)
+
+
+def accelerated_round(given: Setting, server_step_size: Fraction, descent: Fraction) -> Problem:
+    """Maximize the squared distance after a round of all clients with a step size of the server.
+
+    ``descent`` times ``F(w) - F*``, w the model before the round, is added.
+    """
+    p = Problem()
+    clients = p.clients(2, given.mu, 1, minimum=0)
+    w_star = clients.minimizer(p.origin, objective_gap=given["objective_gap"])
+    y = w = p.point("start")
+    p.at_most((w - w_star).square, given["distance2"], "distance2")
+    for eta in given.steps:
+        y = clients.step(y, eta)
+    after = w + server_step_size * (clients.mean(y) - w)
+    p.maximize((after - w_star).square + descent * (clients.value(w) - clients.value(w_star)))
+    return p
 
 
 def _all_clients(bound: Bound, given: Mapping[str, Any]) -> Confrontation:

@@ -11,26 +11,28 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
-from fedtheory.worst_case._aligned import CELLS, aligned_round
 from fedtheory.worst_case._embedding import Embedding
-from fedtheory.worst_case._exchangeable import Scene
 from fedtheory.worst_case._gram import Program
 from fedtheory.worst_case._settings import Setting, check_block, rational, setting
-from fedtheory.worst_case.enclosures import Proof, prove
-from fedtheory.worst_case.instances import ClientFunction, History, Instance, Outcome
+from fedtheory.worst_case.enclosures import Proof
+from fedtheory.worst_case.instances import History, Instance, Interpolant, Outcome
+from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["fedalign"]
+
+CELLS = ("included", "above", "below")
+"""Outcomes of the comparison: the third client's loss lies within the threshold, above it, or below it."""
 
 # Losses that are this close to the threshold, as a share of them, lie on it: the solver's digits.
 _TIED = 1e-4
 
 
 class _Play(NamedTuple):
-    """What the other client's loss says, and the program."""
+    """What the other client's loss says, and the problem."""
 
     cell: str
-    scene: Scene
+    problem: Problem
 
 
 class _Rule(NamedTuple):
@@ -116,9 +118,9 @@ def fedalign(
         validate.choice("cells", cell, CELLS)
     rule = _Rule(rational("share", share, validate.positive), given["threshold"], minima == "equal")
     check_block(3 * len(given.steps) + 8, max_block)
-    plays = {play.scene.program: play for play in _plays(given, rule, objective, cells)}
-    attain = partial(_instance, plays, given, rule, objective)
-    return worst_of([prove(program) for program in plays], given, objective, attain)
+    proved = [(play.problem.prove(), play) for play in _plays(given, rule, objective, cells)]
+    attain = partial(_instance, {proof.program: play for proof, play in proved}, given, rule, objective)
+    return worst_of([proof for proof, _ in proved], given, objective, attain)
 
 
 def _plays(given: Setting, rule: _Rule, objective: str, cells: Sequence[str]) -> list[_Play]:
@@ -128,25 +130,44 @@ def _plays(given: Setting, rule: _Rule, objective: str, cells: Sequence[str]) ->
         included = "threshold must be positive if the third client is included, got 0"
         reason = included if cells else "cells must hold one or more, got none"
         raise AssumptionViolated(reason)
-    return [_Play(cell, aligned_round(given, cell, rule.share, objective, ruled=rule.ruled)) for cell in possible]
+    return [_Play(cell, _round(given, cell, rule, objective)) for cell in possible]
+
+
+def _round(given: Setting, cell: str, rule: _Rule, objective: str) -> Problem:
+    """Maximize the error after a round with one outcome of the comparison."""
+    p = Problem()
+    first, second, third = (p.function(given.mu, 1, minimum=0) for _ in range(3))
+    F = p.mean([first, second])
+    w_star, w = F.minimizer(p.origin, objective_gap=given["objective_gap"]), p.point("start")
+    third.limit_excess(w_star, given["client_gap"], "client_gap")
+    p.at_most((w - w_star).square, given["distance2"], "distance2")
+    if rule.ruled:
+        above = third.value(w) - F.value(w)
+        for sign, share in {"included": [(1, 1), (-1, 1)], "above": [(-1, -1)], "below": [(1, -1)]}[cell]:
+            p.at_most(sign * above, rule.threshold, "threshold", share)
+    half, weight = Fraction(1, 2), rule.share if cell == "included" else Fraction(0)
+    after = p.origin
+    for client, part in ((first, half), (second, half), (third, weight)):
+        y = w
+        for eta in given.steps if part else ():
+            y = client.step(y, eta)
+        after = after + part / (1 + weight) * y
+    p.maximize((after - w_star).square if objective == "distance" else F.value(after) - F.value(w_star))
+    return p
 
 
 def _instance(plays: Mapping[Program, _Play], given: Setting, rule: _Rule, objective: str, proof: Proof) -> Instance:
-    play, space, places = plays[proof.program], Embedding(proof, given), {0: np.ones(1)}
-    first, second, third = (space.client(points, places) for points in play.scene.points)
-    start, threshold = space.place(play.scene.start, places), float(rule.threshold * given.unit("gap"))
-    mean = (first.loss(start) + second.loss(start)) / 2
-    if not rule.ruled:
+    play, threshold = plays[proof.program], float(rule.threshold * given.unit("gap"))
+    space = Embedding(play.problem, proof, given)
+    first, second, third = space.clients
+    mean = (first.loss(space.start) + second.loss(space.start)) / 2
+    if isinstance(third, Interpolant) and not rule.ruled:
         goal = mean + {"included": 0, "above": 2, "below": -2}[play.cell] * threshold
-        third = replace(third, values=third.values + goal - third.loss(start))
-    clients: tuple[ClientFunction, ...] = (first, second, third)
-    return Instance(
-        clients=clients,
+        third = replace(third, values=third.values + goal - third.loss(space.start))
+    return space.federation(
+        partial(_align, float(rule.share), threshold, play.cell == "included"),
+        clients=[first, second, third],
         weights=np.array([0.5, 0.5, 0.0]),
-        start=start,
-        step_sizes=tuple(float(eta / given.L) for eta in given.steps),
-        num_rounds=1,
-        selection=partial(_align, float(rule.share), threshold, play.cell == "included"),
         objective=objective,
     )
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from itertools import permutations, product
 from typing import Any, NamedTuple
@@ -11,15 +12,13 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory.worst_case._embedding import Embedding, Places, vertices
-from fedtheory.worst_case._exchangeable import Scene
-from fedtheory.worst_case._function_classes import Point
+from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._gram import Program
-from fedtheory.worst_case._halves import top_clients
 from fedtheory.worst_case._settings import Setting, check_block, setting
 from fedtheory.worst_case._trees import Ranking, largest_block, ranked_subsets, tree
-from fedtheory.worst_case.enclosures import Proof, prove
+from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.instances import History, Instance, Outcome
+from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["power_of_choice"]
@@ -32,17 +31,12 @@ _MOST_PROGRAMS = 1000
 _TIED = 1e-4
 
 
-Cast = list[tuple[tuple[Point, ...], Places]]
-"""Each client's points, and its places."""
-
-
 class _Play(NamedTuple):
-    """A program, the orders of its losses node by node, whether its clients are in two classes, and may be shifted."""
+    """A problem, the orders of its losses node by node, and whether its clients' losses may be shifted."""
 
-    scene: Scene
+    problem: Problem
     rankings: tuple[Ranking, ...]
-    halves: bool = False
-    shifts: bool = False
+    shifts: bool
 
 
 class _Choice(NamedTuple):
@@ -115,9 +109,9 @@ def power_of_choice(
     candidates = validate.count("num_candidates", num_candidates, high=clients)
     choice = _Choice(clients, candidates, validate.count("num_selected", num_selected, high=candidates))
     validate.choice("minima", minima, ("equal", "free"))
-    plays = {play.scene.program: play for play in _plays(given, choice, num_rounds, minima, max_block)}
-    attain = partial(_instance, plays, given, choice, num_rounds)
-    return worst_of([prove(program) for program in plays], given, "distance", attain)
+    proved = [(play.problem.prove(), play) for play in _plays(given, choice, num_rounds, minima, max_block)]
+    attain = partial(_instance, {proof.program: play for proof, play in proved}, given, choice, num_rounds)
+    return worst_of([proof for proof, _ in proved], given, "distance", attain)
 
 
 def _plays(given: Setting, choice: _Choice, num_rounds: int, minima: str, max_block: int) -> Iterator[_Play]:
@@ -129,8 +123,7 @@ def _plays(given: Setting, choice: _Choice, num_rounds: int, minima: str, max_bl
     size = largest_block(K, num_steps // num_rounds, num_rounds, choice.num_branches)
     check_block(num_steps + 5 if halves else size, max_block)
     if halves:
-        scene = top_clients(given, K, m, ranked=ranked)
-        return iter([_Play(scene, (tuple(range(K)),), halves=True, shifts=not ranked)])
+        return iter([_Play(_top_clients(given, K, m, ranked=ranked), (tuple(range(K)),), not ranked)])
     return _ranked_trees(given, choice, num_rounds, minima, ranked=ranked)
 
 
@@ -147,7 +140,7 @@ def _ranked_trees(given: Setting, choice: _Choice, num_rounds: int, minima: str,
         raise ValueError(message)
     for orders in product(permutations(first), repeat=later):
         rankings = (first, *orders)
-        scene = tree(
+        problem = tree(
             given,
             choice.num_clients,
             num_rounds,
@@ -155,41 +148,40 @@ def _ranked_trees(given: Setting, choice: _Choice, num_rounds: int, minima: str,
             minima=minima if ranked else "equal",
             rankings=rankings if ranked else None,
         )
-        yield _Play(scene, rankings, shifts=not ranked)
+        yield _Play(problem, rankings, not ranked)
+
+
+def _top_clients(given: Setting, num_clients: int, num_selected: int, *, ranked: bool) -> Problem:
+    """Maximize the squared distance after a round of the clients with the largest losses, all being candidates.
+
+    Clients cannot be told apart within the selected ones, nor within the others.
+    """
+    p, share = Problem(), Fraction(num_selected, num_clients)
+    top = p.clients(num_selected, given.mu, 1, minimum=0)
+    rest = p.clients(num_clients - num_selected, given.mu, 1, minimum=0)
+    w_star = (share * top + (1 - share) * rest).minimizer(p.origin, objective_gap=given["objective_gap"])
+    y = w = p.point("start")
+    p.at_most((w - w_star).square, given["distance2"], "distance2")
+    for eta in given.steps:
+        y = top.step(y, eta)
+    if ranked:
+        p.at_most(rest.value(w) - top.value(w), 0)
+    p.maximize((top.mean(y) - w_star).square)
+    return p
 
 
 def _instance(
     plays: Mapping[Program, _Play], given: Setting, choice: _Choice, num_rounds: int, proof: Proof
 ) -> Instance:
-    play, space = plays[proof.program], Embedding(proof, given)
-    everywhere = {0: np.ones(1)}
-    cast = _both_classes(play.scene, choice) if play.halves else [(points, everywhere) for points in play.scene.points]
+    play = plays[proof.program]
+    space = Embedding(play.problem, proof, given)
     orders = dict(zip(_histories(num_rounds, choice.num_branches), play.rankings, strict=False))
-    start = space.place(play.scene.start, cast[0][1])
-    clients = [space.client(points, places) for points, places in cast]
-    highest = max(client.loss(start) for client in clients)
+    clients: Any = space.clients
     # Losses are tied in a worst case with a ranking, but for the solver's digits; free minima let them be.
-    tied = num_rounds == 1 and play.shifts
-    return Instance(
-        clients=tuple(replace(c, values=c.values + tied * (highest - c.loss(start))) for c in clients),
-        weights=np.full(choice.num_clients, 1 / choice.num_clients),
-        start=start,
-        step_sizes=tuple(float(eta / given.L) for eta in given.steps),
-        num_rounds=num_rounds,
-        selection=partial(_largest, choice, orders),
-    )
-
-
-def _both_classes(scene: Scene, choice: _Choice) -> Cast:
-    """Put the clients of each class on the vertices of a simplex of its own; a single one needs none."""
-    corners = [vertices(choice.num_selected), vertices(choice.num_clients - choice.num_selected)]
-    cast: Cast = []
-    for number, points in enumerate(scene.points):
-        for vertex in corners[number]:
-            own = [vertex if other == number else np.zeros(len(around) - 1) for other, around in enumerate(corners)]
-            blocks = [place for place, around in zip(own, corners, strict=True) if len(around) > 1]
-            cast.append((points, dict(enumerate([np.ones(1), *blocks]))))
-    return cast
+    if play.shifts:
+        highest = max(c.loss(space.start) for c in clients)
+        clients = [replace(c, values=c.values + highest - c.loss(space.start)) for c in clients]
+    return space.federation(partial(_largest, choice, orders), clients=clients, num_rounds=num_rounds)
 
 
 def _histories(num_rounds: int, num_branches: int, history: History = ()) -> Iterator[History]:

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory.worst_case._embedding import Embedding, vertices
-from fedtheory.worst_case._exchangeable import Scene, fixed_round
+from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._settings import Setting, check_block, setting
-from fedtheory.worst_case._skewed import skewed_floor
 from fedtheory.worst_case._skewed_rounds import Round, attained, skews
-from fedtheory.worst_case.enclosures import Proof, prove
+from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.instances import Instance, Outcome
+from fedtheory.worst_case.problem import Problem
+from fedtheory.worst_case.skewed_selection import skewed_floor
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["error_floor"]
@@ -74,24 +74,28 @@ def error_floor(
         message = "rho_diagonal and rho_tilde must be given both, and for the distance, or neither"
         raise ValueError(message)
     if rho_tilde is not None:
-        scene = skewed_floor(given, *skews(given, rho_diagonal, rho_tilde, 1)[:2])
-        found = Round(given, scene, prove(scene.program))
+        p = skewed_floor(given, skews(given, rho_diagonal, rho_tilde, 1))
+        found = Round(given, p, p.prove())
         return worst_of([found.proof], given, objective, lambda _: attained([found]))
     validate.count("local_steps", local_steps, low=2)
-    scene = fixed_round(given, objective)
-    return worst_of([prove(scene.program)], given, objective, partial(_instance, scene, given, objective))
+    p = fixed_round(given, objective)
+    return worst_of([p.prove()], given, objective, partial(_instance, p, given, objective))
 
 
-def _instance(scene: Scene, given: Setting, objective: str, proof: Proof) -> Instance:
-    space = Embedding(proof, given)
-    places = [{0: np.ones(1), 1: vertex} for vertex in vertices(2)]
+def fixed_round(given: Setting, objective: str) -> Problem:
+    """Maximize the error of a model that a round of all clients does not change: mean gradients sum to zero."""
+    p = Problem()
+    clients = p.clients(2, given.mu, 1, minimum=0)
+    w_star = clients.minimizer(p.origin, objective_gap=given["objective_gap"])
+    y = w = p.point("start")
+    *steps, last = given.steps
+    for eta in steps:
+        y = clients.step(y, eta)
+    clients.balance(y, (w - y) / last)
+    p.maximize((w - w_star).square if objective == "distance" else clients.value(w) - clients.value(w_star))
+    return p
+
+
+def _instance(p: Problem, given: Setting, objective: str, proof: Proof) -> Instance:
     everyone = [Outcome(1.0, np.full(2, 0.5))]
-    return Instance(
-        clients=tuple(space.client(scene.points[0], place) for place in places),
-        weights=np.full(2, 0.5),
-        start=space.place(scene.start, places[0]),
-        step_sizes=tuple(float(eta / given.L) for eta in given.steps),
-        num_rounds=1,
-        selection=lambda _losses, _history: everyone,
-        objective=objective,
-    )
+    return Embedding(p, proof, given).federation(lambda _losses, _history: everyone, objective=objective)

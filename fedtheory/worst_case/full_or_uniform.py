@@ -1,22 +1,18 @@
 """Federated averaging with all clients, or with clients that are sampled uniformly: its exact worst cases."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
-from fedtheory.worst_case._embedding import Embedding, Places, vertices
-from fedtheory.worst_case._exchangeable import FIRST_NOISE, Scene, averaged_rounds
-from fedtheory.worst_case._nested_noises import Noises
+from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._settings import Setting, check_block, setting
 from fedtheory.worst_case._trees import Branch, independent_draws, largest_block, tree, uniform_subsets
-from fedtheory.worst_case.enclosures import Proof, prove
-from fedtheory.worst_case.instances import ClientFunction, Instance, Outcome
+from fedtheory.worst_case.enclosures import Proof
+from fedtheory.worst_case.instances import Instance, Outcome
+from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["fedavg"]
@@ -24,26 +20,20 @@ __all__ = ["fedavg"]
 _SAMPLINGS, _OBJECTIVES, _FUNCTIONS = ("all", "distinct", "independent"), ("distance", "gap"), ("all", "quadratic")
 
 
-class _Scheme(NamedTuple):
-    """A way of sampling; the number of clients is None where it does not matter."""
+class Sampling(NamedTuple):
+    """How the clients of a round are drawn, of how many, and how many; all of two where the number does not matter."""
 
-    sampling: str
-    num_clients: int | None
-    num_selected: int
+    how: str = "distinct"
+    num_clients: int = 2
+    num_selected: int = 2
 
-    @property
-    def factors(self) -> tuple[Fraction, Fraction]:
-        """Return the factors of deviations and of noise in the squared length of an average."""
-        K, m = self.num_clients, self.num_selected
-        if self.sampling == "independent" or K is None:
-            return (Fraction(self.sampling == "independent", m), Fraction(1, m))
-        return Fraction(K - m, m * (K - 1)) if m < K else Fraction(0), Fraction(1, m)
-
-    def branches(self, num_clients: int) -> list[Branch]:
+    def branches(self) -> list[Branch]:
         """Return the outcomes of a round's sampling."""
-        if self.sampling == "independent":
-            return independent_draws(num_clients, self.num_selected)
-        return uniform_subsets(num_clients, num_clients if self.sampling == "all" else self.num_selected)
+        draws = independent_draws if self.how == "independent" else uniform_subsets
+        return draws(self.num_clients, self.num_selected)
+
+
+_ALL = Sampling()
 
 
 def fedavg(
@@ -121,7 +111,7 @@ def fedavg(
     num_steps = validate.count("local_steps", local_steps) * validate.count("num_rounds", num_rounds)
     constants = {"distance2": distance2, "objective_gap": objective_gap, "gradient_noise": gradient_noise}
     given = setting(num_steps, step_size, mu=mu, L=L, **constants)
-    scheme = _scheme(sampling, num_selected, num_clients, noisy=given["gradient_noise"] > 0)
+    sample = _sampling(sampling, num_selected, num_clients, noisy=given["gradient_noise"] > 0)
     validate.choice("objective", objective, _OBJECTIVES)
     validate.choice("functions", functions, _FUNCTIONS)
     if given["gradient_noise"] and (num_rounds > 1 or functions == "quadratic" or objective == "gap"):
@@ -130,84 +120,71 @@ def fedavg(
             "client's own noise with the others' (skew_class_horizon has fresh clients in every round)"
         )
         raise ValueError(message)
-    as_one = sampling == "all" or (num_rounds == 1 and objective == "distance")
-    if as_one:
-        check_block(num_steps + 2 + (objective == "gap"), max_block)
-        scene = averaged_rounds(given, num_rounds, objective, functions, scheme.factors)
-    else:
-        scene = _sampled_tree(given, scheme, num_rounds, objective, functions, max_block)
     quadratic = functions == "quadratic"
-    attain = partial(_instance, scene, given, scheme, num_rounds, objective, alike=as_one, quadratic=quadratic)
-    return worst_of([prove(scene.program)], given, objective, attain)
+    if sampling == "all" or (num_rounds == 1 and objective == "distance"):
+        check_block(num_steps + 2 + (objective == "gap"), max_block)
+        p = averaged_rounds(given, sample, num_rounds, objective, quadratic=quadratic)
+    elif num_clients is None:
+        message = "num_clients must be given for several rounds of sampled clients, got None"
+        raise ValueError(message)
+    else:
+        branches = sample.branches()
+        check_block(largest_block(num_clients, local_steps, num_rounds, len(branches), objective), max_block)
+        p = tree(given, num_clients, num_rounds, lambda _: branches, objective=objective, quadratic=quadratic)
+    attain = partial(_instance, p, given, sample, num_rounds, objective)
+    return worst_of([p.prove()], given, objective, attain)
 
 
-def _scheme(sampling: str, num_selected: int | None, num_clients: int | None, *, noisy: bool) -> _Scheme:
-    validate.choice("sampling", sampling, _SAMPLINGS)
-    clients = None if num_clients is None else validate.count("num_clients", num_clients, low=2)
-    if sampling == "all":
+def _sampling(how: str, num_selected: int | None, num_clients: int | None, *, noisy: bool) -> Sampling:
+    validate.choice("sampling", how, _SAMPLINGS)
+    clients = 2 if num_clients is None else validate.count("num_clients", num_clients, low=2)
+    if how == "all":
         if num_selected not in (None, num_clients):
             message = f"num_selected must be left out with sampling='all', got {num_selected}"
             raise ValueError(message)
-        if noisy and clients is None:
+        if noisy and num_clients is None:
             message = "num_clients must be given where noise is averaged over all clients, got None"
             raise ValueError(message)
-        return _Scheme(sampling, clients, clients or 1)
-    if num_selected is None or (sampling == "distinct" and clients is None):
-        message = f"num_selected and, for distinct clients, num_clients must be given with sampling={sampling!r}"
+        return Sampling("distinct", clients, clients)
+    if num_selected is None or (how == "distinct" and num_clients is None):
+        message = f"num_selected and, for distinct clients, num_clients must be given with sampling={how!r}"
         raise ValueError(message)
-    most = clients if sampling == "distinct" else None
-    return _Scheme(sampling, clients, validate.count("num_selected", num_selected, high=most))
+    most = clients if how == "distinct" else None
+    return Sampling(how, clients, validate.count("num_selected", num_selected, high=most))
 
 
-def _sampled_tree(
-    given: Setting, scheme: _Scheme, num_rounds: int, objective: str, functions: str, max_block: int
-) -> Scene:
-    if scheme.num_clients is None:
-        message = "num_clients must be given for several rounds of sampled clients, got None"
-        raise ValueError(message)
-    branches = scheme.branches(scheme.num_clients)
-    per_round = len(given.steps) // num_rounds
-    check_block(largest_block(scheme.num_clients, per_round, num_rounds, len(branches), objective), max_block)
-    return tree(given, scheme.num_clients, num_rounds, lambda _: branches, objective=objective, functions=functions)
+def averaged_rounds(
+    given: Setting,
+    sampling: Sampling = _ALL,
+    num_rounds: int = 1,
+    objective: str = "distance",
+    *,
+    quadratic: bool = False,
+) -> Problem:
+    """Maximize the error after rounds of all clients, of which one representative is enough, the last of a sample."""
+    p = Problem()
+    clients = p.clients(sampling.num_clients, given.mu, 1, quadratic=quadratic, minimum=0)
+    w_star = clients.minimizer(p.origin, objective_gap=given["objective_gap"])
+    y = w = p.point("start")
+    p.at_most((w - w_star).square, given["distance2"], "distance2")
+    for s, eta in enumerate(given.steps):
+        if s % (len(given.steps) // num_rounds) == 0:
+            y = clients.mean(y)
+        y = clients.step(y, eta, variance=given["gradient_noise"])
+    if objective == "distance":
+        p.maximize(clients.sample(sampling.num_selected, sampling.how).square(y - w_star))
+    else:
+        p.maximize(clients.value(clients.mean(y)) - clients.value(w_star))
+    return p
 
 
 def _instance(
-    scene: Scene,
-    given: Setting,
-    scheme: _Scheme,
-    num_rounds: int,
-    objective: str,
-    proof: Proof,
-    *,
-    alike: bool,
-    quadratic: bool,
+    p: Problem, given: Setting, sampling: Sampling, num_rounds: int, objective: str, proof: Proof
 ) -> Instance:
-    """Place the clients: those that cannot be told apart on the vertices of a simplex."""
-    space = Embedding(proof, given)
-    num_clients = scheme.num_clients or 2
-    # Blocks that only say that clients are quadratic hold none of their vectors.
-    empty = {block: np.zeros(0) for block in range(len(scene.program.sizes))}
-    client = space.parabola if quadratic else space.client
-    if alike:
-        places = [{**empty, 0: np.ones(1), 1: vertex} for vertex in vertices(num_clients)]
-        if given["gradient_noise"]:
-            return _noisy_instance(scene, space, given, scheme, places)
-        clients = tuple(client(scene.points[0], place) for place in places)
-    else:
-        places = [{**empty, 0: np.ones(1)}]
-        clients = tuple(client(points, places[0]) for points in scene.points)
-    return _cast(clients, space.place(scene.start, places[0]), given, scheme, num_rounds, objective)
-
-
-def _noisy_instance(
-    scene: Scene, space: Embedding, given: Setting, scheme: _Scheme, places: Sequence[Places]
-) -> Instance:
-    """Give every client noises of two outcomes in each step, which come near to noises of many."""
-    tree_of = Noises(FIRST_NOISE, len(given.steps))
-    clients = tuple(tree_of.client(space, scene.points[0], place) for place in places)
-    start = space.place(scene.start, tree_of.along((), places[0]))
-    found = replace(_cast(clients, start, given, scheme), noises=tree_of.noises(space, places[0]))
-    return _every_draw_for_itself(found, scheme.num_selected) if scheme.sampling == "independent" else found
+    outcomes = [Outcome(float(share), np.array(counts) / sum(counts)) for share, counts in sampling.branches()]
+    space = Embedding(p, proof, given)
+    found = space.federation(lambda _losses, _history: outcomes, num_rounds=num_rounds, objective=objective)
+    return _every_draw_for_itself(found, sampling.num_selected) if p.noises and sampling.how == "independent" else found
 
 
 def _every_draw_for_itself(found: Instance, num_selected: int) -> Instance:
@@ -226,24 +203,4 @@ def _every_draw_for_itself(found: Instance, num_selected: int) -> Instance:
         clients=tuple(client for client in found.clients for _ in draws),
         weights=np.repeat(found.weights / num_selected, num_selected),
         selection=lambda _losses, _history: outcomes,
-    )
-
-
-def _cast(
-    clients: Sequence[ClientFunction],
-    start: Array,
-    given: Setting,
-    scheme: _Scheme,
-    num_rounds: int = 1,
-    objective: str = "distance",
-) -> Instance:
-    outcomes = [Outcome(float(p), np.array(c) / sum(c)) for p, c in scheme.branches(len(clients))]
-    return Instance(
-        clients=tuple(clients),
-        weights=np.full(len(clients), 1 / len(clients)),
-        start=start,
-        step_sizes=tuple(float(eta / given.L) for eta in given.steps),
-        num_rounds=num_rounds,
-        selection=lambda _losses, _history: outcomes,
-        objective=objective,
     )

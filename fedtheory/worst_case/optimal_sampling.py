@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
 from itertools import product
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,11 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.sampling.optimal import optimal_probabilities
 from fedtheory.worst_case._embedding import Embedding
-from fedtheory.worst_case._exchangeable import Scene
-from fedtheory.worst_case._sampled import sampled_step
+from fedtheory.worst_case._gram import Form, Vector
 from fedtheory.worst_case._settings import Setting, check_block, rational, setting
-from fedtheory.worst_case.enclosures import Proof, prove
+from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.instances import Instance, Outcome
+from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["optimal_client_sampling"]
@@ -90,35 +91,63 @@ def optimal_client_sampling(
         raise ValueError(message)
     validate.choice("probabilities", probabilities, ("optimal", "uniform"))
     check_block(3 * len(shares), max_block)
-    scene = sampled_step(given, shares, size, probabilities)
-    attain = partial(_instance, scene, given, shares, size, probabilities)
-    return worst_of([prove(scene.program)], given, "distance", attain)
+    p = sampled_step(given, shares, size, probabilities)
+    return worst_of([p.prove()], given, "distance", partial(_instance, p, given, shares, size, probabilities))
+
+
+def sampled_step(
+    given: Setting,
+    weights: Sequence[Fraction],
+    expected_size: Fraction,
+    probabilities: str,
+    descent: Fraction = Fraction(0),
+) -> Problem:
+    """Maximize the expected squared distance after a step with independently sampled, unbiased gradients.
+
+    ``descent`` times ``F(w) - F*``, w the model before the step, is added.
+    """
+    p, [eta] = Problem(), given.steps
+    clients = [p.function(given.mu, 1, minimum=0) for _ in weights]
+    F = p.mean(clients, weights)
+    w_star, w = F.minimizer(p.origin, objective_gap=given["objective_gap"]), p.point("start")
+    p.at_most((w - w_star).square, given["distance2"], "distance2")
+    updates = [weight * client.gradient(w) for weight, client in zip(weights, clients, strict=True)]
+    if probabilities == "optimal":
+        variance = _least_variance(p, updates, expected_size)
+    else:
+        variance = (len(weights) / expected_size - 1) * reduce(add, (update.square for update in updates))
+    error = (F.step(w, eta) - w_star).square + eta**2 * variance
+    p.maximize(error + descent * (F.value(w) - F.value(w_star)))
+    return p
+
+
+def _least_variance(p: Problem, updates: Sequence[Vector], expected_size: Fraction) -> Form:
+    """Return the variance under the best probabilities.
+
+    With ``u_i = |w_i g_i|^2``, the least variance ``min_p sum u_i (1/p_i - 1)`` over ``p_i <= 1`` with sum m is a
+    minimum of linear functions of u, hence concave, and at least t if and only if
+    ``t <= sum (2 z_i - nu_i - u_i) - m lambda`` for some ``lambda, nu_i >= 0`` and ``z_i^2 <= u_i (lambda + nu_i)``.
+    """
+    price = p.number()
+    p.at_most(-price, 0)
+    total = -expected_size * price
+    for update in updates:
+        cap = p.number()
+        p.at_most(-cap, 0)
+        total = total + 2 * p.geometric_mean(update.square, price + cap) - cap - update.square
+    return total
 
 
 def _instance(
-    scene: Scene, given: Setting, weights: Sequence[Fraction], size: Fraction, probabilities: str, proof: Proof
+    p: Problem, given: Setting, weights: Sequence[Fraction], size: Fraction, probabilities: str, proof: Proof
 ) -> Instance:
-    space, places = Embedding(proof, given), {0: np.ones(1), **_nowhere(scene)}
-    clients = tuple(space.client(points, places) for points in scene.points)
-    start, shares = space.place(scene.start, places), np.array([float(weight) for weight in weights])
-    chances = np.full(len(clients), float(size) / len(clients))
+    space, shares = Embedding(p, proof, given), np.array([float(weight) for weight in weights])
+    chances = np.full(len(shares), float(size) / len(shares))
     if probabilities == "optimal":
-        norms = shares * np.linalg.norm([client.gradient(start) for client in clients], axis=1)
+        norms = shares * np.linalg.norm([client.gradient(space.start) for client in space.clients], axis=1)
         chances = optimal_probabilities(norms, float(size))
     outcomes = _independent(shares, chances)
-    return Instance(
-        clients=clients,
-        weights=shares,
-        start=start,
-        step_sizes=tuple(float(eta / given.L) for eta in given.steps),
-        num_rounds=1,
-        selection=lambda _losses, _history: outcomes,
-    )
-
-
-def _nowhere(scene: Scene) -> dict[int, Array]:
-    # The blocks of two that say how large the least variance is hold no vectors of the federation.
-    return {block: np.zeros(0) for block in range(1, len(scene.program.sizes))}
+    return space.federation(lambda _losses, _history: outcomes, weights=shares)
 
 
 def _independent(weights: Array, chances: Array) -> list[Outcome]:

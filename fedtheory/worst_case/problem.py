@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import reduce
+from operator import add
 from typing import Any, TypeVar, final, overload
 
 from fedtheory._support import validate
 from fedtheory._support.wording import shown
-from fedtheory.worst_case._actors import Clients, Function, Linear, Operator, positive_number
+from fedtheory.worst_case._actors import Clients, Function, Linear, Operator, Sum, Term, positive_number
 from fedtheory.worst_case._classes import FunctionClass, OperatorClass
 from fedtheory.worst_case._gram import Draft, Form, Program, Value, Vector, exact, one_owner
 from fedtheory.worst_case._null_squares import Direction
 from fedtheory.worst_case._tilts import tilts
-from fedtheory.worst_case.enclosures import NARROW, prove
+from fedtheory.worst_case.enclosures import NARROW, Proof, prove
 from fedtheory.worst_case.solution import Solution, solved
 
 __all__ = ["Problem"]
@@ -31,6 +33,13 @@ LARGEST_BLOCK = 60
 @final
 class Problem:
     """What is maximized, over which functions, under which constraints.
+
+    Attributes
+    ----------
+    actors
+        The functions, operators and clients.
+    points
+        Those that have a name.
 
     Examples
     --------
@@ -52,8 +61,8 @@ class Problem:
 
     def __init__(self) -> None:
         self._draft = Draft()
-        self._actors: list[Function | Operator] = []
-        self._points: dict[str, Vector] = {}
+        self.actors: list[Function | Operator] = []
+        self.points: dict[str, Vector] = {}
         self._objectives: list[Form] = []
         self._unnamed = 0
 
@@ -73,8 +82,18 @@ class Problem:
             The point. Vectors add, subtract and scale by integers and fractions; ``x @ y`` and ``x.square`` are forms.
         """
         found = self._draft.vector()
-        self._points[name or f"x{len(self._points)}"] = found
+        self.points[name or f"x{len(self.points)}"] = found
         return found
+
+    @property
+    def origin(self) -> Vector:
+        """The zero vector, where one point of a problem may lie that is about differences of points only."""
+        return Vector({})
+
+    @property
+    def noises(self) -> tuple[int, ...]:
+        """The blocks of the noises of stochastic gradients, the first one first."""
+        return tuple(self._draft.noises)
 
     def vector(self) -> Vector:
         """Return a vector without a name, a direction or a disturbance."""
@@ -89,6 +108,7 @@ class Problem:
         quadratic: bool = False,
         quadratic_growth: Any = None,
         polyak: Any = None,
+        minimum: int | None = None,
     ) -> Function:
         """Return a function of a class.
 
@@ -105,6 +125,8 @@ class Problem:
             G with ``f(x) - f* <= G/2 |x - x*|^2``.
         polyak
             m with ``f(x) - f* <= |grad f(x)|^2 / (2 m)``, of a smooth function; only an upper bound is proved then.
+        minimum
+            The least value: 0, or None if it may be any number, as of functions with minima of their own.
 
         Returns
         -------
@@ -120,7 +142,7 @@ class Problem:
             If a number is neither an integer nor a fraction.
         """
         of = _function_class(mu, L, lipschitz, quadratic, quadratic_growth, polyak)
-        return self._with(Function(self._draft, f"f{len(self._actors)}", of))
+        return self._with(Function(self._draft, f"f{len(self.actors)}", of, least=self._least(minimum)))
 
     def indicator(self, diameter: Any = None) -> Function:
         """Return the indicator of a convex set: 0 on it, infinite outside.
@@ -137,7 +159,7 @@ class Problem:
         """
         size = None if diameter is None else positive_number("diameter", diameter)
         of = FunctionClass(indicator=True, diameter=size)
-        return self._with(Function(self._draft, f"f{len(self._actors)}", of))
+        return self._with(Function(self._draft, f"f{len(self.actors)}", of))
 
     def operator(
         self,
@@ -182,7 +204,7 @@ class Problem:
         if of == OperatorClass():
             message = "an operator must have a hypothesis, monotone=True for example, got none"
             raise ValueError(message)
-        return self._with(Operator(self._draft, f"T{len(self._actors)}", of))
+        return self._with(Operator(self._draft, f"T{len(self.actors)}", of))
 
     def linear(self, largest: Any) -> Linear:
         """Return a linear operator.
@@ -198,10 +220,17 @@ class Problem:
             ``M(x)``, and ``M.adjoint(u)``.
         """
         of = OperatorClass(lipschitz=positive_number("largest", largest))
-        return self._with(Linear(self._draft, f"T{len(self._actors)}", of))
+        return self._with(Linear(self._draft, f"T{len(self.actors)}", of))
 
     def clients(
-        self, num_clients: int, mu: Any = 0, L: Any = None, *, lipschitz: Any = None, quadratic: bool = False
+        self,
+        num_clients: int,
+        mu: Any = 0,
+        L: Any = None,
+        *,
+        lipschitz: Any = None,
+        quadratic: bool = False,
+        minimum: int | None = None,
     ) -> Clients:
         """Return clients that cannot be told apart, each with a function of a class; they cost two blocks of any size.
 
@@ -209,7 +238,7 @@ class Problem:
         ----------
         num_clients
             How many; their weights are equal.
-        mu, L, lipschitz, quadratic
+        mu, L, lipschitz, quadratic, minimum
             Of each client's function, as of ``function``.
 
         Returns
@@ -220,9 +249,7 @@ class Problem:
         """
         count = validate.count("num_clients", num_clients)
         of = _function_class(mu, L, lipschitz, quadratic, None, None)
-        return self._with(
-            Clients(self._draft, f"f{len(self._actors)}", of, count, self._draft.block() if count > 1 else 0)
-        )
+        return self._with(Clients(self._draft, f"f{len(self.actors)}", of, count, self._least(minimum)))
 
     @overload
     def mean(self, outcomes: Sequence[Vector], weights: Sequence[Any] | None = None) -> Vector: ...
@@ -230,19 +257,22 @@ class Problem:
     @overload
     def mean(self, outcomes: Sequence[Form | Value], weights: Sequence[Any] | None = None) -> Form: ...
 
+    @overload
+    def mean(self, outcomes: Sequence[Term], weights: Sequence[Any] | None = None) -> Sum: ...
+
     def mean(self, outcomes: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
-        """Return what is expected of vectors or forms, one for each of finitely many outcomes.
+        """Return what is expected of vectors or forms, one for each of some outcomes, or the mean of functions.
 
         Parameters
         ----------
         outcomes
-            Vectors, forms or function values.
+            Vectors, forms, function values or functions.
         weights
             Their probabilities; equal ones by default.
 
         Returns
         -------
-        Vector or Form
+        Vector, Form or Sum
             The weighted sum.
 
         Raises
@@ -257,11 +287,31 @@ class Problem:
         shares = (
             [Fraction(1, len(outcomes))] * len(outcomes) if weights is None else _probabilities(weights, len(outcomes))
         )
-        terms: list[Any] = [one if isinstance(one, Vector) else Form.of(one) for one in outcomes]
-        total = shares[0] * terms[0]
-        for share, term in zip(shares[1:], terms[1:], strict=True):
-            total = total + share * term
-        return total
+        terms = (one if isinstance(one, Vector | Term) else Form.of(one) for one in outcomes)
+        return reduce(add, (share * term for share, term in zip(shares, terms, strict=True)))
+
+    def number(self) -> Value:
+        """Return a number that may be any."""
+        return self._draft.value()
+
+    def geometric_mean(self, one: Form | Value, other: Form | Value) -> Form:
+        """Return a number that is at most the root of the product of two forms that are not negative.
+
+        Parameters
+        ----------
+        one, other
+            Forms, or numbers.
+
+        Returns
+        -------
+        Form
+            What is to be large: the root is reached.
+        """
+        block = self._draft.block()
+        u, v = self._draft.vector(block), self._draft.vector(block)
+        self.at_most(u.square - one, 0)
+        self.at_most(v.square - other, 0)
+        return u @ v
 
     def compressed(self, vector: Vector, eps: Any) -> Vector:
         """Return what a compressor makes of a vector: it is off by at most the share eps of the squared length.
@@ -285,7 +335,7 @@ class Problem:
 
     # ---- what is asked
 
-    def at_most(self, form: Form | Value, bound: Any, name: str = "") -> None:
+    def at_most(self, form: Form | Value, bound: Any, name: str = "", share: Any = 1) -> None:
         """Demand that a form is at most a number.
 
         Parameters
@@ -296,9 +346,12 @@ class Problem:
             An integer or a fraction.
         name
             Of the number, in what the multipliers prove; numbered if empty.
+        share
+            The form is at most this share of the number.
         """
         number = Fraction(exact("bound", bound))
-        self._draft.at_most(self._own(form), number, self._named(name) if number else name)
+        part = Fraction(exact("share", share))
+        self._draft.at_most(self._own(form), number, self._named(name) if number else name, part)
 
     def equal_to(self, form: Form | Value, bound: Any, name: str = "") -> None:
         """Demand that a form equals a number, as ``at_most`` demands that it is at most one."""
@@ -333,30 +386,46 @@ class Problem:
         ValueError
             If nothing is maximized, or the program is too large.
         """
-        program, labels, directions = self._program()
+        program, labels, directions = self.program()
         if max(program.sizes) > LARGEST_BLOCK:
             message = f"a program must have at most {LARGEST_BLOCK} vectors in a block, got {max(program.sizes)}"
             raise ValueError(message)
         if not program.inequalities and not program.equalities:
             message = "a problem must have a constraint, at_most for example, got none"
             raise ValueError(message)
-        relaxed = tuple(actor.name for actor in self._actors if not actor.is_exact)
-        points = self._points | {
-            f"{actor.name}.x{number}": point.at for actor in self._actors for number, point in enumerate(actor.points)
+        relaxed = tuple(actor.name for actor in self.actors if not actor.is_exact)
+        points = self.points | {
+            f"{actor.name}.x{number}": point.at for actor in self.actors for number, point in enumerate(actor.points)
         }
         return solved(prove(program, narrow, directions), labels, points, relaxed)
 
-    def _program(self) -> tuple[Program, tuple[str, ...], list[Direction]]:
+    def prove(self, narrow: float = NARROW) -> Proof:
+        """Prove what can be proved, of a program of any size: that there is no largest value, or nothing at all, too.
+
+        Parameters
+        ----------
+        narrow
+            As of ``solve``.
+
+        Returns
+        -------
+        Proof
+            What ``solve`` reads.
+        """
+        program, _, directions = self.program()
+        return prove(program, narrow, directions)
+
+    def program(self) -> tuple[Program, tuple[str, ...], list[Direction]]:
         """Return the program, with a label for each inequality, and directions whose squares are in no form."""
         if not self._objectives:
             message = "a problem must maximize something, got no call of maximize"
             raise ValueError(message)
         draft = self._draft
-        for actor in self._actors:
+        for actor in self.actors:
             actor.prepare()
         with draft.undone():
             labels = [one.name or f"constraint {number}" for number, one in enumerate(draft.inequalities, start=1)]
-            for actor in self._actors:
+            for actor in self.actors:
                 actor.impose()
                 for condition in actor.conditions():
                     if condition.form.says_nothing:
@@ -372,12 +441,18 @@ class Problem:
                     labels.append(f"objective {number}")
             program = draft.maximize(objective)
         asked = (*self._objectives, *(one.form for one in draft.inequalities), *(one.form for one in draft.equalities))
-        return program, tuple(labels), tilts(self._actors, asked)
+        return program, tuple(labels), tilts(self.actors, asked)
 
     # ---- helpers
 
+    def _least(self, minimum: int | None) -> Value | None:
+        if minimum not in (None, 0):
+            message = f"minimum must be 0 or None, got {minimum}"
+            raise ValueError(message)
+        return None if minimum is None else self._draft.zero()
+
     def _with(self, actor: Actor) -> Actor:
-        self._actors.append(actor)
+        self.actors.append(actor)
         return actor
 
     def _named(self, name: str) -> str:

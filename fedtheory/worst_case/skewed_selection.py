@@ -7,10 +7,12 @@ from typing import Any
 
 from fedtheory._support import validate
 from fedtheory.errors import OracleError
+from fedtheory.worst_case._actors import Clients
+from fedtheory.worst_case._gram import Vector
 from fedtheory.worst_case._settings import Setting, check_block, rational, setting, step_sizes
-from fedtheory.worst_case._skewed import skewed_round
 from fedtheory.worst_case._skewed_rounds import Round, Skews, attained, skews
-from fedtheory.worst_case.enclosures import NARROW, Proof, prove
+from fedtheory.worst_case.enclosures import NARROW, Proof
+from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import Lemma, ProgramSize, WorstCase, enclosed, worst_of
 
 __all__ = ["skew_class", "skew_class_horizon"]
@@ -99,8 +101,67 @@ def _round(given: Setting, ratios: Skews, functions: str, narrow: float = NARROW
     if quadratic and given["gradient_noise"]:
         message = "gradient_noise must be 0 with functions='quadratic', whose noise is not in the programs"
         raise ValueError(message)
-    scene = skewed_round(given, *ratios, functions)
-    return Round(given, scene, prove(scene.program, narrow), quadratic, ratios.num_selected)
+    p = skewed_round(given, ratios, quadratic=quadratic)
+    return Round(given, p, p.prove(narrow), ratios.num_selected)
+
+
+def skewed_round(given: Setting, ratios: Skews, *, quadratic: bool = False) -> Problem:
+    """Maximize the expected squared distance after a round from squared distance at most distance2.
+
+    Whatever the federation and the selection law, the selected clients' mean excess loss is at least ``rho D(w)`` at a
+    round's start and at most ``rho_tilde Gamma`` at w*, and by Jensen's inequality averaging m of their models does not
+    hurt. So the worst case is that of one function with these two properties.
+    """
+    p, selected, _, y = _selected(given, ratios, quadratic=quadratic)
+    p.maximize(selected.sample(ratios.num_selected, "independent").square(y))
+    return p
+
+
+def skewed_floor(given: Setting, ratios: Skews) -> Problem:
+    """Maximize the squared distance that a round does not decrease."""
+    p, _, w, y = _selected(given, ratios)
+    p.at_most(w.square - y.square, 0)
+    p.maximize(w.square)
+    return p
+
+
+def _selected(given: Setting, ratios: Skews, *, quadratic: bool = False) -> tuple[Problem, Clients, Vector, Vector]:
+    """Return a problem with a selected client, the model, and what becomes of it; w* is the origin."""
+    p, gap, noise = Problem(), given["objective_gap"], given.constants.get("gradient_noise", 0)
+    f = p.clients(1, given.mu, 1, quadratic=quadratic, minimum=0)
+    y = w = p.point("start")
+    if "distance2" in given.constants:
+        p.at_most(w.square, given["distance2"], "distance2")
+    f.limit_excess(p.origin, gap, "objective_gap", ratios.rho_tilde)
+    above = ratios.rho * given.mu / 2 * w.square - (f.value(w) - f.value(f.local_minimizer()))
+    p.at_most(above, gap, "objective_gap" if gap else "", -ratios.rho)
+    for eta in given.steps:
+        if "G2" in given.constants:
+            p.at_most(f.gradient(y).square, given["G2"], "G2")
+        y = f.step(y, eta, variance=noise)
+    return p, f, w, y
+
+
+def averaged_gap(given: Setting, ratios: Skews, weights: Sequence[Fraction]) -> Problem:
+    """Maximize the weighted mean of ``F(w) - F*`` over rounds' starts; exact gradients, a weight for each round.
+
+    Between rounds F is known at their starts only, so that its values and gradients there tie the rounds together. Each
+    round selects a fresh client of vanishing weight, as in the composition of distances.
+    """
+    p, gap, per_round = Problem(), given["objective_gap"], len(given.steps) // len(weights)
+    F = p.function(given.mu, 1, minimum=0)
+    w_star, w = F.minimizer(p.origin), p.point("start")
+    p.at_most((w - w_star).square, given["distance2"], "distance2")
+    gaps = []
+    for first in range(0, len(given.steps), per_round):
+        gaps.append(F.value(w) - F.value(w_star))
+        f = p.function(given.mu, 1, minimum=0)
+        f.limit_excess(w_star, gap, "objective_gap", ratios.rho_tilde)
+        p.at_most(ratios.rho * gaps[-1] - (f.value(w) - f.value(f.minimizer())), gap, "objective_gap", -ratios.rho)
+        for eta in given.steps[first : first + per_round]:
+            w = f.step(w, eta)
+    p.maximize(p.mean(gaps, [weight / sum(weights) for weight in weights]))
+    return p
 
 
 def skew_class_horizon(

@@ -10,15 +10,14 @@ from fedtheory.bounds import fedavg as li
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.errors import OracleError
 from fedtheory.worst_case import _closed_forms as closed_forms
-from fedtheory.worst_case import _exchangeable
 from fedtheory.worst_case._closed_forms import (
     prove_gap_after_step,
     prove_one_round,
     prove_sampled_step,
     prove_skewed_round,
 )
-from fedtheory.worst_case._exchangeable import MEAN
-from fedtheory.worst_case._gram import Draft
+from fedtheory.worst_case._settings import setting
+from fedtheory.worst_case.floors import fixed_round
 from fedtheory.worst_case.full_or_uniform import fedavg
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": Q(1), "distance2": Q(1), "objective_gap": Q(1, 2)}
@@ -108,13 +107,14 @@ def test_short_steps_have_a_floor_of_the_order_of_their_square() -> None:
 
 def test_the_mean_gradients_of_a_closed_path_cancel_in_proportion_to_the_steps() -> None:
     steps = (Q(1, 2), Q(1, 3), Q(1, 5))
-    draft = Draft(num_blocks=2)
-    points = _exchangeable._closed_path(draft, draft.vector(MEAN), steps)
-    moved = _exchangeable.origin()
-    for eta, point in zip(steps, points, strict=True):
-        moved = moved + eta * point.gradient.within((MEAN,))
+    p = fixed_round(setting(3, steps, mu=Q(1, 10), L=1, objective_gap=Q(1, 2)), "distance")
+    [clients] = p.actors
+    means = [point.gradient.within((0,)) for point in clients.points[-3:]]
+    moved = p.origin
+    for eta, mean in zip(steps, means, strict=True):
+        moved = moved + eta * mean
     assert moved.coordinates == {}
-    assert any(point.gradient.within((MEAN,)).coordinates for point in points)
+    assert any(mean.coordinates for mean in means)
 
 
 @pytest.mark.parametrize("sizes", [[ETA], [ETA, Q(1)], [Q(1, 3), Q(1, 2), ETA]])

@@ -16,8 +16,7 @@ from fedtheory.errors import OracleError
 from fedtheory.worst_case import _confrontations as confrontations
 from fedtheory.worst_case import _ways_of_fedalign, skewed_selection
 from fedtheory.worst_case._embedding import vertices
-from fedtheory.worst_case._exchangeable import Scene
-from fedtheory.worst_case._gram import Draft, Value
+from fedtheory.worst_case._gram import Value
 from fedtheory.worst_case._rational import solve_exactly
 from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case._skewed_rounds import _turned
@@ -27,6 +26,7 @@ from fedtheory.worst_case.floors import error_floor
 from fedtheory.worst_case.full_or_uniform import fedavg
 from fedtheory.worst_case.instances import Interpolant, Parabola, _on_simplex
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
+from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.promises import _charges, compared
 from fedtheory.worst_case.worst_cases import Lemma
 
@@ -35,11 +35,12 @@ FLOOR: dict[str, Any] = {"mu": 0.1, "L": 1, "objective_gap": 1}
 
 
 def twice(distance2: Q) -> Any:
-    draft = Draft()
-    x = draft.vector()
-    draft.at_most(x.square, distance2, "distance2")
+    p = Problem()
+    x = p.point()
+    p.at_most(x.square, distance2, "distance2")
+    p.maximize(2 * x.square)
     given = Setting(Q(1, 10), (Q(1),), {"distance2": distance2}, Q(1), Q(1))
-    return confrontations.worst_scene(Scene(draft.maximize(2 * x.square), (), x), given, "gap")
+    return confrontations.worst_problem(p, given, "gap")
 
 
 def broken_chain() -> Any:

@@ -14,14 +14,14 @@ from fedtheory.worst_case import skewed_selection
 from fedtheory.worst_case._function_classes import Point, interpolation
 from fedtheory.worst_case._gram import Draft, Program, Value, Vector
 from fedtheory.worst_case._settings import setting
-from fedtheory.worst_case._skewed_averages import averaged_gap
+from fedtheory.worst_case._skewed_rounds import Skews
 from fedtheory.worst_case.aligned_selection import fedalign
 from fedtheory.worst_case.biased_selection import power_of_choice
 from fedtheory.worst_case.enclosures import NARROW, prove
 from fedtheory.worst_case.floors import error_floor
 from fedtheory.worst_case.full_or_uniform import fedavg
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
-from fedtheory.worst_case.skewed_selection import skew_class, skew_class_horizon
+from fedtheory.worst_case.skewed_selection import averaged_gap, skew_class, skew_class_horizon
 from fedtheory.worst_case.worst_cases import WorstCase, enclosed
 
 CURVATURE: dict[str, Any] = {"mu": Q(1, 10), "L": 1}
@@ -172,8 +172,8 @@ def test_the_gap_after_some_rounds_is_one_program(num_rounds: int, known: float)
     constants: dict[str, Any] = {"distance2": 25, "objective_gap": Q(1, 2)}
     given = setting(num_rounds + 1, sizes, mu=1, L=4, **constants)
     # The mean over the rounds' starts has all its weight on the last.
-    scene = averaged_gap(given, Q(6, 5), Q(2), [Q(0)] * num_rounds + [Q(1)])
-    lower, upper = (float(end * given.unit("gap")) for end in enclosed([prove(scene.program)]))
+    p = averaged_gap(given, Skews(Q(6, 5), Q(2), 1), [Q(0)] * num_rounds + [Q(1)])
+    lower, upper = (float(end * given.unit("gap")) for end in enclosed([p.prove()]))
     assert lower - 5e-5 <= known <= upper + 5e-5
 
 
