@@ -28,6 +28,7 @@ class Job:
     strategy: Strategy
     family: Family
     validation: Family | None
+    exam: Family | None
     rules: Rules
     weights: Array
     work: LocalWork
@@ -83,6 +84,7 @@ class Running:
 
     problem: Any
     validation: Any
+    exam: Any
     server: Server
     space: Any
     recording: Any
@@ -145,6 +147,7 @@ def start(template: Template, seed: np.random.SeedSequence) -> Running:
     rngs.append(rngs[0] if job.method_rules is None else np.random.default_rng(method))
     return Running(
         problem=job.family.own_arrays(), validation=None if job.validation is None else job.validation.own_arrays(),
+        exam=None if job.exam is None else job.exam.own_arrays(),
         server=_server(job), space=_emptied(template.space, job.initial), recording=_copied(template.recording),
         fleet=_fleet(job), method=_method(job), streams=Streams(*rngs),
     )  # fmt: skip
@@ -163,8 +166,8 @@ def advance(template: Template, state: Running) -> Replicate | None:
     work = job.work if job.method is None else job.work._replace(correction=space.correction)
     with failures_named(job.name, repr(job.method), space):
         ended = template.loop(
-            state.problem, state.validation, state.server, space, state.recording, work, state.fleet, state.method,
-            plan, state.streams,
+            state.problem, state.validation, state.exam, state.server, space, state.recording, work, state.fleet,
+            state.method, plan, state.streams,
         )  # fmt: skip
     if ended == SHORTFALL:
         message = (
