@@ -275,7 +275,7 @@ def bounds_figure(data: "Dataset") -> "Figure":
 def said(data: "Dataset") -> list[str]:
     """Numbers of the page."""
     last = data.isel(step=-1)
-    powers = np.log10(last["bound"])
+    powers: Any = np.log10(last["bound"])
     above = powers - np.log10(last["error"].sel(side="mean"))
     decaying = powers.sel(regime="decaying")
     skewed = 10 ** (decaying.sel(form="printed") - decaying.sel(form="corrected"))
