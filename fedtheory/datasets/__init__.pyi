@@ -3,6 +3,7 @@
 from fedtheory.datasets import bundled as bundled
 from fedtheory.datasets import capped_dirichlet as capped_dirichlet
 from fedtheory.datasets import corruption as corruption
+from fedtheory.datasets import fashion as fashion
 from fedtheory.datasets import idx as idx
 from fedtheory.datasets import leaf as leaf
 from fedtheory.datasets import least_squares as least_squares
@@ -20,6 +21,7 @@ from fedtheory.datasets.corruption import flip_labels as flip_labels
 from fedtheory.datasets.corruption import noise_levels as noise_levels
 from fedtheory.datasets.corruption import shift_labels as shift_labels
 from fedtheory.datasets.corruption import with_misaligned_clients as with_misaligned_clients
+from fedtheory.datasets.fashion import fashion_mnist as fashion_mnist
 from fedtheory.datasets.idx import read_idx as read_idx
 from fedtheory.datasets.idx import read_idx_pair as read_idx_pair
 from fedtheory.datasets.leaf import read_leaf as read_leaf

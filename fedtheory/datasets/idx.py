@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from fedtheory._storage.files import regular
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
 from fedtheory.federation.client_data import Labels
 
 __all__ = ["read_idx", "read_idx_pair"]
@@ -27,6 +27,8 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _DEFLATE_RATIO = 1032
 _MAX_BYTES = 2**31
 _MAX_DIMENSIONS = 32
+
+Features = npt.NDArray[np.float32]
 
 
 class _Header(NamedTuple):
@@ -88,29 +90,33 @@ def read_idx(path: str | Path, *, max_bytes: int = _MAX_BYTES) -> np.ndarray[Any
 
 def read_idx_pair(
     images: str | Path, labels: str | Path, *, transposed: bool = False, max_bytes: int = _MAX_BYTES
-) -> tuple[Array, Labels]:
+) -> tuple[Features, Labels]:
     """Pooled samples of two IDX files: features in [0, 1], shape (N, rows * columns), and labels, shape (N,).
+
+    Features are of single precision, half as large as what a federation makes of the samples it takes.
 
     Parameters
     ----------
     images
-        Unsigned bytes, shape (N, ...); they are divided by 255.
+        Unsigned bytes, shape (N, ...); they are divided by 255 and rounded once.
     labels
         Unsigned bytes, shape (N,).
     transposed
         True for EMNIST, whose images are stored column by column: they are transposed to read like MNIST's.
     max_bytes
-        Largest content of a file that is accepted, in bytes; the features take eight times as much.
+        Largest content of a file that is accepted, in bytes; the features take four times as much.
 
     Returns
     -------
-    tuple[Array, Labels]
-        Features, shape (N, v), and labels, shape (N,).
+    tuple[Features, Labels]
+        Features, shape (N, v), float32, and labels, shape (N,).
 
     Raises
     ------
     ValueError
         As ``read_idx``, and if the shapes or types are not those of images and their labels.
+    MemoryError
+        If the features do not fit.
 
     Examples
     --------
@@ -123,7 +129,7 @@ def read_idx_pair(
     ...     _ = labels.write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 2, 7, 3]))
     ...     read_idx_pair(images, labels)
     (array([[0.2, 0. ],
-           [0.4, 1. ]]), array([7, 3]))
+           [0.4, 1. ]], dtype=float32), array([7, 3]))
     """
     transposed = validate.boolean("transposed", transposed)
     y = read_idx(labels, max_bytes=max_bytes)
@@ -136,7 +142,13 @@ def read_idx_pair(
         if x.ndim != 3:
             raise _broken(Path(images), f"have 3 dimensions to be transposed, got shape {x.shape}")
         x = x.transpose(0, 2, 1)
-    return x.reshape(y.size, -1) / 255.0, y.astype(np.int64)
+    try:
+        features = x.reshape(y.size, -1).astype(np.float32)
+    except MemoryError as error:
+        message = f"{images} must fit into memory, got {x.size} features of 4 bytes each"
+        raise MemoryError(message) from error
+    features /= np.float32(255)
+    return features, y.astype(np.int64)
 
 
 def _content(file: Path, stream: BinaryIO, num_bytes: int, max_bytes: int, *, packed: bool) -> np.ndarray[Any, Any]:
@@ -155,7 +167,7 @@ def _content(file: Path, stream: BinaryIO, num_bytes: int, max_bytes: int, *, pa
     if len(content) > header.content:
         raise _broken(file, f"end at byte {header.size + header.content}, got more bytes after it")
     native = header.dtype.newbyteorder("=")
-    return np.frombuffer(content, dtype=header.dtype).astype(native).reshape(header.shape)
+    return np.frombuffer(content, dtype=header.dtype).astype(native, copy=False).reshape(header.shape)
 
 
 def _header(file: Path, stream: BinaryIO) -> _Header:

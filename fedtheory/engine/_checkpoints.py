@@ -103,7 +103,8 @@ def _identity(job: Job, seeds: Seeds) -> str:
     """Digest of all that the bits of the first replicate depend on; the others follow from the same seed."""
     return digest_of((
         job.family.arrays, job.family.reference, job.family.losses, job.family.train, job.family.excess,
-        None if job.validation is None else job.validation.arrays, tuple(vars(job.rules).items()), job.weights,
+        *(None if family is None else family.arrays for family in (job.validation, job.exam)),
+        tuple(vars(job.rules).items()), job.weights,
         tuple(job.work), job.initial, job.step_sizes, job.local_steps, job.own_steps, job.returned_noise,
         job.server_step_size, job.record, job.every, seeds[0].entropy, seeds[0].spawn_key,
     ))  # fmt: skip

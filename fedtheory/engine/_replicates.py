@@ -27,6 +27,7 @@ class Job:
     strategy: Strategy
     family: Family
     validation: Family | None
+    exam: Family | None
     rules: Rules
     weights: Array
     work: LocalWork
@@ -77,6 +78,7 @@ class Running:
 
     problem: Any
     validation: Any
+    exam: Any
     server: Server
     space: Any
     recording: Any
@@ -137,6 +139,7 @@ def start(template: Template, seed: np.random.SeedSequence) -> Running:
     rngs.append(rngs[0] if job.rules.attend is None else np.random.default_rng(attendance))
     return Running(
         problem=job.family.own_arrays(), validation=None if job.validation is None else job.validation.own_arrays(),
+        exam=None if job.exam is None else job.exam.own_arrays(),
         server=_server(job), space=_emptied(template.space, job.initial), recording=_copied(template.recording),
         fleet=_fleet(job), streams=Streams(*rngs),
     )  # fmt: skip
@@ -154,8 +157,8 @@ def advance(template: Template, state: Running) -> Replicate | None:
     plan = template.plan._replace(first_round=first) if first else template.plan
     with failures_named(job.name, space):
         ended = template.loop(
-            state.problem, state.validation, state.server, space, state.recording, job.work, state.fleet, plan,
-            state.streams,
+            state.problem, state.validation, state.exam, state.server, space, state.recording, job.work, state.fleet,
+            plan, state.streams,
         )  # fmt: skip
     if ended == SHORTFALL:
         message = (

@@ -23,8 +23,10 @@ _PLACE, _TOTAL = Slots(*range(len(SLOTS))), Totals(*range(len(RECORDS)))
 
 
 @compiled
-def run_rounds(addresses, problem, judge, server, space, recording, work, fleet, plan, streams):  # noqa: PLR0911
+def run_rounds(addresses, problem, judge, exam, server, space, recording, work, fleet, plan, streams):  # noqa: PLR0911
     """Run the rounds of one replicate in place; the loss of the problem ``judge`` values the chosen, unless it is None.
+
+    So is ``exam`` the problem whose only client has the test samples.
 
     Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
     All that a round leaves is in what is handed over: what was stopped goes on from ``plan.first_round``.
@@ -46,7 +48,7 @@ def run_rounds(addresses, problem, judge, server, space, recording, work, fleet,
     >>> nobody_differs = np.ones(2, np.bool_), server.weights, 0, _fleet.own_steps(1, 2, 2)[1], np.empty(0)
     >>> fleet = _fleet.Fleet(np.array(rules.attend_table), np.array(rules.attend_memory), *nobody_differs)
     >>> run = _binding.bound_loop(family, rules)  # run_rounds with its addresses
-    >>> run(family.own_arrays(), None, server, space, recorded, work, fleet, plan, streams) == FINISHED
+    >>> run(family.own_arrays(), None, None, server, space, recorded, work, fleet, plan, streams) == FINISHED
     True
     >>> space.model
     array([3.])
@@ -61,10 +63,14 @@ def run_rounds(addresses, problem, judge, server, space, recording, work, fleet,
     for t in range(plan.first_round, num_rounds + 1):
         row = t // recording.every if t % recording.every == 0 else -1
         if row >= 0:
-            excess = slots.excess(problem, model)
-            if not np.isfinite(excess):
-                return t
-            _record(recording, row, excess, model, totals)
+            if recording.excess.size > 0:  # a pass over all samples, where nobody asks for it
+                excess = slots.excess(problem, model)
+                if not np.isfinite(excess):
+                    return t
+                recording.excess[row] = excess
+            if exam is not None:  # decided at compilation, as for the judge
+                _examine(slots.mistakes, lent(exam), model, recording.accuracy, row, training_rng)
+            _record(recording, row, model, totals)
         space.report[1] = t
         if t == num_rounds:
             break
@@ -241,10 +247,15 @@ def _aggregate(space, size, server_step_size, keeps):
     return sent
 
 
+@compiled
+def _examine(mistakes_of, exam, model, accuracies, row, rng):
+    everybody, shares = np.zeros(1, dtype=np.int64), np.empty(1)
+    mistakes_of(exam, model, everybody, 0, rng, shares)  # nothing is drawn where the batch is all samples
+    accuracies[row] = 1.0 - shares[0]
+
+
 @inlined
-def _record(recording, row, excess, model, totals):
-    if recording.excess.size > 0:
-        recording.excess[row] = excess
+def _record(recording, row, model, totals):
     if recording.models.size > 0:
         for j in range(model.size):  # an assignment of the whole row takes two seconds to compile
             recording.models[row, j] = model[j]

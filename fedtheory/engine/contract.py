@@ -92,6 +92,12 @@ KERNELS = {
         "lets the chosen take their local steps; mean losses are needed when ``work.track_losses``",
     ),
     "excess": Slot(("problem", "model"), (), "float64", "returns F(w) minus the family's reference"),
+    "mistakes": Slot(
+        ("problem", "model", "candidates", "batch_size", "rng", "losses"),
+        ("losses",),
+        "void",
+        "evaluates shares of wrongly classified samples; None where nothing is classified",
+    ),
 }  # fmt: skip
 
 SLOTS = {**KERNELS, **RULES}
@@ -113,6 +119,7 @@ class Record(NamedTuple):
 RECORDS = {
     "gap": Record("excess", (), np.nan, "``F(w) - F*``"),
     "loss": Record("excess", (), np.nan, "``F(w)``"),
+    "accuracy": Record("accuracy", (), np.nan, "share of the test samples that the model classifies rightly"),
     "models": Record("models", ("v",), np.nan, "server models"),
     "uplink": Record("uplink", (), np.nan, "floats sent to the server so far", "floats"),
     "broadcasts": Record("broadcasts", (), np.nan, "models sent to clients so far", "models"),

@@ -23,6 +23,7 @@ from fedtheory.engine.families import layout, refuse_unknown
 from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import Trajectory
+from fedtheory.federation.client_data import FederatedData, test_samples
 from fedtheory.federation.protocol import Federation
 from fedtheory.selection.rules import Rules, Strategy, rules_of
 
@@ -52,6 +53,7 @@ def fedavg(
     momentum: float = 0.0,
     returned_noise: float | npt.ArrayLike = 0.0,
     validation: Federation | None = None,
+    test: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
     record: Sequence[str] = ("gap",),
     record_every: int = 1,
     num_threads: int | None = None,
@@ -98,10 +100,12 @@ def fedavg(
     validation
         Whose loss values clients, for strategies that ask: a federation of the same family, for instance of one client
         with the server's samples; ``fed`` itself by default.
+    test
+        Features and labels on which ``accuracy`` is measured; by default all that ``fed`` holds out.
     record
-        Any of ``gap``, ``loss``, ``models``, ``uplink``, ``broadcasts``, ``evaluations``, ``selected`` (who trains in
-        the round), ``coefficients`` (of their updates), ``values`` (theirs in its game, if the strategy asks)
-        and ``coalitions`` (evaluated for that); how often each was selected always.
+        Any of ``gap``, ``loss``, ``accuracy`` (of a family that classifies), ``models``, ``uplink``, ``broadcasts``,
+        ``evaluations``, ``selected`` (who trains in the round), ``coefficients`` (of their updates), ``values`` (theirs
+        in its game, if the strategy asks) and ``coalitions`` (evaluated for that); how often each was selected always.
     record_every
         Record every so many rounds, round 0 included.
     num_threads
@@ -154,14 +158,15 @@ def fedavg(
         num_batches=0 if num_batches is None else int(validate.count("num_batches", num_batches)),
     )
     _check_batch(rules, work, strategy)
-    family = _asking(layout(fed, work), rules, strategy)
     recorded = _recorded(record)
+    family = _asking(layout(fed, work), rules, strategy)
     # Asked for before the run: a family may have to refuse, or to work for it.
     minimum = fed.minimum if "gap" in recorded else 0.0
     job = Job(
         strategy=strategy,
-        family=family,
+        family=family if "accuracy" in recorded else replace(family, mistakes=None),
         validation=_valuing(fed, family, validation, work, rules),
+        exam=_examining(fed, family, test, work) if "accuracy" in recorded else None,
         rules=rules,
         weights=np.array(fed.weights),
         work=work,
@@ -251,6 +256,20 @@ def _valuing(
         message = f"validation must take the models of fed, {wanted}, got {got}"
         raise ValueError(message)
     return found
+
+
+def _examining(fed: Any, family: Family, test: Any, work: LocalWork) -> Family:
+    """Lay out the test samples as those of one client."""
+    if family.mistakes is None:
+        message = f"record must leave out accuracy, where nothing is classified, got it for a {type(fed).__name__}"
+        raise TypeError(message)
+    own = fed.data
+    pair = (own.test_features, own.test_labels) if test is None else test_samples(test, own.num_features)
+    if not len(pair[1]):
+        message = f"test must hold samples where accuracy is recorded and fed holds none out, got {short(test)}"
+        raise ValueError(message)
+    data = FederatedData.from_clients([pair], num_classes=own.num_classes)
+    return layout(replace(fed, data=data, weights=None), work._replace(batch_size=0, num_batches=0))
 
 
 def _form(fed: Federation, family: Family) -> str:

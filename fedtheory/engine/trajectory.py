@@ -44,9 +44,10 @@ class Trajectory:
     rounds
         The rounds recorded, shape (n,); round 0 is the initial model.
     records
-        What was recorded, by name: ``gap`` (F(w) - F*), ``loss`` (F(w)), ``uplink`` (floats sent to the server so far),
-        ``broadcasts`` (models sent to clients so far), ``evaluations`` (client losses evaluated so far), each of shape
-        (R, n), ``coalitions`` (evaluated so far), too, ``models``, shape (R, n, v), and of the round that begins
+        What was recorded, by name: ``gap`` (F(w) - F*), ``loss`` (F(w)), ``accuracy`` (share of the test samples),
+        ``uplink`` (floats sent to the server so far), ``broadcasts`` (models sent to clients so far), ``evaluations``
+        (client losses evaluated so far), ``coalitions`` (evaluated so far), each of shape (R, n), ``models``, shape
+        (R, n, v), and of the round that begins
         ``selected`` (who trains, then -1), ``coefficients`` (of their updates, then NaN) and ``values`` (in its game,
         then NaN), shape (R, n, m). A diverged replicate is NaN from the round in which it diverged.
     counts

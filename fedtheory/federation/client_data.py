@@ -12,6 +12,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
 
 __all__ = ["FederatedData", "Labels"]
 
@@ -37,7 +38,8 @@ class FederatedData:
     num_classes
         By default one more than the largest label, and at least 2; it must be given for labels from 100,000 on.
     test_features, test_labels, test_offsets
-        Held-out samples in the same layout, or none at all; a client may have none of its own.
+        Held-out samples in the same layout, or none at all; a client may have none of its own. Those from
+        ``test_offsets[K]`` on belong to no client: they are a common test set.
 
     Raises
     ------
@@ -82,7 +84,7 @@ class FederatedData:
         given = (self.test_features, self.test_labels, self.test_offsets)
         if all(part is None for part in given):
             given = (np.empty((0, num_features)), np.empty(0, np.int64), np.zeros(num_offsets, np.int64))
-        features, labels, offsets = _samples("test_", *given)
+        features, labels, offsets = _samples("test_", *given, common=True)
         if features.shape[1] != num_features:
             message = f"test_features must have {num_features} columns as features has, got shape {features.shape}"
             raise ValueError(message)
@@ -112,26 +114,35 @@ class FederatedData:
         parts: Sequence[npt.ArrayLike],
         *,
         num_classes: int | None = None,
+        test: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
         test_fraction: float = 0.0,
         rng: Any = 0,
     ) -> Self:
         """Give client k the pooled samples ``parts[k]``; of each client's samples a random share is held out.
 
         A client of n samples keeps ``max(1, floor((1 - test_fraction) n))`` of them for training. No sample may be
-        given twice: it could be held out and trained on. Samples may be left over.
+        given twice: it could be held out and trained on. Samples may be left over. The features and labels of
+        ``test`` are a common test set, beside what is held out.
         """
-        x = validate.array("features", features, ndim=2)
+        # Only the samples that are dealt are made double: of millions of bytes that is most of the memory.
+        x = _table("features", features)
         y = _whole("labels", labels, shape=(len(x),))
         share = validate.fraction("test_fraction", test_fraction)
         shuffle = validate.generator(rng)
-        train, test = [], []
+        train: list[Labels] = []
+        held_out: list[Labels] = []
+        _refuse_none("clients", parts)
         for rows in _disjoint(parts, len(x)):
             order = shuffle.permutation(rows) if share else rows
-            kept, held_out = (np.sort(half) for half in np.split(order, [training_count(rows.size, share)]))
-            train.append((x[kept], y[kept]))
-            test.append((x[held_out], y[held_out]))
-        classes = int(np.max(y, initial=1)) + 1 if num_classes is None else num_classes
-        return cls.from_clients(train, test=test if share else None, num_classes=classes)
+            for side, half in zip((train, held_out), np.split(order, [training_count(rows.size, share)]), strict=True):
+                side.append(np.sort(half))
+        common = (x[:0], y[:0]) if test is None else test_samples(test, x.shape[1])
+        classes = 1 + int(max(np.max(y, initial=1), np.max(common[1], initial=1)))
+        kept, aside = (np.concatenate([np.empty(0, np.int64), *rows]) for rows in (train, held_out))
+        return cls(
+            x[kept], y[kept], _bounds(train), classes if num_classes is None else num_classes,
+            np.concatenate([x[aside], common[0]]), np.concatenate([y[aside], common[1]]), _bounds(held_out),
+        )  # fmt: skip
 
     @property
     def num_clients(self) -> int:
@@ -170,13 +181,18 @@ class FederatedData:
         return self.test_features[rows], self.test_labels[rows]
 
     def take(self, clients: Sequence[int]) -> Self:
-        """Federation of some of the clients, in the given order; a client named twice is there twice."""
+        """Federation of some of the clients, in the given order; a client named twice is there twice.
+
+        The common test set stays.
+        """
         chosen = [int(validate.count("clients", k, 0, self.num_clients - 1)) for k in clients]
-        return type(self).from_clients(
-            [self.client(k) for k in chosen],
-            test=[self.test_client(k) for k in chosen],
-            num_classes=self.num_classes,
-        )
+        x, y, bounds = _stacked("clients", [self.client(k) for k in chosen])
+        features, labels, offsets = _stacked("test", [self.test_client(k) for k in chosen])
+        common = slice(int(self.test_offsets[-1]), None)
+        return type(self)(
+            x, y.astype(np.int64), bounds, self.num_classes, np.concatenate([features, self.test_features[common]]),
+            np.concatenate([labels, self.test_labels[common]]).astype(np.int64), offsets,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return self._summary.line
@@ -215,6 +231,30 @@ def training_count(num_samples: int, test_fraction: float) -> int:
     return max(1, int((1 - test_fraction) * num_samples + 1e-9))
 
 
+def test_samples(test: Any, num_features: int) -> tuple[npt.NDArray[Any], Labels]:
+    """Return the features and labels of a common test set, each of a number of features."""
+    if not isinstance(test, tuple | list) or len(test) != 2:
+        message = f"test must be a pair, features and labels, got {short(test)}"
+        raise TypeError(message)
+    features = _table("features of test", test[0])
+    if features.shape[1] != num_features:
+        message = f"features of test must have {num_features} columns as features has, got shape {features.shape}"
+        raise ValueError(message)
+    return features, _whole("labels of test", test[1], shape=(len(features),))
+
+
+def _table(name: str, value: Any) -> npt.NDArray[Any]:
+    """Return finite real numbers of two dimensions as they are: of single precision, or bytes."""
+    raw = validate.unmasked(name, value)
+    if raw.ndim == 2 and raw.dtype.kind in "iuf" and np.isfinite(raw).all():
+        return raw
+    return validate.array(name, raw, ndim=2)  # which says what is wrong
+
+
+def _bounds(parts: Sequence[Labels]) -> Labels:
+    return np.cumsum([0, *(rows.size for rows in parts)]).astype(np.int64)
+
+
 def _disjoint(parts: Sequence[npt.ArrayLike], num_samples: int) -> list[Labels]:
     # An empty list has no type of its own.
     arrays = [
@@ -228,15 +268,19 @@ def _disjoint(parts: Sequence[npt.ArrayLike], num_samples: int) -> list[Labels]:
     return rows
 
 
-def _samples(prefix: str, features: Any, labels: Any, offsets: Any) -> tuple[Array, Labels, Labels]:
+def _samples(
+    prefix: str, features: Any, labels: Any, offsets: Any, *, common: bool = False
+) -> tuple[Array, Labels, Labels]:
     x = validate.array(f"{prefix}features", features, ndim=2)
     if x.shape[1] == 0:
         message = f"{prefix}features must have at least one column, got shape {x.shape}"
         raise ValueError(message)
     y = _whole(f"{prefix}labels", labels, shape=(x.shape[0],))
     bounds = _whole(f"{prefix}offsets", offsets, shape=(None,))
-    if bounds.size == 0 or bounds[0] != 0 or bounds[-1] != x.shape[0] or (np.diff(bounds) < 0).any():
-        message = f"{prefix}offsets must increase from 0 to {x.shape[0]}, got {bounds.tolist()}"
+    fits = bounds.size and bounds[0] == 0 and (bounds[-1] <= x.shape[0] if common else bounds[-1] == x.shape[0])
+    if not fits or (np.diff(bounds) < 0).any():
+        until = f"at most {x.shape[0]}" if common else f"{x.shape[0]}"
+        message = f"{prefix}offsets must increase from 0 to {until}, got {bounds.tolist()}"
         raise ValueError(message)
     return x, y, bounds
 
@@ -265,10 +309,14 @@ def _num_classes(num_classes: Any, labels: Labels, test_labels: Labels) -> int:
     return classes
 
 
-def _stacked(name: str, clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]) -> tuple[Array, Array, Labels]:
+def _refuse_none(name: str, clients: Sequence[Any]) -> None:
     if len(clients) == 0:
         message = f"{name} must hold at least one client, got none"
         raise ValueError(message)
+
+
+def _stacked(name: str, clients: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]) -> tuple[Array, Array, Labels]:
+    _refuse_none(name, clients)
     features = [validate.array(f"features of client {k}", x, ndim=2) for k, (x, _) in enumerate(clients)]
     labels = [validate.array(f"labels of client {k}", y, ndim=1) for k, (_, y) in enumerate(clients)]
     width = features[0].shape[1]

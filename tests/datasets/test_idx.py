@@ -50,16 +50,16 @@ def pair(tmp_path):
 
 def test_a_pair_becomes_rows_in_the_unit_interval_and_labels(pair):
     x, y = read_idx_pair(*pair)
-    np.testing.assert_array_equal(x, IMAGES.reshape(2, 12) / 255)
+    np.testing.assert_array_equal(x, (IMAGES.reshape(2, 12) / 255).astype(np.float32))
     assert y.tolist() == [7, 3]
-    assert x.dtype == np.float64
+    assert x.dtype == np.float32
     assert y.dtype == np.int64
 
 
 def test_transposed_images_are_turned(pair):
     x, _ = read_idx_pair(*pair, transposed=True)
     for row, image in zip(x, IMAGES, strict=True):
-        np.testing.assert_array_equal(row.reshape(4, 3), image.T / 255)
+        np.testing.assert_array_equal(row.reshape(4, 3), (image.T / 255).astype(np.float32))
 
 
 GOOD = packed(IMAGES)

@@ -58,11 +58,13 @@ def test_the_page_shows_all_tables_and_lists_nothing_by_hand() -> None:
 
 
 def test_everything_that_can_be_recorded_has_the_shape_that_the_contract_says() -> None:
+    clients = [([[float(k)]], [k % 2]) for k in range(3)]
+    fed = ft.SoftmaxFederation(ft.federation.FederatedData.from_clients(clients), l2=0.1)
     run = ft.fedavg(
-        FED, ft.selection.PowerOfChoice(2, 3), num_rounds=4, step_size=0.1, num_replicates=3, record_every=2,
-        record=tuple(RECORDS),
+        fed, ft.selection.PowerOfChoice(2, 3), num_rounds=4, step_size=0.1, num_replicates=3, record_every=2,
+        test=([[1.0]], [0]), record=tuple(RECORDS),
     )  # fmt: skip
-    sizes = {"v": 1, "m": 2}
+    sizes = {"v": fed.dim, "m": 2}
     for name, record in RECORDS.items():
         assert run.recorded(name).shape == (3, 3, *(sizes[size] for size in record.shape))
     data = run.to_xarray()

@@ -126,3 +126,24 @@ def test_pooled_samples_may_have_fewer_classes_than_are_said():
     x, y = np.zeros((3, 1)), [0, 2, 1]
     assert FederatedData.from_partition(x, y, [[0, 1], [2]]).num_classes == 3
     assert FederatedData.from_partition(x, y, [[0, 1], [2]], num_classes=5).num_classes == 5
+
+
+def test_a_common_test_set_belongs_to_no_client_and_stays_with_those_that_are_taken():
+    x, y = np.arange(12.0)[:, None], np.arange(12) % 3
+    common = np.array([[70.0], [80.0]], dtype=np.float32), [2, 0]
+    data = FederatedData.from_partition(x, y, [np.arange(8), np.arange(8, 12)], test=common, test_fraction=0.25)
+    assert [len(data.test_client(k)[1]) for k in range(2)] == [2, 1]
+    assert data.test_offsets.tolist() == [0, 2, 3]
+    assert data.test_features[3:].ravel().tolist() == [70.0, 80.0]
+    assert data.test_labels[3:].tolist() == [2, 0]
+    taken = data.take([1])
+    assert taken.test_offsets.tolist() == [0, 1]
+    assert taken.test_features[1:].ravel().tolist() == [70.0, 80.0]
+
+
+def test_features_of_single_precision_are_dealt_as_they_are():
+    x = np.linspace(0, 1, 6, dtype=np.float32)[:, None]
+    data = FederatedData.from_partition(x, np.zeros(6), [[5, 0], [3]], test=(x, np.full(6, 4)))
+    assert data.features.dtype == np.float64
+    assert data.client(0)[0].ravel().tolist() == x[[0, 5], 0].tolist()
+    assert data.num_classes == 5
