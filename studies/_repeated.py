@@ -20,6 +20,12 @@ def with_limits(samples: Any, digits: int = 1, *, signed: bool = False) -> str:
     return f"{mean:{sign}.{digits}f} [{lower:{sign}.{digits}f}, {upper:{sign}.{digits}f}]"
 
 
+def span(values: Any, digits: int = 1, *, between: str = " to ") -> str:
+    """Smallest and largest number as words."""
+    found = np.asarray(values, dtype=np.float64)
+    return between.join(f"{end:,.{digits}f}" for end in (found.min(), found.max()))
+
+
 def fresh(seed: np.random.SeedSequence) -> np.random.SeedSequence:
     """Copy a seed sequence that remembers nothing of what was spawned from it."""
     return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)

@@ -10,11 +10,12 @@ from the optimum: all clients, one of the two at random, and the one with the la
 functions that take the values and gradients of the solution; they are drawn in the plane that holds most of the start,
 of the clients' minimizers and of the server's models. Ordinary training runs through all outcomes of the selection.
 
-**Reading.** Lines are level sets of the two clients, crosses their minimizers, the star is the optimum of F, and arrows
-lead from the start through the server's models. With all clients the worst case is slow rather than adversarial: flat
-directions. With one client at random it is the disagreement of the minimizers, across the way to the optimum, that
-throws the server about. The larger loss selects the client that pulls past the optimum; in the worst case the losses
-are tied at the start, so that no rule that looks at losses could tell the clients apart.
+**Reading.** Lines are level sets of the two clients, crosses their minimizers, the star is the optimum of F, and black
+lines lead from the start, a square, through the server's models, which are dots. With all clients the worst case is
+slow rather than adversarial: flat directions. With one client at random it is the disagreement of the minimizers,
+across the way to the optimum, that throws the server about. The larger loss selects the client that pulls past the
+optimum; in the worst case the losses are tied at the start, so that no rule that looks at losses could tell the clients
+apart.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,7 @@
 """What fedtheory.datasets offers; written by ``python -m tests.stubs``."""
 
 from fedtheory.datasets import bundled as bundled
+from fedtheory.datasets import capped_dirichlet as capped_dirichlet
 from fedtheory.datasets import corruption as corruption
 from fedtheory.datasets import fashion as fashion
 from fedtheory.datasets import idx as idx
@@ -14,6 +15,7 @@ from fedtheory.datasets.bundled import breast_cancer as breast_cancer
 from fedtheory.datasets.bundled import diabetes as diabetes
 from fedtheory.datasets.bundled import digits as digits
 from fedtheory.datasets.bundled import wine as wine
+from fedtheory.datasets.capped_dirichlet import capped_dirichlet_partition as capped_dirichlet_partition
 from fedtheory.datasets.corruption import add_irrelevant_samples as add_irrelevant_samples
 from fedtheory.datasets.corruption import flip_labels as flip_labels
 from fedtheory.datasets.corruption import noise_levels as noise_levels

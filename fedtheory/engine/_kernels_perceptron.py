@@ -15,7 +15,7 @@ import numpy as np
 
 from fedtheory._support.compiling import compiled, compiled_with_reordering
 from fedtheory.engine._perceptron_arrays import laid_out
-from fedtheory.engine._perceptron_passes import backward, forward, layer, share_of_mistakes
+from fedtheory.engine._perceptron_passes import backward, forward, forward_dropping, layer, share_of_mistakes
 from fedtheory.engine._softmax_blocks import BLOCK, to_powers, to_residuals
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation.perceptron import PerceptronFederation
@@ -235,10 +235,10 @@ def _descend(problem, rows, first, count, step_size, dim, work, rng):
     plain = not noisy and work.momentum == 0.0 and work.proximal_weight == 0.0 and work.correction.size == 0
     if plain and problem.l2 == 0.0 and count <= BLOCK:
         # Added to the weights at once: a gradient of many layers would go to the farther memory and back.
-        loss = _to_slopes(problem, rows, first, count, -step_size / count, work.track_losses)
+        loss = _to_slopes(problem, rows, first, count, -step_size / count, work.track_losses, rng)
         backward(problem, count, weights, False)
         return loss / count
-    loss = _mean_gradient(problem, rows, first, count, work.track_losses)
+    loss = _mean_gradient(problem, rows, first, count, work.track_losses, rng)
     if noisy:
         _add_noise(gradient, problem.layers, dim, work, rng)
     if work.correction.size > 0:
@@ -248,13 +248,13 @@ def _descend(problem, rows, first, count, step_size, dim, work, rng):
 
 
 @compiled_with_reordering
-def _mean_gradient(problem, rows, first, count, with_loss):
+def _mean_gradient(problem, rows, first, count, with_loss, rng):
     """Write the gradient of the mean loss with its ridge term; return the mean loss, or 0 if nobody asks for it."""
     weights, gradient = problem.padded[0], problem.padded[1]
     total, square = 0.0, 0.0
     for start in range(0, count, BLOCK):
         size = min(BLOCK, count - start)
-        total += _to_slopes(problem, rows, first + start, size, 1.0 / count, with_loss)
+        total += _to_slopes(problem, rows, first + start, size, 1.0 / count, with_loss, rng)
         backward(problem, size, gradient, start == 0)
     if problem.l2 > 0.0:
         for j in range(weights.size):
@@ -264,11 +264,11 @@ def _mean_gradient(problem, rows, first, count, with_loss):
 
 
 @compiled_with_reordering
-def _to_slopes(problem, rows, first, size, scale, with_loss):
+def _to_slopes(problem, rows, first, size, scale, with_loss, rng):
     """Write the slopes of a block's losses in the logits, times a factor; return the sum of the losses if wanted."""
     last = problem.layers[-1]
     num_classes, logits = last[0], problem.blocks[last[5] :]
-    forward(problem, rows, first, size)
+    forward_dropping(problem, rows, first, size, rng)
     total = to_powers(logits, problem.labels, problem.batch, num_classes, size, with_loss)
     to_residuals(logits, problem.labels, problem.batch, num_classes, size)
     for c in range(num_classes):

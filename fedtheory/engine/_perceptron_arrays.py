@@ -22,7 +22,8 @@ class PerceptronArrays(NamedTuple):
 
     ``features`` (N, P) end with the constant 1 and zeros; ``labels`` and ``rows`` (0..N-1) are (N,). ``layers`` (L, 6)
     hold the units and inputs (the constant among them) of each layer, its rows and columns padded with zeros as tiles
-    need them, and where its matrix and its block begin. ``order`` holds each client's rows as batches shuffle them.
+    need them, and where its matrix and its block begin; ``dropout`` (L,) is the share of each layer's outputs that is
+    dropped in training, 0 for the last. ``order`` holds each client's rows as batches shuffle them.
     ``known_losses`` (K,) are the losses at ``known_model`` (v,). ``padded`` (4, total) holds weights, gradient,
     velocity and the server's weights; ``blocks`` a layer's outputs (rows + 2, BLOCK), the two below the classes being
     scratch; ``hidden`` (L, BLOCK, widest) the inputs of each layer beyond the first, sample by sample, and in the
@@ -37,6 +38,7 @@ class PerceptronArrays(NamedTuple):
     layers: Whole
     l2: float
     counting: Whole
+    dropout: Array
     order: Whole
     known_losses: Array
     known_model: Array
@@ -65,6 +67,7 @@ def laid_out(fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tup
         layers=np.column_stack([units, inputs, rows, columns, matrices[:-1], blocks[:-1]]),
         l2=fed.l2,
         counting=np.arange(max(BLOCK, rows.max())),
+        dropout=np.array([*(fed.dropout if isinstance(fed, PerceptronFederation) else ()), 0.0]),
         order=np.arange(num_samples),
         known_losses=np.zeros(fed.num_clients),
         known_model=np.full(fed.dim, np.nan),

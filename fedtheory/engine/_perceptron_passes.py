@@ -7,7 +7,7 @@ from fedtheory._support.views import matrix
 from fedtheory.engine._products import add_products, write_inner_products
 from fedtheory.engine._softmax_blocks import BLOCK, take
 
-__all__ = ["backward", "forward", "layer", "share_of_mistakes"]
+__all__ = ["backward", "forward", "forward_dropping", "layer", "share_of_mistakes"]
 
 
 @inlined
@@ -19,15 +19,47 @@ def layer(flat, layers, index):
 @compiled
 def forward(problem, rows, first, size):
     """Take rows into the batch and write the outputs of every layer, those of the last one being the logits."""
+    _enter(problem, rows, first, size)
+    for index in range(1, problem.layers.shape[0]):
+        _rise(problem, index, _rectified(problem, index, size), size)
+
+
+@compiled
+def forward_dropping(problem, rows, first, size, rng):
+    """Do what ``forward`` does, with a part of the hidden values set to 0 and the others lengthened to make up for it.
+
+    The draws are one for each value, layer by layer, sample by sample, and none for layers that drop nothing.
+    """
+    _enter(problem, rows, first, size)
+    for index in range(1, problem.layers.shape[0]):
+        inputs, rate = _rectified(problem, index, size), problem.dropout[index - 1]
+        if rate > 0.0:
+            scale = 1.0 / (1.0 - rate)
+            for s in range(size):
+                for unit in range(problem.layers[index - 1, 0]):
+                    inputs[s, unit] = inputs[s, unit] * scale if rng.random() >= rate else 0.0
+        _rise(problem, index, inputs, size)
+
+
+@compiled
+def _enter(problem, rows, first, size):
     take(rows, first, size, problem.batch)
-    layers, weights = problem.layers, problem.padded[0]
-    write_inner_products(problem.blocks, layer(weights, layers, 0), problem.features, problem.batch, size)
-    for index in range(1, layers.shape[0]):
-        below = problem.blocks[layers[index - 1, 5] :]
-        inputs = problem.hidden[index][:, : layers[index, 3]]
-        _rectify(below, layers[index - 1, 0], size, inputs)
-        outputs = problem.blocks[layers[index, 5] :]
-        write_inner_products(outputs, layer(weights, layers, index), inputs, problem.counting, size)
+    matrix_of_first = layer(problem.padded[0], problem.layers, 0)
+    write_inner_products(problem.blocks, matrix_of_first, problem.features, problem.batch, size)
+
+
+@compiled
+def _rectified(problem, index, size):
+    layers = problem.layers
+    inputs = problem.hidden[index][:, : layers[index, 3]]
+    _rectify(problem.blocks[layers[index - 1, 5] :], layers[index - 1, 0], size, inputs)
+    return inputs
+
+
+@compiled
+def _rise(problem, index, inputs, size):
+    outputs = problem.blocks[problem.layers[index, 5] :]
+    write_inner_products(outputs, layer(problem.padded[0], problem.layers, index), inputs, problem.counting, size)
 
 
 @compiled
@@ -61,7 +93,8 @@ def backward(problem, size, total, fresh):
         back = problem.hidden[0][:, : layers[index, 3]]
         add_products(back, size, slopes.T, layer(weights, layers, index), problem.counting, num_units, True)
         add_products(layer(total, layers, index), num_units, slopes, inputs, problem.counting, size, fresh)
-        _pass_where_positive(back, inputs, layers[index - 1, 0], size, problem.blocks[layers[index - 1, 5] :])
+        below, scale = problem.blocks[layers[index - 1, 5] :], 1.0 / (1.0 - problem.dropout[index - 1])
+        _pass_where_positive(back, inputs, layers[index - 1, 0], size, scale, below)
     first = layer(total, layers, 0)
     add_products(first, layers[0, 0], problem.blocks, problem.features, problem.batch, size, fresh)
 
@@ -75,7 +108,8 @@ def _rectify(block, num_units, size, inputs):
 
 
 @compiled_with_reordering
-def _pass_where_positive(back, inputs, num_units, size, block):
+def _pass_where_positive(back, inputs, num_units, size, scale, block):
+    # A value that was dropped is 0, as one that was cut off: neither has a slope.
     for s in range(size):
         for unit in range(num_units):
-            block[unit, s] = back[s, unit] if inputs[s, unit] > 0.0 else 0.0
+            block[unit, s] = back[s, unit] * scale if inputs[s, unit] > 0.0 else 0.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from numbers import Integral
-from typing import NoReturn, final
+from typing import Any, NoReturn, final
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,10 @@ class PerceptronFederation:
     biases. A model is the flat forms of the W, one after the other; those of h units on i inputs have shape (h, i + 1).
     Where a ReLU's input is 0 the slope is taken to be 0.
 
+    With dropout (Srivastava et al., 2014) every hidden value of a training step is 0 with its layer's rate q, else
+    ``1/(1 - q)`` times what it would be; losses, gradients and accuracies here are those of the whole network. What
+    training programs call weight decay is ``l2``: the step adds ``l2 w`` to the gradient.
+
     F is neither convex nor smooth: what needs constants or a minimizer raises AssumptionViolated.
 
     Parameters
@@ -45,12 +49,14 @@ class PerceptronFederation:
         At least 0.
     weights
         Objective weights p_k, shape (K,), of sum 1; by default proportional to the sample counts.
+    dropout
+        Rate of each hidden layer, in [0, 1); by default nothing is dropped.
 
     Raises
     ------
     ValueError
-        If l2 is negative, no layer is hidden, the weights are not a probability vector, or a feature is above 1e100 in
-        absolute value.
+        If l2 is negative, no layer is hidden, the weights are not a probability vector, a rate is not in [0, 1) or not
+        one for each layer, or a feature is above 1e100 in absolute value.
     TypeError
         If ``data`` is no FederatedData, or a layer no whole number.
 
@@ -70,6 +76,7 @@ class PerceptronFederation:
     hidden: tuple[int, ...]
     l2: float = 0.0
     weights: Array = None  # type: ignore[assignment]
+    dropout: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         weights = checked_weights(checked_data(self.data), self.weights)
@@ -81,6 +88,7 @@ class PerceptronFederation:
             raise ValueError(message)
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "hidden", layers)
+        object.__setattr__(self, "dropout", _rates(self.dropout, len(layers)))
         object.__setattr__(self, "l2", validate.double("l2", validate.nonnegative("l2", self.l2)))
 
     @property
@@ -188,8 +196,13 @@ class PerceptronFederation:
     @property
     def _summary(self) -> Summary:
         data = self.data
-        rows = {"num_clients": data.num_clients, "num_samples": data.num_samples, "num_classes": data.num_classes}
-        return Summary("PerceptronFederation", {**rows, "hidden": self.hidden, "dim": self.dim, "l2": self.l2})
+        rows: dict[str, Any] = {
+            "num_clients": data.num_clients,
+            "num_samples": data.num_samples,
+            "num_classes": data.num_classes,
+        }
+        rows |= {"hidden": self.hidden, "dim": self.dim, "l2": self.l2}
+        return Summary("PerceptronFederation", rows | ({"dropout": self.dropout} if any(self.dropout) else {}))
 
     def _lacks(self, wanted: str) -> NoReturn:
         message = f"{wanted} needs a convex, smooth objective, got a perceptron with hidden layers {self.hidden}"
@@ -223,3 +236,13 @@ class PerceptronFederation:
             parts.insert(0, np.array([(slope.T @ one).ravel() / len(one) for slope, one in pairs]))
             slopes = (slopes @ matrix[:, :-1]) * (inputs[:, :-1] > 0)
         return np.concatenate(parts, axis=1) + self.l2 * model
+
+
+def _rates(dropout: object, num_layers: int) -> tuple[float, ...]:
+    """Return a dropout rate for each hidden layer; none given stands for zeros."""
+    given = validate.sequence("dropout", dropout, "rates of the hidden layers")
+    rates = tuple(validate.double("dropout", validate.nonnegative("dropout", rate)) for rate in given)
+    if len(rates) not in (0, num_layers) or max(rates, default=0.0) >= 1.0:
+        message = f"dropout must be a rate in [0, 1) for each of {num_layers} hidden layers, got {rates}"
+        raise ValueError(message)
+    return rates or (0.0,) * num_layers

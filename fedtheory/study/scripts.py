@@ -87,6 +87,11 @@ def silent(items: Iterable[Item], description: str) -> Iterator[Item]:  # noqa: 
     return iter(items)
 
 
+def nothing_said(data: Dataset) -> Sequence[str]:  # noqa: ARG001
+    """Return no phrase, as of a page without numbers."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Study:
     """A question, at two sizes, with the functions that answer and show it.
@@ -103,6 +108,8 @@ class Study:
         Take the data; return a `Table`, and a `Check` for every name.
     figures
         For every file name, a function from the data to a matplotlib figure.
+    said
+        Takes the data of the full study; returns what the page says of them in numbers, as it is written there.
     """
 
     name: str
@@ -112,6 +119,7 @@ class Study:
     table: Callable[[Dataset], Table]
     checks: Callable[[Dataset], Mapping[str, Check]]
     figures: Mapping[str, Callable[[Dataset], Figure]] = field(default_factory=dict)
+    said: Callable[[Dataset], Sequence[str]] = nothing_said
 
 
 def main(study: Study, argv: Sequence[str] | None = None) -> None:

@@ -40,11 +40,43 @@ class Twin:
         batch = replace(self.fed, data=samples, weights=None)
         return batch.loss(w), batch.gradient(w)
 
+    def in_training(self, w, rows):
+        """Loss and gradient of a step, with dropout by the definition: sample by sample in loops."""
+        if not any(getattr(self.fed, "dropout", ())):
+            return self.on_batch(w, rows)
+        matrices, gradient, loss = self.fed._matrices(w), np.zeros(w.size), 0.0
+        # The engine takes 64 samples at a time through all layers.
+        for block in np.array_split(rows, range(64, rows.size, 64)):
+            values = [[np.append(self.fed.data.features[i], 1.0) for i in block]]
+            kept = []
+            for matrix, rate in zip(matrices[:-1], self.fed.dropout, strict=True):
+                scales = [[self._scale(rate) for _ in matrix] for _ in block]
+                kept.append(scales)
+                outputs = [np.maximum(matrix @ x, 0.0) * np.array(s) for x, s in zip(values[-1], scales, strict=True)]
+                values.append([np.append(x, 1.0) for x in outputs])
+            for i, row in enumerate(block):
+                logits = matrices[-1] @ values[-1][i]
+                powers = np.exp(logits - logits.max())
+                slope = powers / powers.sum()
+                loss -= np.log(slope[self.fed.data.labels[row]])
+                slope[self.fed.data.labels[row]] -= 1.0
+                parts = [np.outer(slope, values[-1][i]).ravel()]
+                for depth in range(len(matrices) - 1, 0, -1):
+                    passed = np.array(kept[depth - 1][i]) * (values[depth][i][:-1] > 0)
+                    slope = (slope @ matrices[depth][:, :-1]) * passed
+                    parts.insert(0, np.outer(slope, values[depth - 1][i]).ravel())
+                gradient += np.concatenate(parts)
+        ridge = 0.5 * self.fed.l2 * w @ w
+        return loss / rows.size + ridge, gradient / rows.size + self.fed.l2 * w
+
+    def _scale(self, rate):
+        return 1.0 if rate == 0 else (1 / (1 - rate) if self.training.random() >= rate else 0.0)
+
     def train(self, k, w, etas, batch_size, batches="step", noise=0.0, relative=0.0, proximal=0.0, momentum=0.0):
         local, velocity, losses = w.copy(), np.zeros(w.size), []
         per_epoch = self.fed.sample_counts[k] // batch_size if batches == "epoch" else 1
         for s, eta in enumerate(etas):
-            loss, gradient = self.on_batch(local, self.batch(k, batch_size, s % per_epoch * batch_size))
+            loss, gradient = self.in_training(local, self.batch(k, batch_size, s % per_epoch * batch_size))
             losses.append(loss)
             variance = noise + relative * gradient @ gradient
             if variance:

@@ -13,12 +13,14 @@ from tests.engine.sampled_twin import run_twin
 EPS = np.finfo(np.float64).eps
 
 
-def federation(hidden, sizes=(5, 64, 70), num_features=3, num_classes=3, l2=0.0):
+def federation(hidden, sizes=(5, 64, 70), num_features=3, num_classes=3, l2=0.0, dropout=()):
     rng = np.random.default_rng(0)
     clients = [
         (rng.normal(k, 1, size=(n, num_features)), rng.integers(num_classes, size=n)) for k, n in enumerate(sizes)
     ]
-    return ft.PerceptronFederation(FederatedData.from_clients(clients, num_classes=num_classes), hidden, l2)
+    return ft.PerceptronFederation(
+        FederatedData.from_clients(clients, num_classes=num_classes), hidden, l2, dropout=dropout
+    )
 
 
 @pytest.mark.parametrize(
@@ -150,3 +152,57 @@ def test_replicates_have_the_same_bits_on_any_number_of_threads():
         for threads in (1, 2)
     ]  # fmt: skip
     assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("batch_size", [None, 5], ids="batch={}".format)
+@pytest.mark.parametrize(("hidden", "rates"), [((4,), (0.5,)), ((5, 6), (0.0, 0.5)), ((5, 6), (0.25, 0.75))], ids=str)
+@pytest.mark.parametrize("extra", [{}, {"l2": 0.125}], ids=str)
+def test_dropout_is_that_of_loops_over_samples_on_the_same_stream(batch_size, hidden, rates, extra):
+    fed = federation(hidden, num_features=4, dropout=rates, **extra)
+    initial, etas = fed.initial(1), np.full(12, 0.05)
+    settings = {"batch_size": batch_size, "record": ("loss", "models")}
+    run = ft.fedavg(
+        fed, LastLossDecides(), num_rounds=4, local_steps=3, step_size=0.05, initial=initial, rng=7, **settings
+    )
+    losses, model, _ = run_twin(
+        fed, LastLossDecides(), num_rounds=4, etas=etas, batch_size=batch_size or 0, seed=7, initial=initial
+    )
+    np.testing.assert_allclose(run.loss[0], losses, atol=1e-13)
+    np.testing.assert_allclose(run.models[0, -1], model, atol=1e-13)
+
+
+def test_a_step_with_dropout_is_in_the_mean_a_step_without_where_the_loss_sees_hidden_values_linearly():
+    """At zero logits of all classes the slopes are those of 1/3 - 1 or 1/3, and the last layer's gradient is linear."""
+    fed = federation((4,), sizes=(64,), dropout=(0.5,))
+    whole = federation((4,), sizes=(64,))
+    initial = fed.initial(1)
+    initial[-15:] = 0.0
+    steps = [
+        ft.fedavg(one, ft.selection.Full(), num_rounds=1, step_size=1.0, initial=initial, num_replicates=many, rng=5,
+                  record=("models",)).models[:, 1] - initial
+        for one, many in ((fed, 4000), (whole, 1))
+    ]  # fmt: skip
+    deviations = steps[0].std(axis=0)
+    assert (deviations[-15:].reshape(3, 5)[:, :-1] > 0).any()
+    # 15 means of 4000 draws: five standard errors, and no deviation where nothing is dropped, at the biases.
+    allowed = 5 * deviations / np.sqrt(4000) + 1e-13
+    assert (np.abs(steps[0].mean(axis=0) - steps[1][0]) <= allowed).all()
+
+
+def test_losses_and_recordings_know_no_dropout():
+    fed, whole = federation((4,), dropout=(0.9,)), federation((4,))
+    initial = fed.initial(1)
+    run = ft.fedavg(fed, ft.selection.Full(), num_rounds=2, step_size=0.1, initial=initial, record=("loss", "models"))
+    np.testing.assert_allclose(run.loss[0], whole.loss(run.models[0]), rtol=1e-13)
+
+
+def test_dropout_draws_the_same_bits_on_any_number_of_threads_and_others_for_another_seed():
+    fed = federation((6, 5), dropout=(0.2, 0.5))
+    runs = [
+        ft.fedavg(
+            fed, Proportional(2), num_rounds=3, local_steps=3, step_size=0.1, batch_size=3, initial=fed.initial(0),
+            num_replicates=4, num_threads=threads, rng=seed, record=("models",),
+        ).models.tobytes()
+        for threads, seed in ((1, 0), (2, 0), (2, 1))
+    ]  # fmt: skip
+    assert runs[0] == runs[1] != runs[2]

@@ -186,3 +186,14 @@ def test_models_of_the_wrong_size_are_refused() -> None:
 
 def test_one_number_is_one_layer() -> None:
     assert PerceptronFederation(federation().data, 4).hidden == (4,)
+
+
+@pytest.mark.parametrize(
+    ("rates", "got"), [((0.5, 0.5), r"\(0.5, 0.5\)"), ((1.0,), r"\(1.0,\)")], ids=["too many", "all dropped"]
+)
+def test_dropout_must_be_a_rate_below_one_for_each_hidden_layer(rates: Any, got: str) -> None:
+    data = federation().data
+    with pytest.raises(ValueError, match=rf"dropout must be a rate in \[0, 1\) for each of 1 hidden layers, got {got}"):
+        PerceptronFederation(data, (4,), dropout=rates)
+    with pytest.raises(TypeError, match="dropout must be rates of the hidden layers"):
+        PerceptronFederation(data, (4,), dropout=0.5)  # type: ignore[arg-type]

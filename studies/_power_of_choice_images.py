@@ -1,0 +1,172 @@
+"""Runs of Power-of-Choice's deep network on images, each kept as it ends, so that a stopped study goes on."""
+
+import hashlib
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import fedtheory as ft
+from fedtheory.datasets.capped_dirichlet import capped_dirichlet_partition
+from fedtheory.engine.schedule import Halving
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the paper's text and its supplementary code say, or one thing otherwise."""
+
+    name: str
+    """Its name in tables."""
+    dropout: float = 0.5
+    """Rate behind the second hidden layer."""
+    shift: float = 0.1307
+    """Subtracted from gray values in [0, 1] ..."""
+    scale: float = 0.3081
+    """... before these are divided by this."""
+    step_factor: float = 1.0
+    """Times the paper's step size."""
+    one_pass: bool = False
+    """Whether a client stops after one pass through its samples, before it has taken all local steps."""
+    equal_weights: bool = False
+    """Whether clients, or candidates, are drawn with equal probabilities, not in proportion to their samples."""
+    by_size: bool = False
+    """Whether models are averaged by the clients' numbers of samples, not with equal weights."""
+    distinct: bool = False
+    """Whether random selection draws without replacement."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is trained."""
+
+    images: str = "fashion-mnist"
+    """Images: fashion-mnist, or digits for a small trial."""
+    num_clients: int = 100
+    """Clients K."""
+    hidden: tuple[int, ...] = (64, 30)
+    """Hidden units of each layer."""
+    num_rounds: int = 400
+    """Communication rounds."""
+    local_steps: int = 30
+    """Local steps tau."""
+    batch_size: int = 64
+    """Samples per local step; no client has fewer."""
+    step_size: float = 0.005
+    """Step size at the start."""
+    halve_at: tuple[int, ...] = (150, 300)
+    """Rounds at which it halves."""
+    l2: float = 1e-4
+    """Weight decay."""
+    record_every: int = 4
+    """Rounds from one evaluation to the next."""
+
+
+def strategies(many: int, few: int, candidates: int, remembered: int) -> dict[str, Any]:
+    """Return the strategies of Tables 1 and 2 in their order; the first has more clients than the others."""
+    return {
+        f"rand, m = {many}": ft.selection.Proportional(many),
+        f"rand, m = {few}": ft.selection.Proportional(few),
+        f"pow-d, d = {candidates}": ft.selection.PowerOfChoice(few, candidates),
+        f"cpow-d, d = {candidates}": ft.selection.PowerOfChoice(few, candidates, loss="minibatch"),
+        f"rpow-d, d = {remembered}": ft.selection.PowerOfChoice(few, remembered, loss="last"),
+        "afl by reports": ft.selection.ActiveFederatedByReports(few),
+    }
+
+
+def kept(folder: str, setting: Setting, size: Size, concentration: float, strategy: Any, seed: int) -> dict[str, Any]:
+    """Return what ``trained`` does, from the folder if it was trained before."""
+    key = repr((replace(setting, name=""), size, concentration, strategy, seed))
+    file = Path(folder, hashlib.sha256(key.encode()).hexdigest()[:16] + ".npz")
+    if not file.is_file():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        found, unfinished = trained(setting, size, concentration, strategy, seed), file.with_suffix(".partial.npz")
+        np.savez(unfinished, key=key, **found)
+        unfinished.rename(file)
+    with np.load(file) as stored:
+        if str(stored["key"]) != key:
+            message = f"{file} must hold {key}, got {stored['key']}"
+            raise ValueError(message)
+        return {name: stored[name] for name in stored.files if name != "key"}
+
+
+def trained(setting: Setting, size: Size, concentration: float, strategy: Any, seed: int) -> dict[str, Any]:
+    """Train once; return the curves along the recorded rounds, accuracies in percent of the common test set.
+
+    ``accuracy`` is that of the whole network, ``accuracy_dropping`` that of one that still drops units; ``loss`` is F
+    at every fifth recorded round.
+    """
+    fed = _federation(setting, size, concentration, seed)
+    training = np.random.SeedSequence([seed, 1])
+    if setting.distinct and isinstance(strategy, ft.selection.Proportional):
+        strategy = ft.selection.PowerOfChoice(strategy.num_selected, strategy.num_selected)
+    run = ft.fedavg(
+        fed,
+        ft.selection.SizeWeighted(strategy) if setting.by_size else strategy,
+        num_rounds=size.num_rounds,
+        local_steps=_local_steps(fed, size) if setting.one_pass else size.local_steps,
+        batch_size=size.batch_size,
+        batches="epoch",
+        step_size=Halving(setting.step_factor * size.step_size, size.halve_at),
+        initial=fed.initial(np.random.default_rng([seed, 2])),
+        rng=training,
+        record=("models",),
+        record_every=size.record_every,
+        num_threads=1,
+    )
+    dropping = np.random.default_rng([seed, 3])
+    return {
+        "accuracy": 100 * fed.accuracy(run.models[0]),
+        "loss": np.array([fed.loss(model) for model in run.models[0, ::5]]),
+        "accuracy_dropping": np.array([100 * _accuracy_dropping(fed, model, dropping) for model in run.models[0]]),
+    }
+
+
+def _local_steps(fed: Any, size: Size) -> Any:
+    return np.minimum(size.local_steps, -(-fed.sample_counts // size.batch_size))
+
+
+@lru_cache(maxsize=1)
+def _federation(setting: Setting, size: Size, concentration: float, seed: int) -> Any:
+    """Deal the images, with the common test set as held-out samples of the first client."""
+    (x, y), (test_x, test_y) = _images(size.images)
+    fewest = size.batch_size
+    parts = capped_dirichlet_partition(
+        y, size.num_clients, concentration, min_samples=fewest, rng=np.random.default_rng([seed, 0])
+    )
+    order = np.concatenate(parts)
+    data = ft.federation.FederatedData(
+        (x[order] - setting.shift) / setting.scale,
+        y[order],
+        np.cumsum([0, *map(len, parts)]),
+        test_features=(test_x - setting.shift) / setting.scale,
+        test_labels=test_y,
+        test_offsets=np.array([0, *size.num_clients * [len(test_y)]]),
+    )
+    weights = np.full(size.num_clients, 1 / size.num_clients) if setting.equal_weights else None
+    drops = (*(0.0 for _ in size.hidden[1:]), setting.dropout)
+    return ft.PerceptronFederation(data, size.hidden, size.l2, weights, drops)
+
+
+def _images(name: str) -> Any:
+    if name == "fashion-mnist":
+        folder = "/usr/share/datasets/fashion-mnist/"
+        return [
+            ft.datasets.read_idx_pair(f"{folder}{one}-images-idx3-ubyte.gz", f"{folder}{one}-labels-idx1-ubyte.gz")
+            for one in ("train", "t10k")
+        ]
+    data = ft.datasets.digits(1, 0, test_fraction=0.2)
+    return (data.features, data.labels), (data.test_features, data.test_labels)
+
+
+def _accuracy_dropping(fed: Any, model: Any, rng: np.random.Generator) -> float:
+    """Return the share of test samples that the network gets right when it still drops units."""
+    inputs, place = fed.data.test_features, 0
+    for shape, rate in zip(fed.shapes, (*fed.dropout, None), strict=True):
+        matrix = model[place : place + shape[0] * shape[1]].reshape(shape)
+        place += matrix.size
+        inputs = inputs @ matrix[:, :-1].T + matrix[:, -1]
+        if rate is not None:
+            inputs = np.maximum(inputs, 0.0) * (rng.random(inputs.shape) >= rate) / (1.0 - rate)
+    return float(np.mean(inputs.argmax(axis=1) == fed.data.test_labels))

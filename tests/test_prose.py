@@ -1,0 +1,71 @@
+"""Numbers in texts about studies are those that the studies compute from their stored data."""
+
+import ast
+import re
+import runpy
+
+import pytest
+
+from fedtheory import study
+from tests.environment import ROOT
+from tests.prose import numbers, plain, reading, unexplained
+from tests.quick_studies import loaded
+
+STORED = runpy.run_path(str(ROOT / "docs" / "full_size.py"))["STORED"]
+NAMES = sorted(folder.name for folder in STORED.iterdir() if folder.is_dir())
+PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/reproduction.md")}
+
+
+def said(name: str) -> list[str]:
+    return list(loaded(name).said(study.load(STORED / name).data))
+
+
+def text_of(name: str) -> str:
+    return reading(ast.get_docstring(ast.parse((ROOT / "studies" / f"{name}.py").read_text(encoding="utf-8"))) or "")
+
+
+def rows() -> list[tuple[str, set[str]]]:
+    """What each row of the page of figures says of ours, and the studies that it names; the paper's numbers go."""
+    found = []
+    for row in re.findall(r"^\| ((?:Figure|Table).*) \|$", PAGES["docs/reproduction.md"], flags=re.MULTILINE):
+        cell = row.split(" | ")[2]
+        found.append((cell, set(re.findall(r"<gallery/(\w+)>", row))))
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_study_says_of_its_data_is_written_on_its_page_or_on_those_about_all(name: str) -> None:
+    texts = [plain(text) for text in (text_of(name), *PAGES.values())]
+    assert [phrase for phrase in said(name) if not any(plain(phrase) in text for text in texts)] == []
+
+
+# Whose readings are still to be computed; a new study is not.
+OPEN = {
+    "bound_versus_error_softmax", "client_availability", "closing_the_gap", "fedalign_arms", "fedalign_shards",
+    "fedalign_synthetic", "greedyfed_lead", "greedyfed_quadratic", "greedyfed_tables", "optimal_sampling_convergence",
+    "performance", "power_of_choice_quadratic", "power_of_choice_synthetic", "sampling_lower_variance", "scaling",
+    "selection_costs", "selection_skew", "worst_federation",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_number_in_a_reading_is_computed_from_the_data(name: str) -> None:
+    if name in OPEN:
+        pytest.skip(f"the reading of {name} has numbers that no said() computes yet")
+    assert unexplained(text_of(name), said(name)) == []
+
+
+@pytest.mark.parametrize(("cell", "names"), rows(), ids=lambda value: value[:40] if isinstance(value, str) else "")
+def test_every_number_in_a_row_about_a_figure_is_computed_from_the_data_of_a_study_that_it_names(
+    cell: str, names: set[str]
+) -> None:
+    if names & OPEN:
+        pytest.skip(f"no said() of {', '.join(sorted(names & OPEN))} computes these numbers yet")
+    assert unexplained(cell, [phrase for name in sorted(names) for phrase in said(name)]) == []
+
+
+def test_a_number_that_nobody_computes_is_seen_and_names_are_none() -> None:
+    text = "By Theorem 3.1 (2020), with m = 3 and d = 2m, it is 1.7 [0.9, 2.5] points\nor four times :math:`2 x`."
+    assert [number for _, number in numbers(text)] == ["1.7", "0.9", "2.5", "four"]
+    assert unexplained(text, ["it is 1.7 [0.9, 2.5] points or four times"]) == []
+    assert len(unexplained(text, ["it is 1.8 [0.9, 2.5] points"])) == 4
