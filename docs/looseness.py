@@ -9,6 +9,7 @@ from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import fedavg as li
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.bounds import sgd
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.catalogue import known_bounds
 from fedtheory.worst_case._confrontations import Confrontation
@@ -54,6 +55,7 @@ REASONS: dict[Bound, str] = {
     **dict.fromkeys((ocs.dsgd_nonconvex, ocs.dsgd_average_gradient), _NONCONVEX),
     **dict.fromkeys((ocs.fedavg_nonconvex, ocs.fedavg_average_gradient), _NONCONVEX),
     **dict.fromkeys((align.partial_one_step, align.partial_participation_gap), _DRAWN),
+    sgd.fixed_step_distance: "its worst case has a path for each sequence of drawn clients; `drawn_step` has one step",
     ocs.dsgd_per_client_variant: "it is false for unequal weights, and kept to be refuted by its own claim",
 }
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": Q(1), "objective_gap": Q(1, 2)}
@@ -70,6 +72,7 @@ LOCAL = CLASS | EQUAL | {"distance2": Q(1), "step_size": Q(1, 16), "server_step_
 LI = CLASS | {"local_steps": 2, "G2": Q(1), "weighted_sigma2": Q(0), "initial_distance2": Q(1)}
 ALIGNED = CLASS | {"sigma2": Q(0), "G2": Q(1), "distance2": Q(1), "priority_weight": Q(2, 3), "included_gap": Q(1, 6)}
 ALIGNED_ROUND = CLASS | {"num_steps": 2, "local_steps": 2, "G2": Q(1), "sigma2": Q(0), "initial_distance2": Q(1)}
+AT_OPTIMUM = {"mu": Q(1, 10), "L": Q(1), "distance2": Q(1), "zeta2": Q(1)}
 
 
 class Case(NamedTuple):
@@ -207,6 +210,24 @@ CASES = (
         align.full_participation_gap,
         r"a round, $\Gamma_3 = \frac12$",
         ALIGNED_ROUND | {"theta": Q(1, 60), "rho": Q(1, 12)},
+    ),
+    *(
+        Case(
+            sgd.drawn_step,
+            rf"one client, $\eta = {eta}$, $\zeta^2 = 1$",
+            AT_OPTIMUM | {"step_size": eta, "num_selected": 1},
+        )
+        for eta in (Q(1, 4), Q(1), Q(3))
+    ),
+    Case(
+        sgd.subset_step,
+        r"2 of 5 clients, $\eta = \frac14$, $\zeta^2 = 1$",
+        AT_OPTIMUM | {"step_size": Q(1, 4), "num_clients": 5, "num_selected": 2},
+    ),
+    Case(
+        sgd.local_steps_round,
+        r"$\tau = 2$, $\eta = \frac14$, $\zeta^2 = 1$",
+        AT_OPTIMUM | {"step_size": Q(1, 4), "local_steps": 2},
     ),
 )
 

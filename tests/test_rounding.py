@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sympy import Symbol
 
 from fedtheory.theorem._rounding import DIGITS, Rounded
-from fedtheory.theorem.arithmetic import geometric, logarithm, maximum, mean, total
+from fedtheory.theorem.arithmetic import geometric, logarithm, maximum, mean, square_root, total
 
 OPERATIONS = {
     "+": lambda a, b: a + b,
@@ -150,6 +150,19 @@ def test_logarithms_sums_and_means_keep_the_bound():
     assert logarithm(x).subs(x, 2).evalf() == pytest.approx(math.log(2), rel=1e-14)
     log = logarithm(Rounded(2.0, 0.25))
     assert float(log.error) >= math.log(2) - math.log(1.75) > math.log(2.25) - math.log(2)
+
+
+def test_roots_keep_the_bound_and_squares_among_rationals_stay_rational():
+    assert square_root(Q(9, 4)) == Q(3, 2)
+    assert square_root(Q(2)) == math.sqrt(2)
+    root = square_root(Rounded(4.0, 0.5))
+    assert float(root.error) >= 2 - math.sqrt(3.5) > math.sqrt(4.5) - 2
+    # Rounding may have taken a zero below itself: its root is still known.
+    near = square_root(Rounded(-(2.0**-80), 2.0**-78))
+    assert near.value == 0
+    assert 2.0**-40 < float(near.error) < 2.0**-38
+    x = Symbol("x", positive=True)
+    assert square_root(x**2) == x
 
 
 def test_the_error_of_a_sum_is_not_below_the_sum_of_errors_that_drown_one_by_one():

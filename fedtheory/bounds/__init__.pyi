@@ -5,3 +5,4 @@ from fedtheory.bounds import fedavg as fedavg
 from fedtheory.bounds import optimal_client_sampling as optimal_client_sampling
 from fedtheory.bounds import power_of_choice as power_of_choice
 from fedtheory.bounds import recursion as recursion
+from fedtheory.bounds import sgd as sgd

@@ -24,7 +24,7 @@ _PLACE, _TOTAL = Slots(*range(len(SLOTS))), Totals(*range(len(RECORDS)))
 
 
 @compiled
-def run_rounds(addresses, problem, judge, exam, server, space, recording, work, fleet, method, plan, streams):  # noqa: PLR0911
+def run_rounds(addresses, problem, judge, exam, server, space, recording, work, fleet, method, plan, streams):  # noqa: PLR0911, PLR0915
     """Run the rounds of one replicate in place; the loss of the problem ``judge`` values the chosen, unless it is None.
 
     So is ``exam`` the problem whose only client has the test samples.
@@ -73,9 +73,7 @@ def run_rounds(addresses, problem, judge, exam, server, space, recording, work, 
                 recording.excess[row] = excess
             if exam is not None:  # decided at compilation, as for the judge
                 _examine(slots.mistakes, lent(exam), model, recording.accuracy, row, training_rng)
-            _record(recording, row, model, totals)
-            if recording.states.size > 0:
-                _record_states(recording, row, method)
+            _record(recording, row, model, method.states, totals)
         space.report[1] = t
         if t == num_rounds:
             break
@@ -269,7 +267,7 @@ def _examine(mistakes_of, exam, model, accuracies, row, rng):
 
 
 @inlined
-def _record(recording, row, model, totals):
+def _record(recording, row, model, states, totals):
     if recording.models.size > 0:
         for j in range(model.size):  # an assignment of the whole row takes two seconds to compile
             recording.models[row, j] = model[j]
@@ -281,6 +279,9 @@ def _record(recording, row, model, totals):
         recording.evaluations[row] = totals[_TOTAL.evaluations]
     if recording.coalitions.size > 0:
         recording.coalitions[row] = totals[_TOTAL.coalitions]
+    for k in range(states.shape[0] if recording.states.size > 0 else 0):
+        for j in range(states.shape[1]):
+            recording.states[row, k, j] = states[k, j]
 
 
 @compiled
@@ -289,13 +290,6 @@ def _record_cohort(recording, row, space, size):
         recording.selected[row, i] = space.chosen[i]
     for i in range(size if recording.coefficients.size > 0 else 0):
         recording.coefficients[row, i] = space.coefficients[i]
-
-
-@compiled
-def _record_states(recording, row, method):
-    for k in range(method.states.shape[0]):
-        for j in range(method.states.shape[1]):
-            recording.states[row, k, j] = method.states[k, j]
 
 
 @inlined

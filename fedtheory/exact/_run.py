@@ -220,6 +220,15 @@ class Run:
         return float(self.fed.objective_gap)
 
     @property
+    def zeta2(self) -> float:
+        """``sum_k p_k |grad F_k(w*)|^2``."""
+        if not isinstance(self.fed, QuadraticFederation):
+            message = f"zeta2 of a {type(self.fed).__name__} is not known: give zeta2="
+            raise AssumptionViolated(message)
+        gradients = self.fed.gradients(self.fed.minimizer)
+        return float(self.fed.weights @ np.sum(np.square(gradients), axis=-1))
+
+    @property
     def sigma2(self) -> float:
         return float(self.options["gradient_noise"])
 
@@ -355,8 +364,7 @@ class Run:
         if np.ptp(fed.matrices, axis=0).any():
             message = "dissimilarity is unbounded unless all clients have one curvature, got a federation of several"
             raise AssumptionViolated(message)
-        gradients = fed.gradients(fed.minimizer)
-        return float(fed.weights @ np.sum(gradients**2, axis=1))
+        return self.zeta2
 
 
 def _is_same(value: Any, default: Any) -> bool:

@@ -54,6 +54,7 @@ def constants_of(bound: Bound) -> Any:
         "fedavg": fedavg,
         "fedalign": fedalign,
         "optimal-client-sampling": optimal_client_sampling,
+        "sgd": sgd,
     }
     paper = bound.statement.paper.key
     names = [name for name in inspect.signature(bound).parameters if name != "strict"]
@@ -215,6 +216,34 @@ def _of_the_clients(rng: Random, weights: list[Q], Z: list[Q], gradients: list[Q
         "squared_weight_optimum_gradient2": mean(w2, [g**2 for g in at_optimum]),
         "squared_weight_update2": mean(w2, squares),
         "mean_update2": g**2 or Q(1, 9),
+    }
+
+
+def sgd(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:
+    """Draw constants for the bounds on clients that differ at w*; the roots in them are rational."""
+    everybody = num_selected == "all"
+    m = rng.randint(2, 6) if everybody else num_selected or rng.randint(2, 6)
+    num_clients = m + (0 if everybody else rng.randint(1, 9))
+    mu, kappa, distance = positive(rng, 4), 1 + positive(rng, 6), positive(rng)
+    L = mu * kappa
+    eta = 2 * share(rng) / (L + mu) * Q(19, 20)
+    # (1, 1) lies on the conic r_2^2 - 1 = rho (r_1^2 - 1) of the roots, and all other points on lines through it.
+    rho, root = Q(num_clients - m, num_clients - 1), Q(0)
+    while root**2 <= 1:
+        p, q = Q(rng.randint(-9, 9)), Q(rng.randint(1, 9))
+        root = 1 + 2 * p * (rho * p - q) / (q * q - rho * p * p) if q * q != rho * p * p else Q(0)
+    kept = (1 - eta * (L + mu) / 2) * distance
+    return {
+        "mu": mu,
+        "L": L,
+        "step_size": eta,
+        "num_clients": num_clients,
+        "num_selected": m,
+        "local_steps": local_steps or rng.randint(2, 6),
+        "num_steps": rng.randint(1, 12),
+        "distance2": distance**2,
+        "initial_distance2": distance**2,
+        "zeta2": m * kept**2 * (root**2 - 1) / eta**2,
     }
 
 

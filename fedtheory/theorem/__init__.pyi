@@ -12,6 +12,7 @@ from fedtheory.theorem.arithmetic import logarithm as logarithm
 from fedtheory.theorem.arithmetic import maximum as maximum
 from fedtheory.theorem.arithmetic import mean as mean
 from fedtheory.theorem.arithmetic import short_of_one as short_of_one
+from fedtheory.theorem.arithmetic import square_root as square_root
 from fedtheory.theorem.arithmetic import total as total
 from fedtheory.theorem.assumptions import AggregationWeights as AggregationWeights
 from fedtheory.theorem.assumptions import Assumption as Assumption

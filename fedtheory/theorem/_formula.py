@@ -83,9 +83,9 @@ class Formula:
         counts = [value for name, value in arguments.items() if self.is_count(name)]
         if any(isinstance(value, np.ndarray) for value in arguments.values()) or max(counts, default=0) > _SHORT:
             return infinity
-        with contextlib.suppress(ZeroDivisionError):
+        with contextlib.suppress(ZeroDivisionError, OverflowError):
             value = _total(self.call(self.rationals(arguments)))
-            return self.honest(Rounded.of(value)) if isinstance(value, Fraction) else infinity
+            return self.honest(Rounded.of(value)) if isinstance(value, Fraction | float) else infinity
         return infinity
 
     def terms(self, *args: Any, strict: bool = True, **kwargs: Any) -> Numbers:
@@ -148,7 +148,10 @@ class Formula:
         # A division by zero is met in doubles, where it is infinite in one summand only.
         with contextlib.suppress(ZeroDivisionError, OverflowError):
             if _is_exact(arguments):
-                return self.call(self.rationals(arguments))
+                summands = self.call(self.rationals(arguments))
+                # A root or a logarithm of a rational may be none: then the error is bounded from the start.
+                if all(isinstance(summand, int | Fraction) for summand in summands.values()):
+                    return summands
         rounded = self.rounded(arguments)
         with contextlib.suppress(ZeroDivisionError, OverflowError):
             return self.call(rounded)

@@ -11,7 +11,7 @@ from fedtheory._support import validate
 from fedtheory._support.wording import short, shown
 from fedtheory.theorem._rounding import Rounded, one_minus_product
 
-__all__ = ["geometric", "logarithm", "maximum", "mean", "short_of_one", "total"]
+__all__ = ["geometric", "logarithm", "maximum", "mean", "short_of_one", "square_root", "total"]
 
 _MOST_BITS = 2**28
 
@@ -84,6 +84,48 @@ def logarithm(value: Any) -> Any:
     if isinstance(value, Rounded):
         return value.through(np.log)
     return Rounded.of(validate.positive("value", value)).through(np.log).plain()
+
+
+def square_root(value: Any) -> Any:
+    """Square root of a number from 0 on, an array or a SymPy expression.
+
+    Parameters
+    ----------
+    value
+        At least 0.
+
+    Returns
+    -------
+    number or array
+        Of the kind of the value; of a fraction that is no square, a float.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is none of these, is negative, or is not finite.
+
+    Examples
+    --------
+    >>> square_root(Fraction(4, 9)), square_root(2.25)
+    (Fraction(2, 3), 1.5)
+    """
+    if _is_symbolic(value):
+        from sympy import sqrt
+
+        return sqrt(value)
+    if isinstance(value, Rounded):
+        # An interval around 0 may reach below it.
+        return value.through(lambda x: np.sqrt(np.maximum(x, 0.0)))
+    if isinstance(value, Real) and not isinstance(value, int | float | Fraction):
+        return value**0.5  # of a kind that has more digits than doubles
+    value = validate.nonnegative("value", value)
+    if not isinstance(value, Fraction):
+        return Rounded.of(value).through(np.sqrt).plain()
+    above, below = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    if (above**2, below**2) == (value.numerator, value.denominator):
+        return Fraction(above, below)
+    # 64 binary digits, however large or small the value is.
+    return float(Fraction(math.isqrt(value.numerator * value.denominator << 128), value.denominator << 64))
 
 
 def short_of_one(left: Any, right: Any) -> Any:

@@ -6,6 +6,7 @@ from fedtheory.worst_case import checker as checker
 from fedtheory.worst_case import enclosures as enclosures
 from fedtheory.worst_case import floors as floors
 from fedtheory.worst_case import full_or_uniform as full_or_uniform
+from fedtheory.worst_case import heterogeneous_rounds as heterogeneous_rounds
 from fedtheory.worst_case import instances as instances
 from fedtheory.worst_case import optimal_sampling as optimal_sampling
 from fedtheory.worst_case import problem as problem
@@ -19,6 +20,7 @@ from fedtheory.worst_case.enclosures import NARROW as NARROW
 from fedtheory.worst_case.enclosures import Proof as Proof
 from fedtheory.worst_case.floors import error_floor as error_floor
 from fedtheory.worst_case.full_or_uniform import fedavg as fedavg
+from fedtheory.worst_case.heterogeneous_rounds import heterogeneous_round as heterogeneous_round
 from fedtheory.worst_case.instances import ClientFunction as ClientFunction
 from fedtheory.worst_case.instances import History as History
 from fedtheory.worst_case.instances import Instance as Instance

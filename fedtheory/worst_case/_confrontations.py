@@ -10,6 +10,7 @@ from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.instances import Instance
 from fedtheory.worst_case.problem import Problem
+from fedtheory.worst_case.solution import Solution
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__: list[str] = []
@@ -39,7 +40,7 @@ class Confrontation(NamedTuple):
     """
 
     promise: Any
-    worst: WorstCase
+    worst: WorstCase | Solution
     remark: str = ""
     charges: Mapping[str, Charge] = {}
 

@@ -10,6 +10,7 @@ from fedtheory.worst_case import (
     _ways_of_fedalign,
     _ways_of_fedavg,
     _ways_of_optimal_sampling,
+    _ways_of_sgd,
 )
 from fedtheory.worst_case._confrontations import Charge, Confrontation, Way
 
@@ -20,6 +21,7 @@ CONFRONTED: Mapping[Bound, Way] = {
     **_ways_of_fedavg.WAYS,
     **_ways_of_optimal_sampling.WAYS,
     **_ways_of_fedalign.WAYS,
+    **_ways_of_sgd.WAYS,
 }
 """The bounds whose worst case is known, each with the way to it."""
 

@@ -173,6 +173,16 @@ DEMANDS: dict[str, Demand] = {
         lambda w: {"step_size": 1 / w["L"] / BIT},
         lambda w: {"step_size": 1 / w["L"]},
     ),
+    "step < 2/L": Demand(
+        r"^step_size < 2/L",
+        lambda w: {"step_size": 2 / w["L"] / BIT},
+        lambda w: {"step_size": 2 / w["L"]},
+    ),
+    "step (L + mu) < 2": Demand(
+        r"^step_size \(L \+ mu\) < 2",
+        lambda w: {"step_size": 2 / (w["L"] + w["mu"]) / BIT},
+        lambda w: {"step_size": 2 / (w["L"] + w["mu"])},
+    ),
     "gamma >= 2 tau kappa": at_least(
         r"^gamma >= 2 local_steps L/mu", lambda w: {"gamma": 2 * w["local_steps"] * w["L"] / w["mu"]}
     ),

@@ -193,6 +193,14 @@ _OPTIMAL_CLIENT_SAMPLING = {
     "fedavg_average_gradient-derived": _LOCAL | _NONCONVEX | _ROUNDS | _FEDAVG_STEPS_ALWAYS,
 }
 
+_DRAWN = _CLIENTS | {"no noise", "draws with replacement"}
+_SGD = {
+    "drawn_step-derived": _DRAWN,
+    "fixed_step_distance-derived": _DRAWN | {"step < 2/L"},
+    "subset_step-derived": _CLIENTS | {"no noise", "draws without replacement", "equal weights", "N >= 2"},
+    "local_steps_round-derived": _CLIENTS | {"no noise", "step (L + mu) < 2"},
+}
+
 EXPECTED: dict[str, set[str]] = {
     f"{paper}.{name}": demands
     for paper, table in {
@@ -200,6 +208,7 @@ EXPECTED: dict[str, set[str]] = {
         "fedavg": _FEDAVG,
         "fedalign": _FEDALIGN,
         "optimal_client_sampling": _OPTIMAL_CLIENT_SAMPLING,
+        "sgd": _SGD,
     }.items()
     for name, demands in table.items()
 }

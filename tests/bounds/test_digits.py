@@ -84,13 +84,18 @@ def draw(bound, rng):
     return world
 
 
+def has_roots(bound):
+    """Whether the value may be irrational among rationals."""
+    return "square_root" in bound.__globals__
+
+
 # The second road: the author's formula, in rationals where powers are short, else in 500 digits.
 
 
 def exact_terms(bound, world):
     """The summands in 500 digits, or None where the formula divides by zero."""
     horizon = max(world.get(name, 0) for name in ("num_steps", "num_rounds", "local_steps"))
-    number = Q if horizon <= 20 else mpmath.mpf
+    number = Q if horizon <= 20 and not has_roots(bound) else mpmath.mpf
     exact = {name: exactly(value, number) for name, value in world.items()}
     try:
         summands = bound.__wrapped__(**exact)

@@ -16,7 +16,7 @@ from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem.paper import Bound
-from tests.bounds.test_digits import FORMS, by_name, draw
+from tests.bounds.test_digits import FORMS, by_name, draw, has_roots
 
 EXTREMES = [
     1e300,
@@ -195,7 +195,7 @@ def test_rationals_stay_rationals_with_whole_numbers_among_them(bound, number):
         # 1 - mu eta = -1 and an even number of steps: nothing is gone, and the formula divides by that.
         assert value == math.inf
         return
-    assert isinstance(value, Q)
+    assert isinstance(value, Q) or has_roots(bound)
     doubles = {name: [1 / 3] * 7 if isinstance(number, list) else float(number) for name, number in exact.items()}
     # Where nothing is gone, as above, a drift is the square of what rounding leaves of it.
     assert bound(**{**world, **doubles}, strict=False)[0] == pytest.approx(float(value), rel=1e-12, abs=1e-30)

@@ -13,6 +13,7 @@ from fedtheory.testing.constants import (
     optimal_client_sampling,
     positive,
     power_of_choice,
+    sgd,
 )
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "pick",
     "positive",
     "power_of_choice",
+    "sgd",
 ]
 
 

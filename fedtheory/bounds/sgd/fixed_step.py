@@ -1,0 +1,53 @@
+r"""Many steps of stochastic gradients of one length: how fast, and down to which floor."""
+
+from fedtheory.bounds.fedavg._words import DRAWS, WITH_REPLACEMENT
+from fedtheory.bounds.sgd._words import ASSUMES, CONVERGENT_STEPS, PAPER
+from fedtheory.theorem.arithmetic import geometric, short_of_one
+from fedtheory.theorem.paper import Summands, states
+
+__all__ = ["fixed_step_distance"]
+
+
+@states(
+    PAPER,
+    "Example wc_sgd",
+    equation="for a fixed step size",
+    form="derived",
+    assumes=(*ASSUMES, DRAWS, CONVERGENT_STEPS),
+    schemes=WITH_REPLACEMENT,
+)
+def fixed_step_distance(num_steps, *, step_size, mu, L, num_selected, zeta2, initial_distance2) -> Summands:
+    r"""Bound on ``E |w_T - w*|^2`` after T steps of m clients drawn with replacement in proportion to p_k.
+
+    .. math::
+        q^T\Delta_0+(1-q^T)\frac{\eta\zeta^2}{m\mu(2-\eta L)},\quad q=k+\frac{a^2}{1-k},\ k=\frac{\eta(L-\mu)}2,\
+        a=1-\frac{\eta(L+\mu)}2
+
+    Parameters
+    ----------
+    num_steps
+        T, one in each round.
+    step_size
+        eta, less than 2/L.
+    num_selected
+        Clients per step m, copies counted.
+
+    Notes
+    -----
+    The bound W of ``drawn_step`` on a step is concave and increases with Delta. Its only fixed point above 0 is the
+    floor, where its slope is q; it lies below its tangent there, and so does what T steps make of Delta_0. The floor is
+    not attained: clients whose Hessians are all mu I have ``eta zeta2/(m mu (2 - eta mu))``.
+
+    Examples
+    --------
+    With mu = 1, L = 3, eta = 1/2: k = 1/2, a = 0 and q = 1/2; the floor of zeta2 = 8 is ``4/(2 - 3/2) = 8``, and
+    ``(1/4) 40 + (3/4) 8``.
+
+    >>> fixed_step_distance(2, step_size=1 / 2, mu=1, L=3, num_selected=1, zeta2=8, initial_distance2=40)
+    16.0
+    """
+    k, room = step_size * (L - mu) / 2, 1 + short_of_one(step_size, L)
+    # 1 - q = ((1 - k)^2 - a^2)/(1 - k), and its numerator is a product.
+    left, settled = geometric(step_size * mu * room / (1 - k), num_steps)
+    floor = step_size * zeta2 / (num_selected * mu * room)
+    return {"vanishing": left * initial_distance2, "floor": settled * floor}

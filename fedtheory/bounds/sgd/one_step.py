@@ -1,0 +1,102 @@
+r"""One step of stochastic gradients, exactly: how far from w* it may end, whatever the step size.
+
+With one client drawn the value is attained by two quadratics in two dimensions, for every step size, distance and
+heterogeneity; an example of PEPit states it at the step size 1/L.
+"""
+
+from fedtheory.bounds.fedavg._words import BALANCED, DRAWS, SEVERAL_CLIENTS, SUBSET, SUBSETS, WITH_REPLACEMENT
+from fedtheory.bounds.sgd._words import ASSUMES, PAPER
+from fedtheory.theorem.arithmetic import short_of_one, square_root
+from fedtheory.theorem.paper import Summands, states
+
+__all__ = ["drawn_step", "subset_step"]
+
+
+def _step(distance2, noise2, *, step_size, mu, L) -> Summands:
+    """Return the square of ``k |z| + (a^2 |z|^2 + noise2)^(1/2)``, multiplied out."""
+    k, a = step_size * (L - mu) / 2, (short_of_one(step_size, mu) + short_of_one(step_size, L)) / 2
+    noisy = a**2 * distance2 + noise2
+    return {
+        "curvature": k**2 * distance2,
+        "contraction": a**2 * distance2,
+        "heterogeneity": noise2,
+        "both": 2 * k * square_root(distance2) * square_root(noisy),
+    }
+
+
+@states(
+    PAPER,
+    "Example wc_sgd",
+    equation="for every step size and m clients",
+    form="derived",
+    assumes=(*ASSUMES, DRAWS),
+    schemes=WITH_REPLACEMENT,
+)
+def drawn_step(distance2, *, step_size, mu, L, num_selected, zeta2) -> Summands:
+    r"""Bound on ``E |w_+ - w*|^2`` after a step of m clients drawn with replacement in proportion to p_k.
+
+    .. math::
+        \Big(k\sqrt\Delta+\sqrt{a^2\Delta+\eta^2\zeta^2/m}\Big)^2,\quad k=\frac{\eta(L-\mu)}2,\
+        a=1-\frac{\eta(L+\mu)}2
+
+    For m = 1 no smaller number bounds it. It is concave in Delta, so that it may be applied to expected distances.
+
+    Parameters
+    ----------
+    num_selected
+        Clients per step m, copies counted.
+
+    Notes
+    -----
+    With ``z = w - w*`` and ``h_k = grad F_k(w*)`` co-coercivity says ``grad F_k(w) - h_k = (L+mu)/2 z - (L-mu)/2 e_k``
+    with ``|e_k| <= |z|``. So ``w_+ - w*`` is k times the mean of the drawn e_k, plus a z less eta times the mean of the
+    drawn h_k, which is 0 on average; Minkowski's inequality in the mean square adds the two lengths. With m = 1 two
+    clients attain it: h_k is ``(0, zeta)`` and its opposite, ``z = (1, 0)``, and the Hessian of a client, whose
+    eigenvalues are mu and L, turns z so that e_k points along ``a z - eta h_k``.
+
+    Examples
+    --------
+    With mu = 1, L = 3, eta = 1/4: k = 1/4, a = 1/2. With Delta = 4 and zeta2 = 9 the root is that of ``1 + 9/16``, and
+    that is ``(1/4 * 2 + 5/4)^2``.
+
+    >>> drawn_step(4, step_size=1 / 4, mu=1, L=3, num_selected=1, zeta2=9)
+    3.0625
+    """
+    return _step(distance2, step_size**2 * zeta2 / num_selected, step_size=step_size, mu=mu, L=L)
+
+
+@states(
+    PAPER,
+    "Example wc_sgd",
+    equation="for every step size and m of K clients",
+    form="derived",
+    assumes=(*ASSUMES, SUBSET, BALANCED, SEVERAL_CLIENTS),
+    schemes=SUBSETS,
+)
+def subset_step(distance2, *, step_size, mu, L, num_clients, num_selected, zeta2) -> Summands:
+    r"""Bound on ``E |w_+ - w*|^2`` after a step of m of K equally weighted clients, distinct ones.
+
+    .. math::
+        \Big(k\sqrt\Delta+\sqrt{a^2\Delta+\alpha\eta^2\zeta^2}\Big)^2,\quad k=\frac{\eta(L-\mu)}2,\
+        a=1-\frac{\eta(L+\mu)}2,\ \alpha=\frac{K-m}{m(K-1)}
+
+    The proof is that of ``drawn_step``; the mean of the drawn h_k has the variance ``alpha zeta2``. With more clients
+    than one the worst case is smaller: where the clients' e_k are apart, their mean is shorter than they are.
+
+    Parameters
+    ----------
+    num_clients
+        All clients K.
+    num_selected
+        Clients per step m.
+
+    Examples
+    --------
+    With mu = 1, L = 3, eta = 1/4: k = 1/4, a = 1/2. Of K = 5 clients m = 2 have alpha = 3/8, and with Delta = 4 and
+    zeta2 = 24 the root is that of ``1 + 9/16``, and that is ``(1/4 * 2 + 5/4)^2``.
+
+    >>> subset_step(4, step_size=1 / 4, mu=1, L=3, num_clients=5, num_selected=2, zeta2=24)
+    3.0625
+    """
+    share = step_size**2 * zeta2 / (num_selected * (num_clients - 1)) * (num_clients - num_selected)
+    return _step(distance2, share, step_size=step_size, mu=mu, L=L)

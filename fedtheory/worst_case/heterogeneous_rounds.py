@@ -1,0 +1,68 @@
+"""A round of clients whose gradients at the minimizer of their mean have a bounded mean square."""
+
+from typing import Any
+
+from fedtheory._support import validate
+from fedtheory.worst_case.problem import Problem
+from fedtheory.worst_case.solution import Solution
+
+__all__ = ["heterogeneous_round"]
+
+
+def heterogeneous_round(
+    local_steps: int,
+    step_size: Any,
+    *,
+    mu: Any,
+    L: Any,
+    distance2: Any,
+    zeta2: Any,
+    num_clients: int = 2,
+    num_selected: int | None = None,
+    sampling: str = "distinct",
+) -> Solution:
+    """Largest ``E |w_+ - w*|^2`` after a round of local steps of K equally weighted clients, or of some of them.
+
+    Parameters
+    ----------
+    local_steps, step_size
+        tau and eta.
+    mu, L
+        Strong convexity and smoothness of every client.
+    distance2, zeta2
+        Squared distance of w from w*, and the mean of ``|grad F_k(w*)|^2``.
+    num_clients, num_selected
+        K, and how many take part: all of them by default.
+    sampling
+        ``distinct`` clients, or ``independent`` draws with replacement.
+
+    Returns
+    -------
+    Solution
+        The enclosure with its proofs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is unsuitable.
+
+    Examples
+    --------
+    One client drawn, ``k = 1/2`` and ``a = 0``: from Delta = 4 with zeta2 = 16 that is ``(1/2 * 2 + 1/2 * 4)^2``.
+
+    >>> from fractions import Fraction as Q
+    >>> lower, upper = heterogeneous_round(
+    ...     1, Q(1, 2), mu=1, L=3, distance2=4, zeta2=16, num_selected=1, sampling="independent"
+    ... ).enclosure
+    >>> lower <= 9 <= upper
+    True
+    """
+    p = Problem()
+    clients = p.clients(num_clients, mu=mu, L=L)
+    best, w = clients.minimizer(), p.point("start")
+    p.at_most((w - best).square, distance2, name="distance2")
+    clients.heterogeneity(zeta2=zeta2)
+    for _ in range(validate.count("local_steps", local_steps)):
+        w = clients.step(w, step_size)
+    p.maximize(clients.sample(num_selected or num_clients, sampling).square(w - best))
+    return p.solve()
