@@ -1,4 +1,4 @@
-"""Random estimates of a weighted mean of vectors: unbiased, and of the variance that is claimed."""
+"""Estimates of a weighted mean of vectors: unbiased, and of the variance that is claimed; and other rules, exactly."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -19,6 +19,10 @@ from fedtheory.statistics.evidence import against_mean, mixed, rejects
 __all__ = ["aggregation_checks", "check_aggregation"]
 
 Work = Callable[[np.random.SeedSequence, float], Any]
+Rule = Callable[[Array, Array], Any]
+
+_FAR = 1e6
+"""How far away outliers are; the other clients' vectors are of length 1 or so."""
 
 
 class Updates(NamedTuple):
@@ -33,11 +37,6 @@ class Updates(NamedTuple):
         return self._asdict()
 
     @property
-    def mean(self) -> Array:
-        """What an estimate should be on average."""
-        return self.weights @ self.vectors
-
-    @property
     def size(self) -> float:
         """``sum_i w_i |v_i|``, the unit that estimates are measured in."""
         return float(self.weights @ np.linalg.norm(self.vectors, axis=1))
@@ -47,6 +46,11 @@ def check_aggregation(
     function: Callable[..., Any],
     rng: Any = 0,
     *,
+    like: Rule | None = None,
+    exact: bool = False,
+    outliers: int = 0,
+    min_clients: int = 1,
+    rtol: float = 1e-9,
     variance: Callable[..., Any] | None = None,
     largest: float = 8.0,
     num_draws: int = 4000,
@@ -64,8 +68,18 @@ def check_aggregation(
         From a ``numpy.random.Generator``, vectors, shape (n, v), and weights, shape (n,), to an estimate, shape (v,).
     rng
         Seed or SeedSequence.
+    like
+        What is estimated, a function ``(vectors, weights) -> vector``; None for the weighted mean.
+    exact
+        Whether each estimate is claimed to be that, and not only the mean of estimates.
+    outliers
+        How many clients are claimed to be harmless, whatever they send; 0 for no claim.
+    min_clients
+        Fewest clients that the rule is for.
+    rtol
+        Rounding that an exact estimate may have, relative to ``sum_i w_i |v_i|``.
     variance
-        The claim, a function ``(vectors, weights) -> E |estimate - sum_i w_i v_i|^2``; None for no claim.
+        The claim, a function ``(vectors, weights) -> E |estimate - mean|^2``; None for no claim.
     largest
         How long an estimate may be; ``1/p`` for the smallest probability p of a client. The smaller, the sharper: by
         default a variance that is half of the claim may pass.
@@ -89,10 +103,18 @@ def check_aggregation(
     Notes
     -----
     The checks: ``runs``, ``shape``, ``bounded``, ``inputs``, ``own answers``, ``same generator``, ``other randomness``,
-    ``one client``, ``zero vectors``, ``unbiased``, and ``variance`` if it is claimed.
+    ``one client``, ``zero vectors``, ``unbiased``, and ``variance`` if it is claimed. Where the estimate is claimed to
+    be exact, ``exact`` and ``relabeling`` (clients in reverse order) stand for ``bounded`` and ``unbiased``. With
+    ``outliers``, also ``outliers``: among 4 f + 3 clients that claim far more examples than all others, or as many, f
+    who send the same vector far away must leave each coordinate of the estimate within the others'.
 
     Examples
     --------
+    A plain mean where a weighted one is meant:
+
+    >>> [failure.check for failure in check_aggregation(lambda rng, vectors, weights: vectors.mean(0)).failures]
+    ['zero vectors', 'unbiased']
+
     A mean over clients drawn without replacement, divided by the probabilities of a draw with replacement:
 
     >>> def divided(rng, vectors, weights):
@@ -102,8 +124,9 @@ def check_aggregation(
     ['unbiased']
     """
     checks = aggregation_checks(
-        function, rng, variance=variance, largest=largest, num_draws=num_draws, patience=patience
-    )
+        function, rng, like=like, exact=exact, outliers=outliers, min_clients=min_clients, rtol=rtol,
+        variance=variance, largest=largest, num_draws=num_draws, patience=patience,
+    )  # fmt: skip
     return conformance(named(function), checks, exceptions or {})
 
 
@@ -111,6 +134,11 @@ def aggregation_checks(
     function: Callable[..., Any],
     rng: Any = 0,
     *,
+    like: Rule | None = None,
+    exact: bool = False,
+    outliers: int = 0,
+    min_clients: int = 1,
+    rtol: float = 1e-9,
     variance: Callable[..., Any] | None = None,
     largest: float = 8.0,
     num_draws: int = 4000,
@@ -120,7 +148,7 @@ def aggregation_checks(
 
     Parameters
     ----------
-    function, rng, variance, largest, num_draws, patience
+    function, rng, like, exact, outliers, min_clients, rtol, variance, largest, num_draws, patience
         As of ``check_aggregation``.
 
     Returns
@@ -131,7 +159,8 @@ def aggregation_checks(
     Raises
     ------
     ValueError
-        If ``largest`` or ``patience`` is not positive, or there are fewer than 2 draws.
+        If ``largest``, ``rtol`` or ``patience`` is not positive, or there are fewer than 2 draws, 1 client or 0
+        outliers.
 
     Examples
     --------
@@ -142,11 +171,17 @@ def aggregation_checks(
     """
     watch, seeds = Watch(validate.positive("patience", patience)), validate.seed_sequence(rng)
     sampled = _Sampled(
-        watch, function, validate.positive("largest", largest), validate.count("num_draws", num_draws, 2)
-    )
-    some = _cases(np.random.default_rng(seeds_of(seeds, "vectors")))
+        watch, function, validate.positive("largest", largest), validate.count("num_draws", num_draws, 2),
+        like or _weighted_mean, validate.positive("rtol", rtol),
+    )  # fmt: skip
+    least, far = validate.count("min_clients", min_clients), validate.count("outliers", outliers, 0)
+    drawn = np.random.default_rng(seeds_of(seeds, "vectors"))
+    some = [_filled(updates, least, drawn) for updates in _cases(drawn)]
     alone = [Updates(np.array([[3.0]]), np.ones(1)), Updates(np.array([[1.0, -2.0]]), np.ones(1))]
-    nothing = [Updates(np.zeros((3, 2)), np.full(3, 1 / 3)), Updates(np.array([[0.0], [4.0]]), np.array([1.0, 0.0]))]
+    nothing = [Updates(np.zeros((max(3, least), 2)), np.full(max(3, least), 1 / max(3, least)))]
+    # Only in a weighted mean does a weight of 0 make a vector nothing.
+    nothing += [Updates(np.array([[0.0], [4.0]]), np.array([1.0, 0.0]))] if like is None else []
+    mean = partial(_exact, sampled) if exact else partial(_unbiased, sampled)
     works: dict[str, Work] = {
         "runs": lambda seeds, _: sampled.raw(some[0], generator(seeds)),
         "shape": lambda seeds, _: _drawn(sampled, some, seeds, 5),
@@ -155,14 +190,23 @@ def aggregation_checks(
         "own answers": lambda seeds, _: _own_answers(sampled, some[0], seeds),
         "same generator": lambda seeds, _: same_generator(partial(sampled.estimate, some[0]), seeds, some[0].given),
         "other randomness": lambda seeds, _: other_randomness(partial(sampled.estimate, some[0]), seeds, some[0].given),
-        "one client": partial(_unbiased, sampled, alone),
+        "one client": partial(mean, alone),
         "zero vectors": lambda seeds, _: _zero(sampled, nothing, seeds),
-        "unbiased": partial(_unbiased, sampled, some),
+        "relabeling": lambda seeds, _: _relabeled(sampled, some, seeds),
+        "exact" if exact else "unbiased": partial(mean, some),
+        "outliers": lambda seeds, _: _outlying(sampled, far, seeds),
+        "variance": partial(_variance, sampled, some, variance or _weighted_mean),
     }
-    if variance is not None:
-        works["variance"] = partial(_variance, sampled, some, variance)
+    left_out = {
+        "bounded": exact,
+        "one client": least > 1,
+        "relabeling": not exact,
+        "outliers": not far,
+        "variance": variance is None,
+    }
     level = FALSE_ALARMS / 3
-    return [Check(name, partial(_at_level, work, name, seeds, level), watch) for name, work in works.items()]
+    made = {name: work for name, work in works.items() if not left_out.get(name, False)}
+    return [Check(name, partial(_at_level, work, name, seeds, level), watch) for name, work in made.items()]
 
 
 def _at_level(work: Work, name: str, seeds: np.random.SeedSequence, level: float) -> None:
@@ -181,13 +225,32 @@ def _cases(rng: np.random.Generator) -> list[Updates]:
     ]
 
 
+def _weighted_mean(vectors: Array, weights: Array) -> Array:
+    """Return what a mean of clients' models is, by their examples."""
+    mean: Array = weights @ vectors
+    return mean
+
+
+def _filled(updates: Updates, least: int, rng: np.random.Generator) -> Updates:
+    """Add clients until there are as many as a rule is for."""
+    (n, v), more = updates.vectors.shape, max(least - len(updates.weights), 0)
+    vectors = np.concatenate([updates.vectors, rng.normal(size=(more, v)).round(2)])
+    return Updates(vectors, np.concatenate([updates.weights * n, np.ones(more)]) / (n + more))
+
+
 class _Sampled(NamedTuple):
-    """The function under check, and how it is sampled."""
+    """The function under check, how it is sampled, and what it should be."""
 
     watch: Watch
     function: Callable[..., Any]
     largest: float
     num_draws: int
+    like: Rule = _weighted_mean
+    rtol: float = 1e-9
+
+    def mean(self, updates: Updates) -> Array:
+        """Return what an estimate should be, on average or always."""
+        return np.asarray(self.like(updates.vectors.copy(), updates.weights.copy()), dtype=np.float64)
 
     def raw(self, updates: Updates, rng: np.random.Generator) -> Any:
         """Ask for an estimate, whatever it is."""
@@ -265,14 +328,59 @@ def _zero(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence)
 def _unbiased(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence, level: float) -> None:
     for updates, seed in zip(some, seeds.spawn(len(some)), strict=True):
         limit, rng = sampled.limit(updates), generator(seed)
-        drawn = np.empty((0, updates.mean.size))
+        mean = sampled.mean(updates)
+        drawn = np.empty((0, mean.size))
         for size in grown(sampled.num_draws):
             drawn = np.concatenate([drawn, sampled.samples(updates, rng, size)])
-            clean = updates.mean + _rounded(drawn - updates.mean, updates.size)
-            evidence = against_mean(clean, updates.mean, -limit, limit)
+            clean = mean + _rounded(drawn - mean, updates.size)
+            evidence = against_mean(clean, mean, -limit, limit)
             if rejects(mixed(list(evidence.T)), level / len(some)):
                 found = f"{drawn.mean(axis=0).round(6).tolist()} over {len(drawn)} draws"
-                raise Broken(f"the mean must be {updates.mean.round(6).tolist()}, got {found}", **updates.given)
+                raise Broken(f"the mean must be {mean.round(6).tolist()}, got {found}", **updates.given)
+
+
+def _exact(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence, level: float) -> None:  # noqa: ARG001
+    """Compare each estimate, not their mean, so that there is no level to share."""
+    for updates in some:
+        mean = sampled.mean(updates)
+        for seed in children(seeds, 5):
+            estimate = sampled.estimate(updates, generator(seed))
+            if _differ(estimate, mean, sampled.rtol * updates.size):
+                raise Broken(f"must be {mean.round(6).tolist()}, got {estimate.round(6).tolist()}", **updates.given)
+
+
+def _relabeled(sampled: _Sampled, some: list[Updates], seeds: np.random.SeedSequence) -> None:
+    for updates in some:
+        backward = Updates(updates.vectors[::-1].copy(), updates.weights[::-1].copy())
+        one, two = (sampled.estimate(order, generator(seeds)) for order in (updates, backward))
+        if _differ(one, two, sampled.rtol * updates.size):
+            found = f"{one.round(6).tolist()} and, backward, {two.round(6).tolist()}"
+            raise Broken(f"the order of the clients must not matter, got {found}", **updates.given)
+
+
+def _outlying(sampled: _Sampled, outliers: int, seeds: np.random.SeedSequence) -> None:
+    """Let some clients send the same vector far away, first and last, with few examples and with nine tenths of all."""
+    n, rng = 4 * outliers + 3, generator(seeds)
+    vectors = rng.normal(size=(n, 3)).round(2)
+    for outside in (np.arange(outliers), np.arange(n - outliers, n)):
+        inside = np.setdiff1d(np.arange(n), outside)
+        low, high = vectors[inside].min(axis=0), vectors[inside].max(axis=0)
+        for share in (outliers / n, 0.9):
+            weights = np.full(n, (1 - share) / inside.size)
+            weights[outside] = share / outliers
+            for far in (-_FAR, _FAR):
+                sent = vectors.copy()
+                sent[outside] = far
+                estimate = sampled.estimate(Updates(sent, weights), generator(seeds))
+                slack = sampled.rtol * float(np.linalg.norm(vectors[inside], axis=1).max())
+                if ((estimate < low - slack) | (estimate > high + slack)).any():
+                    kept = f"between {low.tolist()} and {high.tolist()}"
+                    sentence = f"{outliers} of {n} clients must be harmless, and the estimate {kept}"
+                    raise Broken(f"{sentence}, got {estimate.round(6).tolist()}", vectors=sent, weights=weights)
+
+
+def _differ(one: Array, two: Array, slack: float) -> bool:
+    return bool(np.abs(one - two).max() > slack)
 
 
 def _variance(
@@ -288,7 +396,7 @@ def _variance(
             raise Broken(f"a variance must be in [0, {limit:.4g}], got the claim {expected:.6g}", **updates.given)
         squares = np.empty(0)
         for size in grown(sampled.num_draws):
-            errors = _rounded(sampled.samples(updates, rng, size) - updates.mean, updates.size)
+            errors = _rounded(sampled.samples(updates, rng, size) - sampled.mean(updates), updates.size)
             squares = np.concatenate([squares, (errors**2).sum(axis=1)])
             if rejects(against_mean(squares, expected, 0.0, limit), level / len(some)):
                 sentence = f"the variance is claimed to be {expected:.6g}, got {squares.mean():.6g}"

@@ -65,6 +65,19 @@ def variance_of_draws(vectors, weights):
     return float((weights @ (vectors**2) - (weights @ vectors) ** 2).sum() / 3)
 
 
+def middle(rng, vectors, weights):
+    low, high = (len(vectors) - 1) // 2, len(vectors) // 2
+    ordered = np.sort(vectors, axis=0)
+    return (ordered[low] + ordered[high]) / 2
+
+
+def plain_sum(rng, vectors, weights):
+    total = np.zeros(vectors.shape[1])
+    for k in rng.permutation(len(weights)):
+        total += weights[k] * vectors[k]
+    return total
+
+
 def subsets(rng, vectors, weights):
     n = len(weights)
     m = min(2, n)
@@ -96,6 +109,8 @@ RIGHT = [
         {"num_draws": 1000},
     ),
     Right(weighted_draws, check_aggregation, {"variance": variance_of_draws}, {"num_draws": 1000}),
+    Right(plain_sum, check_aggregation, {"exact": True}, {}),
+    Right(middle, check_aggregation, {"like": aggregation.median, "exact": True, "outliers": 2, "min_clients": 5}, {}),
     Right(subsets, check_aggregation, {}, {"num_draws": 1000}),
     Right(shapley.right, check_shapley, {}, {}),
     Right(one_order, check_shapley, {"exact": False}, {"num_draws": 500}),

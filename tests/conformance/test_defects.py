@@ -22,12 +22,16 @@ from tests.conformance.defects import (
     manners,
     power_of_choice,
     probabilities,
+    public_issues,
     shapley,
     strategies,
     synthetic,
 )
 
-KINDS = (power_of_choice, active_federated, manners, strategies, probabilities, aggregation, shapley, synthetic, bounds)
+KINDS = (
+    power_of_choice, active_federated, manners, strategies, probabilities, aggregation, public_issues, shapley,
+    synthetic, bounds,
+)  # fmt: skip
 DEFECTS = [defect for kind in KINDS for defect in kind.CAUGHT]  # type: ignore[attr-defined]
 
 
@@ -67,6 +71,7 @@ def test_what_is_found_can_be_read_in_80_columns_and_stays_text_in_a_notebook(ki
         (check_strategy, [manners.nothing], {"num_selected": 2}),
         (check_probabilities, [probabilities.right], {}),
         (check_aggregation, [aggregation.coins], {"variance": aggregation.variance_of_coins}),
+        (check_aggregation, [aggregation.weighted_median], {"exact": True, "outliers": 2}),
         (check_shapley, [shapley.right], {}),
         (check_shapley, [shapley.own_generator], {"exact": False}),
         (check_generator, [synthetic.right], {}),

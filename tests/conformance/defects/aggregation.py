@@ -105,6 +105,28 @@ def noisy(rng, vectors, weights):
     return coins(rng, vectors, weights) + np.eye(vectors.shape[1])[0] * rng.uniform(-1, 1)
 
 
+def one_in_a_million_off(rng, vectors, weights):
+    return weights @ vectors * (1 + 1e-6)
+
+
+def pairs_of_means(rng, vectors, weights):
+    mean, total = vectors[0], 2 * weights[0]
+    for vector, weight in zip(vectors[1:], weights[1:], strict=True):
+        mean, total = (total * mean + weight * vector) / max(total + weight, 1e-9), total + weight
+    return mean
+
+
+def median(vectors, weights):
+    return np.median(vectors, axis=0)
+
+
+def weighted_median(rng, vectors, weights):
+    order = np.argsort(vectors, axis=0)
+    places = (np.cumsum(weights[order], axis=0) < 0.5).sum(axis=0)
+    return np.take_along_axis(vectors, order, axis=0)[places, np.arange(vectors.shape[1])]
+
+
+EXACT = {"exact": True}
 CAUGHT = [
     (divides_by_probabilities_of_other_draws, check_aggregation, {}, "unbiased"),
     (mean_of_a_cohort, check_aggregation, {}, "unbiased"),
@@ -124,4 +146,9 @@ CAUGHT = [
     (global_coins, check_aggregation, {}, "other randomness"),
     (trusts_one_client_half, check_aggregation, {}, "one client"),
     (noisy, check_aggregation, {}, "zero vectors"),
+    (one_in_a_million_off, check_aggregation, EXACT, "exact"),
+    (pairs_of_means, check_aggregation, EXACT, "relabeling"),
+    (trusts_one_client_half, check_aggregation, EXACT, "one client"),
+    (lambda rng, vectors, weights: weights @ vectors, check_aggregation, EXACT | {"outliers": 1}, "outliers"),
+    (weighted_median, check_aggregation, {"like": median, "exact": True, "outliers": 2}, "outliers"),
 ]

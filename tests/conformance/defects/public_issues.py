@@ -1,0 +1,161 @@
+"""Defects that issues and pull requests of public code tell of, each in ten lines after its description, and mended.
+
+Written anew from what the threads say, without the projects' code. Of rruisong's thread only the title of the fix is
+known here; what is enacted was read off the code around it.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory.selection.power_of_choice import PowerOfChoice
+from fedtheory.verification import check_aggregation, check_strategy
+
+
+class Issue(NamedTuple):
+    """Where it is told, in a few words what is wrong, code with the defect and without, and what tells them apart."""
+
+    project: str
+    address: str
+    told: str
+    wrong: Callable[..., Any]
+    right: Callable[..., Any]
+    check: Callable[..., Any]
+    options: dict[str, Any]
+    caught_by: str
+
+
+def weighted_mean(rng, vectors, weights):
+    return weights @ vectors / weights.sum()
+
+
+def shares_that_do_not_add_up(rng, vectors, weights):
+    shares = weights / weights.max()
+    return (shares[:, None] * vectors).mean(axis=0)
+
+
+def mean_of_states(rng, vectors, weights):
+    total = vectors[0].copy()
+    for vector in vectors[1:]:
+        total += vector
+    return total / len(vectors)
+
+
+def mean_of_a_cluster(rng, vectors, weights):
+    model = np.ones(vectors.shape[1])
+    return model + np.mean([vector - model for vector in vectors], axis=0)
+
+
+def weighted_mean_of_a_cluster(rng, vectors, weights):
+    model = np.ones(vectors.shape[1])
+    return model + np.average([vector - model for vector in vectors], axis=0, weights=weights)
+
+
+def exploited(losses):
+    """Return the clients whose utility is near the best ones', and these utilities."""
+    utility = np.exp(losses - losses.max())
+    near = np.flatnonzero(losses >= np.sort(losses)[-3])
+    return near, utility
+
+
+def probabilities_of_everybody(rng, weights, losses):
+    near, utility = exploited(losses)
+    return rng.choice(near, 2, replace=False, p=utility[near] / utility.sum())
+
+
+def probabilities_of_those_who_are_left(rng, weights, losses):
+    near, utility = exploited(losses)
+    positive = np.maximum(utility[near], 1e-9)
+    return rng.choice(near, 2, replace=False, p=positive / positive.sum())
+
+
+def places_among_candidates(rng, weights, losses):
+    candidates = rng.permutation(rng.choice(len(weights), 4, replace=False, p=weights))
+    return np.argsort(-losses[candidates])[:2]
+
+
+def candidates_with_the_largest_losses(rng, weights, losses):
+    candidates = rng.permutation(rng.choice(len(weights), 4, replace=False, p=weights))
+    return candidates[np.argsort(-losses[candidates], kind="stable")[:2]]
+
+
+def batches_of(vector):
+    """Return gradients of a client's two batches and their sizes; by examples, the mean is the vector."""
+    return np.array([2 * vector, -2 * vector]), np.array([3, 1])
+
+
+def clients_weights_for_batches(rng, vectors, weights):
+    gradients = [np.mean(batches_of(vector)[0], axis=0) for vector in vectors]
+    return weights @ np.array(gradients)
+
+
+def examples_for_batches(rng, vectors, weights):
+    gradients = [sizes @ batches / sizes.sum() for batches, sizes in map(batches_of, vectors)]
+    return weights @ np.array(gradients)
+
+
+def starts_from_a_new_model(rng, vectors, weights):
+    state, replied = rng.normal(size=vectors.shape[1]), rng.random(len(weights)) < 0.5
+    for place in range(len(weights)):
+        if not replied[place]:
+            continue
+        share = 2 * weights[place] * vectors[place]
+        state = share if place == 0 else state + share
+    return state
+
+
+def starts_from_nothing(rng, vectors, weights):
+    state, replied = np.zeros(vectors.shape[1]), rng.random(len(weights)) < 0.5
+    for place in np.flatnonzero(replied):
+        state = state + 2 * weights[place] * vectors[place]
+    return state
+
+
+EXACT: dict[str, Any] = {"exact": True}
+POW_D: dict[str, Any] = {"like": PowerOfChoice(2, 4)}
+# The utilities of this rule are no law that the kit knows.
+SIZE: dict[str, Any] = {"num_selected": 2, "exceptions": {"fair ties": "those near the best are kept in order"}}
+ISSUES = [
+    Issue(
+        "FLEXible", "https://github.com/FLEXible-FL/FLEXible/pull/122", "weights neither computed nor applied right",
+        shares_that_do_not_add_up, weighted_mean, check_aggregation, EXACT, "exact",
+    ),
+    Issue(
+        "Federated-Learning-PyTorch", "https://github.com/AshwinRJ/Federated-Learning-PyTorch/issues/27",
+        "the plain mean for the weighted one",
+        mean_of_states, weighted_mean, check_aggregation, EXACT, "exact",
+    ),
+    Issue(
+        "clustered-federated-learning", "https://github.com/felisat/clustered-federated-learning/issues/1",
+        "updates added without their weights",
+        mean_of_a_cluster, weighted_mean_of_a_cluster, check_aggregation, EXACT, "exact",
+    ),
+    Issue(
+        "Oort", "https://github.com/SymbioticLab/Oort/issues/1", "probabilities that do not sum to 1",
+        probabilities_of_everybody, probabilities_of_those_who_are_left, check_strategy, SIZE, "runs",
+    ),
+    Issue(
+        "FLGo", "https://github.com/WwZzz/easyFL", "Power-of-Choice: places among the candidates for client numbers",
+        places_among_candidates, candidates_with_the_largest_losses, check_strategy, POW_D, "joint law",
+    ),
+    Issue(
+        "TensorFlow Federated", "https://github.com/google-parfait/tensorflow-federated/pull/1349",
+        "batches weighted as clients are",
+        clients_weights_for_batches, examples_for_batches, check_aggregation, EXACT, "exact",
+    ),
+    Issue(
+        "pytorch_federated_learning", "https://github.com/rruisong/pytorch_federated_learning/pull/5",
+        "the sum starts from a new random model unless the first client replies",
+        starts_from_a_new_model, starts_from_nothing, check_aggregation, {}, "zero vectors",
+    ),
+]  # fmt: skip
+CAUGHT = [
+    (
+        issue.wrong,
+        issue.check,
+        {name: issue.options[name] for name in issue.options if name != "exceptions"},
+        issue.caught_by,
+    )
+    for issue in ISSUES
+]
