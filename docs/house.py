@@ -20,7 +20,7 @@ def stored_or_quick(_: object, script: dict[str, str]) -> list[str]:
     name = Path(script["src_file"]).stem
     if (Path(__file__).parent / "full_size" / name).is_dir():
         return ["--show", f"../docs/full_size/{name}"]
-    return ["--quick", "--force", "--output", f"../docs/_build/studies/{name}"]
+    return ["--quick", "--force", "--out", f"../docs/_build/studies/{name}"]
 
 
 def write_verdicts(app: sphinx.application.Sphinx) -> None:

@@ -152,7 +152,7 @@ def advance(template: Template, state: Running) -> Replicate | None:
     """
     job, space, first = template.job, state.space, state.num_rounds
     plan = template.plan._replace(first_round=first) if first else template.plan
-    with failures_named(job.name, space):
+    with failures_named(job.name, space, is_asking=job.rules.propose is not None):
         ended = template.loop(
             state.problem, state.validation, state.server, space, state.recording, job.work, state.fleet, plan,
             state.streams,
