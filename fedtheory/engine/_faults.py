@@ -52,7 +52,7 @@ def _returned(space: Any) -> int:
 
 
 @contextmanager
-def failures_named(strategy: str, space: Any, *, is_asking: bool) -> Iterator[None]:
+def failures_named(strategy: str, space: Any, *, is_asking: bool = True) -> Iterator[None]:
     """Say which rule of which strategy failed in which round, whatever it raised.
 
     Where nobody is asked for a loss, a rule that reads losses finds none.
