@@ -20,7 +20,7 @@ def stored_or_quick(_: object, script: dict[str, str]) -> list[str]:
     name = Path(script["src_file"]).stem
     if (Path(__file__).parent / "full_size" / name).is_dir():
         return ["--show", f"../docs/full_size/{name}"]
-    return ["--quick", "--force", "--output", f"../docs/_build/studies/{name}"]
+    return ["--quick", "--force", "--out", f"../docs/_build/studies/{name}"]
 
 
 def write_verdicts(app: sphinx.application.Sphinx) -> None:
@@ -78,7 +78,7 @@ def _about(row: dict[str, Any], claim: Any, homes: Mapping[Any, str]) -> str:
 
 def write_theory(app: sphinx.application.Sphinx) -> None:
     """Write what the pages about all statements, claims and bounds include; each has a module here."""
-    for name in ("statements", "claim_by_claim", "looseness", "tightness"):
+    for name in ("false_in_print", "statements", "claim_by_claim", "looseness", "tightness"):
         table = import_module(name).table()
         (Path(app.srcdir) / "theory" / "generated" / f"{name}.md").write_text(table, encoding="utf-8")
 

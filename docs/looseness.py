@@ -15,8 +15,8 @@ from fedtheory.verification.catalogue import known_bounds
 from fedtheory.worst_case._confrontations import Confrontation
 from fedtheory.worst_case.promises import CONFRONTED, confront
 
-HEAD = r"""| Bound | Case | Promise | Worst case | Looseness | $\Delta$ | $\Gamma$ | $G^2$ | $\sigma^2$ |
-| --- | --- | --: | --: | --: | --- | --- | --- | --- |
+HEAD = r"""| Bound | Looseness | Case | Promise | Worst case | $\Delta$ | $\Gamma$ | $G^2$ | $\sigma^2$ |
+| --- | --: | --- | --: | --: | --- | --- | --- | --- |
 """
 FOOT = """
 A star: the two classes differ, see below.
@@ -37,8 +37,8 @@ PRINTED = """
 
 The same constants, whether or not they fulfill the printed hypotheses; some of these forms are false.
 
-| Bound | Case | Promise | Looseness |
-| --- | --- | --: | --: |
+| Bound | Looseness | Case | Promise |
+| --- | --: | --- | --: |
 """
 _NUMBERS = "it relates numbers of one step or model to each other, without a class of functions that could be worse"
 _PATH = "it holds for any vectors of bounded length along a path; its exact form for functions is `exact_client_drift`"
@@ -236,12 +236,12 @@ def pairs(found: Confrontation) -> Iterator[str]:
     """Yield for each constant what the promise and what the worst case charge for it."""
     for name in ("distance2", "objective_gap", "G2", "gradient_noise"):
         charge = found.charges.get(name)
-        yield f"{float(charge.promise):.4f} : {float(charge.worst):.4f}" if charge else ""
+        yield f"{float(charge.promise):.4f}<br>{float(charge.worst):.4f}" if charge else ""
 
 
 def cited(bound: Bound) -> str:
     """Name a bound and its source."""
-    return f"`{bound.__name__}` ({bound.statement.paper.key}, {bound.statement.number})"
+    return f"`{bound.__name__}`<br>{bound.statement.paper.key}, {bound.statement.number}"
 
 
 def row(case: Case, found: Confrontation) -> str:
@@ -249,10 +249,10 @@ def row(case: Case, found: Confrontation) -> str:
     star = r"\*" if found.remark else ""
     cells = [
         cited(case.bound),
+        f"{found.looseness:.4f}{star}",
         case.words,
         f"{float(found.promise):.4f}",
         f"{found.worst.value:.4f}",
-        f"{found.looseness:.4f}{star}",
         *pairs(found),
     ]
     return f"| {' | '.join(cells)} |"
@@ -265,7 +265,7 @@ def printed_row(case: Case, found: Confrontation) -> str:
     given: dict[str, Any] = {name: (others | case.given)[name] for name in printed.domains}
     promise = printed(**given, strict=False)[0]
     value = float(promise) * float(found.promise) / float(case.bound(**case.given))
-    return f"| {cited(case.bound)} | {case.words} | {value:.4f} | {value / float(found.worst.enclosure[0]):.4f} |"
+    return f"| {cited(case.bound)} | {value / float(found.worst.enclosure[0]):.4f} | {case.words} | {value:.4f} |"
 
 
 @cache

@@ -70,7 +70,7 @@ def runnable(notebook: dict[str, Any], script: Path) -> dict[str, Any]:
 
 for figure in STUDY.figures:
     display(Image(f"results/{name}/{{figure}}.png"))"""
-    run = f'study.main(STUDY, ["--quick", "--force", "--output", "results/{name}"])'
+    run = f'study.main(STUDY, ["--quick", "--force", "--out", "results/{name}"])'
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     for cell in cells:
         cell["source"] = ["".join(cell["source"]).replace("study.main(STUDY)", run)]

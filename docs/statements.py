@@ -108,16 +108,16 @@ def row(at: Numbered, paper: str) -> Iterator[str]:
     number, words = at.number, _escaped(at.words)
     for claim in claims_about().get((paper, at.number), []):
         form = "" if claim.statement.label == "printed" else f" ({claim.statement.label})"
-        yield f"| {number} | {words} | `{claim.key}`{form} | {claim.expected} | {ratio(claim)} |"
+        yield f"| {number} | {claim.expected} | {ratio(claim)} | {words} | `{claim.key}`{form} |"
         number = words = ""
     if number:
-        yield f"| {number} | {words} | {_escaped(at.reason)} | | |"
+        yield f"| {number} | | | {words} | {_escaped(at.reason)} |"
 
 
 def table() -> str:
     """Return the tables of the page, one for each paper."""
     lines = []
     for paper, title in PAPERS.items():
-        lines += [f"## {title}\n", "| Number | What it says | Claim, or why none | Verdict | Ratio |"]
-        lines += ["| --- | --- | --- | --- | --: |", *(line for at in numbered(paper) for line in row(at, paper)), ""]
+        lines += [f"## {title}\n", "| Number | Verdict | Ratio | What it says | Claim, or why none |"]
+        lines += ["| --- | --- | --: | --- | --- |", *(line for at in numbered(paper) for line in row(at, paper)), ""]
     return "\n".join(lines)

@@ -127,7 +127,9 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"fedtheory.{name}")
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
-    message = f"module 'fedtheory' has no attribute {name!r}"
+    from fedtheory._support.wording import close_to
+
+    message = f"module 'fedtheory' has no attribute {name!r}{close_to(name, __all__)}"
     raise AttributeError(message)
 
 

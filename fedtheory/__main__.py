@@ -17,6 +17,7 @@ from fedtheory._commands.parsing import parser_of_commands
 from fedtheory._commands.refusals import refuse
 from fedtheory._support.console import warn
 from fedtheory._support.streams import flushed, nowhere, opened, sentence
+from fedtheory._support.wording import close_to
 
 __all__ = ["main", "run"]
 
@@ -63,6 +64,9 @@ def _run(argv: Sequence[str] | None) -> int:
     parser = parser_of_commands()
     if is_asked():
         complete(parser)
+    first = (sys.argv[1:] if argv is None else argv)[:1]
+    if first and not first[0].startswith("-") and first[0] not in _FUNCTIONS:
+        refuse(f"COMMAND must be one of {', '.join(_FUNCTIONS)}, got {first[0]!r}{close_to(first[0], _FUNCTIONS)}")
     arguments, rest = parser.parse_known_args(argv)
     arguments.rest = rest
     if arguments.command in ("bound", "worst") and arguments.name is None:

@@ -1,4 +1,4 @@
-"""Adding a thing is one file: with the examples of docs/contributing.md in a copy of the tree no test fails there."""
+"""Adding a thing is one file: with the examples of these pages in a copy of the tree no test fails there."""
 
 import os
 import re
@@ -36,8 +36,9 @@ ALWAYS = ("test_discover", "test_documented", "test_layers", "test_tests", "test
 
 def examples() -> dict[str, str]:
     """Return the examples of the page, by the paths that their first lines name."""
-    page = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
-    return dict(re.findall(r"^```python\n# (\S+\.py)\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL))
+    names = ("contributing", *(f"howto/own_{thing}" for thing in ("strategy", "loss", "study")))
+    text = "\n".join((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in names)
+    return dict(re.findall(r"^```python\n# (\S+/\S+\.py)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL))
 
 
 def names_in(path: str, text: str) -> set[str]:
@@ -67,7 +68,13 @@ def asked(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_each_kind_of_thing_has_an_example() -> None:
-    kinds = ("fedtheory/bounds", "fedtheory/claims", "fedtheory/selection", "fedtheory/engine", "fedtheory/worst_case")
+    kinds = (
+        "fedtheory/bounds",
+        "fedtheory/claims",
+        "fedtheory/selection",
+        "fedtheory/federation",
+        "fedtheory/worst_case",
+    )
     assert {str(Path(path).parent) for path in examples()} == {*kinds, "studies"}
 
 

@@ -280,7 +280,7 @@ def test_list_as_json_has_a_header_and_the_same_names(capsys: pytest.CaptureFixt
     assert {type(row["printed form differs"]) for row in written["bounds"]} == {bool}
 
 
-@pytest.mark.parametrize(("options", "first"), [([], ["claim", "kind", "expected", "title"]), (["--json"], ["{"])])
+@pytest.mark.parametrize(("options", "first"), [([], ["claim", "title", "expected", "kind"]), (["--json"], ["{"])])
 def test_a_pipe_gets_plain_columns_and_may_be_closed_early(options: list[str], first: list[str]) -> None:
     command = [sys.executable, "-m", "fedtheory", "list", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
@@ -301,7 +301,8 @@ def test_a_narrow_terminal_keeps_the_keys_whole_and_names_what_it_leaves_out(
     shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
     assert all(name in shown for name in [*catalogue.known_claims(), *catalogue.known_bounds()])
     assert max(map(len, shown.splitlines())) <= 80
-    assert re.search(r"not shown at this width: (\w+, )*title", shown)
+    assert "title" in shown
+    assert "not shown at this width: expected, kind" in shown
     # A long column folds to less than the keys are wide, and they are whole all the same.
     monkeypatch.setenv("COLUMNS", "60")
     assert main(["list", "*.*one_step"]) == 0
@@ -522,7 +523,7 @@ def test_suggestions_do_not_name_what_is_not_close(capsys: pytest.CaptureFixture
     ("arguments", "complaint"),
     [
         ([], "the following arguments are required: COMMAND"),
-        (["prove"], "invalid choice: 'prove'"),
+        (["prove"], "COMMAND must be one of list, show,"),
         (["list", "--all"], "unknown arguments --all"),
         (["show", "power-of-choice:lema-b1"], "(close: power-of-choice:lemma-b1"),
         (["bound", "power_of_choice.one_stp"], "(close: power_of_choice.one_step"),

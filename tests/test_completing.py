@@ -46,6 +46,7 @@ def test_a_shell_is_offered_commands_keys_parameters_and_studies(program: dict[s
             "--excess",
             "--L",
             "--printed",
+            "--from",
             "--loose",
             "--json",
             "--help",

@@ -133,7 +133,7 @@ SMALL = (
 def command(tables: study.Study, folder: Any, *arguments: str, capsys: Any) -> tuple[int, str]:
     """Exit code and complaint of the study's command line, in this process, which has the kernels."""
     try:
-        study.main(tables, [*SMALL, "--output", str(folder / "results"), *arguments])
+        study.main(tables, [*SMALL, "--out", str(folder / "results"), *arguments])
     except SystemExit as stop:
         return int(stop.code or 0), capsys.readouterr().err
     return 0, ""

@@ -30,8 +30,8 @@ def geometric(num_steps, *, mu, L, step_size):
     return {"transient": (1 - mu * step_size) ** num_steps, "floor": L * step_size / mu}
 
 
-def test_a_bound_is_a_plain_function_with_its_source():
-    assert inspect.isfunction(geometric)
+def test_a_bound_is_called_and_found_like_a_function_and_has_its_source():
+    assert inspect.isroutine(geometric)
     assert is_bound(geometric)
     assert geometric.__module__ == __name__
     assert list(inspect.signature(geometric).parameters) == ["num_steps", "mu", "L", "step_size", "strict"]

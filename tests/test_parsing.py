@@ -46,8 +46,8 @@ def test_a_default_is_the_one_that_the_help_names() -> None:
     [
         ("list", {"pattern": "", "source": None, "json": False}),
         ("show k", {"key": "k", "source": None, "latex": False, "json": False}),
-        ("bound", {"name": None, "printed": False, "loose": False, "json": False, "help": False}),
-        ("worst", {"name": None, "instance": None, "force": False, "help": False}),
+        ("bound", {"name": None, "printed": False, "loose": False, "source": None, "json": False, "help": False}),
+        ("worst", {"name": None, "instance": None, "force": False, "json": False, "source": None, "help": False}),
         (
             "verify",
             {"keys": [], "budget": "quick", "instances": None, "paper": None, "kind": None, "jobs": 1, "source": None}

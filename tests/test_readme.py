@@ -3,6 +3,7 @@
 import contextlib
 import doctest
 import io
+import json
 import re
 import runpy
 import shlex
@@ -28,7 +29,17 @@ PAGES = [
     "docs/index.md",
     *(
         f"docs/howto/{page}.md"
-        for page in ("own_data", "own_method", "equal_communication", "latex", "notebook", "cheat_sheet")
+        for page in (
+            "own_data",
+            "own_method",
+            "own_strategy",
+            "own_loss",
+            "own_study",
+            "equal_communication",
+            "latex",
+            "notebook",
+            "cheat_sheet",
+        )
     ),
     "docs/api/conformance.md",
     *(f"docs/theory/{page}.md" for page in ("index", "softmax", "worst_cases", "greedyfed")),
@@ -159,7 +170,16 @@ def test_the_command_line_understands_every_subcommand_that_is_shown() -> None:
 
 def test_the_readme_shows_the_three_ways_in() -> None:
     code = "\n".join(block.text for block in blocks(read("README.md")) if block.language == "python")
-    assert all(word in code for word in ("bounds", "Claim(", "ft.fedavg("))
+    assert all(word in code for word in ("bounds", "check_strategy(", "Claim(", "ft.fedavg("))
+
+
+def test_the_distances_that_the_readme_and_its_picture_name_are_those_of_the_study() -> None:
+    rows = json.loads(read("docs/full_size/bound_versus_error/table.json"))["rows"]
+    powers = [[float(part) for part in row["log10(bound/error)"].split(" / ")] for row in rows]
+    lemma, *_, printed = zip(*powers, strict=True)
+    text = " ".join(read("README.md").split())
+    assert f"theorem ends {min(printed)} to {max(printed)} powers of ten above the error" in text
+    assert f"the sharpest lemma of this library {min(lemma)} to {max(lemma)}." in text
 
 
 def test_a_wrong_output_is_seen(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_standard_output_that_takes_nothing_is_a_sentence(command: list[str], re
 def test_so_it_is_for_a_study(redirected: str, told: str, tmp_path: Path) -> None:
     script = tmp_path / "sums.py"
     script.write_text(STUDY)
-    done = in_shell([sys.executable, str(script), "--output", str(tmp_path / "results")], redirected)
+    done = in_shell([sys.executable, str(script), "--out", str(tmp_path / "results")], redirected)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
     assert told in done.stderr
 

@@ -180,7 +180,7 @@ def test_a_failing_write_leaves_the_earlier_results_as_they_were(tmp_path, monke
 
 
 def test_command_line_prints_one_table_and_where_the_results_are(tmp_path, capsys):
-    study.main(TOY, ["--quick", "--output", str(tmp_path / "out")])
+    study.main(TOY, ["--quick", "--out", str(tmp_path / "out")])
     shown = capsys.readouterr()
     assert shown.out.count("heads [1]") == 1
     assert "1 of 1 checks hold" in shown.out
@@ -188,7 +188,7 @@ def test_command_line_prints_one_table_and_where_the_results_are(tmp_path, capsy
 
 
 def test_an_option_changes_the_quick_size(tmp_path):
-    study.main(TOY, ["--quick", "--num-throws", "300", "--output", str(tmp_path)])
+    study.main(TOY, ["--quick", "--num-throws", "300", "--out", str(tmp_path)])
     assert study.load(tmp_path).metadata["config"]["num_throws"] == 300
 
 
@@ -202,7 +202,7 @@ def test_default_output_is_named_after_the_study(tmp_path, monkeypatch):
 
 def test_a_failed_check_exits_with_one_and_keeps_the_results(tmp_path, capsys):
     unfair = replace(TOY, checks=lambda data: {"fair": study.Check(False, "mean 0.9")})
-    assert exit_code(["--quick", "--output", str(tmp_path)], unfair) == 1
+    assert exit_code(["--quick", "--out", str(tmp_path)], unfair) == 1
     assert "check failed: fair: mean 0.9" in capsys.readouterr().err
     assert not study.load(tmp_path).checks["fair"].holds
 
@@ -236,7 +236,7 @@ def test_a_study_s_own_complaint_can_be_seen_with_its_traceback(tmp_path, capsys
         message = "tail must be even"
         raise ValueError(message)
 
-    argv = ["--quick", "--output", str(tmp_path)]
+    argv = ["--quick", "--out", str(tmp_path)]
     assert exit_code(argv, replace(TOY, run=stumble)) == 2
     assert capsys.readouterr().err == "toy: tail must be even\n"
     assert exit_code([*argv, "--debug"], replace(TOY, run=stumble)) == 2
@@ -258,7 +258,7 @@ def test_ctrl_c_ends_a_study_with_130_and_one_line(tmp_path, capsys):
     def interrupt(config, progress):
         raise KeyboardInterrupt
 
-    assert exit_code(["--quick", "--output", str(tmp_path)], replace(TOY, run=interrupt)) == 130
+    assert exit_code(["--quick", "--out", str(tmp_path)], replace(TOY, run=interrupt)) == 130
     assert capsys.readouterr().err.splitlines()[-1].endswith("interrupted")
     assert names(tmp_path) == set()
 
@@ -274,7 +274,7 @@ def test_a_configuration_is_made_again_from_what_json_keeps_of_it():
 
 def test_stored_results_are_answered_again_from_their_folder_alone(tmp_path, capsys):
     folder = str(tmp_path / "out")
-    study.main(TOY, ["--quick", "--seed", "3", "--num-throws", "250", "--output", folder])
+    study.main(TOY, ["--quick", "--seed", "3", "--num-throws", "250", "--out", folder])
     before = {name: (tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "out")}
     capsys.readouterr()
     study.main(TOY, ["--from", folder])
@@ -334,7 +334,7 @@ def test_data_that_would_be_blown_up_when_they_are_read_are_refused(tmp_path):
 
 
 def test_stored_results_are_shown_again_without_an_answer(tmp_path, capsys):
-    study.main(TOY, ["--quick", "--output", str(tmp_path)])
+    study.main(TOY, ["--quick", "--out", str(tmp_path)])
     printed = capsys.readouterr().out.splitlines()
 
     def refuse(*_):
@@ -418,9 +418,9 @@ def test_only_the_complaint_of_a_panel_is_kept(panel):
 
 
 def test_results_of_another_configuration_exit_with_two_and_one_line(tmp_path, capsys):
-    study.main(TOY, ["--quick", "--output", str(tmp_path)])
+    study.main(TOY, ["--quick", "--out", str(tmp_path)])
     capsys.readouterr()
-    again = ["--quick", "--seed", "1", "--output", str(tmp_path)]
+    again = ["--quick", "--seed", "1", "--out", str(tmp_path)]
     assert exit_code(again) == 2
     shown = capsys.readouterr()
     assert "--force to overwrite" in shown.err
@@ -431,7 +431,7 @@ def test_results_of_another_configuration_exit_with_two_and_one_line(tmp_path, c
 def test_help_shows_every_field_with_its_docstring(capsys):
     assert exit_code(["--help"]) == 0
     shown = capsys.readouterr().out
-    for text in ("How often does a coin", "--num-throws", "Throws of the coin.", "--quick", "--output", "--force"):
+    for text in ("How often does a coin", "--num-throws", "Throws of the coin.", "--quick", "--out", "--force"):
         assert text in shown
     assert "--no-" not in shown
 

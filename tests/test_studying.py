@@ -28,7 +28,7 @@ def test_a_study_gets_the_words_after_its_name(
     script.parent.mkdir()
     script.write_text(SUMS)
     monkeypatch.setattr(studying, "_LIBRARY", tmp_path)  # as a wheel is installed: studies are inside
-    assert main(["study", "sums", "--terms", "4", "--output", str(tmp_path / "out")]) == 0
+    assert main(["study", "sums", "--terms", "4", "--out", str(tmp_path / "out")]) == 0
     assert "70" in capsys.readouterr().out
     assert main(["study"]) == 0
     assert capsys.readouterr().out == "sums  What is the sum?\n"

@@ -6,15 +6,19 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fedtheory._commands.documents import document, double, numbers, print_json, write_pairs
-from fedtheory._commands.refusals import one_of, program, refuse, refuse_unless_new
+from fedtheory._commands.refusals import known_in, one_of, program, refuse, refuse_unless_new
 from fedtheory._storage.files import deliver, json_bytes
 from fedtheory._support.console import say, show_table
+from fedtheory._support.wording import close_to
 from fedtheory.theorem.paper import Bound
 from fedtheory.theorem.symbols import Symbol
-from fedtheory.verification.catalogue import close_to, known_bounds
+from fedtheory.verification.catalogue import known_bounds
+
+if TYPE_CHECKING:
+    from fedtheory.worst_case._confrontations import Confrontation
 
 __all__ = ["bound_help", "confront_worst", "evaluate", "needed"]
 
@@ -22,8 +26,8 @@ __all__ = ["bound_help", "confront_worst", "evaluate", "needed"]
 def evaluate(arguments: argparse.Namespace) -> int:
     """Show the value of a bound and its summands."""
     if arguments.help:
-        return _help(arguments.command, arguments.name, printed=arguments.printed)
-    bounds = known_bounds()
+        return _help(arguments, printed=arguments.printed)
+    _, bounds = known_in(arguments.source)
     name = one_of(arguments.name, list(bounds), "a bound")
     bound = bounds[name].printed if arguments.printed else bounds[name]
     given = _given(bound, arguments.rest)
@@ -69,7 +73,7 @@ def _document(
 def confront_worst(arguments: argparse.Namespace) -> int:
     """Show what a bound promises and what its class can reach; write the federation that attains it, if asked to."""
     if arguments.help:
-        return _help(arguments.command, arguments.name, printed=False)
+        return _help(arguments, printed=False)
     from fedtheory.worst_case.promises import CONFRONTED, confront
 
     target = arguments.instance
@@ -84,11 +88,32 @@ def confront_worst(arguments: argparse.Namespace) -> int:
     except (ValueError, TypeError) as error:
         refuse(str(error))
     remark = [("remark", found.remark)] if found.remark else []
-    write_pairs([("bound", name), ("source", str(bounds[name].statement)), *remark])
-    show_table(found.rows())
+    if arguments.json:
+        print_json(_confronted(name, bounds[name], found))
+    else:
+        write_pairs([("bound", name), ("source", str(bounds[name].statement)), *remark])
+        show_table(found.rows())
     if target is not None:
         deliver(target, json_bytes(instance))
     return 0
+
+
+def _confronted(name: str, bound: Bound, found: "Confrontation") -> dict[str, Any]:
+    lower, upper = found.worst.enclosure
+    known = numbers({"promise": found.promise, "worst_at_least": lower, "worst_at_most": upper})
+    charges = {
+        name: {"promise": double(charge.promise), "worst": double(charge.worst)}
+        for name, charge in found.charges.items()
+    }
+    return document(
+        bound=name,
+        source=str(bound.statement),
+        remark=found.remark,
+        **known["values"],
+        looseness=found.looseness,
+        charges=charges,
+        exact=known["exact"],
+    )
 
 
 def _given(bound: Bound, rest: Sequence[str]) -> dict[str, Any]:
@@ -130,9 +155,9 @@ def _value(name: str, text: str, *, is_count: bool) -> Any:
         refuse(f"{_option(name)} must be {wanted}, got {text!r}")
 
 
-def _help(command: str, name: str, *, printed: bool) -> int:
-    bounds = known_bounds()
-    name = one_of(name, list(bounds), "a bound")
+def _help(arguments: argparse.Namespace, *, printed: bool) -> int:
+    _, bounds = known_in(arguments.source)
+    command, name = arguments.command, one_of(arguments.name, list(bounds), "a bound")
     bound = bounds[name]
     if printed and bound.printed is not bound:
         return bound_help(command, f"{name}.printed", bound.printed)

@@ -49,7 +49,7 @@ _SHOW = _Command(
 _BOUND = _Command(
     "bound",
     "evaluate a bound; bound NAME --help lists its parameters",
-    "NAME --PARAMETER VALUE ... \\\n    [--printed] [--loose] [--json]",
+    "NAME --PARAMETER VALUE ... \\\n    [--printed] [--loose] [--from SOURCE] [--json]",
     (
         "bound power_of_choice.gradient_norm --help",
         "bound power_of_choice.gradient_norm --excess 1/3 --L 3/2",
@@ -59,7 +59,7 @@ _BOUND = _Command(
 _WORST = _Command(
     "worst",
     "compare a bound's promise with the proved worst case",
-    "NAME --PARAMETER VALUE ... \\\n    [--instance FILE [--force]]",
+    "NAME --PARAMETER VALUE ... \\\n    [--instance FILE [--force]] [--json]",
     (
         "worst power_of_choice.one_round --help",
         """worst power_of_choice.one_round --distance2 1 \\
@@ -219,6 +219,7 @@ def _bound_options(command: argparse.ArgumentParser) -> None:
     _bound_argument(command, "name of the bound, see list")
     command.add_argument("--printed", action="store_true", help="the form printed in the paper, where it differs")
     command.add_argument("--loose", action="store_true", help="evaluate even if hypotheses are unmet, and name these")
+    _from_option(command)
     command.add_argument("--json", action="store_true", help="as JSON")
 
 
@@ -226,6 +227,8 @@ def _worst_options(command: argparse.ArgumentParser) -> None:
     _bound_argument(command, "name of the bound")
     command.add_argument("--instance", type=Path, metavar="FILE", help="also write the federation that attains it")
     command.add_argument("--force", action="store_true", help="overwrite the file")
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command.set_defaults(source=None)
 
 
 def _bound_argument(command: argparse.ArgumentParser, text: str) -> None:
@@ -267,7 +270,7 @@ def _verify_options(command: argparse.ArgumentParser) -> None:
 
 def _from_option(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--from", dest="source", metavar="SOURCE", help="claims of your own instead: a file, a module, an entry point"
+        "--from", dest="source", metavar="SOURCE", help="what is your own instead: a file, a module, an entry point"
     )
 
 

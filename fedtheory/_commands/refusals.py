@@ -2,13 +2,18 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from fedtheory._support.console import warn
+from fedtheory._support.wording import close_to
 
-__all__ = ["mention_processors", "one_of", "program", "refuse", "refuse_unless_new"]
+if TYPE_CHECKING:
+    from fedtheory.theorem.paper import Bound
+    from fedtheory.verification.claims import Claim
+
+__all__ = ["known_in", "mention_processors", "one_of", "program", "refuse", "refuse_unless_new"]
 
 
 def program() -> str:
@@ -29,9 +34,21 @@ def mention_processors(option: str, started: int) -> None:
         warn(f"warning: {option} starts {started} processes, and there are {processors} processors")
 
 
+def known_in(source: str | None) -> "tuple[Mapping[str, Claim], Mapping[str, Bound]]":
+    """Return the claims and bounds that can be named: somebody's own alone, or all of the package; or refuse."""
+    from fedtheory.verification import catalogue
+
+    if source is None:
+        return catalogue.known_claims(), catalogue.known_bounds()
+    try:
+        return catalogue.contents_of(source)
+    except ValueError as error:
+        refuse(str(error))
+
+
 def one_of(name: str, known: Sequence[str], what: str) -> str:
     """Return the one known name that a name or an unambiguous prefix stands for."""
-    from fedtheory.verification.catalogue import close_to, matching
+    from fedtheory.verification.catalogue import matching
 
     found = matching(name, known)
     if not found:

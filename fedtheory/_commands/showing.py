@@ -6,8 +6,9 @@ from typing import Any
 
 from fedtheory._commands.documents import document, print_json, write_pairs
 from fedtheory._commands.evaluating import needed
-from fedtheory._commands.refusals import program, refuse
+from fedtheory._commands.refusals import known_in, program, refuse
 from fedtheory._support.console import say, show_table
+from fedtheory._support.wording import close_to
 from fedtheory.theorem._letters import formula
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification import catalogue
@@ -24,10 +25,10 @@ Pairs = list[tuple[str, str]]
 
 def list_all(arguments: argparse.Namespace) -> int:
     """List what a pattern, or a part of a key or title, names."""
-    pattern, (known, all_bounds) = arguments.pattern, _known(arguments.source)
+    pattern, (known, all_bounds) = arguments.pattern, known_in(arguments.source)
     claims, bounds = _claims(pattern, known), _bounds(pattern, all_bounds)
     if not claims and not bounds:
-        close = catalogue.close_to(pattern, [*known, *all_bounds])
+        close = close_to(pattern, [*known, *all_bounds])
         refuse(f"PATTERN must name claims or bounds, got {pattern!r}{close}")
     elsewhere = catalogue.claim_packages() if not pattern and arguments.source is None else {}
     if arguments.json:
@@ -43,7 +44,7 @@ def list_all(arguments: argparse.Namespace) -> int:
 
 def _claims(pattern: str, known: Mapping[str, Claim]) -> list[dict[str, Any]]:
     return [
-        {"claim": claim.key, "kind": claim.kind, "expected": claim.expected, "title": claim.title}
+        {"claim": claim.key, "title": claim.title, "expected": claim.expected, "kind": claim.kind}
         for key, claim in known.items()
         if _named(pattern, key, claim.title)
     ]
@@ -62,29 +63,19 @@ def _named(pattern: str, key: str, text: str) -> bool:
     return part in f"{key} {text}".casefold() or bool(catalogue.matching(pattern, [key]))
 
 
-def _known(source: str | None) -> tuple[Mapping[str, Claim], Mapping[str, Bound]]:
-    """Return the claims and bounds that can be named: somebody's own claims alone, or all of the package; or refuse."""
-    if source is None:
-        return catalogue.known_claims(), catalogue.known_bounds()
-    try:
-        return catalogue.claims_of(source), {}
-    except ValueError as error:
-        refuse(str(error))
-
-
 def show(arguments: argparse.Namespace) -> int:
     """Show what a key or a prefix names; 1 if a verdict is not the expected one."""
     key = arguments.key
-    claims, bounds = _known(arguments.source)
+    claims, bounds = known_in(arguments.source)
     named = catalogue.matching(key, [*claims, *bounds])
     if not named:
-        refuse(f"KEY must be a claim or a bound, got {key!r}{catalogue.close_to(key, [*claims, *bounds])}")
+        refuse(f"KEY must be a claim or a bound, got {key!r}{close_to(key, [*claims, *bounds])}")
     if arguments.latex:
         return _latex({name: bounds[name] if name in bounds else claims[name].bound for name in named})
     tapes = catalogue.known_tapes()
     verdicts = {name: examine(claims[name], tape=tapes.get(name)) for name in named if name in claims}
     if arguments.json:
-        print_json(_document(verdicts, [name for name in named if name in bounds]))
+        print_json(_document(verdicts, {name: bounds[name] for name in named if name in bounds}))
     else:
         _write(_claim(verdicts[name]) if name in verdicts else _bound(name, bounds[name]) for name in named)
     return 0 if all(verdict.as_expected for verdict in verdicts.values()) else 1
@@ -140,18 +131,16 @@ def _checks(bound: Bound) -> Iterator[str]:
     yield from (key for key, claim in known.items() if claim.bound in (bound, bound.printed))
 
 
-def _document(verdicts: dict[str, Verdict], names: list[str]) -> dict[str, Any]:
-    known = catalogue.known_bounds()
+def _document(verdicts: dict[str, Verdict], bounds: dict[str, Bound]) -> dict[str, Any]:
     claims = [{**numeric(row), **_of_bound(verdict.claim)} for verdict in verdicts.values() for row in rows([verdict])]
-    return document(seed=0, claims=claims, bounds=[_data(name, known) for name in names])
+    return document(seed=0, claims=claims, bounds=[_data(*each) for each in bounds.items()])
 
 
 def _of_bound(claim: Claim) -> dict[str, Any]:
     return {} if claim.bound is None else {"formula": str(claim.bound.symbolic())}
 
 
-def _data(name: str, known: dict[str, Bound]) -> dict[str, Any]:
-    bound = known[name]
+def _data(name: str, bound: Bound) -> dict[str, Any]:
     return {
         "name": name,
         "source": str(bound.statement),

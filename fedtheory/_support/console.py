@@ -15,7 +15,7 @@ from fedtheory._support.wording import plain, written
 __all__ = ["first_sentence", "live_progress", "say", "show_table", "warn"]
 
 # A column of sentences folds down to this many characters; narrower it would be a tower of words.
-_NARROWEST = 24
+_NARROWEST = 20
 
 
 def say(*lines: str, end: str = "\n") -> None:

@@ -2,13 +2,16 @@
 
 import ast
 import importlib
+import inspect
 import pkgutil
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
+
+from fedtheory._support.wording import close_to
 
 __all__ = ["BrokenModuleWarning", "lazy_modules", "lazy_names", "members", "modules", "surface"]
 
@@ -74,7 +77,7 @@ def lazy_names(
         if name in _rooms(folder):
             return importlib.import_module(f"{package}.{name}")
         if name not in offered(folder, name):
-            message = f"module {package!r} has no attribute {name!r}"
+            message = f"module {package!r} has no attribute {name!r}{close_to(name, __dir__())}"
             raise AttributeError(message)
         return getattr(importlib.import_module(f"{package}.{offered(folder, name)[name]}"), name)
 
@@ -110,8 +113,8 @@ def members(package: ModuleType, accept: Callable[[Any], bool]) -> Iterator[tupl
     """Pairs (qualified name, value) of the public values in a package's modules that ``accept`` takes."""
     for module in modules(package):
         for name, value in vars(module).items():
-            # Only functions and classes know their home; a record's __module__ is that of its class.
-            owner = value.__module__ if isinstance(value, FunctionType | type) else module.__name__
+            # Only what is called or made knows its home; a record's __module__ is that of its class.
+            owner = value.__module__ if inspect.isroutine(value) or isinstance(value, type) else module.__name__
             if not name.startswith("_") and owner == module.__name__ and accept(value):
                 yield f"{module.__name__}.{name}", value
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedtheory._support.wording import short, shown
+from fedtheory._support.wording import close_to, short, shown
 
 __all__ = [
     "LARGEST_SIZE",
@@ -328,7 +328,7 @@ def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
     """Return one of the words on offer."""
     if not isinstance(value, str) or value not in options:
         message = f"{name} must be one of {', '.join(map(repr, options))}, got {short(value)}"
-        raise ValueError(message)
+        raise ValueError(message + (close_to(value, options) if isinstance(value, str) else ""))
     return value
 
 

@@ -1,11 +1,13 @@
 """Numbers and other values as a message prints them: short, and with the digits that matter."""
 
+import difflib
 import math
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["plain", "short", "short_exponent", "shown", "told_apart", "written"]
+__all__ = ["close_to", "plain", "short", "short_exponent", "shown", "told_apart", "written"]
 
 
 # Control characters but for tabs and new lines, marks that reorder a line, and halves of characters.
@@ -76,3 +78,24 @@ def _rounded(number: Any, digits: int) -> Any:
         return float(f"{float(number):.{digits}g}")
     except OverflowError:
         return number
+
+
+def close_to(name: str, known: Iterable[str]) -> str:
+    """Say which known names, at most three, are close to one that is not: they contain it, or differ by a slip.
+
+    Only what tells names apart is compared: not the dashes of options, nor the paper where it is right.
+
+    >>> close_to("power-of-choice:lema-b1", ["power-of-choice:lemma-b1", "power-of-choice:theorem-31"])
+    ' (close: power-of-choice:lemma-b1)'
+    >>> close_to("lemma-b1", ["power-of-choice:lemma-b1"]), close_to("--l", ["--L"]), close_to("--foo", ["--L"])
+    (' (close: power-of-choice:lemma-b1)', ' (close: --L)', '')
+    """
+    wanted = name.lstrip("-").casefold()
+    plain = {other.lstrip("-").casefold(): other for other in known}
+    paper = re.match(r".*[:.]|", wanted)[0]  # type: ignore[index]
+    start = len(paper) if any(other.startswith(paper) for other in plain) else 0
+    tails = {text[start:]: other for text, other in plain.items() if text.startswith(paper[:start])}
+    holding = [other for text, other in tails.items() if len(wanted) > 2 and wanted[start:] in text]
+    near = [tails[text] for text in difflib.get_close_matches(wanted[start:], list(tails), n=3, cutoff=0.65)]
+    found = list(dict.fromkeys([*near, *holding]))[:3]
+    return f" (close: {', '.join(found)})" if found else ""

@@ -53,8 +53,11 @@ def _returned(space: Any) -> int:
 
 
 @contextmanager
-def failures_named(strategy: str, method: str, space: Any) -> Iterator[None]:
-    """Say which rule of which strategy or method failed in which round, whatever it raised."""
+def failures_named(strategy: str, method: str, space: Any, *, is_asking: bool = True) -> Iterator[None]:
+    """Say which rule of which strategy or method failed in which round, whatever it raised.
+
+    Where nobody is asked for a loss, a rule that reads losses finds none.
+    """
     try:
         yield
     except Exception as error:
@@ -62,6 +65,12 @@ def failures_named(strategy: str, method: str, space: Any) -> Iterator[None]:
         if rule not in PLUGGED:
             raise
         where = f"the rule {rule} of {method if rule in METHOD_RULES else strategy}"
+        if rule == "select" and not is_asking and isinstance(error, IndexError | ValueError):
+            message = (
+                f"{where} finds no candidates and no losses, since there is no rule propose, which asks for them: "
+                f"give Rules propose= and max_candidates= if it reads them ({error}, in round {round_index})"
+            )
+            raise ValueError(message) from error
         if isinstance(error, IndexError):
             message = f"{where} must stay within its arrays, got an index out of bounds in round {round_index}: {error}"
             raise ValueError(message) from error

@@ -164,7 +164,7 @@ def advance(template: Template, state: Running) -> Replicate | None:
     job, space, first = template.job, state.space, state.num_rounds
     plan = template.plan._replace(first_round=first) if first else template.plan
     work = job.work if job.method is None else job.work._replace(correction=space.correction)
-    with failures_named(job.name, repr(job.method), space):
+    with failures_named(job.name, repr(job.method), space, is_asking=job.rules.propose is not None):
         ended = template.loop(
             state.problem, state.validation, state.exam, state.server, space, state.recording, work, state.fleet,
             state.method, plan, state.streams,

@@ -1,7 +1,7 @@
 """From a federation to what the round loop needs of it: its arrays and three compiled kernels.
 
-A problem family of your own registers a function, ``@families.layout.register``, that lays one of its federations out;
-the federation itself knows nothing of the engine.
+A loss of your own is a ``LossFederation``. A family of your own, with kernels written for it, registers a function,
+``@families.layout.register``, that lays one of its federations out; the federation itself knows nothing of the engine.
 """
 
 from functools import singledispatch
@@ -10,6 +10,7 @@ from typing import Any
 from fedtheory.engine.contract import Family, LocalWork
 from fedtheory.federation.lazy_softmax import LazySoftmaxFederation
 from fedtheory.federation.nonconvex import NonconvexFederation
+from fedtheory.federation.own_losses import LossFederation
 from fedtheory.federation.perceptron import PerceptronFederation
 from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.federation.softmax import SoftmaxFederation
@@ -97,3 +98,10 @@ def _(fed: NonconvexFederation, work: LocalWork) -> Family:
     from fedtheory.engine import _kernels_nonconvex
 
     return _kernels_nonconvex.nonconvex_family(fed, work)
+
+
+@layout.register
+def _(fed: LossFederation, work: LocalWork) -> Family:
+    from fedtheory.engine import _kernels_own
+
+    return _kernels_own.own_family(fed, work)

@@ -172,7 +172,7 @@ def fedavg(
     recorded = _recorded(record)
     family = _asking(layout(fed, work), rules, strategy)
     # Asked for before the run: a family may have to refuse, or to work for it.
-    minimum = fed.minimum if "gap" in recorded else 0.0
+    minimum = _minimum(fed) if "gap" in recorded else 0.0
     job = Job(
         strategy=strategy,
         family=family if "accuracy" in recorded else replace(family, mistakes=None),
@@ -202,6 +202,17 @@ def fedavg(
         job, seeds, collect, num_threads=num_threads, progress=progress, checkpoint=checkpoint,
         checkpoint_every=checkpoint_every,
     )  # fmt: skip
+
+
+def _minimum(fed: Federation) -> float:
+    try:
+        return fed.minimum
+    except AttributeError as error:
+        message = (
+            f"fed must have a minimum, from which the gap is measured, got {short(fed)}, which has none: "
+            "give it one, or record=('loss',)"
+        )
+        raise TypeError(message) from error
 
 
 def _config(job: Job, given: dict[str, Any], sequence: np.random.SeedSequence) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory._support.wording import close_to
 from fedtheory.engine._fleet import own_steps
 from fedtheory.engine.schedule import step_sizes
 from fedtheory.engine.simulation import fedavg
@@ -64,7 +65,8 @@ def described(bound: Theorem, fed: Any, strategy: Any, settings: Mapping[str, An
     """Tell options of ``fedavg`` from arguments of the bound, and check those that constants are read off."""
     unknown = [name for name in settings if name not in OPTIONS and name not in bound.domains]
     if unknown:
-        message = f"{bound.__name__} has no argument {unknown[0]}; it has {', '.join(bound.domains)}"
+        close = close_to(unknown[0], [*bound.domains, *OPTIONS])
+        message = f"{bound.__name__} has no argument {unknown[0]}{close}; it has {', '.join(bound.domains)}"
         raise TypeError(message)
     options = OPTIONS | {name: value for name, value in settings.items() if name in OPTIONS} | {"strategy": strategy}
     rounds = options["num_rounds"] = validate.count("num_rounds", options["num_rounds"], 0)

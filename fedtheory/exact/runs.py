@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support.wording import short
+from fedtheory.engine._received import placeholder, settings_of
+from fedtheory.engine.simulation import fedavg
+from fedtheory.engine.trajectory import Trajectory
 from fedtheory.errors import AssumptionViolated
 from fedtheory.exact._run import OPTIONS, Run, Theorem, described
 from fedtheory.theorem.scheme import ANY_SCHEME
@@ -22,9 +25,9 @@ _AT_LEAST = ("max_weight", "sum_squared_weights", "squared_weights")
 def for_run(
     bound: Theorem,
     fed: Any,
-    strategy: Any,
+    strategy: Any = None,
     *,
-    num_rounds: int,
+    num_rounds: int | None = None,
     step_size: Any = None,
     **settings: Any,
 ) -> dict[str, Any]:
@@ -40,7 +43,8 @@ def for_run(
     bound
         One of ``fedtheory.bounds``. Also written ``bound.for_run(fed, strategy, ...)``.
     fed, strategy, num_rounds
-        As in ``fedavg``: the problem, who takes part (with its ``scheme``), and communication rounds.
+        As in ``fedavg``: the problem, who takes part (with its ``scheme``), and communication rounds. A ``Trajectory``
+        in the place of ``fed`` has all three, and the settings it was made with.
     step_size
         As in ``fedavg``. Where a theorem prescribes its step sizes they may be left out.
     settings
@@ -74,10 +78,15 @@ def for_run(
     >>> {name: round(value, 9) for name, value in arguments.items()}  # doctest: +NORMALIZE_WHITESPACE
     {'num_steps': 50, 'step_size': 0.2, 'mu': 1.0, 'L': 1.0, 'local_steps': 1, 'num_selected': 1, 'G2': 16.0,
      'sigma2': 0.0, 'objective_gap': 0.5, 'rho_diagonal': 1.0, 'rho_tilde': 1.0, 'initial_gap': 4.5}
+    >>> from fedtheory.engine.simulation import fedavg
+    >>> for_run(poc.fixed_step_gap, fedavg(fed, Proportional(1), **run)) == arguments
+    True
     >>> for_run(poc.fixed_step_gap, fed, Proportional(1), momentum=0.9, **run)
     Traceback (most recent call last):
     fedtheory.errors.AssumptionViolated: Theorem A.1 speaks about momentum = 0, got 0.9
     """
+    if isinstance(fed, Trajectory):
+        return for_run(bound, **{**_made_with(fed, strategy), **settings})
     run = described(bound, fed, strategy, {"num_rounds": num_rounds, "step_size": step_size, **settings})
     reasons = (check(run) for check in (_other_scheme, _broken_hypothesis, _other_option, _other_steps, _other_count))
     reason = next(filter(None, reasons), None)
@@ -91,6 +100,16 @@ def for_run(
         if name in run.given or run.is_readable(name) or name not in defaults
     }
     bound.terms(**arguments)
+    return arguments
+
+
+def _made_with(run: Trajectory, strategy: Any) -> dict[str, Any]:
+    """Return the arguments of ``fedavg`` that a run was made with, its strategy perhaps as it is given."""
+    arguments = settings_of(run, fedavg, {} if strategy is None else {"strategy": strategy})
+    for name in set(run.recipe.form if run.recipe else ()) - set(arguments):
+        kept = placeholder(run.recipe.form[name]) if run.recipe else ""
+        message = f"a run keeps parts of fedtheory only, got {name} as {kept}: give fed, strategy and settings instead"
+        raise ValueError(message)
     return arguments
 
 

@@ -5,6 +5,7 @@ from fedtheory.federation import constants as constants
 from fedtheory.federation import lazy_data as lazy_data
 from fedtheory.federation import lazy_softmax as lazy_softmax
 from fedtheory.federation import nonconvex as nonconvex
+from fedtheory.federation import own_losses as own_losses
 from fedtheory.federation import perceptron as perceptron
 from fedtheory.federation import prioritized as prioritized
 from fedtheory.federation import protocol as protocol
@@ -20,6 +21,7 @@ from fedtheory.federation.constants import gradient_bound as gradient_bound
 from fedtheory.federation.lazy_data import LazySynthetic as LazySynthetic
 from fedtheory.federation.lazy_softmax import LazySoftmaxFederation as LazySoftmaxFederation
 from fedtheory.federation.nonconvex import NonconvexFederation as NonconvexFederation
+from fedtheory.federation.own_losses import LossFederation as LossFederation
 from fedtheory.federation.perceptron import PerceptronFederation as PerceptronFederation
 from fedtheory.federation.prioritized import Prioritized as Prioritized
 from fedtheory.federation.prioritized import prioritize as prioritize

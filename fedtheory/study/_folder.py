@@ -87,7 +87,7 @@ class Folder:
             found = None
         if found != wanted:
             what = "something else" if found is None else "results of another configuration"
-            message = f"{self.path} holds {what}: choose another --output, or --force to overwrite"
+            message = f"{self.path} holds {what}: choose another --out, or --force to overwrite"
             raise FileExistsError(message)
 
     def _is_unfinished(self) -> bool:

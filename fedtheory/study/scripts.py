@@ -154,7 +154,7 @@ def main(study: Study, argv: Sequence[str] | None = None) -> None:
     ...     return Table([{"sum": float(data["term"].sum())}])
     >>> sums = Study("sums", Size(), Size(2), sevens, table, lambda data: {"one": Check(data["term"][0] == 7, "")})
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     main(sums, ["--quick", "--output", folder])  # doctest: +ELLIPSIS
+    ...     main(sums, ["--quick", "--out", folder])  # doctest: +ELLIPSIS
     sum
      21
     1 of 1 checks hold; results in ... s)
@@ -305,7 +305,7 @@ def _do(study: Study, argv: Sequence[str]) -> int:
     options = _parsed(study, argv)
     stored = _stored(study, options)
     config = options.config if stored is None else config_again(study.config, stored.metadata["config"])
-    folder = options.again or options.shown or options.output or _default_folder(study.name, quick=options.quick)
+    folder = options.again or options.shown or options.out or _default_folder(study.name, quick=options.quick)
     with live_progress() as progress:
         if stored is None:
             result = produce(study, config, folder, progress=progress, force=options.force)
@@ -348,7 +348,7 @@ def _parsed(study: Study, argv: Sequence[str]) -> Any:
             raise ValueError(first_sentence(complaint.getvalue())) from None
         raise
     if found.again or found.shown:
-        others = (found.quick, found.output, found.force, found.again and found.shown)
+        others = (found.quick, found.out, found.force, found.again and found.shown)
         if found.config != default or any(others):
             means = "--from runs a study again as it was" if found.again else "--show shows results as they are"
             message = f"{means}, got other parameters beside it"
@@ -369,7 +369,7 @@ def _options(study: Study, kind: type) -> Any:
         [
             ("config", Annotated[kind, tyro.conf.arg(name="")]),
             ("quick", option(bool, "Start from the small size, which takes seconds."), False),
-            ("output", option(Path | None, f"Folder for the results (default: {folder}, or {folder}-quick)."), None),
+            ("out", option(Path | None, f"Folder for the results (default: {folder}, or {folder}-quick)."), None),
             ("force", option(bool, "Overwrite results of another configuration."), False),
             ("again", option(Path | None, "Answer the question of these results again, and compare.", "from"), None),
             ("shown", option(Path | None, "Show these results: table, checks and figures, drawn again.", "show"), None),

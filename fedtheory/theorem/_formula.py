@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory._support.wording import shown
+from fedtheory._support.wording import close_to, short, shown
 from fedtheory.errors import AssumptionViolated
 from fedtheory.theorem._rounding import Rounded
 from fedtheory.theorem.assumptions import Assumption, Hypothesis
@@ -106,13 +106,30 @@ class Formula:
 
     def clean(self, args: tuple[Any, ...], kwargs: Numbers) -> Numbers:
         """Return the arguments as their domains clean them."""
-        given = self.signature.bind(*args, **kwargs)
+        given = self.given(args, kwargs)
         given.apply_defaults()
         arguments = {name: self.domains[name].check(name, value) for name, value in given.arguments.items()}
         self.refuse_shapes(arguments)
         if not _is_exact(arguments):
             _fit_into_doubles(arguments)
         return _consistent(arguments)
+
+    def given(self, args: tuple[Any, ...], kwargs: Numbers) -> inspect.BoundArguments:
+        """Return the arguments by name; a name that is misspelled, or is missing, is said."""
+        parameters = self.signature.parameters
+        for name in kwargs:
+            if name not in parameters:
+                message = f"{self.number} takes no {name}{close_to(name, parameters)}, it takes {', '.join(parameters)}"
+                raise TypeError(message)
+        try:
+            return self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            first = list(parameters)[: len(args)]
+            missing = [n for n, one in parameters.items() if one.default is one.empty and n not in (*first, *kwargs)]
+            if not missing:
+                raise
+            message = f"{self.number} needs {', '.join(missing)}, got {', '.join([*first, *kwargs]) or 'nothing'}"
+            raise TypeError(message) from error
 
     def refuse_shapes(self, arguments: Numbers) -> None:
         """Raise if arrays do not go together: one by one with each other, and not at all beside a sequence."""
@@ -191,7 +208,11 @@ class Formula:
         parameters = self.signature.parameters.items()
         positional = [arguments[name] for name, parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
         named = {name: arguments[name] for name, parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
-        return self.summands(*positional, **named)
+        found: Any = self.summands(*positional, **named)
+        if not isinstance(found, Mapping):
+            message = f"{self.number} must return its summands by name, as {{'all': value}}, got {short(found)}"
+            raise TypeError(message)
+        return dict(found)
 
 
 def _total(summands: Numbers) -> Any:

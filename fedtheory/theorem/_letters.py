@@ -1,5 +1,7 @@
 r"""Formulas in the letters of the glossary; a parameter without a letter keeps its name, in upright type."""
 
+import inspect
+import re
 from typing import Any
 
 __all__ = ["formula", "mathml"]
@@ -30,12 +32,15 @@ _SIGNS = {
 
 
 def formula(bound: Any) -> str:
-    r"""Return the formula of a bound in LaTeX.
+    r"""Return the formula of a bound in LaTeX: that of its docstring, or where it has none, its code in letters.
 
     >>> from fedtheory.bounds import power_of_choice
     >>> formula(power_of_choice.client_drift)
     '4 G^2 \\eta^{2} \\left(\\tau - 1\\right)^{2}'
     """
+    own = re.search(r"\.\. math::\n((?:[ ]+\S.*\n)+)", f"{inspect.getdoc(bound)}\n")
+    if own:
+        return " ".join(own[1].split())
     from sympy import latex
 
     value = bound.symbolic()

@@ -9,12 +9,14 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import sys
+import textwrap
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal, Protocol, cast, overload
+from typing import Any, Literal, Protocol, cast, final, overload
 
 import numpy.typing as npt
 
@@ -148,7 +150,7 @@ class Bound(Protocol):
     def _repr_latex_(self) -> str:
         """Return the formula for a notebook, in the letters of the paper."""
 
-    def for_run(self, fed: Any, strategy: Any, **run: Any) -> dict[str, Any]:
+    def for_run(self, fed: Any, strategy: Any = None, **run: Any) -> dict[str, Any]:
         """Return the arguments for a run of ``fedavg``, as ``fedtheory.exact.for_run`` does."""
 
 
@@ -243,11 +245,7 @@ def states(
         formula = Formula(
             number, summands, {name: row.domain for name, row in rows.items() if row.domain}, assumes, side
         )
-
-        def evaluate(*args: Any, strict: bool = True, _answer: Any = _answer, **kwargs: Any) -> Any:
-            return _answer(bound, formula.value(args, kwargs, strict=strict), args, kwargs, strict=strict)
-
-        bound = functools.update_wrapper(_at_home(evaluate, summands), summands)
+        bound: Any = _Stated(formula)
         vars(bound).update(
             statement=Statement(paper, number, equation, form, schemes, side, options),
             hypotheses=assumes,
@@ -258,14 +256,55 @@ def states(
             symbols=symbols,
             printed=printed or bound,
             step_sizes=step_sizes,
-            for_run=functools.partial(_for_run, cast("Bound", bound)),
-            _repr_latex_=functools.partial(_in_latex, bound),
             __signature__=formula.public_signature(),
         )
         bound.__doc__ = completed(summands, symbols.values(), (*assumes, *formula.consequences), side)
-        return bound  # type: ignore[return-value]
+        return cast("Bound", bound)
 
     return attach
+
+
+@final
+class _Stated:
+    """A bound: called and found like a function, and shown as what it states."""
+
+    __name__: str
+    statement: Statement
+    hypotheses: tuple[Assumption, ...]
+    symbolic: Callable[[], Any]
+
+    def __init__(self, formula: Formula) -> None:
+        functools.update_wrapper(self, formula.summands)
+        self._formula = formula
+
+    def __call__(self, *args: Any, strict: bool = True, **kwargs: Any) -> Any:
+        return _answer(self, self._formula.value(args, kwargs, strict=strict), args, kwargs, strict=strict)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        # What has this is a routine for inspect: doctest and Sphinx look at it, and at nothing else that is called.
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        is_at_home = getattr(sys.modules.get(self.__module__), self.__name__, None) is self
+        return self.__name__ if is_at_home else super().__reduce_ex__(protocol)
+
+    def __repr__(self) -> str:
+        return f"<bound {self.__name__}: {self.statement}>"
+
+    def __str__(self) -> str:
+        rows = [("source", str(self.statement)), ("bound", str(self.symbolic()))]
+        rows += [("assumes" if k == 0 else "", assumed.text) for k, assumed in enumerate(self.hypotheses)]
+        return "\n".join([self.__name__, *(line for name, text in rows for line in _folded(name, text))])
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {formula(self)}$"
+
+    def for_run(self, fed: Any, strategy: Any = None, **run: Any) -> dict[str, Any]:
+        """Return the arguments for a run, as ``fedtheory.exact.for_run`` does."""
+        # Loaded when somebody asks: most bounds are evaluated without a federation.
+        from fedtheory.exact.runs import for_run
+
+        return for_run(cast("Bound", self), fed, strategy, **run)
 
 
 _STAND_INS: ContextVar[Mapping[Any, Callable[..., Any]]] = ContextVar("stand-ins", default=types.MappingProxyType({}))
@@ -353,20 +392,6 @@ def _answer(bound: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any
     return answer if strict else (answer, value[1])
 
 
-def _in_latex(bound: Any) -> str:
-    """Write a bound as notebooks show it."""
-    return f"$\\displaystyle {formula(bound)}$"
-
-
-def _for_run(bound: Bound, fed: Any, strategy: Any, **run: Any) -> dict[str, Any]:
-    # Loaded when somebody walks through: most bounds are evaluated without a federation.
-    from fedtheory.exact.runs import for_run
-
-    return for_run(bound, fed, strategy, **run)
-
-
-def _at_home(function: Any, home: Any) -> types.FunctionType:
-    # Doctest collects a function only from the module whose globals it has, so the bound gets its author's globals.
-    moved = types.FunctionType(function.__code__, home.__globals__, home.__name__, None, function.__closure__)
-    moved.__kwdefaults__ = function.__kwdefaults__
-    return moved
+def _folded(name: str, text: str) -> list[str]:
+    """Fold a text beside its name; the name of what goes on is empty."""
+    return textwrap.wrap(text, 100, initial_indent=f"  {name:<7}  ", subsequent_indent=" " * 13, break_on_hyphens=False)

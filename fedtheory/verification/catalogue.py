@@ -7,7 +7,6 @@ import fnmatch
 import importlib
 import importlib.util
 import json
-import re
 import runpy
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -20,6 +19,7 @@ from typing import Any, TypeVar
 from fedtheory import bounds, claims
 from fedtheory._support import validate
 from fedtheory._support.discover import members, modules
+from fedtheory._support.wording import close_to
 from fedtheory.theorem.paper import Bound, is_bound
 from fedtheory.verification.claims import KINDS, Claim
 
@@ -202,27 +202,6 @@ def matching(key: str, known: Iterable[str]) -> list[str]:
     ]
 
 
-def close_to(name: str, known: Iterable[str]) -> str:
-    """Say which known names, at most three, are close to one that is not: they contain it, or differ by a slip.
-
-    Only what tells names apart is compared: not the dashes of options, nor the paper where it is right.
-
-    >>> close_to("power-of-choice:lema-b1", ["power-of-choice:lemma-b1", "power-of-choice:theorem-31"])
-    ' (close: power-of-choice:lemma-b1)'
-    >>> close_to("lemma-b1", ["power-of-choice:lemma-b1"]), close_to("--l", ["--L"]), close_to("--foo", ["--L"])
-    (' (close: power-of-choice:lemma-b1)', ' (close: --L)', '')
-    """
-    wanted = name.lstrip("-").casefold()
-    plain = {other.lstrip("-").casefold(): other for other in known}
-    paper = re.match(r".*[:.]|", wanted)[0]  # type: ignore[index]
-    start = len(paper) if any(other.startswith(paper) for other in plain) else 0
-    tails = {text[start:]: other for text, other in plain.items() if text.startswith(paper[:start])}
-    holding = [other for text, other in tails.items() if len(wanted) > 2 and wanted[start:] in text]
-    near = [tails[text] for text in difflib.get_close_matches(wanted[start:], list(tails), n=3, cutoff=0.6)]
-    found = list(dict.fromkeys([*near, *holding]))[:3]
-    return f" (close: {', '.join(found)})" if found else ""
-
-
 def claims_of(source: str | Path) -> dict[str, Claim]:
     """Run a Python file, or import a module, and return the claims that it makes, by key.
 
@@ -246,9 +225,31 @@ def claims_of(source: str | Path) -> dict[str, Claim]:
     --------
     >>> claims_of("missing.py")
     Traceback (most recent call last):
-    ValueError: claims must come from a Python file, got missing.py
+    ValueError: claims must come from a Python file, got missing.py, which does not exist
     """
+    what, values = _read(source)
+    return _own_claims(what, values, source)
+
+
+def contents_of(source: str | Path) -> tuple[dict[str, Claim], dict[str, Bound]]:
+    """Claims of a source, as ``claims_of`` returns them, and the bounds that it states, by their own names.
+
+    A source of bounds alone is welcome.
+    """
+    what, values = _read(source)
+    bounds = [value for value in values if is_bound(value) and not value.__module__.startswith("fedtheory.")]
+    own = {bound.__name__: bound for bound in bounds if not bound.__name__.startswith("_")}
+    has_claims = any(isinstance(value, Claim) for value in values)
+    return (_own_claims(what, values, source) if has_claims or not own else {}), own
+
+
+def _read(source: str | Path) -> tuple[str, list[Any]]:
+    """Run a source, and return what kind it is and what stands at its top level."""
     what, values = _from_file(Path(source)) if _is_path(source) else _from_name(str(source))
+    return what, list(values)
+
+
+def _own_claims(what: str, values: Iterable[Any], source: str | Path) -> dict[str, Claim]:
     found: dict[str, Claim] = {}
     for claim in {id(value): value for value in values if isinstance(value, Claim)}.values():
         if claim.key in found:
@@ -283,7 +284,9 @@ def _is_path(source: str | Path) -> bool:
 
 def _from_file(path: Path) -> tuple[str, Iterable[Any]]:
     if not path.is_file():
-        message = f"claims must come from a Python file, got {path}"
+        message = (
+            f"claims must come from a Python file, got {path}, which {'is none' if path.exists() else 'does not exist'}"
+        )
         raise ValueError(message)
     return "file", _tried("a file that runs", path, lambda: runpy.run_path(str(path), run_name=path.stem)).values()
 

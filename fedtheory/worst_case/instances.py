@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
 
+from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
 
 __all__ = ["ClientFunction", "History", "Instance", "Interpolant", "Outcome", "Parabola"]
@@ -168,7 +169,7 @@ class Parabola:
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Instance:
     """A federation, a first model and a selection law; the minimizer w* is the origin.
 
@@ -202,6 +203,11 @@ class Instance:
     selection: Callable[[Array, History], Sequence[Outcome]]
     objective: str = "distance"
     noises: tuple[Array, ...] = ()
+
+    def __repr__(self) -> str:
+        rows = {"num_clients": len(self.clients), "dim": self.start.size, "num_rounds": self.num_rounds}
+        rows |= {"local_steps": len(self.step_sizes) // self.num_rounds}
+        return Summary("Instance", {**rows, "objective": self.objective}).line
 
     def run(self) -> float:
         """Train through all outcomes of the selections, and return the expected error after the last round."""

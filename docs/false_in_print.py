@@ -1,0 +1,110 @@
+"""What is false in print: one table of all errata, the heaviest first."""
+
+from typing import Any
+
+from reference import anchor
+from statements import PAPERS
+
+from fedtheory.theorem.paper import Bound
+from fedtheory.verification.catalogue import known_bounds, known_claims, known_tapes
+from fedtheory.verification.claims import Claim
+from fedtheory.verification.examination import examine
+from fedtheory.verification.renderings import _escaped
+
+THEOREM = "**false theorem**"
+STATEMENT = "false statement"
+STEP = "false step, the result holds"
+HYPOTHESIS = "needs a hypothesis"
+MISPRINT = "misprint"
+NEW = "not ranked yet"
+KINDS = (THEOREM, STATEMENT, STEP, HYPOTHESIS, MISPRINT, NEW)
+WRONG_AS = {
+    THEOREM: {
+        "power-of-choice": (
+            "equation-85-single-client equation-85-unbalanced equation-85-as-printed "
+            "equation-81-single-client equation-81-as-printed"
+        ),
+        "fedalign": "theorem-1-as-printed theorem-1-printed-one-step theorem-a9-printed-one-step",
+    },
+    STATEMENT: {
+        "power-of-choice": (
+            "equation-85-bias rho-bar-as-printed rho-bar-grows-with-candidates candidates-equal-selected "
+            "candidates-equal-selected-as-printed candidates-equal-selected-bias "
+            "small-steps-bias-unbiased"
+        ),
+        "fedalign": "opposite-ways li-et-al theta-one",
+        "greedyfed": "printed-counter printed-turns vanishing-values",
+        "optimal-client-sampling": "lemma-1-left",
+    },
+    STEP: {
+        "power-of-choice": "step-54-55 step-80-printed equation-80-single-client equation-16-pathwise",
+        "fedalign": "equation-34-printed equation-16",
+    },
+    HYPOTHESIS: {
+        "power-of-choice": (
+            "equation-20-marginal equation-30-mini-batch-seen equation-41-common-noise "
+            "equation-66-any-gamma equation-74-unbalanced theorem-a.1-pathwise equation-65-falling-steps "
+            "equation-81-falling-steps lemma-b2-falling-steps"
+        ),
+        "fedalign": "equation-49-printed",
+    },
+    MISPRINT: {
+        "power-of-choice": "equation-38-printed",
+        "fedalign": (
+            "comparison assumption-1-printed assumption-2-printed equation-36-printed lemma-a4-unweighted "
+            "equation-35 equation-44-printed equation-43-printed equations-46-51-printed"
+        ),
+    },
+}
+HEAD = """\
+| Where | Wrong as | Times | What is printed, and why it is not so | Counterexample |
+| --- | --- | --: | --- | --- |
+"""
+_LONGEST = 90
+
+
+def kind_of(claim: Claim) -> str:
+    """Return as what a printed statement is wrong."""
+    paper, _, name = claim.key.partition(":")
+    return next((kind for kind, papers in WRONG_AS.items() if name in papers.get(paper, "").split()), NEW)
+
+
+def errata() -> list[tuple[Claim, Any]]:
+    """Return all errata with their counterexamples, the heaviest first, and of those the most wrong."""
+    tapes, known = known_tapes(), known_claims().values()
+    found = [(one, examine(one, tape=tapes.get(one.key)).worst) for one in known if one.kind == "erratum"]
+    return sorted(found, key=lambda each: (KINDS.index(kind_of(each[0])), -_times(each[1])))
+
+
+def _times(finding: Any) -> float:
+    """By how many times the truth is what is printed; of an equality either side may be the larger one."""
+    ratio = float(finding.ratio)
+    return 1 / ratio if finding.relation == "==" and 0 < ratio < 1 else ratio
+
+
+def _instance(finding: Any) -> str:
+    text = ", ".join(f"{name} = {value}" for name, value in (finding.instance or {}).items())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rsplit(',', 1)[0]}, ..."
+
+
+def row(claim: Claim, finding: Any, repaired: dict[Bound, str]) -> str:
+    """Return the line of an erratum."""
+    title = PAPERS.get(claim.statement.paper.key, claim.statement.paper.authors).split(" (", maxsplit=1)[0]
+    where = ", ".join(filter(None, (claim.statement.number, claim.statement.equation)))
+    times = _times(finding)
+    more = f" *{_escaped(claim.remark[:1].upper() + claim.remark[1:])}.*" if claim.remark else ""
+    better = f" Repaired: `{repaired[claim.bound]}`." if claim.bound in repaired else ""
+    cells = (
+        f'{title}, <a href="claims.html#{anchor(claim.key)}">{_escaped(where)}</a>',
+        kind_of(claim),
+        f"{times:.3g}" if times > 1 else "",
+        f"{_escaped(claim.title)}.{more}{better}",
+        _escaped(_instance(finding)),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def table() -> str:
+    """Return the table of the page."""
+    repaired = {bound.printed: name for name, bound in known_bounds().items() if bound.printed is not bound}
+    return HEAD + "\n".join(row(*each, repaired) for each in errata()) + "\n"

@@ -1,0 +1,48 @@
+"""The table of what is false in print has every erratum, ranked, with an instance that breaks it."""
+
+from importlib import import_module
+
+import pytest
+
+from fedtheory.verification.catalogue import known_claims
+from tests.environment import ROOT
+
+with pytest.MonkeyPatch.context() as patched:
+    patched.syspath_prepend(ROOT / "docs")  # whose files import each other
+    page = import_module("false_in_print")
+ERRATA = [claim for claim in known_claims().values() if claim.kind == "erratum"]
+
+
+@pytest.mark.parametrize("claim", ERRATA, ids=lambda claim: claim.key)
+def test_an_erratum_is_ranked(claim) -> None:
+    if page.kind_of(claim) == page.NEW:
+        pytest.skip(f"docs/false_in_print.py does not say as what {claim.key} is wrong")
+
+
+def test_what_is_ranked_is_an_erratum() -> None:
+    ranked = [
+        f"{paper}:{name}"
+        for kinds in page.WRONG_AS.values()
+        for paper, names in kinds.items()
+        for name in names.split()
+    ]
+    assert sorted(ranked) == sorted(set(ranked) & {claim.key for claim in ERRATA})
+
+
+def test_each_erratum_has_a_line_with_an_instance_that_breaks_it_and_the_heaviest_come_first() -> None:
+    found = page.errata()
+    assert {claim.key for claim, _ in found} == {claim.key for claim in ERRATA}
+    assert not any(finding.holds for _, finding in found)
+    places = [page.KINDS.index(page.kind_of(claim)) for claim, _ in found]
+    assert places == sorted(places)
+    assert len(page.table().splitlines()) == 2 + len(ERRATA)
+
+
+def test_an_erratum_that_nobody_ranked_stands_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    heaviest = page.errata()[0][0]
+    monkeypatch.setattr(page, "WRONG_AS", {})
+    assert page.kind_of(heaviest) == page.NEW
+
+
+def test_it_is_one_click_from_the_first_page() -> None:
+    assert "(theory/false_in_print.md)" in (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
