@@ -144,7 +144,7 @@ def _federation(setting: Setting, size: Size, concentration: float, seed: int) -
         test_labels=test_y,
         test_offsets=np.array([0, *size.num_clients * [len(test_y)]]),
     )
-    weights = np.full(size.num_clients, 1 / size.num_clients) if setting.equal_weights else None
+    weights: Any = np.full(size.num_clients, 1 / size.num_clients) if setting.equal_weights else None
     drops = (*(0.0 for _ in size.hidden[1:]), setting.dropout)
     return ft.PerceptronFederation(data, size.hidden, size.l2, weights, drops)
 

@@ -81,9 +81,15 @@ def test_a_wrong_argument_of_a_bound_is_named(slip, said) -> None:
 @pytest.mark.parametrize(
     ("slip", "said"),
     [
-        (lambda: ft.selection.PowerOfChoise, r"no attribute 'PowerOfChoise' \(close: PowerOfChoice"),
+        (
+            lambda: ft.selection.PowerOfChoise,  # type: ignore[attr-defined]
+            r"no attribute 'PowerOfChoise' \(close: PowerOfChoice",
+        ),
         (lambda: ft.fedavgg, r"no attribute 'fedavgg' \(close: fedavg"),
-        (lambda: poc.fixed_step_gapp, r"no attribute 'fixed_step_gapp' \(close: fixed_step_gap"),
+        (
+            lambda: poc.fixed_step_gapp,  # type: ignore[attr-defined]
+            r"no attribute 'fixed_step_gapp' \(close: fixed_step_gap",
+        ),
     ],
 )
 def test_a_misspelled_name_is_answered_with_what_is_close(slip, said) -> None:
