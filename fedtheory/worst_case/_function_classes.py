@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement, permutations, product
 from typing import NamedTuple
 
@@ -67,8 +68,7 @@ def interpolation_of_copies(
 
 def _pair(i: Point, j: Point, seen: Point, mu: Fraction, L: Fraction) -> Form:
     """Condition of an ordered pair; ``seen`` is the part of i that has products with j."""
-    half = L / (2 * (L - mu))
-    on_gradients, on_points, across = half / L, half * mu, half * 2 * mu / L
+    on_gradients, on_points, across = _factors(mu, L)
     terms = (
         ((i.gradient, i.gradient), on_gradients),
         ((j.gradient, j.gradient), on_gradients),
@@ -82,6 +82,12 @@ def _pair(i: Point, j: Point, seen: Point, mu: Fraction, L: Fraction) -> Form:
         ((j.gradient, seen.at), across + 1),
     )
     return Form.total(terms, ((j.value, Fraction(1)), (i.value, Fraction(-1))))
+
+
+@cache
+def _factors(mu: Fraction, L: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+    half = L / (2 * (L - mu))
+    return half / L, half * mu, half * 2 * mu / L
 
 
 def impose_quadratic(draft: Draft, minimum: Point, points: Sequence[Point], mu: Fraction, L: Fraction) -> None:
