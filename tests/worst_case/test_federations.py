@@ -161,9 +161,38 @@ def noisy_mean(p: Problem) -> Any:
     return clients.mean(clients.step(p.point(), STEP, variance=1))
 
 
+def test_inexact_gradients_of_clients_differ_as_their_gradients_do() -> None:
+    """A step of 1 on clients whose gradients at w* sum to zero moves each by its own, a tenth longer or shorter."""
+    p = Problem()
+    clients = p.clients(2, **CLASS)
+    best = clients.minimizer(p.origin)
+    clients.heterogeneity(zeta2=1)
+    moved = clients.inexact_gradient(best, relative=Q(1, 10))
+    p.maximize((moved - clients.mean(moved)).square)
+    assert holds(p.solve(), Q(11, 10) ** 2)
+
+
+def placed_twice(p: Problem) -> Any:
+    f = p.function(**CLASS)
+    f.minimizer()
+    return p.mean([f, p.function(**CLASS)]).minimizer(p.origin, objective_gap=0)
+
+
+def bounded_late(p: Problem) -> Any:
+    F = p.mean([p.function(**CLASS), p.function(**CLASS)])
+    F.minimizer()
+    return F.minimizer(objective_gap=1)
+
+
 @pytest.mark.parametrize(
     ("write", "sentence"),
     [
+        (placed_twice, "the minimizer of f0 must be placed when it is first asked for"),
+        (bounded_late, r"the minimizer of f0 \+ f1 must be placed, and Gamma bounded, when it is first asked for"),
+        (
+            lambda p: p.function(**CLASS).stochastic_gradient(p.point(), variance=-1),
+            "variance must be finite and at least 0, got -1",
+        ),
         (noisy_mean, "mean must be given a vector without noise"),
         (lambda p: p.function(**CLASS, minimum=1), "minimum must be 0 or None, got 1"),
         (lambda p: p.clients(2, **CLASS).sample(1, "twice"), "how must be 'distinct' or 'independent', got 'twice'"),
