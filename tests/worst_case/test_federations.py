@@ -172,6 +172,15 @@ def test_inexact_gradients_of_clients_differ_as_their_gradients_do() -> None:
     assert holds(p.solve(), Q(11, 10) ** 2)
 
 
+def test_gradients_at_the_minimizer_alone_leave_nothing_in_the_block_of_means() -> None:
+    p = Problem()
+    clients = p.clients(2, **CLASS)
+    best = clients.minimizer(p.origin)
+    clients.heterogeneity(zeta2=3)
+    p.maximize(clients.gradient(best).square)
+    assert holds(p.solve(), Q(3))
+
+
 def placed_twice(p: Problem) -> Any:
     f = p.function(**CLASS)
     f.minimizer()
