@@ -121,8 +121,9 @@ class Term(ABC):
 
         Clients have independent noises. A run is then one for each outcome of the noises, and products are means.
         """
-        noise = self.draft.noise()
-        self.draft.at_most(noise.square, Fraction(exact("variance", variance)), name)
+        noise, most = self.draft.noise(), Fraction(exact("variance", variance))
+        validate.nonnegative("variance", most)
+        self.draft.at_most(noise.square, most, name)
         return self.gradient(x) + noise
 
     def value(self, x: Vector) -> Form:
@@ -148,6 +149,9 @@ class Term(ABC):
                     f"minimizer() must be asked of a sum of convex functions, got {part.name} (stationary_point())"
                 )
                 raise ValueError(message)
+        if self._minimizer is not None and not (at is None and objective_gap is None):
+            message = f"the minimizer of {self.name} must be placed, and Gamma bounded, when it is first asked for"
+            raise ValueError(message)
         if self._minimizer is None:
             at = self.draft.vector(*self.parts()[-1][1].blocks[:1]) if at is None else at
             gap = None if objective_gap is None else Fraction(exact("objective_gap", objective_gap))
@@ -210,7 +214,8 @@ class Term(ABC):
         if (relative is None) == (absolute is None):
             message = f"one of relative and absolute must be given, got relative={relative!r}, absolute={absolute!r}"
             raise ValueError(message)
-        slope, guess = self.gradient(x), self.draft.vector()
+        slope = self.gradient(x)
+        guess = self.draft.vector(*sorted(slope.blocks.union(*(part.blocks for _, part in self.parts()))))
         if absolute is not None:
             self.draft.at_most((guess - slope).square, positive_number("absolute", absolute) ** 2)
         else:
@@ -292,7 +297,11 @@ class Function(_Known, Term):
         if self.minimum is None:
             self.minimum = len(self.points)
             self.known(self.draft.vector(*self.blocks) if at is None else at, _ZERO, self._least)
-        return self.points[self.minimum].at
+        found = self.points[self.minimum].at
+        if at is not None and _key(at) != _key(found):
+            message = f"the minimizer of {self.name} must be placed when it is first asked for, got another place later"
+            raise ValueError(message)
+        return found
 
     def limit_excess(self, x: Vector, bound: Any, name: str = "", share: Any = 1) -> None:
         """Demand that the value at a point is at most a share of a bound above the least; if that is 0, it is there."""

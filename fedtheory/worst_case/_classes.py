@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations, permutations
 from typing import NamedTuple
 
-from fedtheory.worst_case._function_classes import Point, interpolation, interpolation_of_copies
+from fedtheory.worst_case._function_classes import Point, interpolation_of_copies, of_pair
 from fedtheory.worst_case._gram import Form
 
 __all__ = ["Condition", "FunctionClass", "OperatorClass"]
@@ -74,7 +74,7 @@ class FunctionClass:
         """Yield the conditions on all points, of which one may be known to be the minimizer."""
         for (i, one), (j, other) in permutations(enumerate(points), 2):
             if self.L is not None:
-                yield Condition((i, j), interpolation([one, other], self.mu, self.L)[0])
+                yield Condition((i, j), of_pair(one, other, self.mu, self.L))
             else:
                 below = other.gradient @ (one.at - other.at)
                 if not self.indicator:

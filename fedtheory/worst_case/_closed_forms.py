@@ -14,10 +14,9 @@ from fedtheory.bounds import fedavg as li
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.worst_case._certificates import Multipliers, verify_upper
 from fedtheory.worst_case._settings import Setting, setting
-from fedtheory.worst_case._skewed_rounds import skews
 from fedtheory.worst_case.full_or_uniform import Sampling, averaged_rounds
 from fedtheory.worst_case.problem import Problem
-from fedtheory.worst_case.skewed_selection import skewed_round
+from fedtheory.worst_case.skewed_selection import skewed_round, skews
 
 __all__: list[str] = []
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import partial
 from typing import Any, NamedTuple
 
 from fedtheory.theorem.paper import Bound
+from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._settings import Setting
-from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.instances import Instance
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.solution import Solution
@@ -83,9 +82,9 @@ def worst_problem(p: Problem, given: Setting, error: str) -> WorstCase:
     >>> round(worst_problem(p, given, "distance").value, 6)
     6.0
     """
-    return worst_of([p.prove()], given, error, partial(_no_instance, error))
 
+    def no_instance(_: Embedding) -> Instance:
+        message = f"worst cases of a lemma's {error} are programs without a federation to train, and have no instance"
+        raise ValueError(message)
 
-def _no_instance(error: str, _: Proof) -> Instance:
-    message = f"worst cases of a lemma's {error} are programs without a federation to train, and have no instance"
-    raise ValueError(message)
+    return worst_of([(p, no_instance)], given, error)

@@ -56,7 +56,7 @@ class Embedding:
         self._factors = [_compressed(factor, _NEGLIGIBLE * longest) for factor in factors]
         self._values = dict(zip(proof.program.values, map(float, proof.point.values), strict=True))
         self._noises = {block: s for s, block in enumerate(p.noises)}
-        self._problem, self._given = p, given
+        self.problem, self.given = p, given
 
     def place(self, vector: Vector, places: Places, curvature: int = 0, outcomes: Sequence[int] = ()) -> Array:
         """Return a vector in space, of a client with these places; ``curvature`` is 1 for a gradient."""
@@ -68,14 +68,14 @@ class Embedding:
                     inside[number] = float(c)
             spot = _signs(self._noises[block], outcomes) if block in self._noises else places.get(block, np.zeros(0))
             parts.append(np.kron(spot, factor @ inside))
-        unit = float(self._given.length2) ** 0.5 * float(self._given.L) ** curvature
+        unit = float(self.given.length2) ** 0.5 * float(self.given.L) ** curvature
         found: Array = unit * np.concatenate(parts)
         return found
 
     @cached_property
     def _cast(self) -> list[tuple[Function, Places]]:
         """Every client: those that cannot be told apart are on the vertices of a simplex."""
-        functions = [one for one in self._problem.actors if isinstance(one, Function)]
+        functions = [one for one in self.problem.actors if isinstance(one, Function)]
         middle = {b: np.zeros(one.num_clients - 1) for one in functions for b in one.blocks[1:]} | {0: np.ones(1)}
         return [
             (one, middle | dict.fromkeys(one.blocks[1:], vertex))
@@ -86,7 +86,7 @@ class Embedding:
     @property
     def start(self) -> Array:
         """The first model."""
-        return self.place(self._problem.points["start"], self._cast[0][1])
+        return self.place(self.problem.points["start"], self._cast[0][1])
 
     @cached_property
     def clients(self) -> list[Interpolant | Parabola]:
@@ -95,13 +95,13 @@ class Embedding:
 
     def client(self, function: Function, places: Places) -> Interpolant | Parabola:
         """Return a client's loss, known at all models to which noises may lead."""
-        L, unit = float(self._given.L), float(self._given.unit("gap"))
+        L, unit = float(self.given.L), float(self.given.unit("gap"))
         known = [(point, outcomes) for point in function.points for outcomes in self._outcomes(point)]
         found = Interpolant(
             points=np.array([self.place(point.at, places, 0, outcomes) for point, outcomes in known]),
             gradients=np.array([self.place(point.gradient, places, 1, outcomes) for point, outcomes in known]),
             values=unit * np.array([self._values.get(point.value, 0.0) for point, _ in known]),
-            mu=float(self._given.mu) * L,
+            mu=float(self.given.mu) * L,
             L=L,
         )
         if not function.of.quadratic:
@@ -135,7 +135,7 @@ class Embedding:
             clients=tuple(clients),
             weights=np.full(len(clients), 1 / len(clients)) if weights is None else weights,
             start=self.start,
-            step_sizes=tuple(float(eta / self._given.L) for eta in self._given.steps),
+            step_sizes=tuple(float(eta / self.given.L) for eta in self.given.steps),
             num_rounds=num_rounds,
             selection=selection,
             objective=objective,

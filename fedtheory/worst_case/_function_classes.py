@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement, permutations, product
 from typing import NamedTuple
 
@@ -37,7 +38,7 @@ def interpolation(points: Sequence[Point], mu: Fraction, L: Fraction) -> list[Fo
     >>> len(interpolation(points, Fraction(1), Fraction(3)))
     2
     """
-    return [_pair(i, j, i, mu, L) for i, j in permutations(points, 2)]
+    return [of_pair(i, j, mu, L) for i, j in permutations(points, 2)]
 
 
 def interpolation_of_copies(
@@ -62,13 +63,13 @@ def interpolation_of_copies(
         for shared in range(len(common)):
             blocks = (i.at.blocks | i.gradient.blocks) - {*common[shared:]}
             seen = Point(i.at.within(blocks), i.gradient.within(blocks), i.value)
-            yield s, t, _pair(i, j, seen, mu, L)
+            yield s, t, of_pair(i, j, mu, L, seen)
 
 
-def _pair(i: Point, j: Point, seen: Point, mu: Fraction, L: Fraction) -> Form:
-    """Condition of an ordered pair; ``seen`` is the part of i that has products with j."""
-    half = L / (2 * (L - mu))
-    on_gradients, on_points, across = half / L, half * mu, half * 2 * mu / L
+def of_pair(i: Point, j: Point, mu: Fraction, L: Fraction, seen: Point | None = None) -> Form:
+    """Return the condition of an ordered pair; ``seen`` is the part of i that has products with j."""
+    seen = seen or i
+    on_gradients, on_points, across = _factors(mu, L)
     terms = (
         ((i.gradient, i.gradient), on_gradients),
         ((j.gradient, j.gradient), on_gradients),
@@ -82,6 +83,12 @@ def _pair(i: Point, j: Point, seen: Point, mu: Fraction, L: Fraction) -> Form:
         ((j.gradient, seen.at), across + 1),
     )
     return Form.total(terms, ((j.value, Fraction(1)), (i.value, Fraction(-1))))
+
+
+@cache
+def _factors(mu: Fraction, L: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+    half = L / (2 * (L - mu))
+    return half / L, half * mu, half * 2 * mu / L
 
 
 def impose_quadratic(draft: Draft, minimum: Point, points: Sequence[Point], mu: Fraction, L: Fraction) -> None:

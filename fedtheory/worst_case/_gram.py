@@ -383,7 +383,9 @@ class Draft:
     def maximize(self, objective: Form | Value) -> Program:
         """Return the finished program."""
         constraints = tuple(self._inequalities), tuple(self._equalities)
-        return Program(tuple(self._sizes), Form.of(objective), *constraints, frozenset(self._zeros))
+        # A block in which nothing was made has a vector that is in no form.
+        sizes = tuple(max(size, 1) for size in self._sizes)
+        return Program(sizes, Form.of(objective), *constraints, frozenset(self._zeros))
 
 
 def _added(left: Mapping[Key, Fraction], right: Iterable[tuple[Key, Fraction]]) -> dict[Key, Fraction]:

@@ -10,9 +10,8 @@ from fedtheory.worst_case._actors import Function
 from fedtheory.worst_case._confrontations import Confrontation, Way, worst_problem
 from fedtheory.worst_case._gram import Vector
 from fedtheory.worst_case._settings import Setting, setting
-from fedtheory.worst_case._skewed_rounds import skews
 from fedtheory.worst_case.problem import Problem
-from fedtheory.worst_case.skewed_selection import averaged_gap, skew_class, skew_class_horizon
+from fedtheory.worst_case.skewed_selection import averaged_gap, skew_class, skew_class_horizon, skews
 
 __all__ = ["WAYS", "WITHOUT_G2", "gradient_norm"]
 

@@ -1,6 +1,6 @@
 """FedALIGN, other clients that are included where their loss is close to the objective: its exact worst cases."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -12,9 +12,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.worst_case._embedding import Embedding
-from fedtheory.worst_case._gram import Program
 from fedtheory.worst_case._settings import Setting, check_block, rational, setting
-from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.instances import History, Instance, Interpolant, Outcome
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
@@ -26,13 +24,6 @@ CELLS = ("included", "above", "below")
 
 # Losses that are this close to the threshold, as a share of them, lie on it: the solver's digits.
 _TIED = 1e-4
-
-
-class _Play(NamedTuple):
-    """What the other client's loss says, and the problem."""
-
-    cell: str
-    problem: Problem
 
 
 class _Rule(NamedTuple):
@@ -118,19 +109,15 @@ def fedalign(
         validate.choice("cells", cell, CELLS)
     rule = _Rule(rational("share", share, validate.positive), given["threshold"], minima == "equal")
     check_block(3 * len(given.steps) + 8, max_block)
-    proved = [(play.problem.prove(), play) for play in _plays(given, rule, objective, cells)]
-    attain = partial(_instance, {proof.program: play for proof, play in proved}, given, rule, objective)
-    return worst_of([proof for proof, _ in proved], given, objective, attain)
-
-
-def _plays(given: Setting, rule: _Rule, objective: str, cells: Sequence[str]) -> list[_Play]:
-    """Write down each outcome's program; no loss is strictly within a threshold of 0."""
     possible = [cell for cell in cells if cell != "included" or rule.threshold]
-    if not possible:
+    if not possible:  # no loss is strictly within a threshold of 0
         included = "threshold must be positive if the third client is included, got 0"
         reason = included if cells else "cells must hold one or more, got none"
         raise AssumptionViolated(reason)
-    return [_Play(cell, _round(given, cell, rule, objective)) for cell in possible]
+    plays = [
+        (_round(given, cell, rule, objective), partial(_instance, given, rule, objective, cell)) for cell in possible
+    ]
+    return worst_of(plays, given, objective)
 
 
 def _round(given: Setting, cell: str, rule: _Rule, objective: str) -> Problem:
@@ -156,16 +143,15 @@ def _round(given: Setting, cell: str, rule: _Rule, objective: str) -> Problem:
     return p
 
 
-def _instance(plays: Mapping[Program, _Play], given: Setting, rule: _Rule, objective: str, proof: Proof) -> Instance:
-    play, threshold = plays[proof.program], float(rule.threshold * given.unit("gap"))
-    space = Embedding(play.problem, proof, given)
+def _instance(given: Setting, rule: _Rule, objective: str, cell: str, space: Embedding) -> Instance:
+    threshold = float(rule.threshold * given.unit("gap"))
     first, second, third = space.clients
     mean = (first.loss(space.start) + second.loss(space.start)) / 2
     if isinstance(third, Interpolant) and not rule.ruled:
-        goal = mean + {"included": 0, "above": 2, "below": -2}[play.cell] * threshold
+        goal = mean + {"included": 0, "above": 2, "below": -2}[cell] * threshold
         third = replace(third, values=third.values + goal - third.loss(space.start))
     return space.federation(
-        partial(_align, float(rule.share), threshold, play.cell == "included"),
+        partial(_align, float(rule.share), threshold, cell == "included"),
         clients=[first, second, third],
         weights=np.array([0.5, 0.5, 0.0]),
         objective=objective,

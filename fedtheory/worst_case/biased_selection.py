@@ -13,10 +13,8 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.worst_case._embedding import Embedding
-from fedtheory.worst_case._gram import Program
 from fedtheory.worst_case._settings import Setting, check_block, setting
 from fedtheory.worst_case._trees import Ranking, largest_block, ranked_subsets, tree
-from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.instances import History, Instance, Outcome
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
@@ -29,14 +27,6 @@ _MOST_PROGRAMS = 1000
 
 # Losses that differ by less than this share of them are tied: the solver's digits.
 _TIED = 1e-4
-
-
-class _Play(NamedTuple):
-    """A problem, the orders of its losses node by node, and whether its clients' losses may be shifted."""
-
-    problem: Problem
-    rankings: tuple[Ranking, ...]
-    shifts: bool
 
 
 class _Choice(NamedTuple):
@@ -109,28 +99,25 @@ def power_of_choice(
     candidates = validate.count("num_candidates", num_candidates, high=clients)
     choice = _Choice(clients, candidates, validate.count("num_selected", num_selected, high=candidates))
     validate.choice("minima", minima, ("equal", "free"))
-    proved = [(play.problem.prove(), play) for play in _plays(given, choice, num_rounds, minima, max_block)]
-    attain = partial(_instance, {proof.program: play for proof, play in proved}, given, choice, num_rounds)
-    return worst_of([proof for proof, _ in proved], given, "distance", attain)
-
-
-def _plays(given: Setting, choice: _Choice, num_rounds: int, minima: str, max_block: int) -> Iterator[_Play]:
-    """Yield the programs, of which the largest value counts."""
-    K, d, m = choice
     ranked = minima == "equal" or num_rounds > 1
-    halves = d == K and num_rounds == 1 and m < K
-    num_steps = len(given.steps)
-    size = largest_block(K, num_steps // num_rounds, num_rounds, choice.num_branches)
-    check_block(num_steps + 5 if halves else size, max_block)
-    if halves:
-        return iter([_Play(_top_clients(given, K, m, ranked=ranked), (tuple(range(K)),), not ranked)])
-    return _ranked_trees(given, choice, num_rounds, minima, ranked=ranked)
+    halves = candidates == clients and num_rounds == 1 and choice.num_selected < clients
+    size = largest_block(clients, local_steps, num_rounds, choice.num_branches)
+    check_block(steps + 5 if halves else size, max_block)
+    plays = []
+    for rankings in _orders(choice, num_rounds):
+        if halves:
+            p = _top_clients(given, clients, choice.num_selected, ranked=ranked)
+        else:
+            orders = rankings if ranked else None
+            law = partial(ranked_subsets, *choice)
+            p = tree(given, clients, num_rounds, law, minima=minima if ranked else "equal", rankings=orders)
+        plays.append((p, partial(_instance, choice, num_rounds, rankings, shifts=not ranked)))
+    return worst_of(plays, given, "distance")
 
 
-def _ranked_trees(given: Setting, choice: _Choice, num_rounds: int, minima: str, *, ranked: bool) -> Iterator[_Play]:
-    """Yield a program for every way in which losses can be ordered at the nodes after the first."""
+def _orders(choice: _Choice, num_rounds: int) -> Iterator[tuple[Ranking, ...]]:
+    """Return every way in which losses can be ordered at the nodes of a tree; the first one names the clients."""
     first = tuple(range(choice.num_clients))
-    law = partial(ranked_subsets, *choice)
     later = sum(choice.num_branches**depth for depth in range(1, num_rounds))
     if math.factorial(choice.num_clients) ** later > _MOST_PROGRAMS:
         message = (
@@ -138,17 +125,7 @@ def _ranked_trees(given: Setting, choice: _Choice, num_rounds: int, minima: str,
             "take fewer clients or rounds"
         )
         raise ValueError(message)
-    for orders in product(permutations(first), repeat=later):
-        rankings = (first, *orders)
-        problem = tree(
-            given,
-            choice.num_clients,
-            num_rounds,
-            law,
-            minima=minima if ranked else "equal",
-            rankings=rankings if ranked else None,
-        )
-        yield _Play(problem, rankings, not ranked)
+    return ((first, *orders) for orders in product(permutations(first), repeat=later))
 
 
 def _top_clients(given: Setting, num_clients: int, num_selected: int, *, ranked: bool) -> Problem:
@@ -171,14 +148,12 @@ def _top_clients(given: Setting, num_clients: int, num_selected: int, *, ranked:
 
 
 def _instance(
-    plays: Mapping[Program, _Play], given: Setting, choice: _Choice, num_rounds: int, proof: Proof
+    choice: _Choice, num_rounds: int, rankings: tuple[Ranking, ...], space: Embedding, *, shifts: bool
 ) -> Instance:
-    play = plays[proof.program]
-    space = Embedding(play.problem, proof, given)
-    orders = dict(zip(_histories(num_rounds, choice.num_branches), play.rankings, strict=False))
+    orders = dict(zip(_histories(num_rounds, choice.num_branches), rankings, strict=False))
     clients: Any = space.clients
     # Losses are tied in a worst case with a ranking, but for the solver's digits; free minima let them be.
-    if play.shifts:
+    if shifts:
         highest = max(c.loss(space.start) for c in clients)
         clients = [replace(c, values=c.values + highest - c.loss(space.start)) for c in clients]
     return space.federation(partial(_largest, choice, orders), clients=clients, num_rounds=num_rounds)

@@ -1,6 +1,5 @@
 """Where rounds with a fixed step size may stay: the largest error that a round need not decrease."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,11 +7,9 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._settings import Setting, check_block, setting
-from fedtheory.worst_case._skewed_rounds import Round, attained, skews
-from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.instances import Instance, Outcome
 from fedtheory.worst_case.problem import Problem
-from fedtheory.worst_case.skewed_selection import skewed_floor
+from fedtheory.worst_case.skewed_selection import attained, skewed_floor, skews
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["error_floor"]
@@ -75,11 +72,14 @@ def error_floor(
         raise ValueError(message)
     if rho_tilde is not None:
         p = skewed_floor(given, skews(given, rho_diagonal, rho_tilde, 1))
-        found = Round(given, p, p.prove())
-        return worst_of([found.proof], given, objective, lambda _: attained([found]))
+        return worst_of([(p, lambda space: attained([space]))], given, objective)
     validate.count("local_steps", local_steps, low=2)
-    p = fixed_round(given, objective)
-    return worst_of([p.prove()], given, objective, partial(_instance, p, given, objective))
+    everyone = [Outcome(1.0, np.full(2, 0.5))]
+
+    def attain(space: Embedding) -> Instance:
+        return space.federation(lambda _losses, _history: everyone, objective=objective)
+
+    return worst_of([(fixed_round(given, objective), attain)], given, objective)
 
 
 def fixed_round(given: Setting, objective: str) -> Problem:
@@ -94,8 +94,3 @@ def fixed_round(given: Setting, objective: str) -> Problem:
     clients.balance(y, (w - y) / last)
     p.maximize((w - w_star).square if objective == "distance" else clients.value(w) - clients.value(w_star))
     return p
-
-
-def _instance(p: Problem, given: Setting, objective: str, proof: Proof) -> Instance:
-    everyone = [Outcome(1.0, np.full(2, 0.5))]
-    return Embedding(p, proof, given).federation(lambda _losses, _history: everyone, objective=objective)

@@ -10,7 +10,6 @@ from fedtheory._support import validate
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._settings import Setting, check_block, setting
 from fedtheory.worst_case._trees import Branch, independent_draws, largest_block, tree, uniform_subsets
-from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.instances import Instance, Outcome
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
@@ -131,8 +130,7 @@ def fedavg(
         branches = sample.branches()
         check_block(largest_block(num_clients, local_steps, num_rounds, len(branches), objective), max_block)
         p = tree(given, num_clients, num_rounds, lambda _: branches, objective=objective, quadratic=quadratic)
-    attain = partial(_instance, p, given, sample, num_rounds, objective)
-    return worst_of([p.prove()], given, objective, attain)
+    return worst_of([(p, partial(_instance, sample, num_rounds, objective))], given, objective)
 
 
 def _sampling(how: str, num_selected: int | None, num_clients: int | None, *, noisy: bool) -> Sampling:
@@ -178,13 +176,11 @@ def averaged_rounds(
     return p
 
 
-def _instance(
-    p: Problem, given: Setting, sampling: Sampling, num_rounds: int, objective: str, proof: Proof
-) -> Instance:
+def _instance(sampling: Sampling, num_rounds: int, objective: str, space: Embedding) -> Instance:
     outcomes = [Outcome(float(share), np.array(counts) / sum(counts)) for share, counts in sampling.branches()]
-    space = Embedding(p, proof, given)
     found = space.federation(lambda _losses, _history: outcomes, num_rounds=num_rounds, objective=objective)
-    return _every_draw_for_itself(found, sampling.num_selected) if p.noises and sampling.how == "independent" else found
+    alone = space.problem.noises and sampling.how == "independent"
+    return _every_draw_for_itself(found, sampling.num_selected) if alone else found
 
 
 def _every_draw_for_itself(found: Instance, num_selected: int) -> Instance:

@@ -15,7 +15,6 @@ from fedtheory.sampling.optimal import optimal_probabilities
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._gram import Form, Vector
 from fedtheory.worst_case._settings import Setting, check_block, rational, setting
-from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.instances import Instance, Outcome
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.worst_cases import WorstCase, worst_of
@@ -92,7 +91,7 @@ def optimal_client_sampling(
     validate.choice("probabilities", probabilities, ("optimal", "uniform"))
     check_block(3 * len(shares), max_block)
     p = sampled_step(given, shares, size, probabilities)
-    return worst_of([p.prove()], given, "distance", partial(_instance, p, given, shares, size, probabilities))
+    return worst_of([(p, partial(_instance, shares, size, probabilities))], given, "distance")
 
 
 def sampled_step(
@@ -138,10 +137,8 @@ def _least_variance(p: Problem, updates: Sequence[Vector], expected_size: Fracti
     return total
 
 
-def _instance(
-    p: Problem, given: Setting, weights: Sequence[Fraction], size: Fraction, probabilities: str, proof: Proof
-) -> Instance:
-    space, shares = Embedding(p, proof, given), np.array([float(weight) for weight in weights])
+def _instance(weights: Sequence[Fraction], size: Fraction, probabilities: str, space: Embedding) -> Instance:
+    shares = np.array([float(weight) for weight in weights])
     chances = np.full(len(shares), float(size) / len(shares))
     if probabilities == "optimal":
         norms = shares * np.linalg.norm([client.gradient(space.start) for client in space.clients], axis=1)

@@ -1,19 +1,26 @@
 """The exact worst case over the whole class of the theorems on biased selection, one round and many."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from fedtheory._support import validate
-from fedtheory.errors import OracleError
+from fedtheory._support.validate import Array
+from fedtheory.errors import AssumptionViolated, OracleError
+from fedtheory.theorem._comparison import unmet
 from fedtheory.worst_case._actors import Clients
+from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._gram import Vector
 from fedtheory.worst_case._settings import Setting, check_block, rational, setting, step_sizes
-from fedtheory.worst_case._skewed_rounds import Round, Skews, attained, skews
 from fedtheory.worst_case.enclosures import NARROW, Proof
+from fedtheory.worst_case.instances import ClientFunction, History, Instance, Interpolant, Outcome, Parabola
 from fedtheory.worst_case.problem import Problem
-from fedtheory.worst_case.worst_cases import Lemma, ProgramSize, WorstCase, enclosed, worst_of
+from fedtheory.worst_case.worst_cases import Lemma, ProgramSize, WorstCase, enclosed, lemma_of, worst_of
 
 __all__ = ["skew_class", "skew_class_horizon"]
 
@@ -21,6 +28,40 @@ __all__ = ["skew_class", "skew_class_horizon"]
 _DIGITS = 64
 # The widths of composed rounds add up: each round has a tenth of the usual one.
 _COMPOSED = NARROW / 10
+
+
+class Skews(NamedTuple):
+    """Diagonal skew, largest skew at w*, and number of selected clients."""
+
+    rho: Fraction
+    rho_tilde: Fraction
+    num_selected: int
+
+
+def skews(given: Setting, rho_diagonal: Any, rho_tilde: Any, num_selected: int) -> Skews:
+    """Check the skews, and that there are federations with these constants."""
+    rho, tilde = rational("rho_diagonal", rho_diagonal), rational("rho_tilde", rho_tilde)
+    broken = [
+        unmet("rho_tilde >= rho_diagonal", tilde, ">=", rho),
+        unmet("rho_diagonal <= L/mu", rho, "<=", 1 / given.mu),
+    ]
+    for sentence in filter(None, broken):
+        message = f"no federation has these constants: {sentence}"
+        raise AssumptionViolated(message)
+    return Skews(rho, tilde, validate.count("num_selected", num_selected))
+
+
+class Round(NamedTuple):
+    """A round's class, its problem, and what is proved."""
+
+    given: Setting
+    problem: Problem
+    proof: Proof
+
+    @property
+    def lemma(self) -> Lemma:
+        """The inequality that the multipliers prove."""
+        return lemma_of([self.proof], self.given, "distance")
 
 
 def skew_class(
@@ -90,28 +131,22 @@ def skew_class(
     constants = {"distance2": distance2, "objective_gap": objective_gap, "gradient_noise": gradient_noise, "G2": G2}
     given = setting(validate.count("local_steps", local_steps), step_size, mu=mu, L=L, **constants)
     check_block(len(given.steps) + 3, max_block)
-    found = _round(given, skews(given, rho_diagonal, rho_tilde, num_selected), functions)
-    return worst_of([found.proof], given, "distance", lambda _: attained([found]))
+    p = skewed_round(given, skews(given, rho_diagonal, rho_tilde, num_selected), functions)
+    return worst_of([(p, lambda space: attained([space], num_selected))], given, "distance")
 
 
-def _round(given: Setting, ratios: Skews, functions: str, narrow: float = NARROW) -> Round:
-    """Enclose the worst case of a round."""
-    validate.choice("functions", functions, ("all", "quadratic"))
-    quadratic = functions == "quadratic"
-    if quadratic and given["gradient_noise"]:
-        message = "gradient_noise must be 0 with functions='quadratic', whose noise is not in the programs"
-        raise ValueError(message)
-    p = skewed_round(given, ratios, quadratic=quadratic)
-    return Round(given, p, p.prove(narrow), ratios.num_selected)
-
-
-def skewed_round(given: Setting, ratios: Skews, *, quadratic: bool = False) -> Problem:
+def skewed_round(given: Setting, ratios: Skews, functions: str = "all") -> Problem:
     """Maximize the expected squared distance after a round from squared distance at most distance2.
 
     Whatever the federation and the selection law, the selected clients' mean excess loss is at least ``rho D(w)`` at a
     round's start and at most ``rho_tilde Gamma`` at w*, and by Jensen's inequality averaging m of their models does not
     hurt. So the worst case is that of one function with these two properties.
     """
+    validate.choice("functions", functions, ("all", "quadratic"))
+    quadratic = functions == "quadratic"
+    if quadratic and given["gradient_noise"]:
+        message = "gradient_noise must be 0 with functions='quadratic', whose noise is not in the programs"
+        raise ValueError(message)
     p, selected, _, y = _selected(given, ratios, quadratic=quadratic)
     p.maximize(selected.sample(ratios.num_selected, "independent").square(y))
     return p
@@ -232,12 +267,17 @@ def skew_class_horizon(
     lower, upper, rounds = start, start, list[Round]()
     for first in range(0, steps, tau):
         given = setting(tau, sizes[first : first + tau], mu=mu, L=L, distance2=lower, **constants)
-        rounds.append(_round(given, skews(given, rho_diagonal, rho_tilde, num_selected), functions, _COMPOSED))
+        p = skewed_round(given, skews(given, rho_diagonal, rho_tilde, num_selected), functions)
+        rounds.append(Round(given, p, p.prove(_COMPOSED)))
         lower, upper = _next(rounds[-1], rounds[-1].proof, upper)
     lemma = _composed([one.lemma for one in rounds])
     proofs = tuple(one.proof for one in rounds)
     size = ProgramSize.of(proofs[0].program, len(proofs))
-    return WorstCase((lower, upper), lemma, size, proofs, partial(_checked, rounds, start), partial(attained, rounds))
+
+    def attain() -> Instance:
+        return attained([Embedding(one.problem, one.proof, one.given) for one in rounds], num_selected)
+
+    return WorstCase((lower, upper), lemma, size, proofs, partial(_checked, rounds, start), attain)
 
 
 def _next(one: Round, proof: Proof, upper: Fraction) -> tuple[Fraction, Fraction]:
@@ -275,3 +315,73 @@ def _checked(rounds: Sequence[Round], start: Fraction) -> tuple[Fraction, Fracti
             raise OracleError(message)
         lower, upper = _next(one, one.proof.checked(), upper)
     return lower, upper
+
+
+def attained(spaces: Sequence[Embedding], num_selected: int = 1) -> Instance:
+    """Return an instance that gives every round a client of its own, turned so that it starts where the last ended.
+
+    With noise, the only round selects copies of one client, whose noises are independent.
+    """
+    noisy = bool(spaces[0].problem.noises)
+    if noisy and len(spaces) > 1:
+        message = f"a worst case with gradient noise has an instance for one round only, got {len(spaces)}"
+        raise ValueError(message)
+    dim, given = 1 + max(space.start.size for space in spaces), spaces[0].given
+    sizes = [[float(eta / space.given.L) for eta in space.given.steps] for space in spaces]
+    model = start = _padded(spaces[0].start, dim)
+    clients = list[ClientFunction]()
+    for space, steps in zip(spaces, sizes, strict=True):
+        clients.append(_turned(space.clients[0], _padded(space.start, dim), model))
+        for eta in steps:
+            model = model - eta * clients[-1].gradient(model)
+    clients *= num_selected if noisy else 1
+    return Instance(
+        clients=(*_population(given, dim), *clients),
+        weights=np.array([0.5, 0.5, *(0.0 for _ in clients)]),
+        start=start,
+        step_sizes=tuple(chain.from_iterable(sizes)),
+        num_rounds=len(spaces),
+        selection=_all_copies if noisy else _one_after_the_other,
+        noises=tuple(_padded(noise, dim) for noise in spaces[0].noises),
+    )
+
+
+def _population(given: Setting, dim: int) -> list[ClientFunction]:
+    """Return two parabolas of curvature mu that are the objective, apart in a direction that nobody else uses."""
+    mu = float(given.mu * given.L)
+    gap = float(given["objective_gap"] * given.unit("objective_gap"))
+    away = np.eye(dim)[-1] * np.sqrt(2 * gap / mu)
+    return [Parabola(mu * np.eye(dim), center) for center in (away, -away)]
+
+
+def _all_copies(losses: Array, _history: History) -> list[Outcome]:
+    return [Outcome(1.0, np.array([0.0, 0.0, *(1 / (losses.size - 2) for _ in losses[2:])]))]
+
+
+def _one_after_the_other(losses: Array, history: History) -> list[Outcome]:
+    return [Outcome(1.0, np.eye(losses.size)[2 + len(history)])]
+
+
+def _padded(vectors: Array, dim: int) -> Array:
+    """Append zeros to the last axis."""
+    missing = [(0, 0)] * (vectors.ndim - 1) + [(0, dim - vectors.shape[-1])]
+    found: Array = np.pad(vectors, missing)
+    return found
+
+
+def _turned(client: Interpolant | Parabola, start: Array, goal: Array) -> ClientFunction:
+    """Reflect a client's space so that one direction becomes another; the last coordinate stays."""
+    lengths = np.linalg.norm(start), np.linalg.norm(goal)
+    mirror = np.zeros_like(start)
+    if min(lengths) > 0:
+        mirror = start / lengths[0] - goal / lengths[1]
+    turn = np.eye(start.size)
+    if mirror @ mirror > 1e-24:
+        turn = turn - 2 * np.outer(mirror, mirror) / (mirror @ mirror)
+    if isinstance(client, Parabola):
+        # In directions that the client does not know, any of its curvatures will do.
+        curvature = np.eye(start.size) * client.curvature[0, 0]
+        curvature[: len(client.center), : len(client.center)] = client.curvature
+        return Parabola(turn @ curvature @ turn, _padded(client.center, start.size) @ turn, client.minimum)
+    points, gradients = (_padded(vectors, start.size) @ turn for vectors in (client.points, client.gradients))
+    return replace(client, points=points, gradients=gradients)

@@ -6,15 +6,16 @@ import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import NamedTuple, final
 
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case._certificates import Multipliers
+from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._gram import Program
 from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case.enclosures import Proof
 from fedtheory.worst_case.instances import Instance
+from fedtheory.worst_case.problem import Problem
 
 __all__ = ["Lemma", "ProgramSize", "WorstCase"]
 
@@ -182,50 +183,32 @@ class WorstCase:
         return f"<table>{cells}</table>"
 
 
-def worst_of(proofs: Sequence[Proof], given: Setting, error: str, attain: Callable[[Proof], Instance]) -> WorstCase:
-    """Put the largest of some programs' values together, in the units that the user gave.
+Play = tuple[Problem, Callable[[Embedding], Instance]]
+"""A problem, and what makes an instance of where its vectors lie."""
 
-    Parameters
-    ----------
-    proofs
-        Of the programs, at least one. One that is proved to be empty does not count.
-    given
-        The units of the user.
-    error
-        What is maximized.
-    attain
-        Makes the instance of the program with the largest value when it is asked for.
 
-    Returns
-    -------
-    WorstCase
-        The enclosure of the largest of their values, with all proofs.
+def worst_of(plays: Sequence[Play], given: Setting, error: str) -> WorstCase:
+    """Put the largest of some problems' values together, in the units that the user gave.
 
-    Raises
-    ------
-    AssumptionViolated, OracleError
-        As `enclosed` does.
+    One that is proved to be empty does not count. Raises what `enclosed` does.
 
     Examples
     --------
     The largest ``2 |x|^2`` where ``|x|^2 <= 3``.
 
-    >>> from fractions import Fraction as Q
-    >>> from fedtheory.worst_case._settings import Setting
-    >>> from fedtheory.worst_case.enclosures import prove
-    >>> from fedtheory.worst_case._gram import Draft
-    >>> draft = Draft()
-    >>> x = draft.vector()
-    >>> draft.at_most(x.square, 3, "distance2")
-    >>> given = Setting(Q(1, 10), (Q(1),), {"distance2": Q(3)}, Q(1), Q(1))
-    >>> worst = worst_of([prove(draft.maximize(2 * x.square))], given, "distance", lambda proof: None)
-    >>> round(worst.value, 6)
-    6.0
+    >>> p = Problem()
+    >>> x = p.point()
+    >>> p.at_most(x.square, 3, "distance2")
+    >>> p.maximize(2 * x.square)
+    >>> given = Setting(Fraction(1, 10), (Fraction(1),), {"distance2": Fraction(3)}, Fraction(1), Fraction(1))
+    >>> worst = worst_of([(p, lambda space: None)], given, "distance")
+    >>> round(worst.value, 6), round(worst.multipliers["distance2"], 6)
+    (6.0, Fraction(2, 1))
     """
-    unit = given.unit(error)
+    unit, proofs = given.unit(error), tuple(p.prove() for p, _ in plays)
     lower, upper = enclosed(proofs)
     # Where two programs reach the same, the first is as good.
-    best = max((proof for proof in proofs if proof.lower is not None), key=lambda proof: proof.lower or Fraction(0))
+    (problem, attain), best = max(zip(plays, proofs, strict=True), key=lambda pair: _reached(pair[1]))
 
     def check() -> tuple[Fraction, Fraction]:
         lower, upper = enclosed([proof.checked() for proof in proofs])
@@ -235,24 +218,18 @@ def worst_of(proofs: Sequence[Proof], given: Setting, error: str, attain: Callab
         enclosure=(unit * lower, unit * upper),
         multipliers=lemma_of(proofs, given, error),
         program=ProgramSize.of(best.program, len(proofs)),
-        proofs=tuple(proofs),
+        proofs=proofs,
         _check=check,
-        _attain=partial(attain, best),
+        _attain=lambda: attain(Embedding(problem, best, given)),
     )
 
 
+def _reached(proof: Proof) -> tuple[bool, Fraction]:
+    return proof.lower is not None, proof.lower or Fraction(0)
+
+
 def enclosed(proofs: Sequence[Proof]) -> tuple[Fraction, Fraction]:
-    """Return what is proved of the largest value of some programs.
-
-    Parameters
-    ----------
-    proofs
-        Of the programs, at least one.
-
-    Returns
-    -------
-    tuple of Fraction
-        The value is at least the first and at most the second.
+    """Return between which numbers the largest value of some programs is proved to lie.
 
     Raises
     ------
@@ -260,19 +237,6 @@ def enclosed(proofs: Sequence[Proof]) -> tuple[Fraction, Fraction]:
         If all programs are proved to be empty, or one of them to have an infinite value.
     OracleError
         If the proofs do not enclose the value from both sides.
-
-    Examples
-    --------
-    The largest ``2 |x|^2`` where ``|x|^2 <= 3``.
-
-    >>> from fedtheory.worst_case.enclosures import prove
-    >>> from fedtheory.worst_case._gram import Draft
-    >>> draft = Draft()
-    >>> x = draft.vector()
-    >>> draft.at_most(x.square, 3)
-    >>> lower, upper = enclosed([prove(draft.maximize(2 * x.square))])
-    >>> lower <= 6 <= upper
-    True
     """
     for proof in proofs:
         if proof.infinite:
@@ -296,38 +260,7 @@ def enclosed(proofs: Sequence[Proof]) -> tuple[Fraction, Fraction]:
 
 
 def lemma_of(proofs: Sequence[Proof], given: Setting, error: str) -> Lemma:
-    """Read the inequality off the multipliers, in the units that the user gave.
-
-    Parameters
-    ----------
-    proofs
-        Of the programs.
-    given
-        The units of the user.
-    error
-        What is maximized.
-
-    Returns
-    -------
-    Lemma
-        The largest multiplier of each constant over the programs.
-
-    Examples
-    --------
-    Multipliers prove ``2 |x|^2 <= 2 * 3`` from ``|x|^2 <= 3``, in which 3 may be any distance2.
-
-    >>> from fractions import Fraction as Q
-    >>> from fedtheory.worst_case._settings import Setting
-    >>> from fedtheory.worst_case.enclosures import prove
-    >>> from fedtheory.worst_case._gram import Draft
-    >>> draft = Draft()
-    >>> x = draft.vector()
-    >>> draft.at_most(x.square, 3, "distance2")
-    >>> given = Setting(Q(1, 10), (Q(1),), {"distance2": Q(3)}, Q(1), Q(1))
-    >>> lemma = lemma_of([prove(draft.maximize(2 * x.square))], given, "distance")
-    >>> round(lemma["distance2"], 6)
-    Fraction(2, 1)
-    """
+    """Read the inequality off the multipliers, in the units that the user gave: the largest of each constant."""
     # Constants are not negative, so that the largest coefficients serve all programs.
     possible = [_shares(proof, proof.multipliers) for proof in proofs if proof.multipliers is not None]
     names = dict.fromkeys(name for shares in possible for name in shares)

@@ -19,7 +19,6 @@ from fedtheory.worst_case._embedding import vertices
 from fedtheory.worst_case._gram import Value
 from fedtheory.worst_case._rational import solve_exactly
 from fedtheory.worst_case._settings import Setting
-from fedtheory.worst_case._skewed_rounds import _turned
 from fedtheory.worst_case.aligned_selection import _align
 from fedtheory.worst_case.biased_selection import _Choice, _largest
 from fedtheory.worst_case.floors import error_floor
@@ -28,6 +27,7 @@ from fedtheory.worst_case.instances import Interpolant, Parabola, _on_simplex
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.promises import _charges, compared
+from fedtheory.worst_case.skewed_selection import _turned
 from fedtheory.worst_case.worst_cases import Lemma
 
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1, "distance2": 1, "objective_gap": Q(1, 2)}

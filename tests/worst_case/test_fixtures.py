@@ -14,14 +14,13 @@ from fedtheory.worst_case import skewed_selection
 from fedtheory.worst_case._function_classes import Point, interpolation
 from fedtheory.worst_case._gram import Draft, Program, Value, Vector
 from fedtheory.worst_case._settings import setting
-from fedtheory.worst_case._skewed_rounds import Skews
 from fedtheory.worst_case.aligned_selection import fedalign
 from fedtheory.worst_case.biased_selection import power_of_choice
 from fedtheory.worst_case.enclosures import NARROW, prove
 from fedtheory.worst_case.floors import error_floor
 from fedtheory.worst_case.full_or_uniform import fedavg
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
-from fedtheory.worst_case.skewed_selection import averaged_gap, skew_class, skew_class_horizon
+from fedtheory.worst_case.skewed_selection import Skews, averaged_gap, skew_class, skew_class_horizon
 from fedtheory.worst_case.worst_cases import WorstCase, enclosed
 
 CURVATURE: dict[str, Any] = {"mu": Q(1, 10), "L": 1}

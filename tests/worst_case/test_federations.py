@@ -1,0 +1,212 @@
+"""Clients, noise, states and comparisons of a problem of one's own: what the ready doors are written with."""
+
+from collections.abc import Callable
+from fractions import Fraction as Q
+from typing import Any
+
+import pytest
+
+from fedtheory.worst_case import Problem
+from fedtheory.worst_case.solution import Solution
+
+CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": 1}
+STEP, NOISE = Q(1, 4), Q(1, 5)
+KEPT = (1 - STEP * CLASS["mu"]) ** 2
+"""What a step leaves of the squared distance at most, of steps up to 2/(mu + L)."""
+
+
+def holds(worst: Solution, known: Q | float) -> bool:
+    """Whether a value that is known to some digits is in a narrow enclosure."""
+    lower, upper = worst.enclosure
+    slack = 0 if isinstance(known, Q) else 1e-7 * known
+    return lower - slack <= known <= upper + slack and worst.relative_width < 1e-6
+
+
+def start(p: Problem, optimum: Any) -> Any:
+    x = p.point("start")
+    p.at_most((x - optimum).square, 1, name="distance2")
+    return x
+
+
+@pytest.mark.parametrize("num_steps", [1, 2, 3])
+def test_every_noisy_step_contracts_and_adds_its_noise(num_steps: int) -> None:
+    """``D -> KEPT D + step^2 sigma^2``, which a parabola of curvature mu attains."""
+    p = Problem()
+    f = p.function(**CLASS)
+    best, known = f.minimizer(p.origin), Q(1)
+    x = start(p, best)
+    for _ in range(num_steps):
+        x = x - STEP * f.stochastic_gradient(x, variance=NOISE, name="sigma2")
+        known = KEPT * known + STEP**2 * NOISE
+    p.maximize((x - best).square)
+    worst = p.solve()
+    assert holds(worst, known)
+    by = sum(KEPT**s for s in range(num_steps)) * STEP**2
+    assert worst.multipliers["sigma2"] == pytest.approx(by, rel=1e-4)
+
+
+@pytest.mark.parametrize(("num_clients", "num_selected"), [(5, 1), (5, 3), (5, 5)])
+def test_noises_of_the_clients_of_a_sample_are_averaged(num_clients: int, num_selected: int) -> None:
+    p = Problem()
+    clients = p.clients(num_clients, **CLASS)
+    best = clients.minimizer(p.origin, objective_gap=0)
+    y = clients.step(start(p, best), STEP, variance=NOISE)
+    p.maximize(clients.sample(num_selected).square(y - best))
+    assert holds(p.solve(), KEPT + STEP**2 * NOISE / num_selected)
+
+
+@pytest.mark.parametrize("how", ["distinct", "independent"])
+def test_one_of_three_clients_that_disagree_at_the_minimizer_is_a_stochastic_gradient(how: str) -> None:
+    """The known value of three functions, one by one."""
+    p = Problem()
+    clients = p.clients(3, **CLASS)
+    best = clients.minimizer()
+    clients.heterogeneity(zeta2=1)
+    x = start(p, best)
+    p.maximize(clients.sample(1, how).square(x - clients.gradient(x) - best))
+    assert p.solve().value == pytest.approx(2.39192705, abs=1e-7)
+
+
+def test_minimizers_that_are_told_to_be_one_are_one() -> None:
+    p = Problem()
+    functions = [p.function(**CLASS) for _ in range(3)]
+    whole = p.mean(functions)
+    best = whole.minimizer(objective_gap=0)
+    assert all(f.minimizer() is best for f in functions)
+    x = start(p, best)
+    p.maximize((x - STEP * whole.gradient(x) - best).square)
+    assert holds(p.solve(), KEPT)
+
+
+def control_variates(p: Problem, clients: list[Any], mean: Callable[[list[Any]], Any], w: Any) -> Any:
+    """Two rounds of two steps; each client keeps its gradient at the round's start and takes it off its steps."""
+    for _ in range(2):
+        kept = [client.gradient(w) for client in clients]
+        models, shift = [w for _ in clients], mean(kept)
+        for _ in range(2):
+            slopes = [client.gradient(y) for client, y in zip(clients, models, strict=True)]
+            moves = [slope - own + shift for slope, own in zip(slopes, kept, strict=True)]
+            models = [y - STEP * move for y, move in zip(models, moves, strict=True)]
+        w = mean(models)
+    return w
+
+
+def test_what_clients_keep_between_their_rounds_is_as_bad_for_representatives_as_client_by_client() -> None:
+    p = Problem()
+    alike = p.clients(2, **CLASS)
+    best = alike.minimizer(p.origin, objective_gap=Q(1, 2))
+    p.maximize((control_variates(p, [alike], lambda one: alike.mean(one[0]), start(p, best)) - best).square)
+    lower, upper = p.solve().enclosure
+    q = Problem()
+    each = [q.function(**CLASS) for _ in range(2)]
+    there = q.mean(each).minimizer(q.origin, objective_gap=Q(1, 2))
+    q.maximize((control_variates(q, each, q.mean, start(q, there)) - there).square)
+    low, high = q.solve().enclosure
+    assert max(lower, low) <= min(upper, high)
+    assert max(upper - lower, high - low) <= upper / 10**6
+
+
+def test_a_ranking_says_more_where_least_losses_are_equal() -> None:
+    """The larger loss of two clients is trained: the values of the door."""
+    found = []
+    for other in (0, None):
+        p = Problem()
+        larger, smaller = p.function(**CLASS, minimum=0), p.function(**CLASS, minimum=other)
+        best = p.mean([larger, smaller]).minimizer(p.origin, objective_gap=Q(1, 2))
+        w = start(p, best)
+        p.at_most(smaller.value(w) - larger.value(w), 0)
+        p.maximize((larger.step(w, STEP) - best).square)
+        found.append(round(p.solve().value, 5))
+    assert found == [1.16156, 1.30354]
+
+
+def test_a_function_that_all_clients_share_is_bounded_from_above_at_points_of_their_own() -> None:
+    """A proximal term of curvature 1 at each client's own model: its gradients differ from client to client."""
+    p = Problem()
+    clients, shared = p.clients(4, **CLASS), p.function(mu=Q(1, 2), L=1)
+    best = clients.minimizer(p.origin, objective_gap=0)
+    shared.minimizer(best)
+    apart = p.compressed(clients.gradient(start(p, best)), Q(1, 4))
+    y = apart - shared.gradient(apart)
+    assert 0 not in (y - clients.mean(y)).blocks
+    assert (y - clients.mean(y)).blocks == (apart - clients.mean(apart)).blocks != set()
+    p.maximize(y.square)
+    worst = p.solve()
+    assert worst.lower is None
+    # |g| <= 1, a compressor adds half of it at most, and a step of length 1 leaves half.
+    assert worst.upper == pytest.approx((3 / 2 / 2) ** 2, rel=1e-6)
+
+
+def test_a_geometric_mean_is_reached() -> None:
+    p = Problem()
+    x, y = p.point(), p.point()
+    p.at_most(x.square, 4)
+    p.at_most(y.square, 9)
+    p.maximize(p.geometric_mean(x.square, y.square))
+    assert holds(p.solve(), Q(6))
+
+
+def test_a_share_of_a_constant_counts_as_that_share_of_it() -> None:
+    p = Problem()
+    x = p.point()
+    p.at_most(x.square, 4, "distance2", share=Q(3, 2))
+    p.maximize(2 * x.square)
+    worst = p.solve()
+    assert holds(worst, Q(12))
+    assert worst.multipliers["distance2"] == pytest.approx(3, rel=1e-6)
+
+
+def noisy_mean(p: Problem) -> Any:
+    clients = p.clients(3, **CLASS)
+    return clients.mean(clients.step(p.point(), STEP, variance=1))
+
+
+def test_inexact_gradients_of_clients_differ_as_their_gradients_do() -> None:
+    """A step of 1 on clients whose gradients at w* sum to zero moves each by its own, a tenth longer or shorter."""
+    p = Problem()
+    clients = p.clients(2, **CLASS)
+    best = clients.minimizer(p.origin)
+    clients.heterogeneity(zeta2=1)
+    moved = clients.inexact_gradient(best, relative=Q(1, 10))
+    p.maximize((moved - clients.mean(moved)).square)
+    assert holds(p.solve(), Q(11, 10) ** 2)
+
+
+def test_gradients_at_the_minimizer_alone_leave_nothing_in_the_block_of_means() -> None:
+    p = Problem()
+    clients = p.clients(2, **CLASS)
+    best = clients.minimizer(p.origin)
+    clients.heterogeneity(zeta2=3)
+    p.maximize(clients.gradient(best).square)
+    assert holds(p.solve(), Q(3))
+
+
+def placed_twice(p: Problem) -> Any:
+    f = p.function(**CLASS)
+    f.minimizer()
+    return p.mean([f, p.function(**CLASS)]).minimizer(p.origin, objective_gap=0)
+
+
+def bounded_late(p: Problem) -> Any:
+    F = p.mean([p.function(**CLASS), p.function(**CLASS)])
+    F.minimizer()
+    return F.minimizer(objective_gap=1)
+
+
+@pytest.mark.parametrize(
+    ("write", "sentence"),
+    [
+        (placed_twice, "the minimizer of f0 must be placed when it is first asked for"),
+        (bounded_late, r"the minimizer of f0 \+ f1 must be placed, and Gamma bounded, when it is first asked for"),
+        (
+            lambda p: p.function(**CLASS).stochastic_gradient(p.point(), variance=-1),
+            "variance must be finite and at least 0, got -1",
+        ),
+        (noisy_mean, "mean must be given a vector without noise"),
+        (lambda p: p.function(**CLASS, minimum=1), "minimum must be 0 or None, got 1"),
+        (lambda p: p.clients(2, **CLASS).sample(1, "twice"), "how must be 'distinct' or 'independent', got 'twice'"),
+    ],
+)
+def test_a_federation_that_makes_no_sense_is_one_sentence(write: Callable[[Problem], Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        write(Problem())
