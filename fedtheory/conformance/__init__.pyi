@@ -4,6 +4,7 @@ from fedtheory.conformance import aggregation as aggregation
 from fedtheory.conformance import checks as checks
 from fedtheory.conformance import flower_strategies as flower_strategies
 from fedtheory.conformance import generators as generators
+from fedtheory.conformance import methods as methods
 from fedtheory.conformance import probabilities as probabilities
 from fedtheory.conformance import results as results
 from fedtheory.conformance import shapley as shapley
@@ -16,6 +17,8 @@ from fedtheory.conformance.flower_strategies import FlowerRounds as FlowerRounds
 from fedtheory.conformance.flower_strategies import flower as flower
 from fedtheory.conformance.generators import check_generator as check_generator
 from fedtheory.conformance.generators import generator_checks as generator_checks
+from fedtheory.conformance.methods import check_method as check_method
+from fedtheory.conformance.methods import method_checks as method_checks
 from fedtheory.conformance.probabilities import check_probabilities as check_probabilities
 from fedtheory.conformance.probabilities import probability_checks as probability_checks
 from fedtheory.conformance.results import Conformance as Conformance

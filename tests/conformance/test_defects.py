@@ -20,6 +20,7 @@ from tests.conformance.defects import (
     aggregation,
     bounds,
     manners,
+    methods,
     power_of_choice,
     probabilities,
     public_issues,
@@ -30,7 +31,7 @@ from tests.conformance.defects import (
 
 KINDS = (
     power_of_choice, active_federated, manners, strategies, probabilities, aggregation, public_issues, shapley,
-    synthetic, bounds,
+    synthetic, bounds, methods,
 )  # fmt: skip
 DEFECTS = [defect for kind in KINDS for defect in kind.CAUGHT]  # type: ignore[attr-defined]
 

@@ -3,7 +3,7 @@ r"""A round of SCAFFOLD, for every step size for which gradient descent is stabl
 Not in the paper, whose theorems are in O-notation.
 """
 
-from fedtheory.bounds.scaffold._words import ALL_CLIENTS, CONTROL, PAPER, STABLE, sums_of_round
+from fedtheory.bounds.scaffold._words import ALL_CLIENTS, CONTROL, PAPER, STABLE, lags, steepness
 from fedtheory.theorem.arithmetic import geometric
 from fedtheory.theorem.paper import Summands, states
 
@@ -52,10 +52,10 @@ def one_round(distance2, *, control_error2, step_size, mu, L, local_steps) -> Su
     >>> one_round(4096, control_error2=22528, step_size=1 / 8, mu=1, L=4, local_steps=2)
     2504.0
     """
-    rest, _, lag, squares, steepness = sums_of_round(step_size, mu=mu, L=L, local_steps=local_steps)
-    left, _ = geometric(step_size * mu, 2 * local_steps, rest)
+    lag, squares = lags(step_size, mu=mu, local_steps=local_steps)
+    left, _ = geometric(step_size * mu, 2 * local_steps)
     return {
         "models": left * distance2,
         "lag of control variates": step_size**2 * lag**2 * control_error2,
-        "curvature": step_size**2 * steepness * squares * control_error2,
+        "curvature": step_size**2 * steepness(step_size, mu=mu, L=L) * squares * control_error2,
     }

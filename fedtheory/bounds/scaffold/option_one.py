@@ -1,7 +1,7 @@
 """A round of SCAFFOLD with Option I, whose control variates are gradients at the server's model."""
 
-from fedtheory.bounds.scaffold._words import ALL_CLIENTS, FUNCTIONS, PAPER, STABLE, sums_of_round
-from fedtheory.theorem.arithmetic import geometric, maximum
+from fedtheory.bounds.scaffold._words import ALL_CLIENTS, FUNCTIONS, PAPER, STABLE, squared_ways, steepness
+from fedtheory.theorem.arithmetic import maximum, short_of_one
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis
 from fedtheory.theorem.paper import Summands, states
 
@@ -44,15 +44,11 @@ def option_one_round(distance2, *, control_error2, step_size, mu, L, local_steps
     >>> option_one_round(4096, control_error2=12288, step_size=1 / 8, mu=1, L=4, local_steps=2)
     2716.951904296875
     """
-    rate = step_size * mu
-    rest, left, _, _, steepness = sums_of_round(step_size, mu=mu, L=L, local_steps=local_steps)
-    twice, gone_twice = geometric(rate, 2 * local_steps, rest)
-    _, gone = geometric(rate, local_steps, rest)
-    # d_s = (c^(tau - s) - c^tau)/u, and the sums of the powers of c in closed form
-    squares = rest**2 * gone_twice / (rate * (1 + rest)) - 2 * left * rest * gone / rate + local_steps * twice
-    before_last = twice / rest**2
-    factor = maximum(twice, steepness**2 * squares / (rate**2 * before_last))
+    slope, squares = steepness(step_size, mu=mu, L=L), squared_ways(step_size, mu=mu, local_steps=local_steps)
+    rest = short_of_one(step_size, mu)
+    left, before_last = rest ** (2 * local_steps), rest ** (2 * local_steps - 2)
+    factor = maximum(left, slope**2 * squares / before_last)
     return {
         "models": factor * distance2,
-        "control variates": factor * step_size**2 * before_last / steepness * control_error2,
+        "control variates": factor * step_size**2 * before_last / slope * control_error2,
     }
