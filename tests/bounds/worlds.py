@@ -8,6 +8,7 @@ from fractions import Fraction as Q
 import pytest
 
 from fedtheory.testing.constants import (
+    error_feedback,
     fedalign,
     fedavg,
     optimal_client_sampling,
@@ -19,6 +20,7 @@ from fedtheory.testing.constants import (
 __all__ = [
     "contradictions",
     "draw",
+    "error_feedback",
     "fedalign",
     "fedavg",
     "named",
