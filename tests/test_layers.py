@@ -21,7 +21,7 @@ FLOORS = {
     # Short ways to what is in theorem.
     **dict.fromkeys(("theorem", "arithmetic", "assumptions", "domains", "paper", "scheme"), 3),
     **dict.fromkeys(("bounds", "federation", "plotting", "sampling", "study", "valuation"), 4),
-    **dict.fromkeys(("datasets", "rational", "selection", "worst_case"), 5),
+    **dict.fromkeys(("datasets", "methods", "rational", "selection", "worst_case"), 5),
     "engine": 6,
     **dict.fromkeys(("estimates", "exact", "sweeps"), 7),
     **dict.fromkeys(("claims", "conformance", "testing", "verification"), 8),

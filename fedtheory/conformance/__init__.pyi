@@ -3,6 +3,7 @@
 from fedtheory.conformance import aggregation as aggregation
 from fedtheory.conformance import checks as checks
 from fedtheory.conformance import generators as generators
+from fedtheory.conformance import methods as methods
 from fedtheory.conformance import probabilities as probabilities
 from fedtheory.conformance import results as results
 from fedtheory.conformance import shapley as shapley
@@ -13,6 +14,8 @@ from fedtheory.conformance.checks import Check as Check
 from fedtheory.conformance.checks import FALSE_ALARMS as FALSE_ALARMS
 from fedtheory.conformance.generators import check_generator as check_generator
 from fedtheory.conformance.generators import generator_checks as generator_checks
+from fedtheory.conformance.methods import check_method as check_method
+from fedtheory.conformance.methods import method_checks as method_checks
 from fedtheory.conformance.probabilities import check_probabilities as check_probabilities
 from fedtheory.conformance.probabilities import probability_checks as probability_checks
 from fedtheory.conformance.results import Conformance as Conformance

@@ -12,8 +12,9 @@ from fedtheory._support.compiling import is_compiled, with_checked_bounds
 from fedtheory.engine._plain_rules import bridge, running
 from fedtheory.engine._rounds import run_rounds
 from fedtheory.engine._slots import address_of, signature_of
-from fedtheory.engine.contract import KERNELS, SLOTS, Family, Slots
-from fedtheory.selection.rules import RULES, Rules
+from fedtheory.engine.contract import KERNELS, PLUGGED, SLOTS, Family, Slots
+from fedtheory.methods.rules import METHOD_RULES, MethodRules
+from fedtheory.selection.rules import Rules
 
 __all__ = ["BoundLoop", "bound_loop"]
 
@@ -37,7 +38,7 @@ class BoundLoop:
             return int(loop(self.addresses, problem, judge, *arguments))
 
 
-def bound_loop(family: Family, rules: Rules) -> BoundLoop:
+def bound_loop(family: Family, rules: Rules, method: MethodRules | None = None) -> BoundLoop:
     """Fill the slots; a missing rule leaves a 0.
 
     Raises
@@ -45,13 +46,14 @@ def bound_loop(family: Family, rules: Rules) -> BoundLoop:
     TypeError
         If a kernel or a rule does not have the arguments and the result of its slot, or does not compile.
     """
-    functions = {name: getattr(family if name in KERNELS else rules, name) for name in SLOTS}
+    homes = {**dict.fromkeys(SLOTS, rules), **dict.fromkeys(KERNELS, family), **dict.fromkeys(METHOD_RULES, method)}
+    functions = {name: getattr(homes[name], name, None) for name in SLOTS}
     if not is_compiled(run_rounds):  # numba is switched off: everything is plain Python
         return BoundLoop(Slots(**{name: function or 0 for name, function in functions.items()}), (), {})
     problem = typeof(family.arrays)
     filled = {name: _filled(name, function, problem) for name, function in functions.items()}
     addresses = Slots(**{name: address for name, (_, address) in filled.items()})
-    plain = {name: rule for name, rule in functions.items() if name in RULES and rule and not is_compiled(rule)}
+    plain = {name: rule for name, rule in functions.items() if name in PLUGGED and rule and not is_compiled(rule)}
     return BoundLoop(addresses, tuple(filled.values()), plain)
 
 
@@ -73,6 +75,7 @@ def _filled(name: str, function: Any, problem: Any) -> tuple[Any, int]:
         return called, address_of(called, signature)
     except (NumbaError, TypeError, AttributeError) as error:
         kind, home = ("kernel", "engine.contract") if name in KERNELS else ("rule", "selection.rules")
+        home = "methods.rules" if name in METHOD_RULES else home
         known = getattr(function, "__name__", repr(function))
         message = f"the {kind} {name} must follow fedtheory.{home}, got {known}: {_reason(error, function)}; "
         raise TypeError(f"{message}wanted {name}{slot}, writing {' and '.join(slot.writes)}") from error

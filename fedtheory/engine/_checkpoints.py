@@ -105,5 +105,6 @@ def _identity(job: Job, seeds: Seeds) -> str:
         job.family.arrays, job.family.reference, job.family.losses, job.family.train, job.family.excess,
         None if job.validation is None else job.validation.arrays, tuple(vars(job.rules).items()), job.weights,
         tuple(job.work), job.initial, job.step_sizes, job.local_steps, job.own_steps, job.returned_noise,
-        job.server_step_size, job.record, job.every, seeds[0].entropy, seeds[0].spawn_key,
+        tuple(vars(job.method_rules).items()) if job.method_rules else None, job.server_step_size,
+        job.record, job.every, seeds[0].entropy, seeds[0].spawn_key,
     ))  # fmt: skip

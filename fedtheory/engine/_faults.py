@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.engine.contract import SLOTS
+from fedtheory.engine.contract import PLUGGED, SLOTS
+from fedtheory.methods.rules import METHOD_RULES
 from fedtheory.selection.rules import RULES
 
 __all__ = ["failures_named", "fault"]
@@ -52,15 +53,15 @@ def _returned(space: Any) -> int:
 
 
 @contextmanager
-def failures_named(strategy: str, space: Any) -> Iterator[None]:
-    """Say which rule of which strategy failed in which round, whatever it raised."""
+def failures_named(strategy: str, method: str, space: Any) -> Iterator[None]:
+    """Say which rule of which strategy or method failed in which round, whatever it raised."""
     try:
         yield
     except Exception as error:
         rule, round_index = _where(space)
-        if rule not in RULES:
+        if rule not in PLUGGED:
             raise
-        where = f"the rule {rule} of {strategy}"
+        where = f"the rule {rule} of {method if rule in METHOD_RULES else strategy}"
         if isinstance(error, IndexError):
             message = f"{where} must stay within its arrays, got an index out of bounds in round {round_index}: {error}"
             raise ValueError(message) from error

@@ -100,7 +100,9 @@ def train_cohort(problem, train, space, size, t, step_sizes, work, fleet, rng):
     num_rows = fleet.local_steps.shape[0]
     if space.counts.size > IN_CACHE:
         _ask_for(space.counts, part(space.chosen, 0, size))
-    if num_rows == 0:
+    if space.starts.shape[0] > 0:
+        _train_corrected(problem, train, space, size, t, step_sizes, work, fleet, rng)
+    elif num_rows == 0:
         train(
             problem, part(space.chosen, 0, size), space.model, step_sizes, work, rng, space.velocity, space.slope,
             space.updates, space.mean_losses,
@@ -114,6 +116,21 @@ def train_cohort(problem, train, space, size, t, step_sizes, work, fleet, rng):
             )  # fmt: skip
     if fleet.returned_noise.size > 0:
         _blur(space, size, fleet.returned_noise, rng)
+
+
+@compiled
+def _train_corrected(problem, train, space, size, t, step_sizes, work, fleet, rng):
+    """Let the chosen train from starts of their own, one by one, each with its correction of gradients."""
+    num_rows = fleet.local_steps.shape[0]
+    for i in range(size):
+        number = step_sizes.size if num_rows == 0 else fleet.local_steps[t % num_rows, space.chosen[i]]
+        space.num_steps[i] = number
+        for j in range(space.correction.size):
+            space.correction[j] = space.corrections[i, j]
+        train(
+            problem, part(space.chosen, i, 1), space.starts[i], part(step_sizes, 0, number), work, rng, space.velocity,
+            space.slope, part(space.updates, i, 1), part(space.mean_losses, i, 1),
+        )  # fmt: skip
 
 
 @compiled

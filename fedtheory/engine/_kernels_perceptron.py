@@ -191,6 +191,18 @@ def _add_noise(gradient, layers, dim, work, rng):
                 matrix[unit, j] += deviation * rng.standard_normal()
 
 
+@compiled
+def _add(correction, layers, gradient):
+    """Add a vector to a padded gradient."""
+    place = 0
+    for index in range(layers.shape[0]):
+        matrix = layer(gradient, layers, index)
+        for unit in range(layers[index, 0]):
+            for j in range(layers[index, 1]):
+                matrix[unit, j] += correction[place]
+                place += 1
+
+
 @compiled_with_reordering
 def _step(w, gradient, v, start, step_size, momentum, proximal_weight):
     if momentum == 0.0 and proximal_weight == 0.0:
@@ -220,7 +232,8 @@ def _descend(problem, rows, first, count, step_size, dim, work, rng):
     """Take a step on ``rows[first:first + count]``; return the mean loss before it, or 0 if nobody asks for it."""
     weights, gradient, speed, start = problem.padded[0], problem.padded[1], problem.padded[2], problem.padded[3]
     noisy = work.gradient_noise > 0.0 or work.relative_noise > 0.0
-    if not noisy and work.momentum == 0.0 and work.proximal_weight == 0.0 and problem.l2 == 0.0 and count <= BLOCK:
+    plain = not noisy and work.momentum == 0.0 and work.proximal_weight == 0.0 and work.correction.size == 0
+    if plain and problem.l2 == 0.0 and count <= BLOCK:
         # Added to the weights at once: a gradient of many layers would go to the farther memory and back.
         loss = _to_slopes(problem, rows, first, count, -step_size / count, work.track_losses)
         backward(problem, count, weights, False)
@@ -228,6 +241,8 @@ def _descend(problem, rows, first, count, step_size, dim, work, rng):
     loss = _mean_gradient(problem, rows, first, count, work.track_losses)
     if noisy:
         _add_noise(gradient, problem.layers, dim, work, rng)
+    if work.correction.size > 0:
+        _add(work.correction, problem.layers, gradient)
     _step(weights, gradient, speed, start, step_size, work.momentum, work.proximal_weight)
     return loss
 

@@ -34,7 +34,8 @@ def quadratic_family(fed: QuadraticFederation, work: LocalWork) -> Family:
         message = f"{name} must be None for a federation without samples, got {getattr(work, name)}"
         raise ValueError(message)
     reports = work.track_losses
-    plain = work == LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=reports)
+    nothing_else = LocalWork(0.0, 0.0, 0.0, 0.0, 0, by_epoch=False, track_losses=reports)
+    plain = work.correction.size == 0 and work[:-1] == nothing_else[:-1]
     rows, slots = fed.rows, _slots(fed, plain=plain, reports=reports)
     if fed.curvatures.ndim == 1 and not plain:
         rows = np.hstack([fed.diagonals, fed.minima[:, None], fed.centers])

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["labelled", "long_table"]
 
-_DIMENSIONS = {"v": "coordinate", "m": "place"}
+_DIMENSIONS = {"v": "coordinate", "m": "place", "K": "client", "s": "entry"}
 
 
 def labelled(run: Any) -> "Dataset":

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit, objmode, types
 
-from fedtheory.selection.rules import RULES
+from fedtheory.engine.contract import PLUGGED
 
 __all__ = ["bridge", "running"]
 
@@ -36,7 +36,7 @@ def bridge(name: str) -> Any:
 
     It is looked up there and not compiled in: machine code is never given back, and a rule may be made for every run.
     """
-    if RULES[name].returns == "void":
+    if PLUGGED[name].returns == "void":
 
         @njit
         def call(*arguments: Any) -> None:
@@ -44,7 +44,7 @@ def bridge(name: str) -> Any:
                 _handed(name, arguments)
 
         return call
-    kind, convert = (types.int64, operator.index) if RULES[name].returns == "int64" else (types.float64, float)
+    kind, convert = (types.int64, operator.index) if PLUGGED[name].returns == "int64" else (types.float64, float)
 
     @njit
     def call_for_number(*arguments: Any) -> Any:
@@ -57,7 +57,7 @@ def bridge(name: str) -> Any:
 
 def _handed(name: str, arguments: tuple[Any, ...]) -> Any:
     """Call a rule with arrays of its own, which it may keep: those of the loop are overwritten, and freed after it."""
-    slot = RULES[name]
+    slot = PLUGGED[name]
     own = [value.copy() if isinstance(value, np.ndarray) else value for value in arguments]
     for argument, value in zip(slot.arguments, own, strict=True):
         if isinstance(value, np.ndarray):

@@ -25,6 +25,7 @@ _PACKAGES = {
     "fed": "fedtheory.federation.",
     "validation": "fedtheory.federation.",
     "strategy": "fedtheory.selection.",
+    "method": "fedtheory.methods.",
     "local_steps": "fedtheory.engine.heterogeneity:",
     "step_size": "fedtheory.engine.schedule:",
 }

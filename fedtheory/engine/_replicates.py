@@ -14,7 +14,8 @@ from fedtheory.engine._faults import failures_named, fault
 from fedtheory.engine._fleet import Fleet
 from fedtheory.engine._round_game import METHODS
 from fedtheory.engine._rounds import FAULT, SHORTFALL, STOPPED
-from fedtheory.engine.contract import Family, LocalWork, Plan, Server, Streams, recording, workspace
+from fedtheory.engine.contract import Family, LocalWork, MethodState, Plan, Server, Streams, recording, workspace
+from fedtheory.methods.rules import Method, MethodRules
 from fedtheory.selection.rules import Rules, Strategy
 
 __all__ = ["Job", "Replicate", "Replicates", "Running", "Template", "advance", "start", "template_of"]
@@ -38,6 +39,8 @@ class Job:
     server_step_size: float
     record: tuple[str, ...]
     every: int
+    method: Method | None = None
+    method_rules: MethodRules | None = None
 
     @cached_property
     def name(self) -> str:
@@ -46,10 +49,13 @@ class Job:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Clients K, at most d candidates and m chosen clients in a round, v coordinates, and coalitions if valued."""
+        """Clients K, at most d candidates and m chosen a round, v coordinates, coalitions, and r and s of a method."""
         most = {"d": self.rules.max_candidates, "m": self.rules.max_selected}
         coalitions = 0 if self.rules.valuation is None else 2**self.rules.max_selected
-        return {"K": self.weights.size, **most, "v": self.initial.size, "coalitions": coalitions}
+        rows, state_size = (most["m"], self.method_rules.state_size) if self.method_rules else (0, 0)
+        return {
+            "K": self.weights.size, **most, "v": self.initial.size, "coalitions": coalitions, "r": rows, "s": state_size
+        }  # fmt: skip
 
     @property
     def num_rounds(self) -> int:
@@ -81,6 +87,7 @@ class Running:
     space: Any
     recording: Any
     fleet: Fleet
+    method: MethodState
     streams: Streams
 
     @property
@@ -93,7 +100,7 @@ class Running:
         parts: list[Any] = [self.server.memory, self.space, self.recording]
         for family, arrays in ((job.family, self.problem), (job.validation, self.validation)):
             parts += [] if family is None else [getattr(arrays, name) for name in family.private]
-        return list(_arrays((*parts, self.fleet.memory, self.fleet.present)))
+        return list(_arrays((*parts, self.fleet.memory, self.fleet.present, self.method.memory, self.method.states)))
 
 
 def _arrays(part: Any) -> Iterator[Array]:
@@ -124,21 +131,22 @@ class Template(NamedTuple):
 def template_of(job: Job) -> Template:
     """Bind the loop, and make what replicates are copied from."""
     return Template(
-        job, bound_loop(job.family, job.rules), _plan(job, np.zeros(1, dtype=np.bool_)),
+        job, bound_loop(job.family, job.rules, job.method_rules), _plan(job, np.zeros(1, dtype=np.bool_)),
         workspace(job.initial, job.sizes), recording(job.record, job.every, job.num_recorded, job.sizes),
     )  # fmt: skip
 
 
 def start(template: Template, seed: np.random.SeedSequence) -> Running:
     """Make a replicate that is about to begin its first round."""
-    job, (selection, training, attendance) = template.job, seed.spawn(3)
+    job, (selection, training, attendance, method) = template.job, seed.spawn(4)
     rngs = [np.random.default_rng(selection), np.random.default_rng(training)]
     # To make a Generator and hand it over takes half as long as a short replicate: none is made that nobody draws from.
     rngs.append(rngs[0] if job.rules.attend is None else np.random.default_rng(attendance))
+    rngs.append(rngs[0] if job.method_rules is None else np.random.default_rng(method))
     return Running(
         problem=job.family.own_arrays(), validation=None if job.validation is None else job.validation.own_arrays(),
         server=_server(job), space=_emptied(template.space, job.initial), recording=_copied(template.recording),
-        fleet=_fleet(job), streams=Streams(*rngs),
+        fleet=_fleet(job), method=_method(job), streams=Streams(*rngs),
     )  # fmt: skip
 
 
@@ -152,10 +160,11 @@ def advance(template: Template, state: Running) -> Replicate | None:
     """
     job, space, first = template.job, state.space, state.num_rounds
     plan = template.plan._replace(first_round=first) if first else template.plan
-    with failures_named(job.name, space):
+    work = job.work if job.method is None else job.work._replace(correction=space.correction)
+    with failures_named(job.name, repr(job.method), space):
         ended = template.loop(
-            state.problem, state.validation, state.server, space, state.recording, job.work, state.fleet, plan,
-            state.streams,
+            state.problem, state.validation, state.server, space, state.recording, work, state.fleet, state.method,
+            plan, state.streams,
         )  # fmt: skip
     if ended == SHORTFALL:
         message = (
@@ -180,6 +189,14 @@ def _emptied(space: Any, initial: Array) -> Any:
 def _server(job: Job) -> Server:
     # the table is only read; memory and weights are this replicate's own
     return Server(_own(job.rules.table), job.rules.memory.copy(), job.weights.copy())
+
+
+def _method(job: Job) -> MethodState:
+    rules, num_clients = job.method_rules, job.weights.size
+    if rules is None:
+        return MethodState(np.empty(0), np.empty(0), np.empty((0, 0)), np.empty(0))
+    states = np.zeros((num_clients, rules.state_size)) if rules.states is None else np.array(rules.states, order="C")
+    return MethodState(_own(rules.table), rules.memory.copy(), states, _own(rules.compress_table))
 
 
 def _own(table: Array) -> Array:

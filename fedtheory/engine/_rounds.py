@@ -1,6 +1,6 @@
-"""The round loop, written once: attend, ask, choose, train, weigh, record, aggregate, value, observe.
+"""The round loop, written once: attend, ask, choose, correct, train, weigh, record, aggregate, value, observe.
 
-It calls the strategy's rules and the problem family's kernels through slots, which ``contract`` declares and
+It calls the rules of strategy and method and the family's kernels through slots, which ``contract`` declares and
 ``_binding`` fills. Such a call costs a few nanoseconds: a slot is called per round, never per step or per sample.
 """
 
@@ -11,6 +11,7 @@ import numpy as np
 from fedtheory._support.compiling import compiled, inlined
 from fedtheory._support.views import part
 from fedtheory.engine._fleet import keep_present, train_cohort, update_presence
+from fedtheory.engine._methods import prepare, receive
 from fedtheory.engine._round_game import value_cohort
 from fedtheory.engine._slots import functions_at, lent
 from fedtheory.engine.contract import RECORDS, SLOTS, Slots, Totals
@@ -23,7 +24,7 @@ _PLACE, _TOTAL = Slots(*range(len(SLOTS))), Totals(*range(len(RECORDS)))
 
 
 @compiled
-def run_rounds(addresses, problem, judge, server, space, recording, work, fleet, plan, streams):  # noqa: PLR0911
+def run_rounds(addresses, problem, judge, server, space, recording, work, fleet, method, plan, streams):  # noqa: PLR0911
     """Run the rounds of one replicate in place; the loss of the problem ``judge`` values the chosen, unless it is None.
 
     Returns the round t in which the model stopped being finite, or how else it ended; ``space.report`` tells where.
@@ -38,15 +39,16 @@ def run_rounds(addresses, problem, judge, server, space, recording, work, fleet,
     >>> fed, rng = ft.QuadraticFederation([1.0, 1.0], [[2.0], [7.0]], [0.6, 0.4]), np.random.default_rng(0)
     >>> work = contract.LocalWork(0.0, 0.0, 0.0, 0.0, batch_size=0, by_epoch=False, track_losses=False)
     >>> family, rules = ft.engine.layout(fed, work), ft.selection.Full().rules(fed.weights, num_rounds=2)
-    >>> sizes = {"K": 2, "d": rules.max_candidates, "m": rules.max_selected, "v": 1, "coalitions": 0}
+    >>> sizes = {"K": 2, "d": rules.max_candidates, "m": rules.max_selected, "v": 1, "coalitions": 0, "r": 0, "s": 0}
     >>> space, recorded = contract.workspace(np.zeros(1), sizes), contract.recording(("gap",), 1, 3, sizes)
     >>> plan = contract.Plan(np.zeros(1, np.bool_), False, 0, np.full(2, 0.5), 1, 1.0, -1, 0.0, 0)
-    >>> streams = contract.Streams(rng, rng, rng)
+    >>> streams = contract.Streams(rng, rng, rng, rng)
+    >>> method = contract.MethodState(np.empty(0), np.empty(0), np.empty((0, 0)), np.empty(0))
     >>> server = contract.Server(np.array(rules.table), np.array(rules.memory), np.array(fed.weights))
     >>> nobody_differs = np.ones(2, np.bool_), server.weights, 0, _fleet.own_steps(1, 2, 2)[1], np.empty(0)
     >>> fleet = _fleet.Fleet(np.array(rules.attend_table), np.array(rules.attend_memory), *nobody_differs)
     >>> run = _binding.bound_loop(family, rules)  # run_rounds with its addresses
-    >>> run(family.own_arrays(), None, server, space, recorded, work, fleet, plan, streams) == FINISHED
+    >>> run(family.own_arrays(), None, server, space, recorded, work, fleet, method, plan, streams) == FINISHED
     True
     >>> space.model
     array([3.])
@@ -54,10 +56,11 @@ def run_rounds(addresses, problem, judge, server, space, recording, work, fleet,
     slots = functions_at(addresses, problem)
     problem, server, space, recording, fleet = lent(problem), lent(server), lent(space), lent(recording), lent(fleet)
     plan, selection_rng, training_rng = lent(plan), lent(streams.selection), lent(streams.training)
+    method, method_rng = lent(method), lent(streams.method)
     attendance_rng, model, totals = lent(streams.attendance), space.model, space.totals
     num_rounds = plan.step_sizes.size // plan.local_steps
     # Asked once: the usual fleet is present, and handing its arrays around costs a tenth of a round.
-    attends = addresses.attend != 0
+    attends, corrects = addresses.attend != 0, space.starts.shape[0] > 0
     for t in range(plan.first_round, num_rounds + 1):
         row = t // recording.every if t % recording.every == 0 else -1
         if row >= 0:
@@ -65,6 +68,8 @@ def run_rounds(addresses, problem, judge, server, space, recording, work, fleet,
             if not np.isfinite(excess):
                 return t
             _record(recording, row, excess, model, totals)
+            if recording.states.size > 0:
+                _record_states(recording, row, method)
         space.report[1] = t
         if t == num_rounds:
             break
@@ -80,13 +85,22 @@ def run_rounds(addresses, problem, judge, server, space, recording, work, fleet,
         if size < 0:
             return FAULT
         steps = part(plan.step_sizes, t * plan.local_steps, plan.local_steps)
+        if corrects:
+            prepare(slots, addresses, _PLACE, method, server, space, size, t, steps)
         train_cohort(problem, slots.train, space, size, t, steps, work, fleet, training_rng)
         extra = _weigh(slots, server, space, plan, size, t, addresses.weigh != 0, selection_rng)
         if extra < 0.0:
             return FAULT
         if row >= 0 and recording.selected.size + recording.coefficients.size > 0:
             _record_cohort(recording, row, space, size)
-        sent = _aggregate(space, size, plan.server_step_size, addresses.value != 0)
+        down, sent = size, 0.0
+        if corrects:
+            how_often, sent = receive(
+                slots, addresses, _PLACE, method, server, space, size, t, steps, plan.server_step_size, method_rng
+            )
+            down = how_often * size
+        else:
+            sent = float(_aggregate(space, size, plan.server_step_size, addresses.value != 0) * model.size)
         if not _is_finite(model):
             return FAULT if addresses.weigh != 0 and _only_coefficients_fail(space, size) else t + 1
         if judge is not None:  # decided at compilation: whoever values nobody runs a loop without this
@@ -95,8 +109,8 @@ def run_rounds(addresses, problem, judge, server, space, recording, work, fleet,
                 return t + 1
             totals[_TOTAL.coalitions] += judged
         _look_back(slots, server, space, size, t, addresses.value != 0, addresses.observe != 0, selection_rng)
-        totals[_TOTAL.uplink] += sent * model.size + asked + extra
-        totals[_TOTAL.broadcasts] += max(asked, size)
+        totals[_TOTAL.uplink] += sent + asked + extra
+        totals[_TOTAL.broadcasts] += max(asked, down)
         totals[_TOTAL.evaluations] += asked
     return FINISHED
 
@@ -264,6 +278,13 @@ def _record_cohort(recording, row, space, size):
         recording.selected[row, i] = space.chosen[i]
     for i in range(size if recording.coefficients.size > 0 else 0):
         recording.coefficients[row, i] = space.coefficients[i]
+
+
+@compiled
+def _record_states(recording, row, method):
+    for k in range(method.states.shape[0]):
+        for j in range(method.states.shape[1]):
+            recording.states[row, k, j] = method.states[k, j]
 
 
 @inlined

@@ -3,17 +3,19 @@
 from collections.abc import Iterable
 
 from fedtheory.engine.contract import ARGUMENTS, KERNELS, RECORDS
+from fedtheory.methods.rules import METHOD_RULES
 from fedtheory.selection.rules import RULES, Slot
 
 __all__ = ["tables"]
 
 
 def tables() -> dict[str, str]:
-    """Return the tables by name: ``rules``, ``kernels``, ``arguments`` and ``records``."""
+    """Return the tables by name: ``rules``, ``methods``, ``kernels``, ``arguments`` and ``records``."""
     arguments = ((f"`{name}`", one.kind, _shape(one.shape), one.says) for name, one in ARGUMENTS.items())
     records = ((f"`{name}`", _shape(("R", "n", *one.shape)), one.says) for name, one in RECORDS.items())
     return {
         "rules": _slots(RULES),
+        "methods": _slots(METHOD_RULES),
         "kernels": _slots(KERNELS),
         "arguments": _table(("argument", "type", "shape", "meaning"), arguments),
         "records": _table(("record", "shape", "meaning"), records),

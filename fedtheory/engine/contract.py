@@ -1,8 +1,9 @@
 """What the round loop calls, what it hands over, and what it can record, each declared once.
 
-The loop calls a family's kernels (``KERNELS``) and a strategy's rules (``fedtheory.selection.rules``). A new slot is an
-entry here or there and a call in the loop; a new recording is an entry in ``RECORDS`` and a line in the loop:
-signatures, buffers, error texts and the page *Contracts* of the documentation are read off the entries.
+The loop calls a family's kernels (``KERNELS``), a strategy's rules (``fedtheory.selection.rules``) and a method's
+(``fedtheory.methods.rules``). A new slot is an entry here or there and a call in the loop; a new recording is an entry
+in ``RECORDS`` and a line in the loop: signatures, buffers, error texts and the page *Contracts* of the documentation
+are read off the entries.
 """
 
 from collections import namedtuple
@@ -14,17 +15,21 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support.validate import Array
+from fedtheory.methods.rules import METHOD_ARGUMENTS, METHOD_RULES
 from fedtheory.selection import rules
 from fedtheory.selection.rules import RULES, Argument, Slot
 
 __all__ = ["ARGUMENTS", "KERNELS", "RECORDS", "Family", "LocalWork", "Record"]
+
+_NO_CORRECTION = np.empty(0)
 
 
 class LocalWork(NamedTuple):
     """How a client trains: sigma^2 and M of its gradient noise, FedProx weight, momentum, batch (0 = all).
 
     ``by_epoch`` tells batches that go through the client's samples in turn from those drawn anew for every step;
-    with ``num_batches`` an epoch has so many of them, of sizes that differ among clients.
+    with ``num_batches`` an epoch has so many of them, of sizes that differ among clients. ``correction``, shape (v,) or
+    empty, is added to every gradient of the client that trains: the loop overwrites it between clients.
     """
 
     gradient_noise: float
@@ -35,6 +40,7 @@ class LocalWork(NamedTuple):
     by_epoch: bool
     track_losses: bool
     num_batches: int = 0
+    correction: Array = _NO_CORRECTION
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +75,7 @@ def _copy(part: Any) -> Any:
 
 ARGUMENTS = {
     **rules.ARGUMENTS,
+    **METHOD_ARGUMENTS,
     "problem": Argument("problem", (), "the family's arrays, as it laid them out"),
     "batch_size": Argument("int64", (), "samples of the mini-batch that estimates a loss; 0 stands for all samples"),
     "step_sizes": Argument("float64", ("L",), "step sizes of the local steps"),
@@ -94,7 +101,9 @@ KERNELS = {
     "excess": Slot(("problem", "model"), (), "float64", "returns F(w) minus the family's reference"),
 }  # fmt: skip
 
-SLOTS = {**KERNELS, **RULES}
+# What strategies and methods bring, compiled or in plain Python.
+PLUGGED = {**RULES, **METHOD_RULES}
+SLOTS = {**KERNELS, **PLUGGED}
 
 
 class Record(NamedTuple):
@@ -121,10 +130,18 @@ RECORDS = {
     "coefficients": Record("coefficients", ("m",), np.nan, "coefficients of their updates, then NaN"),
     "values": Record("values", ("m",), np.nan, "their values in the round that begins, then NaN"),
     "coalitions": Record("coalitions", (), np.nan, "coalitions evaluated so far", "coalitions"),
+    "states": Record("states", ("K", "s"), np.nan, "the clients' states, as the method lays them out"),
 }
 
-# A buffer for every argument that a slot fills for the next ones; memory and present live elsewhere.
-_FILLED = {name for slot in SLOTS.values() for name in slot.writes} - {"memory", "present"}
+# A buffer for every argument that a slot fills for the next ones; a message is a row of messages, and what is left
+# lives elsewhere.
+_FILLED = {name for slot in SLOTS.values() for name in slot.writes} - {
+    "memory",
+    "present",
+    "states",
+    "model",
+    "message",
+}
 BUFFERS = tuple(sorted(_FILLED))
 
 
@@ -135,8 +152,9 @@ def _named(kind: str, *fields: str) -> Any:
 Slots = _named("Slots", *SLOTS)  # one function, or its address, for each slot
 Totals = _named("Totals", *RECORDS)  # where a workspace keeps what adds up, for each record that does
 Workspace = _named(
-    "Workspace", "model", "server_model", "change", "counts", "totals", "report", "values", "known", *BUFFERS
-)
+    "Workspace", "model", "server_model", "change", "counts", "totals", "report", "values", "known", "correction",
+    "num_steps", *BUFFERS,
+)  # fmt: skip
 Recording = _named("Recording", "every", *dict.fromkeys(record.buffer for record in RECORDS.values()))
 
 
@@ -148,12 +166,22 @@ class Server(NamedTuple):
     weights: Array
 
 
+class MethodState(NamedTuple):
+    """What a method's rules see in every round; without a method all is empty."""
+
+    table: Array
+    memory: Array
+    states: Array
+    compress_table: Array
+
+
 class Streams(NamedTuple):
     """Random streams of a replicate: a strategy's draws change neither the noise of training nor who is there."""
 
     selection: np.random.Generator
     training: np.random.Generator
     attendance: np.random.Generator
+    method: np.random.Generator
 
 
 class Plan(NamedTuple):
@@ -193,6 +221,8 @@ def workspace(initial: Array, sizes: dict[str, int]) -> Any:
         report=np.zeros(4),
         values=np.zeros(sizes["m"]),
         known=np.zeros(sizes["coalitions"]),
+        correction=np.zeros(sizes["v"] if sizes["r"] else 0),
+        num_steps=np.zeros(sizes["r"], dtype=np.int64),
         **{name: np.zeros(shape, dtype=ARGUMENTS[name].kind) for name, shape in shapes.items()},
     )
 

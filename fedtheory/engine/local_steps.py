@@ -47,7 +47,7 @@ def descend(slope, step_size, work, rng, server_model, velocity, model):
     step_size
         Of this step.
     work
-        Noise, momentum and proximal weight.
+        Noise, momentum, proximal weight, and the method's correction.
     rng
         Stream of the gradient noise.
     server_model
@@ -67,7 +67,8 @@ def descend(slope, step_size, work, rng, server_model, velocity, model):
     (array([-0.875]), array([11.5]))
     """
     noise = _deviation(slope, work)
-    if noise == 0.0 and work.momentum == 0.0 and work.proximal_weight == 0.0:
+    corrected = work.correction.size > 0
+    if noise == 0.0 and work.momentum == 0.0 and work.proximal_weight == 0.0 and not corrected:
         for i in range(model.size):
             model[i] -= step_size * slope[i]
         return
@@ -75,6 +76,8 @@ def descend(slope, step_size, work, rng, server_model, velocity, model):
         gradient = slope[i] + work.proximal_weight * (model[i] - server_model[i])
         if noise > 0.0:
             gradient += noise * rng.standard_normal()
+        if corrected:
+            gradient += work.correction[i]
         velocity[i] = work.momentum * velocity[i] + gradient
         model[i] -= step_size * velocity[i]
 

@@ -1,7 +1,8 @@
-"""The door to simulation: federated averaging with any strategy on any problem family."""
+"""The door to simulation: federated averaging, or another method, with any strategy on any problem family."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -24,6 +25,7 @@ from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import Schedule, step_sizes
 from fedtheory.engine.trajectory import Trajectory
 from fedtheory.federation.protocol import Federation
+from fedtheory.methods.rules import Method, MethodRules, method_rules_of
 from fedtheory.selection.rules import Rules, Strategy, rules_of
 
 __all__ = ["fedavg"]
@@ -51,6 +53,7 @@ def fedavg(
     proximal_weight: float = 0.0,
     momentum: float = 0.0,
     returned_noise: float | npt.ArrayLike = 0.0,
+    method: Method | None = None,
     validation: Federation | None = None,
     record: Sequence[str] = ("gap",),
     record_every: int = 1,
@@ -95,13 +98,16 @@ def fedavg(
     returned_noise
         Variance of Gaussian noise that a client adds to each parameter of the model it returns: one number, or one per
         client, shape (K,).
+    method
+        What clients and server do besides averaging, as ``fedtheory.methods.Scaffold()``; None for federated averaging.
     validation
         Whose loss values clients, for strategies that ask: a federation of the same family, for instance of one client
         with the server's samples; ``fed`` itself by default.
     record
         Any of ``gap``, ``loss``, ``models``, ``uplink``, ``broadcasts``, ``evaluations``, ``selected`` (who trains in
         the round), ``coefficients`` (of their updates), ``values`` (theirs in its game, if the strategy asks)
-        and ``coalitions`` (evaluated for that); how often each was selected always.
+        and ``coalitions`` (evaluated for that), and ``states`` of the clients, which a method has; how often each was
+        selected always.
     record_every
         Record every so many rounds, round 0 included.
     num_threads
@@ -143,6 +149,8 @@ def fedavg(
     tau, steps_of_clients = own_steps(local_steps, fed.num_clients, num_rounds)
     model = np.zeros(fed.dim) if initial is None else validate.array("initial", initial, shape=(fed.dim,))
     rules = rules_of(strategy, fed.weights, num_rounds)
+    step_server = validate.double("server_step_size", validate.positive("server_step_size", server_step_size))
+    methodical = None if method is None else method_rules_of(method, fed.weights, model)
     work = LocalWork(
         gradient_noise=validate.double("gradient_noise", validate.nonnegative("gradient_noise", gradient_noise)),
         relative_noise=validate.double("relative_noise", validate.nonnegative("relative_noise", relative_noise)),
@@ -152,8 +160,11 @@ def fedavg(
         by_epoch=validate.choice("batches", batches, ("step", "epoch")) == "epoch" or num_batches is not None,
         track_losses=rules.observe is not None,
         num_batches=0 if num_batches is None else int(validate.count("num_batches", num_batches)),
+        correction=np.zeros(0 if methodical is None else fed.dim),
     )
     _check_batch(rules, work, strategy)
+    if methodical is not None:
+        _check_method(method, methodical, rules, strategy, tau, given)
     family = _asking(layout(fed, work), rules, strategy)
     recorded = _recorded(record)
     # Asked for before the run: a family may have to refuse, or to work for it.
@@ -170,9 +181,11 @@ def fedavg(
         local_steps=tau,
         own_steps=steps_of_clients,
         returned_noise=noise_variances(returned_noise, fed.num_clients),
-        server_step_size=validate.double("server_step_size", validate.positive("server_step_size", server_step_size)),
+        server_step_size=step_server,
         record=recorded,
         every=validate.count("record_every", record_every),
+        method=method,
+        method_rules=methodical,
     )
     sequence = validate.seed_sequence(rng)
     recipe = recipe_of(
@@ -197,8 +210,9 @@ def _config(job: Job, given: dict[str, Any], sequence: np.random.SeedSequence) -
         "entropy": str(sequence.entropy),
         "spawn_key": list(sequence.spawn_key),
         "batches": given["batches"],
-        **{name: value for name, value in work.items() if name not in ("by_epoch", "track_losses")},
+        **{name: value for name, value in work.items() if name not in ("by_epoch", "track_losses", "correction")},
         "server_step_size": job.server_step_size,
+        **({} if job.method is None else {"method": repr(job.method)}),
     }
 
 
@@ -211,6 +225,24 @@ def _in_config(local_steps: Any) -> Any:
 def _check_batch(rules: Rules, work: LocalWork, strategy: Strategy) -> None:
     if rules.candidate_loss.startswith("minibatch") and not work.batch_size:
         message = f"batch_size must be given for losses estimated on mini-batches, got None with {strategy}"
+        raise ValueError(message)
+
+
+def _check_method(
+    method: Any, methodical: MethodRules, rules: Rules, strategy: Strategy, tau: int, given: dict[str, Any]
+) -> None:
+    """Raise ValueError where a method does not go with the rest of the run."""
+    most = methodical.max_local_steps
+    if most and tau > most:
+        message = f"local_steps must be at most {most} with {method}, got {tau}"
+        raise ValueError(message)
+    for name in (*methodical.options, *(("server_step_size",) if methodical.combine else ())):
+        neutral = inspect.signature(fedavg).parameters[name].default
+        if np.any(np.asarray(given[name]) != neutral):
+            message = f"{name} must be {neutral} with {method}, got {short(given[name])}"
+            raise ValueError(message)
+    if rules.valuation is not None or rules.value is not None:
+        message = f"method must be None with {strategy}, which values what federated averaging makes, got {method}"
         raise ValueError(message)
 
 

@@ -254,6 +254,20 @@ class Run:
         return float(np.sum((self.options["initial"] - self.fed.minimizer) ** 2))
 
     @property
+    def control_error2(self) -> float:
+        """Weighted mean of ``|c_k - c - grad F_k(w*)|^2`` for the control variates that the method begins with."""
+        gradients = self.fed.gradients(self.fed.minimizer)
+        variates = getattr(self.options["method"], "control_variates", None)
+        known = np.zeros_like(gradients) if variates is None else np.asarray(variates, dtype=np.float64)
+        errors = known - self.fed.weights @ known - gradients
+        return float(self.fed.weights @ np.square(errors).sum(axis=1))
+
+    @property
+    def coin(self) -> float:
+        """The probability with which the method communicates."""
+        return float(self.options["method"].probability)
+
+    @property
     def initial_gap(self) -> float:
         return float(self.fed.excess(self.options["initial"]))
 

@@ -6,6 +6,7 @@ from typing import Any
 from fedtheory.conformance.aggregation import aggregation_checks, check_aggregation
 from fedtheory.conformance.checks import Check, excused
 from fedtheory.conformance.generators import check_generator, generator_checks
+from fedtheory.conformance.methods import check_method, method_checks
 from fedtheory.conformance.probabilities import check_probabilities, probability_checks
 from fedtheory.conformance.shapley import check_shapley, shapley_checks
 from fedtheory.conformance.strategies import check_strategy, strategy_checks
@@ -33,8 +34,8 @@ def checks_of(
     arguments, options
         As of ``by``: ``like`` or ``rng``, say, or the claim of ``check_bound``.
     by
-        ``check_strategy``, ``check_probabilities``, ``check_aggregation``, ``check_shapley``, ``check_generator`` or
-        ``check_bound`` of ``fedtheory.verification``.
+        ``check_strategy``, ``check_probabilities``, ``check_aggregation``, ``check_shapley``, ``check_generator``,
+        ``check_method`` or ``check_bound`` of ``fedtheory.verification``.
     exceptions
         Names of checks that do not apply, each with its reason.
 
@@ -66,6 +67,7 @@ def checks_of(
         check_aggregation: aggregation_checks,
         check_shapley: shapley_checks,
         check_generator: generator_checks,
+        check_method: method_checks,
         check_bound: bound_checks,
     }
     if by not in makers:

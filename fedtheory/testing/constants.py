@@ -56,6 +56,9 @@ def constants_of(bound: Bound) -> Any:
         "optimal-client-sampling": optimal_client_sampling,
         "sgd": sgd,
         "error-feedback": error_feedback,
+        "scaffold": control_variates,
+        "proxskip": control_variates,
+        "stationary": control_variates,
     }
     paper = bound.statement.paper.key
     names = [name for name in inspect.signature(bound).parameters if name != "strict"]
@@ -146,6 +149,18 @@ def fedalign(rng: Random, *, local_steps: Any = None, num_selected: Any = None) 
         "squared_weights": share(rng),
     }
     return world
+
+
+def control_variates(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:  # noqa: ARG001 # all take part
+    """Draw constants of methods with control variates and of stationary points; steps are at most 1/(tau L)."""
+    world = power_of_choice(rng, local_steps=local_steps, num_selected=None)
+    return world | {
+        "step_size": share(rng) / (world["local_steps"] * world["L"]),
+        "num_rounds": rng.randint(1, 5),
+        "control_error2": positive(rng),
+        "probability": share(rng) * Q(19, 20),
+        "stationary_distance2": positive(rng),
+    }
 
 
 def optimal_client_sampling(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:

@@ -26,6 +26,7 @@ from fedtheory.theorem.assumptions import Noise as Noise
 from fedtheory.theorem.assumptions import Smooth as Smooth
 from fedtheory.theorem.assumptions import StronglyConvex as StronglyConvex
 from fedtheory.theorem.assumptions import knows as knows
+from fedtheory.theorem.assumptions import method_is as method_is
 from fedtheory.theorem.assumptions import selected_by as selected_by
 from fedtheory.theorem.domains import COUNT as COUNT
 from fedtheory.theorem.domains import Domain as Domain

@@ -40,6 +40,7 @@ __all__ = [
     "Smooth",
     "StronglyConvex",
     "knows",
+    "method_is",
     "selected_by",
 ]
 
@@ -165,6 +166,35 @@ def selected_by(law: str) -> Callable[[DescribedRun], str | None]:
     ("selection 'all'", None)
     """
     return lambda run: None if run.scheme.selection == law else f"selection {run.scheme.selection!r}"
+
+
+def method_is(name: str) -> Callable[[DescribedRun], str | None]:
+    """Return the check ``of_run`` that clients and server run a method of this package.
+
+    Parameters
+    ----------
+    name
+        Of its class in ``fedtheory.methods``.
+
+    Returns
+    -------
+    Callable
+        Of a run; what it returns is the other method, or None.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> method_is("Scaffold")(SimpleNamespace(changed={}))
+    'federated averaging'
+    """
+
+    def other(run: DescribedRun) -> str | None:
+        method = run.changed.get("method")
+        if type(method).__qualname__ == name and type(method).__module__.startswith("fedtheory.methods."):
+            return None
+        return "federated averaging" if method is None else repr(method)
+
+    return other
 
 
 def knows(name: str) -> Callable[[DescribedRun], str | None]:

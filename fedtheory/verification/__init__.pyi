@@ -31,6 +31,7 @@ from fedtheory.verification.conformance import Conformance as Conformance
 from fedtheory.verification.conformance import Failure as Failure
 from fedtheory.verification.conformance import check_aggregation as check_aggregation
 from fedtheory.verification.conformance import check_generator as check_generator
+from fedtheory.verification.conformance import check_method as check_method
 from fedtheory.verification.conformance import check_probabilities as check_probabilities
 from fedtheory.verification.conformance import check_shapley as check_shapley
 from fedtheory.verification.conformance import check_strategy as check_strategy

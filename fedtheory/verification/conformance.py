@@ -2,6 +2,7 @@
 
 from fedtheory.conformance.aggregation import check_aggregation
 from fedtheory.conformance.generators import check_generator
+from fedtheory.conformance.methods import check_method
 from fedtheory.conformance.probabilities import check_probabilities
 from fedtheory.conformance.results import Conformance, Failure
 from fedtheory.conformance.shapley import check_shapley
@@ -12,6 +13,7 @@ __all__ = [
     "Failure",
     "check_aggregation",
     "check_generator",
+    "check_method",
     "check_probabilities",
     "check_shapley",
     "check_strategy",

@@ -4,6 +4,7 @@ from fedtheory.worst_case import aligned_selection as aligned_selection
 from fedtheory.worst_case import biased_selection as biased_selection
 from fedtheory.worst_case import checker as checker
 from fedtheory.worst_case import compressed_rounds as compressed_rounds
+from fedtheory.worst_case import control_variates as control_variates
 from fedtheory.worst_case import enclosures as enclosures
 from fedtheory.worst_case import floors as floors
 from fedtheory.worst_case import full_or_uniform as full_or_uniform
@@ -20,6 +21,7 @@ from fedtheory.worst_case.biased_selection import power_of_choice as power_of_ch
 from fedtheory.worst_case.compressed_rounds import compressed_gradients as compressed_gradients
 from fedtheory.worst_case.compressed_rounds import ef21 as ef21
 from fedtheory.worst_case.compressed_rounds import error_feedback as error_feedback
+from fedtheory.worst_case.control_variates import scaffold as scaffold
 from fedtheory.worst_case.enclosures import NARROW as NARROW
 from fedtheory.worst_case.enclosures import Proof as Proof
 from fedtheory.worst_case.floors import error_floor as error_floor

@@ -352,6 +352,17 @@ class Clients(Function):
             self.known(self._optimum, self.draft.vector(*self.blocks[1:]) if self.blocks[1:] else _ZERO)
         return self._optimum
 
+    def common_minimizer(self) -> Vector:
+        """Return a point at which every client's gradient is 0; it is ``minimizer()``, asked for before that is."""
+        if self._optimum is None:
+            self._optimum = self.draft.vector(0)
+            self.known(self._optimum, _ZERO)
+        return self._optimum
+
+    def deviation(self) -> Vector:
+        """Return a vector of each client whose mean over the clients is 0."""
+        return self.draft.vector(*self.blocks[1:]) if self.blocks[1:] else _ZERO
+
     def local_minimizer(self) -> Vector:
         """Return each client's own minimizer."""
         return self._lowest()

@@ -141,10 +141,9 @@ def compressed_gradients(
     p, s = Problem(), compression_error
     f = p.function(mu=mu, L=L)
     best, w = f.minimizer(), p.point("start")
-    errors = {"gap": lambda at: f.value(at) - f.value(best), "distance2": lambda at: (at - best).square}
-    measured = errors[validate.choice("error", error, tuple(errors))]
-    p.at_most(measured(w), gap, name="gap")
+    is_gap = validate.choice("error", error, ("gap", "distance2")) == "gap"
+    p.at_most(f.value(w) - f.value(best) if is_gap else (w - best).square, gap, name="gap")
     for _ in range(validate.count("num_rounds", num_rounds)):
         w = w - step_size * p.compressed(f.gradient(w), s**2)
-    p.maximize(measured(w))
+    p.maximize(f.value(w) - f.value(best) if is_gap else (w - best).square)
     return p.solve()

@@ -7,6 +7,9 @@ from fractions import Fraction as Q
 
 import pytest
 
+from fedtheory.testing.constants import control_variates as proxskip
+from fedtheory.testing.constants import control_variates as scaffold
+from fedtheory.testing.constants import control_variates as stationary
 from fedtheory.testing.constants import (
     error_feedback,
     fedalign,
@@ -28,7 +31,10 @@ __all__ = [
     "pick",
     "positive",
     "power_of_choice",
+    "proxskip",
+    "scaffold",
     "sgd",
+    "stationary",
 ]
 
 

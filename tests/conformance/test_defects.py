@@ -20,6 +20,7 @@ from tests.conformance.defects import (
     aggregation,
     bounds,
     manners,
+    methods,
     power_of_choice,
     probabilities,
     shapley,
@@ -27,7 +28,18 @@ from tests.conformance.defects import (
     synthetic,
 )
 
-KINDS = (power_of_choice, active_federated, manners, strategies, probabilities, aggregation, shapley, synthetic, bounds)
+KINDS = (
+    power_of_choice,
+    active_federated,
+    manners,
+    strategies,
+    probabilities,
+    aggregation,
+    shapley,
+    synthetic,
+    bounds,
+    methods,
+)
 DEFECTS = [defect for kind in KINDS for defect in kind.CAUGHT]  # type: ignore[attr-defined]
 
 

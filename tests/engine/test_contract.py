@@ -10,6 +10,7 @@ import fedtheory as ft
 from fedtheory.engine import _slots, contract
 from fedtheory.engine._tables import tables
 from fedtheory.engine.contract import ARGUMENTS, KERNELS, RECORDS, SLOTS, Slots
+from fedtheory.methods.rules import METHOD_RULES
 from fedtheory.selection.rules import RULES
 from tests.environment import ROOT
 
@@ -21,7 +22,7 @@ def rows(table: str) -> list[list[str]]:
 
 
 def test_every_slot_has_known_arguments_and_writes_into_some_of_them() -> None:
-    assert not set(KERNELS) & set(RULES)
+    assert len(SLOTS) == len(KERNELS) + len(RULES) + len(METHOD_RULES)
     for slot in SLOTS.values():
         assert set(slot.arguments) <= set(ARGUMENTS)
         assert set(slot.writes) <= set(slot.arguments)
@@ -32,6 +33,7 @@ def test_every_slot_has_known_arguments_and_writes_into_some_of_them() -> None:
 
 def test_the_tables_of_the_documentation_say_what_the_loop_is_compiled_by() -> None:
     shown = {**dict(zip(RULES, rows(tables()["rules"]), strict=True)),
+             **dict(zip(METHOD_RULES, rows(tables()["methods"]), strict=True)),
              **dict(zip(KERNELS, rows(tables()["kernels"]), strict=True))}  # fmt: skip
     for name, slot in SLOTS.items():
         signature = _slots.signature_of(slot, typeof((np.zeros(1),)))
@@ -60,9 +62,9 @@ def test_the_page_shows_all_tables_and_lists_nothing_by_hand() -> None:
 def test_everything_that_can_be_recorded_has_the_shape_that_the_contract_says() -> None:
     run = ft.fedavg(
         FED, ft.selection.PowerOfChoice(2, 3), num_rounds=4, step_size=0.1, num_replicates=3, record_every=2,
-        record=tuple(RECORDS),
+        record=tuple(RECORDS), method=ft.methods.Scaffnew(0.5),
     )  # fmt: skip
-    sizes = {"v": 1, "m": 2}
+    sizes = {"v": 1, "m": 2, "K": 3, "s": 2}
     for name, record in RECORDS.items():
         assert run.recorded(name).shape == (3, 3, *(sizes[size] for size in record.shape))
     data = run.to_xarray()
@@ -87,9 +89,11 @@ def test_selections_are_recorded_with_their_coefficients_and_blank_after_the_las
 
 
 def test_the_slots_of_the_loop_are_those_of_the_contract_in_the_order_of_a_round() -> None:
-    assert Slots._fields == (*KERNELS, *RULES)
+    assert Slots._fields == (*KERNELS, *RULES, *METHOD_RULES)
     assert list(RULES) == ["attend", "propose", "select", "weigh", "value", "observe"]
-    assert set(contract.BUFFERS) == {name for slot in SLOTS.values() for name in slot.writes} - {"memory", "present"}
+    assert list(METHOD_RULES) == ["correct", "message", "compress", "combine"]
+    kept = {"memory", "present", "states", "model", "message"}
+    assert set(contract.BUFFERS) == {name for slot in SLOTS.values() for name in slot.writes} - kept
 
 
 class Valued:

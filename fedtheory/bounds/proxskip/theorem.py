@@ -1,0 +1,44 @@
+"""ProxSkip's theorem as it is printed."""
+
+from fedtheory.bounds.proxskip._words import ALL_CLIENTS, ASSUMES, PAPER
+from fedtheory.theorem.arithmetic import maximum, short_of_one
+from fedtheory.theorem.assumptions import Hypothesis
+from fedtheory.theorem.paper import Summands, states
+
+__all__ = ["fixed_step_potential"]
+
+SHORT_STEPS = Hypothesis("step_size <= 1/L", lambda step_size, L: (step_size, "<=", 1 / L), rtol=4 * 2.0**-52)
+
+
+@states(
+    PAPER, "Theorem 3.6", assumes=(*ASSUMES, SHORT_STEPS), schemes=ALL_CLIENTS, options=("method",)
+)  # fmt: skip
+def fixed_step_potential(num_steps, *, step_size, mu, L, probability, initial_distance2, control_error2) -> Summands:
+    r"""Bound on ``E [mean |x_k - w*|^2 + (gamma/p)^2 mean |h_k - h_k*|^2]`` after T steps, ``h_k* = grad F_k(w*)``.
+
+    .. math::
+        \max\{1-\gamma\mu,1-p^2\}^T\left(\|w_0-w^*\|^2+\frac{\gamma^2}{p^2}E_0\right)
+
+    The x_k are the models of the clients, means are over the clients, gamma is ``step_size``, and E_0 is
+    ``control_error2``. With gamma = 1/L and p = sqrt(mu/L) both rates are 1 - mu/L, and a communication comes every
+    sqrt(L/mu) steps.
+
+    Parameters
+    ----------
+    step_size
+        gamma, at most 1/L.
+
+    Examples
+    --------
+    With mu = 1, gamma = 1/4 and p = 1/2 both rates are 3/4: two steps leave ``(9/16) (12 + 16/4)``.
+
+    >>> fixed_step_potential(
+    ...     2, step_size=1 / 4, mu=1, L=4, probability=1 / 2, initial_distance2=12, control_error2=16
+    ... )
+    9.0
+    """
+    factor = maximum(short_of_one(step_size, mu), short_of_one(probability, probability)) ** num_steps
+    return {
+        "models": factor * initial_distance2,
+        "control variates": factor * (step_size / probability) ** 2 * control_error2,
+    }

@@ -1,0 +1,61 @@
+r"""A round of SCAFFOLD, for every step size for which gradient descent is stable.
+
+Not in the paper, whose theorems are in O-notation.
+"""
+
+from fedtheory.bounds.scaffold._words import ALL_CLIENTS, CONTROL, PAPER, STABLE, lags, steepness
+from fedtheory.theorem.arithmetic import geometric
+from fedtheory.theorem.paper import Summands, states
+
+__all__ = ["one_round"]
+
+
+@states(
+    PAPER,
+    "Algorithm 1",
+    equation="a round of all clients, Option II",
+    form="derived",
+    assumes=(*CONTROL, STABLE),
+    schemes=ALL_CLIENTS,
+    options=("method",),
+)
+def one_round(distance2, *, control_error2, step_size, mu, L, local_steps) -> Summands:
+    r"""Bound on ``|w_+ - w*|^2 + eta^2 tau^2 E_+`` after a round; E is ``control_error2``, and ``E_+`` the next.
+
+    .. math::
+        c^{2\tau}\Delta+\kappa\,\eta^2\tau^2E,\quad
+        \kappa=\frac{(\tau-C)^2+\frac1\beta\sum_{k=1}^\tau(\tau-C_k)^2}{\tau^2},\quad
+        C_k=\sum_{i<k}c^i,\ C=C_\tau,\ c=1-\eta\mu,\ \beta=\frac{2c}{\eta(L-\mu)}-1
+
+    It holds for any number of clients with any weights. With one local step kappa is 0.
+
+    Parameters
+    ----------
+    step_size
+        eta, with ``eta (L + mu) < 2``.
+    local_steps
+        Local steps per round tau.
+
+    Notes
+    -----
+    With w* = 0, ``u_s = grad F_k(y_s) - grad F_k(0)``, ``v_s = u_s - mu y_s`` and b the error of the control variate,
+    ``y_{s+1} = c y_s - eta v_s + eta b`` and ``<v_s, y_s> >= |v_s|^2/(L - mu)``. The next error is b minus the
+    deviation of ``y_tau`` over ``eta tau``. Add ``2 eta c^(2 tau - 1 - 2 s)`` times the inequality of each step: all
+    products of means cancel, and of the deviations a quadratic function is left whose maximum is kappa times ``eta^2
+    tau^2 E``.
+
+    Examples
+    --------
+    With mu = 1, L = 4, eta = 1/8 and tau = 2: c = 7/8, C = 15/8, beta = 11/3, and the lags 1/8 and 1 make kappa =
+    (1/64 + (1/64 + 1) 3/11)/4 = 103/1408. From distance 4096 and E = 22528: ``2401/4096 * 4096 + 103/1408 * 22528/16``.
+
+    >>> one_round(4096, control_error2=22528, step_size=1 / 8, mu=1, L=4, local_steps=2)
+    2504.0
+    """
+    lag, squares = lags(step_size, mu=mu, local_steps=local_steps)
+    left, _ = geometric(step_size * mu, 2 * local_steps)
+    return {
+        "models": left * distance2,
+        "lag of control variates": step_size**2 * lag**2 * control_error2,
+        "curvature": step_size**2 * steepness(step_size, mu=mu, L=L) * squares * control_error2,
+    }

@@ -1,0 +1,64 @@
+"""SCAFFOLD after R rounds: with steps up to 1/(tau L) a round is worth tau steps of gradient descent."""
+
+from fedtheory.bounds.scaffold._words import ALL_CLIENTS, CONTROL, PAPER
+from fedtheory.theorem.arithmetic import geometric
+from fedtheory.theorem.assumptions import Hypothesis
+from fedtheory.theorem.paper import Summands, states
+
+__all__ = ["fixed_step_potential"]
+
+SHORT_ROUNDS = Hypothesis(
+    "step_size local_steps L <= 1",
+    lambda step_size, local_steps, L: (step_size * local_steps * L, "<=", 1),
+    rtol=4 * 2.0**-52,
+)
+
+
+@states(
+    PAPER,
+    "Algorithm 1",
+    equation="R rounds of all clients, Option II",
+    form="derived",
+    assumes=(*CONTROL, SHORT_ROUNDS),
+    schemes=ALL_CLIENTS,
+    options=("method",),
+)
+def fixed_step_potential(num_rounds, *, step_size, mu, L, local_steps, initial_distance2, control_error2) -> Summands:
+    r"""Bound on ``|w_R - w*|^2``, and on ``|w_R - w*|^2 + eta^2 tau^2 E_R``: ``c^(2 tau R)`` of what it was.
+
+    .. math::
+        c^{2\tau R}\left(\|w_0-w^*\|^2+\eta^2\tau^2E_0\right),\quad c=1-\eta\mu
+
+    E is the mean squared error of the control variates. There is no floor, and some federation attains it for every R:
+    all ``F_k = mu/2 |w - w*|^2``, with control variates that are right.
+
+    Parameters
+    ----------
+    num_rounds
+        R; an array of horizons gives an array of bounds.
+    step_size
+        eta, at most ``1/(tau L)``.
+    local_steps
+        Local steps per round tau.
+    control_error2
+        E before the first round.
+
+    Notes
+    -----
+    Where ``eta tau L <= 1`` the kappa of ``one_round`` is at most ``c^(2 tau)``; as it grows with L, it is enough to
+    look at ``eta tau L = 1``, where a polynomial with positive Bernstein coefficients decides.
+
+    Examples
+    --------
+    With eta = 1/8, mu = 1 and tau = 2, c = 7/8; one round leaves ``(7/8)^4`` of ``3840 + 4096/16``.
+
+    >>> fixed_step_potential(
+    ...     1, step_size=1 / 8, mu=1, L=4, local_steps=2, initial_distance2=3840, control_error2=4096
+    ... )
+    2401.0
+    """
+    left, _ = geometric(step_size * mu, 2 * local_steps * num_rounds)
+    return {
+        "models": left * initial_distance2,
+        "control variates": left * (step_size * local_steps) ** 2 * control_error2,
+    }

@@ -1,0 +1,24 @@
+"""Words that the statements about stationary points share."""
+
+from fedtheory.theorem.domains import NONNEGATIVE
+from fedtheory.theorem.paper import Paper
+from fedtheory.theorem.symbols import Symbol
+
+__all__ = ["PAPER"]
+
+PAPER = Paper(
+    key="stationary",
+    title="Tackling the Objective Inconsistency Problem in Heterogeneous Federated Optimization",
+    authors="Wang, Liu, Liang, Joshi, Poor",
+    year=2020,
+    url="https://arxiv.org/abs/2007.07481",
+    compared=False,
+    symbols=(
+        Symbol(
+            "stationary_distance2",
+            "Squared distance of the first model from the stationary point of the run",
+            NONNEGATIVE,
+            "distance^2",
+        ),
+    ),
+)

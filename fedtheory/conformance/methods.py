@@ -1,0 +1,319 @@
+"""Methods with control variates, normalized averaging and coins: where they rest, their first rounds, their rate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory._support.wording import short
+from fedtheory.conformance._patience import Broken, Watch
+from fedtheory.conformance._repeatable import generator, same_generator
+from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
+from fedtheory.conformance.results import Conformance
+from fedtheory.engine.simulation import fedavg
+from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.methods.fednova import FedNova
+from fedtheory.methods.scaffnew import Scaffnew
+from fedtheory.methods.scaffold import Scaffold
+from fedtheory.selection.full import Full
+
+__all__ = ["check_method", "method_checks"]
+
+# Models of size 1 to 10 after some hundred operations each.
+_ROUNDING = 1e-9
+_FIRST = (1, 2, 3, 7)
+_LONG = 400
+
+
+class _Case(NamedTuple):
+    """Parabolas, and how many local steps of which size are taken from which model."""
+
+    fed: QuadraticFederation
+    initial: Array
+    local_steps: tuple[int, ...]
+    step_size: float
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """In numbers, for messages."""
+        return {
+            "curvatures": self.fed.curvatures, "minimizers": self.fed.centers, "weights": self.fed.weights,
+            "initial": self.initial, "local_steps": list(self.local_steps), "step_size": self.step_size,
+        }  # fmt: skip
+
+    @property
+    def gradients(self) -> list[Callable[[Array], Array]]:
+        """The gradients of the clients, one function each."""
+        pairs = zip(self.fed.curvatures, self.fed.centers, strict=True)
+        return [partial(_gradient, np.array(h), np.array(a)) for h, a in pairs]
+
+
+def _gradient(curvature: Array, center: Array, model: Any) -> Array:
+    slope: Array = curvature * (np.asarray(model, dtype=np.float64) - center)
+    return slope
+
+
+def check_method(
+    method: Any,
+    like: Any,
+    rng: Any = 0,
+    *,
+    exceptions: Mapping[str, str] | None = None,
+    patience: float = 60.0,
+) -> Conformance:
+    r"""Check a method of local steps: a method of fedtheory, or a function that trains all clients.
+
+    Parameters
+    ----------
+    method
+        A function ``(gradients, weights, initial, num_rounds, local_steps, step_size, rng) -> model``: gradients is a
+        list of functions of a model, one for each of K clients; weights in the objective and local_steps are theirs,
+        too, shape (K,); and what is returned is the server's model after the rounds, shape (v,). Of Scaffnew a round is
+        one local step. Or a value with ``method_rules``, as ``fedtheory.methods.Scaffold()``.
+    like
+        What it should be: ``Scaffold()``, ``Scaffnew(p)`` or ``FedNova()`` of ``fedtheory.methods``, or None for
+        federated averaging. Control variates are those that ``like`` begins with.
+    rng
+        Seed or SeedSequence.
+    exceptions
+        Names of checks to leave out, each with its reason.
+    patience
+        Seconds that one call may take.
+
+    Returns
+    -------
+    Conformance
+        What was asked, and the failures with their cases.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``like`` is none of these, or an argument makes no sense. What is wrong with ``method`` is a failure.
+
+    Notes
+    -----
+    The checks, on parabolas with unequal curvatures and unequal weights: ``runs``, ``shape``, ``inputs``, ``same
+    generator``, ``no rounds``, ``one local step`` (one round of it is a step of gradient descent), ``first rounds`` (of
+    a method without coins, the models of ``like``), ``limit`` (where the gradients of the objective vanish, or the
+    known stationary point) and ``rate`` (Scaffnew, by the refined bound: right code fails with probability at most
+    1e-6).
+
+    Examples
+    --------
+    Whoever adds c_k - c instead of c - c_k to gradients does not come to the minimizer.
+
+    >>> from fedtheory.methods import Scaffold
+    >>> def wrong_sign(gradients, weights, initial, num_rounds, local_steps, step_size, rng):
+    ...     x, variates = initial.copy(), [0 * initial for _ in gradients]
+    ...     for _ in range(num_rounds):
+    ...         c, ends = weights @ np.array(variates), []
+    ...         for k, gradient in enumerate(gradients):
+    ...             y = x
+    ...             for _ in range(local_steps[k]):
+    ...                 y = y - step_size * (gradient(y) + variates[k] - c)
+    ...             variates[k] = variates[k] - c + (x - y) / (local_steps[k] * step_size)
+    ...             ends.append(y)
+    ...         x = weights @ np.array(ends)
+    ...     return x
+    >>> [failure.check for failure in check_method(wrong_sign, Scaffold()).failures]
+    ['first rounds', 'limit']
+    >>> check_method(Scaffold(), like=Scaffold()).holds
+    True
+    """
+    return conformance(named(method), method_checks(method, like, rng, patience=patience), exceptions or {})
+
+
+def method_checks(method: Any, like: Any, rng: Any = 0, *, patience: float = 60.0) -> list[Check]:
+    """Return the checks that ``check_method`` makes, to be made one by one; the arguments are the same.
+
+    Parameters
+    ----------
+    method, like, rng, patience
+        As of ``check_method``.
+
+    Returns
+    -------
+    list[Check]
+        In the order in which they are made; each is called without arguments.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``like`` is no method that is known here, or ``patience`` is not positive.
+
+    Examples
+    --------
+    >>> from fedtheory.methods import FedNova
+    >>> [check.name for check in method_checks(FedNova(), FedNova())][-2:]
+    ['first rounds', 'limit']
+    """
+    if not (like is None or isinstance(like, Scaffold | Scaffnew | FedNova)):
+        message = f"like must be a Scaffold, Scaffnew or FedNova of fedtheory.methods, or None, got {short(like)}"
+        raise TypeError(message)
+    if isinstance(method, type) or not (callable(method) or callable(getattr(method, "method_rules", None))):
+        message = f"method must be a function or a value with method_rules, got {short(method)}"
+        raise TypeError(message)
+    watch, seeds = Watch(validate.positive("patience", patience)), validate.seed_sequence(rng)
+    asked = _Asked(watch, method if callable(method) else partial(_as_function, method), like)
+    cases = [_case(like, 2), _case(like, 1)]
+    works: dict[str, Callable[[np.random.SeedSequence], Any]] = {
+        "runs": lambda seeds: asked.raw(cases[0], 1, seeds),
+        "shape": lambda seeds: asked.model(cases[0], 2, seeds),
+        "inputs": lambda seeds: _inputs(asked, cases[0], seeds),
+        "same generator": lambda seeds: _same(asked, cases[0], seeds),
+        "no rounds": lambda seeds: _no_rounds(asked, cases[0], seeds),
+    }
+    if not isinstance(like, Scaffnew):
+        works["one local step"] = lambda seeds: _one_step(asked, cases[0], seeds)
+        works["first rounds"] = lambda seeds: _first_rounds(asked, cases, seeds)
+    works["limit"] = lambda seeds: _limit(asked, cases, seeds)
+    if isinstance(like, Scaffnew):
+        works["rate"] = lambda seeds: _rate(asked, cases[0], seeds)
+    return [Check(name, partial(_seeded, work, name, seeds), watch) for name, work in works.items()]
+
+
+def _seeded(work: Callable[[np.random.SeedSequence], Any], name: str, seeds: np.random.SeedSequence) -> None:
+    work(seeds_of(seeds, name))
+
+
+class _Asked(NamedTuple):
+    """The method under check, and what it should be."""
+
+    watch: Watch
+    function: Callable[..., Any]
+    like: Any
+
+    def raw(self, case: _Case, num_rounds: int, seeds: np.random.SeedSequence) -> Any:
+        """Ask for a model, whatever it is."""
+        given = (case.gradients, case.fed.weights.copy(), case.initial.copy(), num_rounds)
+        steps = np.array(case.local_steps)
+        return self.watch.call(self.function, *given, steps, case.step_size, generator(seeds), case=case.given)
+
+    def model(self, case: _Case, num_rounds: int, seeds: np.random.SeedSequence) -> Array:
+        """Ask for a model, which must be as many finite numbers as there are parameters."""
+        answer = self.raw(case, num_rounds, seeds)
+        try:
+            model = np.asarray(answer, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise Broken(f"must return a model, got {short(answer)}", **case.given).of("shape") from None
+        if model.shape != case.initial.shape:
+            raise Broken(f"must return a model of shape {case.initial.shape}, got {model.shape}", **case.given).of(
+                "shape"
+            )
+        return model
+
+    def reference(self, case: _Case, num_rounds: int) -> Array:
+        """Return the models of ``like``, a row for each round."""
+        return _trained(self.like, case, num_rounds)
+
+
+def _trained(method: Any, case: _Case, num_rounds: int, rng: Any = 0) -> Array:
+    run = fedavg(
+        case.fed, Full(), method=method, num_rounds=num_rounds, local_steps=list(case.local_steps),
+        step_size=case.step_size, initial=case.initial, record=("models",), rng=rng,
+    )  # fmt: skip
+    models: Array = run.models[0]
+    return models
+
+
+def _as_function(
+    method: Any, gradients: Sequence[Any], weights: Array, initial: Array, num_rounds: int, local_steps: Any,
+    step_size: float, rng: np.random.Generator,
+) -> Array:  # fmt: skip
+    """Run a method of the engine on parabolas, which are read off their gradients."""
+    zero, one = np.zeros_like(initial), np.ones_like(initial)
+    at_zero = np.array([gradient(zero) for gradient in gradients])
+    curvatures = np.array([gradient(one) for gradient in gradients]) - at_zero
+    fed = QuadraticFederation(curvatures, -at_zero / curvatures, weights)
+    case = _Case(fed, initial, tuple(map(int, local_steps)), step_size)
+    return _trained(method, case, num_rounds, rng)[-1]
+
+
+def _case(like: Any, dim: int) -> _Case:
+    """Return three clients of unequal curvatures and weights, with steps for which every method converges."""
+    curvatures = np.array([[1.0, 4.0], [4.0, 2.0], [2.0, 1.0]])[:, :dim]
+    centers = np.array([[0.0, 3.0], [5.0, -1.0], [-2.0, 1.0]])[:, :dim]
+    fed = QuadraticFederation(curvatures, centers, [0.5, 0.125, 0.375])
+    steps = {Scaffnew: (1, 1, 1), FedNova: (1, 3, 2)}.get(type(like), (3, 3, 3))
+    return _Case(fed, np.array([1.0, -1.0])[:dim], steps, 1 / 16)
+
+
+def _compare(found: Array, wanted: Array, what: str, case: _Case, name: str = "") -> None:
+    if not np.allclose(found, wanted, rtol=_ROUNDING, atol=_ROUNDING):
+        sentence = f"must {what} {_text(wanted)}, got {_text(found)}"
+        raise Broken(sentence, **case.given).of(name) if name else Broken(sentence, **case.given)
+
+
+def _text(model: Array) -> str:
+    return str([float(f"{number:.8g}") for number in model])
+
+
+def _inputs(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
+    weights, initial, steps = case.fed.weights.copy(), case.initial.copy(), np.array(case.local_steps)
+    given = (case.gradients, weights, initial, 2, steps, case.step_size, generator(seeds))
+    asked.watch.call(asked.function, *given, case=case.given)
+    pairs = (
+        ("weights", weights, case.fed.weights),
+        ("initial", initial, case.initial),
+        ("local_steps", steps, case.local_steps),
+    )
+    for name, after, before in pairs:
+        if not np.array_equal(after, before):
+            raise Broken(f"must not write into its input, and changed {name}", **case.given)
+
+
+def _same(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
+    def draw(rng: np.random.Generator) -> Array:
+        given = (case.gradients, case.fed.weights.copy(), case.initial.copy(), 5, np.array(case.local_steps))
+        return np.asarray(asked.watch.call(asked.function, *given, case.step_size, rng, case=case.given))
+
+    same_generator(draw, seeds, case.given)
+
+
+def _no_rounds(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
+    _compare(asked.model(case, 0, seeds), case.initial, "return the first model after no rounds,", case)
+
+
+def _one_step(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
+    alone = case._replace(local_steps=(1,) * 3)
+    slopes = np.array([gradient(case.initial) for gradient in case.gradients])
+    wanted = case.initial - case.step_size * case.fed.weights @ slopes
+    _compare(asked.model(alone, 1, seeds), wanted, "take a step of gradient descent to", alone)
+
+
+def _first_rounds(asked: _Asked, cases: Sequence[_Case], seeds: np.random.SeedSequence) -> None:
+    for case in cases:
+        models = asked.reference(case, _FIRST[-1])
+        for number in _FIRST:
+            _compare(asked.model(case, number, seeds), models[number], f"come in {number} rounds to", case)
+
+
+def _limit(asked: _Asked, cases: Sequence[_Case], seeds: np.random.SeedSequence) -> None:
+    for case in cases:
+        is_controlled = isinstance(asked.like, Scaffold | Scaffnew)
+        wanted = case.fed.minimizer if is_controlled else asked.reference(case, _LONG)[-1]
+        # A coin that falls in every hundredth step takes so many more of them.
+        rounds = _LONG if not isinstance(asked.like, Scaffnew) else int(_LONG / asked.like.probability**2)
+        _compare(asked.model(case, rounds, seeds), wanted, "come to rest at", case)
+
+
+def _rate(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
+    """Compare with the bound on the mean, which is exceeded a millionfold with probability one in a million."""
+    from fedtheory.bounds.proxskip import refined_fixed_step_potential
+
+    steps = int(200 / asked.like.probability**2)
+    known = refined_fixed_step_potential.for_run(
+        case.fed, Full(), num_rounds=steps, step_size=case.step_size, method=asked.like, initial=case.initial
+    )
+    # The server's model is the mean of the clients' where the coin fell last: half of the steps are ample.
+    most = max(refined_fixed_step_potential(**{**known, "num_steps": steps // 2}) / FALSE_ALARMS, _ROUNDING**2)
+    found = float(np.sum((asked.model(case, steps, seeds) - case.fed.minimizer) ** 2))
+    if not found <= most:
+        raise Broken(
+            f"must come within {most:.3g} of the minimizer, squared, in {steps} steps, got {found:.3g}", **case.given
+        )

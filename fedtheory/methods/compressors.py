@@ -1,0 +1,143 @@
+"""Compressors: what arrives of a vector that is sent in fewer floats than it has."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+# (compiled rules take what methods/rules.py says)
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, final
+
+import numpy as np
+
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled
+from fedtheory._support.validate import Array
+
+__all__ = ["Compress", "Compressor", "RandK", "ScaledSign", "TopK"]
+
+
+class Compress(NamedTuple):
+    """A compiled rule ``compress(table, rng, message) -> floats``, its table, and the contraction factor, if known.
+
+    ``epsilon``: ``E|C(v) - v|^2 <= epsilon |v|^2`` for every v; below 1 it is a contraction.
+    """
+
+    rule: Callable[..., Any]
+    table: Array
+    epsilon: float
+
+
+class Compressor(Protocol):
+    """A compressor: a frozen dataclass of parameters."""
+
+    def compress(self, dim: int) -> Compress:
+        """Return the rule for vectors of so many coordinates."""
+
+
+@final
+@dataclass(frozen=True)
+class TopK:
+    """Send the k coordinates of largest size, with their places: 2k floats; of ties the first.
+
+    ``|C(v) - v|^2 <= (1 - k/d) |v|^2``.
+
+    >>> rule, table, epsilon = TopK(1).compress(3)
+    >>> message = np.array([2.0, -3.0, 1.0])
+    >>> rule(table, np.random.default_rng(0), message), message
+    (2.0, array([ 0., -3.,  0.]))
+    """
+
+    k: int
+
+    def __post_init__(self) -> None:
+        validate.count("k", self.k)
+
+    def compress(self, dim: int) -> Compress:
+        """Return the rule; ValueError if k is above the dimension."""
+        _check_at_most(self.k, dim)
+        return Compress(_top, np.array([float(self.k)]), 1 - self.k / dim)
+
+
+@final
+@dataclass(frozen=True)
+class RandK:
+    """Send k coordinates drawn at random, all sets of k equally likely: k floats, as both sides know the places.
+
+    As they are, ``E|C(v) - v|^2 = (1 - k/d) |v|^2``. ``scaled`` by d/k, C(v) has the mean v and ``E|C(v) - v|^2 = (d/k
+    - 1) |v|^2``, which is no contraction for k <= d/2.
+
+    >>> rule, table, epsilon = RandK(1, scaled=True).compress(4)
+    >>> message = np.array([2.0, 2.0, 2.0, 2.0])
+    >>> rule(table, np.random.default_rng(0), message), np.sort(message), epsilon
+    (1.0, array([0., 0., 0., 8.]), 3.0)
+    """
+
+    k: int
+    scaled: bool = False
+
+    def __post_init__(self) -> None:
+        validate.count("k", self.k)
+
+    def compress(self, dim: int) -> Compress:
+        """Return the rule; ValueError if k is above the dimension."""
+        _check_at_most(self.k, dim)
+        scale = dim / self.k if self.scaled else 1.0
+        return Compress(
+            _random, np.array([float(self.k), scale]), dim / self.k - 1 if self.scaled else 1 - self.k / dim
+        )
+
+
+@final
+@dataclass(frozen=True)
+class ScaledSign:
+    """Send the signs and the mean size: ``C(v) = |v|_1 / d sign(v)``; d bits and one float, ``d/64 + 1`` floats.
+
+    ``|C(v) - v|^2 = |v|^2 - |v|_1^2 / d <= (1 - 1/d) |v|^2``.
+
+    >>> rule, table, epsilon = ScaledSign().compress(4)
+    >>> message = np.array([1.0, -2.0, 3.0, 2.0])
+    >>> rule(table, np.random.default_rng(0), message), message
+    (1.0625, array([ 2., -2.,  2.,  2.]))
+    """
+
+    def compress(self, dim: int) -> Compress:
+        """Return the rule."""
+        return Compress(_sign, np.empty(0), 1 - 1 / dim)
+
+
+def _check_at_most(k: int, dim: int) -> None:
+    if k > dim:
+        message = f"k must be at most {dim}, the number of coordinates, got {k}"
+        raise ValueError(message)
+
+
+@compiled
+def _top(table, rng, message):
+    k = int(table[0])
+    kept = np.argsort(-np.abs(message), kind="mergesort")[:k]
+    values = message[kept]
+    message[:] = 0.0
+    message[kept] = values
+    return 2.0 * k
+
+
+@compiled
+def _random(table, rng, message):
+    # Selection sampling: each coordinate is kept with the chance of those still wanted among those still there.
+    wanted, left = int(table[0]), message.size
+    for j in range(message.size):
+        if rng.random() * left < wanted:
+            message[j] *= table[1]
+            wanted -= 1
+        else:
+            message[j] = 0.0
+        left -= 1
+    return table[0]
+
+
+@compiled
+def _sign(table, rng, message):
+    mean = np.abs(message).sum() / message.size
+    for j in range(message.size):
+        message[j] = mean * np.sign(message[j])
+    return message.size / 64 + 1.0

@@ -1,0 +1,61 @@
+"""FedNova: local steps are normalized, so that clients who take more of them do not count for more."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+# (compiled rules take what methods/rules.py says)
+
+from dataclasses import dataclass
+from typing import final
+
+from fedtheory._support.compiling import compiled
+from fedtheory._support.validate import Array
+from fedtheory.methods.rules import MethodRules
+
+__all__ = ["FedNova"]
+
+
+@final
+@dataclass(frozen=True)
+class FedNova:
+    r"""Move by ``tau_eff sum_k p_k (y_k - x) / tau_k``: normalized averaging of unequal local steps.
+
+    Client k takes tau_k steps to y_k, ``tau_eff = sum_k p_k tau_k``, and the p_k are the strategy's coefficients.
+
+    Notes
+    -----
+    With local momentum the divisor would be the sum of the weights with which gradients enter: it is refused.
+
+    References
+    ----------
+    Wang, Liu, Liang, Joshi and Poor (2020).
+
+    Examples
+    --------
+    Of two parabolas with minimizers 0 and 1 the second takes four steps, and draws the mean of the models towards it:
+
+    >>> import fedtheory as ft
+    >>> fed = ft.QuadraticFederation([1.0, 1.0], [[0.0], [1.0]], [0.5, 0.5])
+    >>> run = {"num_rounds": 400, "local_steps": [1, 4], "step_size": 0.1, "record": ("models",)}
+    >>> ft.fedavg(fed, ft.selection.Full(), **run).models[0, -1].round(9)
+    array([0.77472404])
+    >>> ft.fedavg(fed, ft.selection.Full(), method=FedNova(), **run).models[0, -1].round(9)
+    array([0.46229332])
+    """
+
+    def method_rules(self, weights: Array, initial: Array) -> MethodRules:
+        """Return the compiled rules."""
+        return MethodRules(combine=_combine, options=("momentum",))
+
+
+@compiled
+def _combine(
+    round_index, table, memory, states, weights, chosen, coefficients, step_sizes, num_steps, starts, updates, messages,
+    rng, model,
+):  # fmt: skip
+    effective = 0.0
+    for i in range(chosen.size):
+        effective += coefficients[i] * num_steps[i]
+    for i in range(chosen.size):
+        if coefficients[i] != 0.0:
+            for j in range(model.size):
+                model[j] += effective * coefficients[i] / num_steps[i] * messages[i, j]
+    return 1.0

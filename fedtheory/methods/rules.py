@@ -1,0 +1,177 @@
+"""What a method is made of: parameters, and up to four compiled rules with one fixed signature each.
+
+Federated averaging is the method without rules: who is chosen starts at the server's model, descends along its own
+gradients, sends how far it came, and the server adds the weighted sum. ``METHOD_RULES`` declares where a method may do
+otherwise, in the order of a round, and every method is made of these four places:
+
+================  ========================  ======================  ==============  ==================================
+method            correct                   message                 compress        combine
+================  ========================  ======================  ==============  ==================================
+SCAFFOLD          adds c - c_k                                                      moves x, c and all c_k
+Scaffnew          starts at x_k, adds -h_k                                          throws a coin; moves x_k, h_k
+FedNova                                                                             weighs by 1/tau_k and tau_eff
+compressed steps                                                    top-k and such
+error feedback                              e_k minus the update    top-k and such  moves x, keeps what was not sent
+EF21                                        g_k - d_k               top-k and such  moves the d_k, and x along them
+================  ========================  ======================  ==============  ==================================
+
+A method has a table, a memory (the server's state), a state of each client, and a random stream of its own, so that a
+coin or a random compressor changes neither who is selected nor the noise of training. A rule writes into the arguments
+that it is declared to write, and into no others. The strategy's ``weigh`` comes between ``message`` and ``combine`` and
+looks at the updates as they were computed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory.selection.rules import Argument, Slot
+
+__all__ = ["METHOD_ARGUMENTS", "METHOD_RULES", "Method", "MethodRules", "method_rules_of"]
+
+Rule = Callable[..., Any]
+
+METHOD_ARGUMENTS = {
+    "states": Argument("float64", ("K", "s"), "the clients' states, a row per client, one copy per replicate"),
+    "starts": Argument("float64", ("r", "v"), "models where the chosen start, the server's unless it is overwritten"),
+    "corrections": Argument("float64", ("r", "v"), "what is added to every local gradient of the chosen, 0 at first"),
+    "num_steps": Argument("int64", ("r",), "how many of the round's step sizes each of the chosen took"),
+    "messages": Argument("float64", ("r", "v"), "what the chosen send, their updates unless it is overwritten"),
+    "message": Argument("float64", ("v",), "what one client sends"),
+}
+
+METHOD_RULES = {
+    "correct": Slot(
+        ("round_index", "table", "memory", "states", "weights", "chosen", "step_sizes", "starts", "corrections"),
+        ("memory", "states", "starts", "corrections"),
+        "void",
+        "says where the chosen start and what is added to their gradients",
+    ),
+    "message": Slot(
+        ("round_index", "table", "memory", "states", "weights", "chosen", "step_sizes", "num_steps", "updates",
+         "messages"),
+        ("messages",),
+        "void",
+        "turns updates into messages",
+    ),
+    "compress": Slot(
+        ("table", "rng", "message"),
+        ("message",),
+        "float64",
+        "puts what arrives in the place of a message and returns how many floats were sent; its table is its own; "
+        "without it messages arrive as they are, v floats each",
+    ),
+    "combine": Slot(
+        ("round_index", "table", "memory", "states", "weights", "chosen", "coefficients", "step_sizes", "num_steps",
+         "starts", "updates", "messages", "rng", "model"),
+        ("memory", "states", "model"),
+        "float64",
+        "moves the model and all states and returns how many messages of this size each of the chosen sent, 0 if "
+        "nothing was; messages with coefficient 0 are not sent. Without it the model moves by their weighted sum",
+    ),
+}  # fmt: skip
+
+
+def _nothing() -> Array:
+    return np.empty(0)
+
+
+@dataclass(frozen=True, eq=False)
+class MethodRules:
+    """A method made ready for one federation and one initial model.
+
+    Attributes
+    ----------
+    correct, message, compress, combine
+        The rules; all are optional.
+    state_size
+        Numbers s in the state of a client.
+    states
+        The states before round 0, shape (K, s), or None for zeros, which take no memory until they are written.
+    table, memory, compress_table
+        Flat float64 arrays: the constants, the server's state before round 0, and the compressor's constants.
+    max_local_steps
+        The most local steps that the method allows in a round; 0 for any number.
+    options
+        Options of ``fedavg`` that the method cannot do with, as ``("momentum",)``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a rule is no function, or an array no array of float64 of its shape.
+    """
+
+    correct: Rule | None = None
+    message: Rule | None = None
+    compress: Rule | None = None
+    combine: Rule | None = None
+    state_size: int = 0
+    states: Array | None = None
+    table: Array = field(default_factory=_nothing)
+    memory: Array = field(default_factory=_nothing)
+    compress_table: Array = field(default_factory=_nothing)
+    max_local_steps: int = 0
+    options: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, slot in METHOD_RULES.items():
+            rule = getattr(self, name)
+            if not (callable(rule) or rule is None):
+                message = f"{name} must be a function {name}{slot}, got {rule!r}"
+                raise TypeError(message)
+        validate.count("state_size", self.state_size, 0)
+        validate.count("max_local_steps", self.max_local_steps, 0)
+        for name in ("table", "memory", "compress_table"):
+            validate.array(name, getattr(self, name), ndim=1)
+        if self.states is not None:
+            validate.array("states", self.states, shape=(len(self.states), self.state_size))
+
+
+class Method(Protocol):
+    """A method: a frozen dataclass of parameters that makes its rules on demand."""
+
+    def method_rules(self, weights: Array, initial: Array) -> MethodRules:
+        """Check the parameters against the clients' weights (K,) and the initial model (v,); return the rules."""
+
+
+def method_rules_of(method: Any, weights: Array, initial: Array) -> MethodRules:
+    """Ask a method for its rules.
+
+    Parameters
+    ----------
+    method
+        A value with a method ``method_rules(weights, initial)``.
+    weights
+        Objective weights, shape (K,).
+    initial
+        The model before round 0, shape (v,).
+
+    Returns
+    -------
+    MethodRules
+        What the round loop runs with.
+
+    Raises
+    ------
+    TypeError
+        If it is none, but its class or its name, say, or returns something else.
+
+    Examples
+    --------
+    >>> from fedtheory.methods.scaffold import Scaffold
+    >>> method_rules_of(Scaffold(), np.array([0.25, 0.75]), np.zeros(3)).state_size
+    3
+    """
+    if isinstance(method, type) or not callable(getattr(method, "method_rules", None)):
+        known = f"the class {method.__name__}" if isinstance(method, type) else repr(method)
+        message = f"method must be a value with a method method_rules(weights, initial), got {known}"
+        raise TypeError(message)
+    rules = method.method_rules(np.array(weights), np.array(initial))
+    if not isinstance(rules, MethodRules):
+        message = f"the rules of {method} must be fedtheory.methods.MethodRules, got {type(rules).__name__}"
+        raise TypeError(message)
+    return rules

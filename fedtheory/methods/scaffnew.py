@@ -1,0 +1,113 @@
+"""Scaffnew: a coin says when to communicate, and control variates make up for it."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+# (compiled rules take what methods/rules.py says)
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory._support import validate
+from fedtheory._support.compiling import compiled
+from fedtheory._support.validate import Array
+from fedtheory.methods.rules import MethodRules
+
+__all__ = ["Scaffnew"]
+
+
+@final
+@dataclass(frozen=True)
+class Scaffnew:
+    r"""Take a corrected local step, and average the clients' models where one common coin falls.
+
+    Client k has a model x_k and a control variate h_k. A round is one local step ``x_k <- x_k - gamma (g_k(x_k) -
+    h_k)``; with probability p the server then takes the weighted mean x of the models, and every client sets ``h_k <-
+    h_k + (p / gamma) (x - x_k)`` and ``x_k = x``. Else nothing is sent, and the server's model stays as it was.
+
+    Parameters
+    ----------
+    probability
+        p of the coin, in (0, 1].
+    control_variates
+        The h_k before round 0, shape (K, v), whose mean with the objective's weights must be zero; zeros by default.
+
+    Raises
+    ------
+    ValueError
+        If p is outside (0, 1], or, once the clients are known, control variates have another shape or mean.
+
+    Notes
+    -----
+    The state of a client, of 2 v numbers, is x_k, then h_k. All clients take part in every round, with their weights.
+
+    References
+    ----------
+    Mishchenko, Malinovsky, Stich and Richtarik (2022), Algorithm 2.
+
+    Examples
+    --------
+    >>> import fedtheory as ft
+    >>> fed = ft.QuadraticFederation([1.0, 4.0], [[0.0], [5.0]], [0.5, 0.5])
+    >>> run = ft.fedavg(
+    ...     fed, ft.selection.Full(), method=Scaffnew(0.5), num_rounds=400, step_size=1 / 4, record=("models", "uplink")
+    ... )
+    >>> run.models[0, -1].round(9), bool(run.uplink[0, -1] < 500)  # and not 2 floats in each of 400 rounds
+    (array([4.]), True)
+    """
+
+    probability: float
+    control_variates: npt.ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        if validate.double("probability", validate.positive("probability", self.probability)) > 1:
+            message = f"probability must be in (0, 1], got {self.probability}"
+            raise ValueError(message)
+
+    def method_rules(self, weights: Array, initial: Array) -> MethodRules:
+        """Return the compiled rules."""
+        shape = (weights.size, initial.size)
+        variates = np.zeros(shape)
+        if self.control_variates is not None:
+            variates = validate.array("control_variates", self.control_variates, shape=shape)
+            off, size = np.abs(weights @ variates).max(initial=0), np.abs(variates).max(initial=0)
+            # A sum of K products has an error of K roundings of the largest.
+            if off > weights.size * np.finfo(np.float64).eps * size:
+                message = f"control_variates must have the weighted mean 0, got one of size {off}"
+                raise ValueError(message)
+        return MethodRules(
+            correct=_correct, combine=_combine, table=np.array([self.probability]), state_size=2 * initial.size,
+            states=np.hstack([np.broadcast_to(initial, shape), variates]), max_local_steps=1, options=("momentum",),
+        )  # fmt: skip
+
+
+@compiled
+def _correct(round_index, table, memory, states, weights, chosen, step_sizes, starts, corrections):
+    dim = starts.shape[1]
+    for i in range(chosen.size):
+        for j in range(dim):
+            starts[i, j] = states[chosen[i], j]
+            corrections[i, j] = -states[chosen[i], dim + j]
+
+
+@compiled
+def _combine(
+    round_index, table, memory, states, weights, chosen, coefficients, step_sizes, num_steps, starts, updates, messages,
+    rng, model,
+):  # fmt: skip
+    falls, rate, dim = rng.random() < table[0], table[0] / step_sizes[0], model.size
+    for i in range(chosen.size):
+        for j in range(dim):
+            states[chosen[i], j] = starts[i, j] + updates[i, j]
+    if not falls:
+        return 0.0
+    for j in range(dim):
+        model[j] = 0.0
+        for i in range(chosen.size):
+            model[j] += coefficients[i] * states[chosen[i], j]
+    for i in range(chosen.size):
+        for j in range(dim):
+            states[chosen[i], dim + j] += rate * (model[j] - states[chosen[i], j])
+            states[chosen[i], j] = model[j]
+    return 1.0

@@ -1,0 +1,194 @@
+"""Scaffnew on quadratics in rational arithmetic: one step, and the mean over all coins."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from fedtheory._support import validate
+from fedtheory.rational.quadratics import RationalQuadratics
+from fedtheory.rational.vectors import Vector, added, combination, difference, norm2, scaled
+
+__all__ = ["Apart", "disagreement_map", "disagreement_radius", "mean_potentials", "potential", "scaffnew_step"]
+
+
+@final
+@dataclass(frozen=True)
+class Apart:
+    """The state of Scaffnew: the models of the clients, and their control variates.
+
+    >>> zero = (Fraction(0),)
+    >>> Apart((zero, zero), (zero, zero)).models[1]
+    (Fraction(0, 1),)
+    """
+
+    models: tuple[Vector, ...]
+    variates: tuple[Vector, ...]
+
+
+def scaffnew_step(
+    fed: RationalQuadratics, state: Apart, *, step_size: Fraction, probability: Fraction, falls: bool
+) -> Apart:
+    """Return the state after a local step of all clients, and after averaging if the coin falls.
+
+    Parameters
+    ----------
+    fed, state
+        The clients, and where they are.
+    step_size, probability
+        gamma and p.
+    falls
+        Whether the coin falls.
+
+    Returns
+    -------
+    Apart
+        Exact.
+
+    Examples
+    --------
+    With the coin of SCAFFOLD, fallen after one of one steps, the mean takes a gradient step:
+
+    >>> from fedtheory.rational.quadratics import opposite_clients
+    >>> start, zero = (Fraction(4),), (Fraction(0),)
+    >>> at = Apart((start, start), (zero, zero))
+    >>> scaffnew_step(opposite_clients(), at, step_size=Fraction(1, 4), probability=Fraction(1), falls=True).models
+    ((Fraction(3, 1),), (Fraction(3, 1),))
+    """
+    moved = []
+    for k, (x, h) in enumerate(zip(state.models, state.variates, strict=True)):
+        moved.append(difference(x, scaled(step_size, difference(fed.gradient(k, x), h))))
+    if not falls:
+        return Apart(tuple(moved), state.variates)
+    mean, rate = combination(fed.weights, moved), Fraction(probability) / step_size
+    variates = [added(h, scaled(rate, difference(mean, x))) for x, h in zip(moved, state.variates, strict=True)]
+    return Apart((mean,) * fed.num_clients, tuple(variates))
+
+
+def potential(fed: RationalQuadratics, state: Apart, *, step_size: Fraction, probability: Fraction) -> Fraction:
+    """Return ``mean |x_k - w*|^2 + (gamma/p)^2 mean |h_k - grad F_k(w*)|^2``, weighted means over the clients.
+
+    Parameters
+    ----------
+    fed, state
+        The clients, and where they are.
+    step_size, probability
+        gamma and p.
+
+    Returns
+    -------
+    Fraction
+        Exact.
+
+    Examples
+    --------
+    >>> from fedtheory.rational.quadratics import opposite_clients
+    >>> zero = (Fraction(0),)
+    >>> known = {"step_size": Fraction(1), "probability": Fraction(1, 2)}
+    >>> potential(opposite_clients(), Apart((zero,) * 2, (zero,) * 2), **known)
+    Fraction(4, 1)
+    """
+    scale = (Fraction(step_size) / probability) ** 2
+    best, at_best = fed.minimizer, fed.gradients(fed.minimizer)
+    parts = zip(fed.weights, state.models, state.variates, at_best, strict=True)
+    return sum(
+        (p * (norm2(difference(x, best)) + scale * norm2(difference(h, g))) for p, x, h, g in parts), start=Fraction(0)
+    )
+
+
+def mean_potentials(
+    fed: RationalQuadratics, state: Apart, num_steps: int, *, step_size: Fraction, probability: Fraction
+) -> tuple[Fraction, ...]:
+    """Return the expected potentials after 0, 1, ..., T steps, over all 2^T coins.
+
+    Parameters
+    ----------
+    fed, state
+        The clients, and where they begin.
+    num_steps
+        T, at most 16.
+    step_size, probability
+        gamma and p.
+
+    Returns
+    -------
+    tuple
+        T + 1 fractions.
+
+    Raises
+    ------
+    ValueError
+        If T is above 16.
+
+    Examples
+    --------
+    >>> from fedtheory.rational.quadratics import opposite_clients
+    >>> start, zero = (Fraction(4),), (Fraction(0),)
+    >>> at = Apart((start, start), (zero, zero))
+    >>> [str(one) for one in mean_potentials(opposite_clients(), at, 2, step_size=Fraction(1), probability=Fraction(1))]
+    ['17', '0', '0']
+    """
+    known = {"step_size": step_size, "probability": probability}
+    law, means = [(Fraction(1), state)], [potential(fed, state, **known)]
+    for _ in range(validate.count("num_steps", num_steps, 0, 16)):
+        after = []
+        for chance, one in law:
+            for falls, share in ((True, Fraction(probability)), (False, 1 - Fraction(probability))):
+                if share:
+                    after.append((chance * share, scaffnew_step(fed, one, falls=falls, **known)))
+        law = after
+        means.append(sum((chance * potential(fed, one, **known) for chance, one in law), start=Fraction(0)))
+    return tuple(means)
+
+
+def disagreement_map(shrink: Fraction, probability: Fraction) -> tuple[Vector, Vector, Vector]:
+    """Return how the second moments (E u^2, E uv, E v^2) of clients of one curvature move in a step.
+
+    Parameters
+    ----------
+    shrink
+        ``e = 1 - gamma a`` for the curvature a.
+    probability
+        p.
+
+    Returns
+    -------
+    tuple
+        Three rows, for ``u = x_k - mean`` and ``v = (gamma/p)(h_k - h_k*)``.
+
+    Examples
+    --------
+    With p = 1 nobody disagrees after a step, and e = 1/2 leaves half of the error of a control variate.
+
+    >>> disagreement_map(Fraction(1, 2), Fraction(1))[2]
+    (Fraction(1, 4), Fraction(0, 1), Fraction(0, 1))
+    """
+    e, p = Fraction(shrink), Fraction(probability)
+    away = 1 - p
+    return (
+        (away * e**2, 2 * away * e * p, away * p**2),
+        (Fraction(0), away * e, away * p),
+        (p * e**2, -2 * p * away * e, p * away**2 + away),
+    )
+
+
+def disagreement_radius(shrink: Fraction, probability: Fraction) -> float:
+    """Return the spectral radius of ``disagreement_map``: the exact rate of the mean potential in the long run.
+
+    Parameters
+    ----------
+    shrink, probability
+        As of ``disagreement_map``.
+
+    Returns
+    -------
+    float
+        In floating point.
+
+    Examples
+    --------
+    >>> disagreement_radius(Fraction(0), Fraction(1, 4)) == 57 / 64
+    True
+    """
+    return float(abs(np.linalg.eigvals(np.array(disagreement_map(shrink, probability), dtype=np.float64))).max())

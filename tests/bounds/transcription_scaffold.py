@@ -1,0 +1,36 @@
+"""SCAFFOLD: the statements of the theory page, added up term by term."""
+
+LETTERS = {
+    "num_rounds": "R",
+    "mu": "mu",
+    "L": "L",
+    "local_steps": "tau",
+    "step_size": "eta",
+    "distance2": "Delta",
+    "initial_distance2": "Delta",
+    "control_error2": "E",
+}
+
+
+def one_round__derived(Delta, E, eta, mu, L, tau):
+    """c^(2 tau) Delta + kappa eta^2 tau^2 E, with C and d_s as sums of powers."""
+    c = 1 - eta * mu
+    beta = 2 * c / (eta * (L - mu)) - 1
+    C = sum(c**i for i in range(tau))
+    d = [sum(c ** (tau - 1 - r) for r in range(s)) for s in range(tau)]
+    kappa = ((tau - C) ** 2 + sum((tau - C + one) ** 2 for one in d) / beta) / tau**2
+    return c ** (2 * tau) * Delta + kappa * eta**2 * tau**2 * E
+
+
+def fixed_step_potential__derived(R, Delta, E, eta, mu, L, tau):
+    """c^(2 tau R) of the first potential."""
+    return (1 - eta * mu) ** (2 * tau * R) * (Delta + eta**2 * tau**2 * E)
+
+
+def option_one_round__derived(Delta, E, eta, mu, L, tau):
+    """max(c^(2 tau), kappa_I) of |x|^2 + eta^2 beta c^(2 tau - 2) E."""
+    c = 1 - eta * mu
+    beta = 2 * c / (eta * (L - mu)) - 1
+    d = [sum(c ** (tau - 1 - r) for r in range(s)) for s in range(tau)]
+    kappa = sum(one**2 for one in d) / (beta**2 * c ** (2 * tau - 2))
+    return max(c ** (2 * tau), kappa) * (Delta + eta**2 * beta * c ** (2 * tau - 2) * E)

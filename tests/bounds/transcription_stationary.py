@@ -1,0 +1,18 @@
+"""Stationary points: each round contracts by the product of its steps' factors."""
+
+LETTERS = {
+    "num_rounds": "R",
+    "mu": "mu",
+    "L": "L",
+    "local_steps": "tau",
+    "step_size": "eta",
+    "stationary_distance2": "D",
+}
+
+
+def averaging_distance__derived(R, mu, L, tau, eta, D):
+    """The distance, not squared, is multiplied by max(|1 - eta mu|, |1 - eta L|) tau R times."""
+    factor = 1
+    for _ in range(tau * R):
+        factor *= max(abs(1 - eta * mu), abs(1 - eta * L))
+    return factor**2 * D

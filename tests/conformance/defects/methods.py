@@ -1,0 +1,103 @@
+"""Methods with control variates as public code has them, and as one easily writes them."""
+
+from functools import partial
+
+import numpy as np
+
+from fedtheory.methods import FedNova, RandK, Scaffnew, Scaffold
+from fedtheory.verification import check_aggregation, check_method
+
+
+def scaffold(gradients, weights, initial, num_rounds, local_steps, step_size, rng, fault=""):
+    """Train as SCAFFOLD does, but for one fault."""
+    x, c = initial.copy(), np.ones_like(initial) if fault == "c not at the mean" else np.zeros_like(initial)
+    variates = np.zeros((len(weights), x.size))
+    shares = np.full(len(weights), 1 / len(weights)) if fault == "c by 1/K" else weights
+    for _ in range(num_rounds):
+        ends, before, old = [], c, variates.copy()
+        for k, gradient in enumerate(gradients):
+            y = x
+            for _ in range(local_steps[k]):
+                sign = -1 if fault == "wrong sign" else 1
+                y = y - step_size * (gradient(y) + sign * (before - variates[k]))
+            divisor = step_size * (1 if fault == "divided by epochs" else local_steps[k])
+            reference = c if fault == "c of the clients before" else before
+            variates[k] = variates[k] - reference + (x - y) / divisor
+            if fault == "c of the clients before":
+                c = c + shares[k] * (variates[k] - old[k])
+            ends.append(y)
+        if fault == "adds c_k+ itself":
+            c = c + shares @ variates
+        elif fault != "c of the clients before":
+            c = c + shares @ (variates - old)
+        x = (np.full(len(weights), 1 / len(weights)) if fault == "models by 1/K" else weights) @ np.array(ends)
+    return x
+
+
+def scaffnew(gradients, weights, initial, num_rounds, local_steps, step_size, rng, fault=""):
+    """Train as Scaffnew with p = 1/2 does, but for one fault."""
+    p = 0.5
+    x, models = initial.copy(), np.tile(initial, (len(weights), 1))
+    h = np.ones_like(models) if fault == "memory not at mean 0" else np.zeros_like(models)
+    for _ in range(num_rounds):
+        for k, gradient in enumerate(gradients):
+            models[k] = models[k] - step_size * (gradient(models[k]) - h[k])
+        falls = rng.random(len(weights)) < p if fault == "a coin each" else np.full(len(weights), rng.random() < p)
+        if falls.any():
+            x = weights @ models
+            rate = step_size / p if fault == "gamma/p" else p / step_size
+            sign = -1 if fault == "wrong sign" else 1
+            for k in np.flatnonzero(falls):
+                h[k] = h[k] + sign * rate * (x - models[k])
+                models[k] = x
+    return x
+
+
+def fednova(gradients, weights, initial, num_rounds, local_steps, step_size, rng, fault=""):
+    """Train as FedNova does, but for one fault."""
+    x = initial.copy()
+    effective = 1.0 if fault == "without tau_eff" else weights @ local_steps
+    for _ in range(num_rounds):
+        moves = []
+        for k, gradient in enumerate(gradients):
+            y = x
+            for _ in range(local_steps[k]):
+                y = y - step_size * gradient(y)
+            moves.append((y - x) / (1 if fault == "not normalized" else local_steps[k]))
+        x = x + (1 if fault == "not normalized" else effective) * weights @ np.array(moves)
+    return x
+
+
+def _faulty(function, fault):
+    one = partial(function, fault=fault)
+    one.__name__ = f"{function.__name__} {fault}"
+    return one
+
+
+def random_coordinates_without_scale(rng, vectors, weights):
+    rule, table, _ = RandK(1).compress(vectors.shape[1])
+    arrived = np.array(vectors, dtype=float)
+    for row in arrived:
+        rule(table, rng, row)
+    return weights @ arrived
+
+
+SCAFFOLD, SCAFFNEW, FEDNOVA = {"like": Scaffold()}, {"like": Scaffnew(0.5)}, {"like": FedNova()}
+CAUGHT = [
+    (_faulty(scaffold, "wrong sign"), check_method, SCAFFOLD, "limit"),
+    (_faulty(scaffold, "divided by epochs"), check_method, SCAFFOLD, "first rounds"),
+    (_faulty(scaffold, "c not at the mean"), check_method, SCAFFOLD, "limit"),
+    (_faulty(scaffold, "c by 1/K"), check_method, SCAFFOLD, "limit"),
+    (_faulty(scaffold, "models by 1/K"), check_method, SCAFFOLD, "one local step"),
+    (_faulty(scaffold, "adds c_k+ itself"), check_method, SCAFFOLD, "first rounds"),
+    (_faulty(scaffold, "c of the clients before"), check_method, SCAFFOLD, "first rounds"),
+    (_faulty(scaffnew, "wrong sign"), check_method, SCAFFNEW, "limit"),
+    (_faulty(scaffnew, "gamma/p"), check_method, SCAFFNEW, "rate"),
+    (_faulty(scaffnew, "a coin each"), check_method, SCAFFNEW, "limit"),
+    (_faulty(scaffnew, "memory not at mean 0"), check_method, SCAFFNEW, "limit"),
+    (_faulty(fednova, "not normalized"), check_method, FEDNOVA, "limit"),
+    (_faulty(fednova, "without tau_eff"), check_method, FEDNOVA, "first rounds"),
+    (random_coordinates_without_scale, check_aggregation, {}, "unbiased"),
+]
+RIGHT = [(scaffold, SCAFFOLD), (scaffnew, SCAFFNEW), (fednova, FEDNOVA), (Scaffold(), SCAFFOLD),
+         (Scaffnew(0.5), SCAFFNEW), (FedNova(), FEDNOVA)]  # fmt: skip

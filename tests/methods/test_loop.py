@@ -1,0 +1,250 @@
+"""Methods in the round loop: what they compute, what they send, and that they disturb nothing else."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction as Q
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+from fedtheory.engine import _execution
+from fedtheory.methods.rules import METHOD_RULES, MethodRules
+from fedtheory.selection import Full, Uniform
+from tests.testing_methods import PLANE, TWO, states_of
+
+EVERY = {
+    "scaffold": ft.methods.Scaffold(),
+    "fednova": ft.methods.FedNova(),
+    "compressed": ft.methods.Compressed(ft.methods.RandK(1)),
+    "scaffnew": ft.methods.Scaffnew(0.5),
+}
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A method whose rules are plain Python."""
+
+    method: Any
+
+    def method_rules(self, weights: Any, initial: Any) -> MethodRules:
+        rules = self.method.method_rules(weights, initial)
+        functions = {name: getattr(rules, name) for name in METHOD_RULES}
+        return replace(rules, **{name: getattr(one, "py_func", one) for name, one in functions.items()})
+
+
+def run(method: Any, fed: Any = PLANE, strategy: Any = None, **changes: Any) -> Any:
+    settings: dict[str, Any] = {
+        "num_rounds": 12, "step_size": 0.1, "gradient_noise": 0.5, "num_replicates": 3, "rng": 5,
+        "record": ("models", "uplink", "broadcasts", "selected", "states"),
+    }  # fmt: skip
+    return ft.fedavg(fed, strategy or Full(), method=method, **settings | changes)
+
+
+def same(one: Any, other: Any) -> bool:
+    return all(np.array_equal(one.records[name], other.records[name], equal_nan=True) for name in one.records)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_compiled_rules_and_plain_python_give_the_same_bits(name: str) -> None:
+    assert same(run(EVERY[name]), run(Plain(EVERY[name])))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_seed_gives_the_same_bits_on_any_number_of_threads(name: str) -> None:
+    assert same(run(EVERY[name], num_threads=1), run(EVERY[name], num_threads=2))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_run_that_was_stopped_goes_on_to_the_same_bits(name: str, tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(_execution, "_POLL", 1e-4)
+    whole, path = run(EVERY[name], num_rounds=3000), tmp_path / "run.fed"
+    stopped = run(EVERY[name], num_rounds=3000, checkpoint=path, checkpoint_every=1e-4)  # pauses again and again
+    assert same(whole, stopped)
+    assert same(whole, run(EVERY[name], num_rounds=3000, checkpoint=path))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_saved_run_is_made_again(name: str, tmp_path: Any) -> None:
+    first = run(EVERY[name])
+    first.save(tmp_path / "run.nc")
+    assert ft.rerun(tmp_path / "run.nc").identical
+
+
+def test_coins_and_compressors_change_neither_who_is_selected_nor_the_noise_of_training() -> None:
+    bare, squeezed = (run(one, strategy=Uniform(1)) for one in (None, ft.methods.Compressed(ft.methods.RandK(2))))
+    assert (bare.recorded("selected") == squeezed.recorded("selected")).all()
+    assert (bare.models == squeezed.models).all()  # 2 of 2 coordinates are all
+
+
+def test_scaffold_is_what_two_scalar_clients_give_by_hand() -> None:
+    # Client 2 from 0: -1/8 * 4 (0 - 5) = 5/2, then 5/2 + 5/4 = 15/4; client 1 stays at 0. Mean 15/8, c_2 = -15/4 * 4.
+    found = run(EVERY["scaffold"], TWO, num_rounds=3, local_steps=2, step_size=1 / 8, gradient_noise=0.0)
+    models = [Q(number) for number in found.models[0, :, 0]]
+    assert models == [0, Q(15, 8), Q(3075, 1024), Q(466335, 131072)]
+    assert states_of(found)[0, 1].tolist() == [[0.0], [-15.0]]
+    assert found.uplink[0].tolist() == [0, 4, 8, 12]  # a difference and a change of a control variate from each of two
+    assert found.recorded("broadcasts")[0].tolist() == [0, 4, 8, 12]
+
+
+def test_one_local_step_of_scaffold_is_gradient_descent_for_every_control_variate() -> None:
+    start = ft.methods.Scaffold(control_variates=[[3.0, -1.0], [0.5, 2.0]])
+    with_it, without = (run(one, gradient_noise=0.0, record=("models",)) for one in (start, None))
+    np.testing.assert_allclose(with_it.models, without.models, atol=1e-14)  # a few roundings of numbers of size 1
+
+
+def test_scaffold_with_some_of_the_clients_moves_c_by_their_share() -> None:
+    found = run(EVERY["scaffold"], TWO, Uniform(1), num_rounds=400, local_steps=3, step_size=0.05, gradient_noise=0.0)
+    assert abs(found.models[:, -1, 0] - 4.0).max() < 1e-9
+    chosen, states = found.recorded("selected")[0, :-1, 0], states_of(found)[0]
+    idle = states[np.arange(400), 1 - chosen] == states[np.arange(1, 401), 1 - chosen]
+    assert idle.all()
+
+
+def test_scaffnew_sends_only_when_the_coin_falls_and_its_models_agree_then() -> None:
+    found = run(EVERY["scaffnew"], TWO, num_rounds=300, gradient_noise=0.0, num_replicates=20)
+    states, fell = states_of(found), np.diff(found.uplink, axis=1) > 0
+    agree = states[:, 1:, 0, 0] == states[:, 1:, 1, 0]
+    assert (fell <= agree).all()
+    assert (np.diff(found.models[:, :, 0], axis=1)[~fell] == 0).all()
+    assert abs(fell.mean() - 0.5) < 4 * 0.5 / np.sqrt(fell.size)  # four standard errors
+    variates = states[..., 1] @ TWO.weights
+    assert abs(variates).max() < 1e-12  # their mean stays 0 up to roundings
+
+
+@pytest.mark.parametrize("probability", [Q(1, 2), Q(1, 4), Q(1)])
+def test_scaffnew_has_the_exact_mean_potential_of_all_coins(probability: Q) -> None:
+    exact = {Q(1, 2): (40, 15, Q(1065, 128), Q(76245, 16384)), Q(1, 4): (64, 39, Q(7839, 256), Q(1575639, 65536)),
+             Q(1): (34, 9, Q(81, 64), Q(729, 4096))}[probability]  # fmt: skip
+    p = float(probability)
+    found = run(
+        ft.methods.Scaffnew(p), TWO, num_rounds=3, step_size=1 / 4, gradient_noise=0.0, num_replicates=4000,
+        record=("states",),
+    )  # fmt: skip
+    models, variates = states_of(found)[..., 0], states_of(found)[..., 1]
+    potential = ((models - 4) ** 2 + (0.25 / p) ** 2 * (variates - [4, -4]) ** 2).sum(axis=-1)
+    deviation = potential.std(axis=0) / np.sqrt(4000)
+    assert (abs(potential.mean(axis=0) - [float(one) for one in exact]) <= 4 * deviation + 1e-12).all()
+
+
+def test_fednova_weighs_by_the_inverse_of_the_steps_and_comes_to_its_limit() -> None:
+    unequal = {"num_rounds": 4000, "local_steps": [1, 5], "step_size": 0.5, "gradient_noise": 0.0, "num_replicates": 1}
+    averaged, normalized = (run(one, record=("models",), **unequal).models[0, -1] for one in (None, EVERY["fednova"]))
+    np.testing.assert_allclose(averaged, [767800823 / 1020978679, 1942227950 / 1020978679], rtol=1e-13)
+    np.testing.assert_allclose(normalized, [1019065847 / 2620499447, 4071263214 / 2620499447], rtol=1e-13)
+
+
+def test_equal_steps_make_fednova_federated_averaging() -> None:
+    with_it, without = (run(one, local_steps=3, record=("models",)) for one in (EVERY["fednova"], None))
+    np.testing.assert_allclose(with_it.models, without.models, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["softmax", "perceptron", "lazy", "full", "wells"])
+def test_every_family_takes_the_correction_of_gradients(kind: str) -> None:
+    fed, rng = family(kind), np.random.default_rng(3)
+    initial, corrections = rng.normal(size=fed.dim), rng.normal(size=(fed.num_clients, fed.dim))
+    pushed = run(Pushed(corrections), fed, num_rounds=1, local_steps=1, gradient_noise=0.0, initial=initial,
+                 num_replicates=1, record=("models",)).models[0, 1]  # fmt: skip
+    bare = run(None, fed, num_rounds=1, gradient_noise=0.0, initial=initial, num_replicates=1, record=("models",))
+    np.testing.assert_allclose(pushed, bare.models[0, 1] - 0.1 * fed.weights @ corrections, rtol=1e-12, atol=1e-12)
+
+
+@dataclass(frozen=True, eq=False)
+class Pushed:
+    """Federated averaging whose clients add a vector of their own to every gradient."""
+
+    corrections: Any
+
+    def method_rules(self, weights: Any, initial: Any) -> MethodRules:
+        def correct(  # type: ignore[no-untyped-def]
+            round_index, table, memory, states, weights, chosen, step_sizes, starts, corrections
+        ):
+            corrections[:] = self.corrections[chosen]
+
+        return MethodRules(correct=correct)
+
+
+def family(kind: str) -> Any:
+    if kind == "full":
+        return PLANE
+    if kind == "wells":
+        return ft.federation.NonconvexFederation(
+            np.array([[1.0, 2.0], [1.5, 0.5]]), np.array([[0.0, 1.0], [1.0, -1.0]]), np.array([[0.1, 0.0], [-0.1, 0]]),
+            [0.5, 0.5],
+        )  # fmt: skip
+    if kind == "lazy":
+        return ft.federation.LazySoftmaxFederation(
+            ft.datasets.lazy_synthetic(1, 1, 4, 2, num_features=2), num_audited=3
+        )
+    data = ft.datasets.synthetic(1.0, 1.0, num_clients=3, rng=1, num_features=4, num_classes=3)
+    return ft.SoftmaxFederation(data, l2=0.1) if kind == "softmax" else ft.PerceptronFederation(data, hidden=(3,))
+
+
+def test_scaffold_takes_the_drift_out_of_softmax_regression_where_averaging_has_a_floor() -> None:
+    known = {"num_rounds": 300, "local_steps": 10, "step_size": 0.1, "gradient_noise": 0.0, "num_replicates": 1}
+    with_it, without = (run(one, family("softmax"), record=("gap",), **known).gap[0, -1] for one in
+                        (EVERY["scaffold"], None))  # fmt: skip
+    assert with_it < 1e-6 < without
+
+
+def test_a_million_clients_have_control_variates_of_which_only_those_in_use_take_memory() -> None:
+    rng = np.random.default_rng(0)
+    fed = ft.QuadraticFederation(rng.uniform(1, 2, 10**6), rng.normal(size=(10**6, 2)), np.full(10**6, 1e-6))
+    found = run(EVERY["scaffold"], fed, Uniform(10), num_rounds=3, local_steps=2, num_replicates=1, record=("gap",))
+    assert np.isfinite(found.gap).all()
+    assert found.counts.sum() == 30
+
+
+@pytest.mark.parametrize(
+    ("method", "changes", "text"),
+    [
+        (ft.methods.Scaffold, {}, "method must be a value with a method method_rules"),
+        ("scaffold", {}, "method must be a value with a method method_rules"),
+        (ft.methods.Scaffnew(0.5), {"local_steps": 2}, "local_steps must be at most 1 with Scaffnew"),
+        (ft.methods.Scaffnew(0.5), {"momentum": 0.5}, "momentum must be 0.0 with Scaffnew"),
+        (ft.methods.FedNova(), {"momentum": 0.5}, "momentum must be 0.0 with FedNova"),
+        (ft.methods.Scaffold(), {"server_step_size": 0.5}, "server_step_size must be 1.0 with Scaffold"),
+        (ft.methods.Scaffold([[1.0]]), {}, "control_variates must have shape"),
+        (ft.methods.Scaffnew(0.5, [[1.0, 0.0], [1.0, 0.0]]), {}, "control_variates must have the weighted mean 0"),
+        (ft.methods.Compressed(ft.methods.TopK(3)), {}, "k must be at most 2, the number of coordinates, got 3"),
+        (ft.methods.Scaffold(), {"strategy": ft.selection.GreedyShapley(1)}, "method must be None with GreedyShapley"),
+    ],
+)
+def test_what_does_not_go_together_is_said_in_a_sentence(method: Any, changes: Any, text: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=text):
+        run(method, **changes)
+
+
+@pytest.mark.parametrize("probability", [0.0, -0.5, 1.5, float("nan")])
+def test_a_coin_that_never_falls_is_refused(probability: float) -> None:
+    with pytest.raises(ValueError, match="probability must be"):
+        ft.methods.Scaffnew(probability)
+
+
+def test_bounds_of_federated_averaging_refuse_runs_of_another_method() -> None:
+    from fedtheory.bounds.power_of_choice import fixed_step_gap
+
+    with pytest.raises(ft.errors.AssumptionViolated, match="speaks about method = None, got Scaffold"):
+        fixed_step_gap.for_run(
+            PLANE, ft.selection.Proportional(1), num_rounds=3, step_size=0.1, method=ft.methods.Scaffold()
+        )
+
+
+class Failing:
+    """A method with a rule that fails."""
+
+    def method_rules(self, weights: Any, initial: Any) -> MethodRules:
+        def combine(*handed: Any) -> float:
+            message = "no"
+            raise ArithmeticError(message)
+
+        return MethodRules(combine=combine)
+
+    def __repr__(self) -> str:
+        return "Failing()"
+
+
+def test_a_rule_that_fails_is_named_with_its_method() -> None:
+    with pytest.raises(ArithmeticError) as caught:
+        run(Failing())
+    assert caught.value.__notes__ == ["raised by the rule combine of Failing() in round 0"]
