@@ -188,6 +188,9 @@ DEMANDS: dict[str, Demand] = {
         lambda w: {"compression_error": 1 / BIT, "step_size": w["step_size"] / 10},
         lambda w: {"compression_error": Q(1), "step_size": w["step_size"] / 10},
     ),
+    "method": Demand(
+        r"^clients and server run (error feedback|EF21)|^updates are compressed, and nothing is remembered"
+    ),
     "common minimizer": Demand(r"^w\* minimizes every F_k"),
     "one client": Demand(r"^there is one client"),
     "step <= 2/((1 + s) L)": at_most(

@@ -201,7 +201,7 @@ _SGD = {
     "local_steps_round-derived": _CLIENTS | {"no noise", "step (L + mu) < 2"},
 }
 
-_COMPRESSED = _CLIENTS | {"no noise", "contraction"}
+_COMPRESSED = _CLIENTS | {"no noise", "contraction", "method"}
 _ERROR_FEEDBACK = {
     **dict.fromkeys(("ef_round-derived", "ef_distance-derived"), _COMPRESSED | {"common minimizer"}),
     **dict.fromkeys(("ef21_round-derived", "ef21_gradient2-derived"), _COMPRESSED),

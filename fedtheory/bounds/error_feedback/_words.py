@@ -4,9 +4,10 @@ from fedtheory.theorem.arithmetic import maximum, square_root
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex
 from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
 from fedtheory.theorem.paper import Paper
+from fedtheory.theorem.scheme import Scheme
 from fedtheory.theorem.symbols import Symbol
 
-__all__ = ["ASSUMES", "PAPER", "rate"]
+__all__ = ["ASSUMES", "EVERYBODY", "PAPER", "rate"]
 
 PAPER = Paper(
     key="error-feedback",
@@ -20,7 +21,7 @@ PAPER = Paper(
             "compression_error",
             "Largest relative error of the compressor, ``|C(v) - v| <= s |v|``: the root of ``1 - k/d`` where the k "
             "largest of d entries are sent",
-            POSITIVE,
+            POSITIVE._replace(of_run="compression_error"),
             letter="s",
         ),
         Symbol("potential", "Potential V before the round", NONNEGATIVE, letter="V"),
@@ -28,6 +29,7 @@ PAPER = Paper(
     ),
 )
 
+EVERYBODY = (Scheme("all", "weighted"),)
 ASSUMES = (
     Smooth(),
     StronglyConvex(),

@@ -1,11 +1,13 @@
 r"""Compressed gradient descent: one client, and what the compressor leaves out is lost."""
 
-from fedtheory.bounds.error_feedback._words import ASSUMES, PAPER
+from fedtheory.bounds.error_feedback._words import ASSUMES, EVERYBODY, PAPER
 from fedtheory.theorem.arithmetic import geometric, maximum
-from fedtheory.theorem.assumptions import Hypothesis
+from fedtheory.theorem.assumptions import Hypothesis, method_is
 from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["cgd_gap"]
+
+_METHOD = Hypothesis("updates are compressed, and nothing is remembered", of_run=method_is("Compressed"))
 
 _ONE = Hypothesis(
     "there is one client", of_run=lambda run: None if run.num_clients == 1 else f"{run.num_clients} clients"
@@ -17,7 +19,15 @@ _SHORT = Hypothesis(
 )
 
 
-@states(PAPER, "CGD", equation="for every step size", form="derived", assumes=(*ASSUMES, _ONE, _SHORT))
+@states(
+    PAPER,
+    "CGD",
+    equation="for every step size",
+    form="derived",
+    assumes=(*ASSUMES, _METHOD, _ONE, _SHORT),
+    schemes=EVERYBODY,
+    options=("method",),
+)
 def cgd_gap(num_rounds, *, step_size, mu, L, compression_error, initial_gap) -> Summands:
     r"""Bound on ``F(w_R) - F*`` after R compressed gradient steps of one client; a parabola attains it for every R.
 

@@ -1,11 +1,13 @@
 r"""Error feedback: what the compressor leaves out is sent later."""
 
-from fedtheory.bounds.error_feedback._words import ASSUMES, PAPER, rate
+from fedtheory.bounds.error_feedback._words import ASSUMES, EVERYBODY, PAPER, rate
 from fedtheory.theorem.arithmetic import geometric
-from fedtheory.theorem.assumptions import Hypothesis
+from fedtheory.theorem.assumptions import Hypothesis, method_is
 from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["ef_distance", "ef_round"]
+
+_METHOD = Hypothesis("clients and server run error feedback", of_run=method_is("ErrorFeedback"))
 
 
 def _apart(run):
@@ -19,7 +21,15 @@ def _apart(run):
 _COMMON = Hypothesis("w* minimizes every F_k", of_run=_apart)
 
 
-@states(PAPER, "EF", equation="for every step size", form="derived", assumes=(*ASSUMES, _COMMON))
+@states(
+    PAPER,
+    "EF",
+    equation="for every step size",
+    form="derived",
+    assumes=(*ASSUMES, _METHOD, _COMMON),
+    schemes=EVERYBODY,
+    options=("method",),
+)
 def ef_round(potential, *, step_size, mu, L, compression_error) -> Summands:
     r"""Bound on the potential of error feedback after a round; a parabola attains it in every round.
 
@@ -54,7 +64,15 @@ def ef_round(potential, *, step_size, mu, L, compression_error) -> Summands:
     return {"left": square * potential}
 
 
-@states(PAPER, "EF", equation="the distance, for every step size", form="derived", assumes=(*ASSUMES, _COMMON))
+@states(
+    PAPER,
+    "EF",
+    equation="the distance, for every step size",
+    form="derived",
+    assumes=(*ASSUMES, _METHOD, _COMMON),
+    schemes=EVERYBODY,
+    options=("method",),
+)
 def ef_distance(num_rounds, *, step_size, mu, L, compression_error, initial_distance2) -> Summands:
     r"""Bound on ``|w_R - w*|^2`` after R rounds of error feedback that begins with empty memories.
 

@@ -1,13 +1,24 @@
 r"""EF21: clients send the compressed changes of their gradients, which the server adds up; they may differ."""
 
-from fedtheory.bounds.error_feedback._words import ASSUMES, PAPER, rate
+from fedtheory.bounds.error_feedback._words import ASSUMES, EVERYBODY, PAPER, rate
 from fedtheory.theorem.arithmetic import geometric
+from fedtheory.theorem.assumptions import Hypothesis, method_is
 from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["ef21_gradient2", "ef21_round"]
 
+_METHOD = Hypothesis("clients and server run EF21", of_run=method_is("EF21"))
 
-@states(PAPER, "EF21", equation="for every step size", form="derived", assumes=ASSUMES)
+
+@states(
+    PAPER,
+    "EF21",
+    equation="for every step size",
+    form="derived",
+    assumes=(*ASSUMES, _METHOD),
+    schemes=EVERYBODY,
+    options=("method",),
+)
 def ef21_round(potential, *, step_size, mu, L, compression_error) -> Summands:
     r"""Bound on the potential of EF21 after a round; a parabola attains it in every round.
 
@@ -41,7 +52,15 @@ def ef21_round(potential, *, step_size, mu, L, compression_error) -> Summands:
     return {"left": square * potential}
 
 
-@states(PAPER, "EF21", equation="the gradient, for every step size", form="derived", assumes=ASSUMES)
+@states(
+    PAPER,
+    "EF21",
+    equation="the gradient, for every step size",
+    form="derived",
+    assumes=(*ASSUMES, _METHOD),
+    schemes=EVERYBODY,
+    options=("method",),
+)
 def ef21_gradient2(num_rounds, *, step_size, mu, L, compression_error, initial_potential) -> Summands:
     r"""Bound on ``|grad F(w_R)|^2`` after R rounds of EF21.
 
