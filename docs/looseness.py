@@ -5,6 +5,7 @@ from fractions import Fraction as Q
 from functools import cache
 from typing import Any, NamedTuple
 
+from fedtheory.bounds import error_feedback as ef
 from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import fedavg as li
 from fedtheory.bounds import optimal_client_sampling as ocs
@@ -56,6 +57,8 @@ REASONS: dict[Bound, str] = {
     **dict.fromkeys((ocs.fedavg_nonconvex, ocs.fedavg_average_gradient), _NONCONVEX),
     **dict.fromkeys((align.partial_one_step, align.partial_participation_gap), _DRAWN),
     sgd.fixed_step_distance: "its worst case has a path for each sequence of drawn clients; `drawn_step` has one step",
+    ef.ef_distance: "it adds a factor 1 + s to `ef_round`, which is attained for every horizon",
+    ef.ef21_gradient2: "it divides the potential of `ef21_round`, which is attained for every horizon, by s",
     ocs.dsgd_per_client_variant: "it is false for unequal weights, and kept to be refuted by its own claim",
 }
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": Q(1), "objective_gap": Q(1, 2)}
@@ -73,6 +76,7 @@ LI = CLASS | {"local_steps": 2, "G2": Q(1), "weighted_sigma2": Q(0), "initial_di
 ALIGNED = CLASS | {"sigma2": Q(0), "G2": Q(1), "distance2": Q(1), "priority_weight": Q(2, 3), "included_gap": Q(1, 6)}
 ALIGNED_ROUND = CLASS | {"num_steps": 2, "local_steps": 2, "G2": Q(1), "sigma2": Q(0), "initial_distance2": Q(1)}
 AT_OPTIMUM = {"mu": Q(1, 10), "L": Q(1), "distance2": Q(1), "zeta2": Q(1)}
+COMPRESSED = {"mu": Q(1, 10), "L": Q(1), "compression_error": Q(1, 2)}
 
 
 class Case(NamedTuple):
@@ -228,6 +232,16 @@ CASES = (
         sgd.local_steps_round,
         r"$\tau = 2$, $\eta = \frac14$, $\zeta^2 = 1$",
         AT_OPTIMUM | {"step_size": Q(1, 4), "local_steps": 2},
+    ),
+    *(
+        Case(bound, rf"{words}, $s = \frac12$", COMPRESSED | {"step_size": eta, "potential": Q(1)})
+        for bound in (ef.ef_round, ef.ef21_round)
+        for words, eta in ((r"best $\eta$", Q(20, 33)), (r"$\eta = \frac14$", Q(1, 4)))
+    ),
+    Case(
+        ef.cgd_gap,
+        r"2 steps, best $\eta$, $s = \frac12$",
+        COMPRESSED | {"step_size": Q(40, 31), "initial_gap": Q(1), "num_rounds": 2},
     ),
 )
 

@@ -152,6 +152,12 @@ def test_logarithms_sums_and_means_keep_the_bound():
     assert float(log.error) >= math.log(2) - math.log(1.75) > math.log(2.25) - math.log(2)
 
 
+def test_of_two_numbers_the_one_that_is_surely_larger_keeps_its_own_error():
+    coarse, fine = Rounded(-2.0, 0.25), Rounded(1e-9, 1e-25)
+    assert maximum(coarse, fine).error == maximum(fine, coarse).error == 1e-25
+    assert maximum(coarse, Rounded(-1.75, 1e-25)).error == 0.25
+
+
 def test_roots_keep_the_bound_and_squares_among_rationals_stay_rational():
     assert square_root(Q(9, 4)) == Q(3, 2)
     assert square_root(Q(2)) == math.sqrt(2)

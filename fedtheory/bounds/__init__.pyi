@@ -1,5 +1,6 @@
 """What fedtheory.bounds offers; written by ``python -m tests.stubs``."""
 
+from fedtheory.bounds import error_feedback as error_feedback
 from fedtheory.bounds import fedalign as fedalign
 from fedtheory.bounds import fedavg as fedavg
 from fedtheory.bounds import optimal_client_sampling as optimal_client_sampling

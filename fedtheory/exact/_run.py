@@ -222,6 +222,15 @@ class Run:
         return float(self.fed.objective_gap)
 
     @property
+    def compression_error(self) -> float:
+        """The root of the epsilon of the method's compressor, ``|C(v) - v|^2 <= epsilon |v|^2``."""
+        compressor = getattr(self.options.get("method"), "compressor", None)
+        if compressor is None:
+            message = f"a method with a compressor must be given, got method = {self.options.get('method')!r}"
+            raise AssumptionViolated(message)
+        return float(compressor.compress(self.fed.dim).epsilon) ** 0.5
+
+    @property
     def zeta2(self) -> float:
         """``sum_k p_k |grad F_k(w*)|^2``."""
         if not isinstance(self.fed, QuadraticFederation):

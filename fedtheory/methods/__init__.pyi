@@ -3,6 +3,7 @@
 from fedtheory.methods import compressed as compressed
 from fedtheory.methods import compressors as compressors
 from fedtheory.methods import fednova as fednova
+from fedtheory.methods import memories as memories
 from fedtheory.methods import rules as rules
 from fedtheory.methods import scaffnew as scaffnew
 from fedtheory.methods import scaffold as scaffold
@@ -13,6 +14,8 @@ from fedtheory.methods.compressors import RandK as RandK
 from fedtheory.methods.compressors import ScaledSign as ScaledSign
 from fedtheory.methods.compressors import TopK as TopK
 from fedtheory.methods.fednova import FedNova as FedNova
+from fedtheory.methods.memories import EF21 as EF21
+from fedtheory.methods.memories import ErrorFeedback as ErrorFeedback
 from fedtheory.methods.rules import METHOD_ARGUMENTS as METHOD_ARGUMENTS
 from fedtheory.methods.rules import METHOD_RULES as METHOD_RULES
 from fedtheory.methods.rules import Method as Method

@@ -55,6 +55,7 @@ def constants_of(bound: Bound) -> Any:
         "fedalign": fedalign,
         "optimal-client-sampling": optimal_client_sampling,
         "sgd": sgd,
+        "error-feedback": error_feedback,
         "scaffold": control_variates,
         "proxskip": control_variates,
         "stationary": control_variates,
@@ -259,6 +260,30 @@ def sgd(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> Wo
         "distance2": distance**2,
         "initial_distance2": distance**2,
         "zeta2": m * kept**2 * (root**2 - 1) / eta**2,
+    }
+
+
+def error_feedback(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:
+    """Draw constants for the bounds on compressed communication; their rates are rational."""
+    del local_steps, num_selected  # one step of all clients
+    s, L = share(rng, Q(1, 10)) * Q(9, 10), positive(rng, 4)
+    mu, z = L * share(rng) * Q(19, 20), Q(rng.randint(2, 38), 40)
+    while z - s / z < (1 - s) * (L - mu) / (L + mu):
+        z = (1 + z) / 2
+    t = z - s / z
+    # On either side of the best step size.
+    step_size = (t + 1 - s) / ((1 + s) * L) if rng.randint(0, 1) else (1 - s - t) / ((1 + s) * mu)
+    distance2 = positive(rng)
+    return {
+        "mu": mu,
+        "L": L,
+        "compression_error": s,
+        "step_size": step_size,
+        "num_rounds": rng.randint(1, 12),
+        "potential": positive(rng),
+        "initial_potential": positive(rng),
+        "initial_distance2": distance2,
+        "initial_gap": distance2 / 2 * (mu + (L - mu) * share(rng)),
     }
 
 

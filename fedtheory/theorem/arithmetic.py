@@ -45,7 +45,10 @@ def maximum(left: Any, right: Any) -> Any:
         return Max(left, right)
     if isinstance(left, Rounded) or isinstance(right, Rounded):
         a, b = Rounded.of(left), Rounded.of(right)
-        return Rounded(np.maximum(a.value, b.value), np.maximum(a.error, b.error))
+        # One that is surely the larger has its own error only; twice covers the rounding of the comparison.
+        ahead, unsure = a.value - b.value, 2 * (a.error + b.error)
+        error = np.where(ahead > unsure, a.error, np.where(-ahead > unsure, b.error, np.maximum(a.error, b.error)))
+        return Rounded(np.maximum(a.value, b.value), error[()])
     left, right = _number("left", left), _number("right", right)
     if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
         return np.maximum(left, right)
@@ -216,7 +219,7 @@ def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
 
 
 def _geometric(rate: Rounded, num_steps: Any, rest: Any) -> tuple[Rounded, Rounded]:
-    power = (1 - rate if rest is None else rest) ** num_steps
+    power = (1 - rate if rest is None else Rounded.of(rest)) ** num_steps
     # log(1 - x) keeps the digits of a small x, which 1 - x loses.
     exponent = num_steps * rate.through(lambda x: np.log1p(-x))
     return power.better(exponent.through(np.exp)), (1 - power).better(-exponent.through(np.expm1))

@@ -3,6 +3,7 @@
 from fedtheory.worst_case import aligned_selection as aligned_selection
 from fedtheory.worst_case import biased_selection as biased_selection
 from fedtheory.worst_case import checker as checker
+from fedtheory.worst_case import compressed_rounds as compressed_rounds
 from fedtheory.worst_case import control_variates as control_variates
 from fedtheory.worst_case import enclosures as enclosures
 from fedtheory.worst_case import floors as floors
@@ -17,6 +18,9 @@ from fedtheory.worst_case import solution as solution
 from fedtheory.worst_case import worst_cases as worst_cases
 from fedtheory.worst_case.aligned_selection import fedalign as fedalign
 from fedtheory.worst_case.biased_selection import power_of_choice as power_of_choice
+from fedtheory.worst_case.compressed_rounds import compressed_gradients as compressed_gradients
+from fedtheory.worst_case.compressed_rounds import ef21 as ef21
+from fedtheory.worst_case.compressed_rounds import error_feedback as error_feedback
 from fedtheory.worst_case.control_variates import scaffold as scaffold
 from fedtheory.worst_case.enclosures import NARROW as NARROW
 from fedtheory.worst_case.enclosures import Proof as Proof

@@ -7,6 +7,7 @@ from typing import Any
 from fedtheory.theorem.paper import Bound
 from fedtheory.worst_case import (
     _ways_of_biased_selection,
+    _ways_of_error_feedback,
     _ways_of_fedalign,
     _ways_of_fedavg,
     _ways_of_optimal_sampling,
@@ -22,6 +23,7 @@ CONFRONTED: Mapping[Bound, Way] = {
     **_ways_of_optimal_sampling.WAYS,
     **_ways_of_fedalign.WAYS,
     **_ways_of_sgd.WAYS,
+    **_ways_of_error_feedback.WAYS,
 }
 """The bounds whose worst case is known, each with the way to it."""
 

@@ -183,6 +183,20 @@ DEMANDS: dict[str, Demand] = {
         lambda w: {"step_size": 2 / (w["L"] + w["mu"]) / BIT},
         lambda w: {"step_size": 2 / (w["L"] + w["mu"])},
     ),
+    "contraction": Demand(
+        r"^compression_error < 1, the compressor being a contraction",
+        lambda w: {"compression_error": 1 / BIT, "step_size": w["step_size"] / 10},
+        lambda w: {"compression_error": Q(1), "step_size": w["step_size"] / 10},
+    ),
+    "method": Demand(
+        r"^clients and server run (error feedback|EF21)|^updates are compressed, and nothing is remembered"
+    ),
+    "common minimizer": Demand(r"^w\* minimizes every F_k"),
+    "one client": Demand(r"^there is one client"),
+    "step <= 2/((1 + s) L)": at_most(
+        r"^step_size <= 2/\(\(1 \+ compression_error\) L\)",
+        lambda w: {"step_size": 2 / ((1 + w["compression_error"]) * w["L"])},
+    ),
     "gamma >= 2 tau kappa": at_least(
         r"^gamma >= 2 local_steps L/mu", lambda w: {"gamma": 2 * w["local_steps"] * w["L"] / w["mu"]}
     ),

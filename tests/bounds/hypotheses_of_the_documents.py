@@ -201,6 +201,13 @@ _SGD = {
     "local_steps_round-derived": _CLIENTS | {"no noise", "step (L + mu) < 2"},
 }
 
+_COMPRESSED = _CLIENTS | {"no noise", "contraction", "method"}
+_ERROR_FEEDBACK = {
+    **dict.fromkeys(("ef_round-derived", "ef_distance-derived"), _COMPRESSED | {"common minimizer"}),
+    **dict.fromkeys(("ef21_round-derived", "ef21_gradient2-derived"), _COMPRESSED),
+    "cgd_gap-derived": _COMPRESSED | {"one client", "step <= 2/((1 + s) L)"},
+}
+
 EXPECTED: dict[str, set[str]] = {
     f"{paper}.{name}": demands
     for paper, table in {
@@ -209,6 +216,7 @@ EXPECTED: dict[str, set[str]] = {
         "fedalign": _FEDALIGN,
         "optimal_client_sampling": _OPTIMAL_CLIENT_SAMPLING,
         "sgd": _SGD,
+        "error_feedback": _ERROR_FEEDBACK,
     }.items()
     for name, demands in table.items()
 }

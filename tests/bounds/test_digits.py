@@ -9,6 +9,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+import sympy
 
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
@@ -86,7 +87,7 @@ def draw(bound, rng):
 
 def has_roots(bound):
     """Whether the value may be irrational among rationals."""
-    return "square_root" in bound.__globals__
+    return any(power.exp == sympy.Rational(1, 2) for power in bound.symbolic().atoms(sympy.Pow))
 
 
 # The second road: the author's formula, in rationals where powers are short, else in 500 digits.

@@ -11,6 +11,7 @@ from fedtheory.testing.constants import control_variates as proxskip
 from fedtheory.testing.constants import control_variates as scaffold
 from fedtheory.testing.constants import control_variates as stationary
 from fedtheory.testing.constants import (
+    error_feedback,
     fedalign,
     fedavg,
     optimal_client_sampling,
@@ -22,6 +23,7 @@ from fedtheory.testing.constants import (
 __all__ = [
     "contradictions",
     "draw",
+    "error_feedback",
     "fedalign",
     "fedavg",
     "named",

@@ -18,6 +18,8 @@ EVERY = {
     "fednova": ft.methods.FedNova(),
     "compressed": ft.methods.Compressed(ft.methods.RandK(1)),
     "scaffnew": ft.methods.Scaffnew(0.5),
+    "error feedback": ft.methods.ErrorFeedback(ft.methods.RandK(1)),
+    "EF21": ft.methods.EF21(ft.methods.RandK(1)),
 }
 
 

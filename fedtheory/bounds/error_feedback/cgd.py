@@ -1,0 +1,61 @@
+r"""Compressed gradient descent: one client, and what the compressor leaves out is lost."""
+
+from fedtheory.bounds.error_feedback._words import ASSUMES, EVERYBODY, PAPER
+from fedtheory.theorem.arithmetic import geometric, maximum
+from fedtheory.theorem.assumptions import Hypothesis, method_is
+from fedtheory.theorem.paper import Summands, states
+
+__all__ = ["cgd_gap"]
+
+_METHOD = Hypothesis("updates are compressed, and nothing is remembered", of_run=method_is("Compressed"))
+
+_ONE = Hypothesis(
+    "there is one client", of_run=lambda run: None if run.num_clients == 1 else f"{run.num_clients} clients"
+)
+_SHORT = Hypothesis(
+    "step_size <= 2/((1 + compression_error) L)",
+    lambda step_size, compression_error, L: (step_size, "<=", 2 / ((1 + compression_error) * L)),
+    rtol=8 * 2.0**-52,
+)
+
+
+@states(
+    PAPER,
+    "CGD",
+    equation="for every step size",
+    form="derived",
+    assumes=(*ASSUMES, _METHOD, _ONE, _SHORT),
+    schemes=EVERYBODY,
+    options=("method",),
+)
+def cgd_gap(num_rounds, *, step_size, mu, L, compression_error, initial_gap) -> Summands:
+    r"""Bound on ``F(w_R) - F*`` after R compressed gradient steps of one client; a parabola attains it for every R.
+
+    .. math::
+        q^{2R}(F(w_0)-F^*),\quad q=\max\{1-(1-s)\eta\mu,\ (1+s)\eta L-1\}
+
+    The best step is ``2/((1 + s) L + (1 - s) mu)``, and its rate is better than that of error feedback at its best. It
+    is one of losses only: distances from w* may grow. Several clients may diverge at every step size.
+
+    Parameters
+    ----------
+    step_size
+        eta, at most ``2/((1 + s) L)``.
+
+    Notes
+    -----
+    The multipliers are q for the pair (w, w_+), 1 - q for (w*, w_+), q (1 - q) for (w*, w) of the conditions of smooth,
+    strongly convex functions, and ``eta q/(2 s)`` for that of the compressor.
+
+    Examples
+    --------
+    With mu = 1, L = 3, s = 1/2 and eta = 1/5: q = 9/10, and two steps leave ``(81/100)^2`` of 10000.
+
+    >>> from fractions import Fraction as Q
+    >>> cgd_gap(2, step_size=Q(1, 5), mu=Q(1), L=Q(3), compression_error=Q(1, 2), initial_gap=Q(10000))
+    Fraction(6561, 1)
+    """
+    # 1 - q, the less of two.
+    short = -maximum(-(1 - compression_error) * step_size * mu, (1 + compression_error) * step_size * L - 2)
+    left, _ = geometric(short, 2 * num_rounds)
+    return {"left": left * initial_gap}

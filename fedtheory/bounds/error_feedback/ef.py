@@ -1,0 +1,102 @@
+r"""Error feedback: what the compressor leaves out is sent later."""
+
+from fedtheory.bounds.error_feedback._words import ASSUMES, EVERYBODY, PAPER, rate
+from fedtheory.theorem.arithmetic import geometric
+from fedtheory.theorem.assumptions import Hypothesis, method_is
+from fedtheory.theorem.paper import Summands, states
+
+__all__ = ["ef_distance", "ef_round"]
+
+_METHOD = Hypothesis("clients and server run error feedback", of_run=method_is("ErrorFeedback"))
+
+
+def _apart(run):
+    """Say by how much some client's gradient at w* is longer than rounding makes it, or return None."""
+    gradients = run.fed.gradients(run.fed.minimizer)
+    longest = float((gradients**2).sum(axis=-1).max()) ** 0.5
+    scale = 1e-9 * float(run.fed.smoothness) * (1 + float((run.fed.minimizer**2).sum()) ** 0.5)
+    return f"a client whose gradient at w* has length {longest:.3g}" if longest > scale else None
+
+
+_COMMON = Hypothesis("w* minimizes every F_k", of_run=_apart)
+
+
+@states(
+    PAPER,
+    "EF",
+    equation="for every step size",
+    form="derived",
+    assumes=(*ASSUMES, _METHOD, _COMMON),
+    schemes=EVERYBODY,
+    options=("method",),
+)
+def ef_round(potential, *, step_size, mu, L, compression_error) -> Summands:
+    r"""Bound on the potential of error feedback after a round; a parabola attains it in every round.
+
+    .. math::
+        z^2V,\quad V=\sum_kp_k\|w-w^*-e_k\|^2+\frac1s\Big\|\sum_kp_ke_k\Big\|^2,\quad z^2=tz+s,\
+        t=\max\{1-s-(1+s)\eta\mu,\ (1+s)\eta L-(1-s)\}
+
+    Client k sends ``C(v_k)`` with ``v_k = e_k + eta grad F_k(w)`` and keeps ``e_k = v_k - C(v_k)``; the server takes
+    the mean of what is sent off w. It converges for ``eta < 2 (1 - s)/((1 + s) L)``, and fastest at
+    ``2 (1 - s)/((1 + s) (L + mu))``, where this is the rate that the paper states.
+
+    Parameters
+    ----------
+    step_size
+        eta, any.
+
+    Notes
+    -----
+    ``z^2 V`` less the next potential is ``-2 eta z I - K/s`` plus squares, where ``I <= 0`` is the mean over the
+    clients of ``<g_k - mu w, g_k - L w>/(L - mu)`` with w* = 0, and ``K <= 0`` that of
+    ``|C(v_k) - v_k|^2 - s^2 |v_k|^2``.
+
+    Examples
+    --------
+    With mu = 3/5, L = 1, s = 1/3 and eta = 5/8: t = 1/6, and z = 2/3 solves ``z^2 = z/6 + 1/3``.
+
+    >>> from fractions import Fraction as Q
+    >>> ef_round(Q(9), step_size=Q(5, 8), mu=Q(3, 5), L=Q(1), compression_error=Q(1, 3))
+    Fraction(4, 1)
+    """
+    square, _ = rate(step_size, mu=mu, L=L, compression_error=compression_error)
+    return {"left": square * potential}
+
+
+@states(
+    PAPER,
+    "EF",
+    equation="the distance, for every step size",
+    form="derived",
+    assumes=(*ASSUMES, _METHOD, _COMMON),
+    schemes=EVERYBODY,
+    options=("method",),
+)
+def ef_distance(num_rounds, *, step_size, mu, L, compression_error, initial_distance2) -> Summands:
+    r"""Bound on ``|w_R - w*|^2`` after R rounds of error feedback that begins with empty memories.
+
+    .. math::
+        (1+s)z^{2R}\|w_0-w^*\|^2
+
+    Parameters
+    ----------
+    step_size
+        eta, any.
+
+    Notes
+    -----
+    The z is that of ``ef_round``, which is applied R times from ``V = |w_0 - w*|^2``. The model is the mean of the
+    ``w - e_k`` and the mean of the e_k together, and ``|a + b|^2 <= (1 + s) (|a|^2 + |b|^2/s)``.
+
+    Examples
+    --------
+    With mu = 3/5, L = 1, s = 1/3 and eta = 5/8 it is z = 2/3: two rounds leave ``(4/3) (16/81) 243``.
+
+    >>> from fractions import Fraction as Q
+    >>> ef_distance(2, step_size=Q(5, 8), mu=Q(3, 5), L=Q(1), compression_error=Q(1, 3), initial_distance2=Q(243))
+    Fraction(64, 1)
+    """
+    square, lost = rate(step_size, mu=mu, L=L, compression_error=compression_error)
+    left, _ = geometric(lost, num_rounds, square)
+    return {"left": (1 + compression_error) * left * initial_distance2}

@@ -1,0 +1,87 @@
+r"""EF21: clients send the compressed changes of their gradients, which the server adds up; they may differ."""
+
+from fedtheory.bounds.error_feedback._words import ASSUMES, EVERYBODY, PAPER, rate
+from fedtheory.theorem.arithmetic import geometric
+from fedtheory.theorem.assumptions import Hypothesis, method_is
+from fedtheory.theorem.paper import Summands, states
+
+__all__ = ["ef21_gradient2", "ef21_round"]
+
+_METHOD = Hypothesis("clients and server run EF21", of_run=method_is("EF21"))
+
+
+@states(
+    PAPER,
+    "EF21",
+    equation="for every step size",
+    form="derived",
+    assumes=(*ASSUMES, _METHOD),
+    schemes=EVERYBODY,
+    options=("method",),
+)
+def ef21_round(potential, *, step_size, mu, L, compression_error) -> Summands:
+    r"""Bound on the potential of EF21 after a round; a parabola attains it in every round.
+
+    .. math::
+        z^2V,\quad V=s\,\|\nabla F(w)\|^2+\sum_kp_k\|\nabla F_k(w)-d_k\|^2,\quad z^2=tz+s,\
+        t=\max\{1-s-(1+s)\eta\mu,\ (1+s)\eta L-(1-s)\}
+
+    The server steps along the mean of the d_k, and client k adds ``C(grad F_k(w) - d_k)`` at the new model to d_k.
+    Rate, range and best step are those of error feedback (``ef_round``); no common minimizer is needed.
+
+    Parameters
+    ----------
+    step_size
+        eta, any.
+
+    Notes
+    -----
+    ``z^2 V`` less the next potential is ``-(2 s z/eta) I - K`` plus squares, where ``I <= 0`` is the mean over the
+    clients of ``<q_k - mu u, q_k - L u>/(L - mu)``, q_k the change of a client's gradient and u the step, and
+    ``K <= 0`` that of ``|C(v_k) - v_k|^2 - s^2 |v_k|^2``.
+
+    Examples
+    --------
+    With mu = 7/8, L = 1, s = 1/3 and eta = 8/15: t = 2/45, and z = 3/5 solves ``z^2 = 2 z/45 + 1/3``.
+
+    >>> from fractions import Fraction as Q
+    >>> ef21_round(Q(25), step_size=Q(8, 15), mu=Q(7, 8), L=Q(1), compression_error=Q(1, 3))
+    Fraction(9, 1)
+    """
+    square, _ = rate(step_size, mu=mu, L=L, compression_error=compression_error)
+    return {"left": square * potential}
+
+
+@states(
+    PAPER,
+    "EF21",
+    equation="the gradient, for every step size",
+    form="derived",
+    assumes=(*ASSUMES, _METHOD),
+    schemes=EVERYBODY,
+    options=("method",),
+)
+def ef21_gradient2(num_rounds, *, step_size, mu, L, compression_error, initial_potential) -> Summands:
+    r"""Bound on ``|grad F(w_R)|^2`` after R rounds of EF21.
+
+    .. math::
+        z^{2R}V_0/s
+
+    Parameters
+    ----------
+    step_size
+        eta, any.
+    initial_potential
+        That of ``ef21_round`` at the start: ``s |grad F(w_0)|^2`` where the first gradients are sent as they are.
+
+    Examples
+    --------
+    With mu = 7/8, L = 1, s = 1/3 and eta = 8/15 it is z = 3/5: two rounds leave ``3 (81/625) 625``.
+
+    >>> from fractions import Fraction as Q
+    >>> ef21_gradient2(2, step_size=Q(8, 15), mu=Q(7, 8), L=Q(1), compression_error=Q(1, 3), initial_potential=Q(625))
+    Fraction(243, 1)
+    """
+    square, lost = rate(step_size, mu=mu, L=L, compression_error=compression_error)
+    left, _ = geometric(lost, num_rounds, square)
+    return {"left": left * initial_potential / compression_error}
