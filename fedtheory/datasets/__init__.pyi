@@ -1,6 +1,7 @@
 """What fedtheory.datasets offers; written by ``python -m tests.stubs``."""
 
 from fedtheory.datasets import bundled as bundled
+from fedtheory.datasets import class_shares as class_shares
 from fedtheory.datasets import corruption as corruption
 from fedtheory.datasets import fashion as fashion
 from fedtheory.datasets import idx as idx
@@ -14,6 +15,8 @@ from fedtheory.datasets.bundled import breast_cancer as breast_cancer
 from fedtheory.datasets.bundled import diabetes as diabetes
 from fedtheory.datasets.bundled import digits as digits
 from fedtheory.datasets.bundled import wine as wine
+from fedtheory.datasets.class_shares import class_shares_partition as class_shares_partition
+from fedtheory.datasets.class_shares import underflow_probability as underflow_probability
 from fedtheory.datasets.corruption import add_irrelevant_samples as add_irrelevant_samples
 from fedtheory.datasets.corruption import flip_labels as flip_labels
 from fedtheory.datasets.corruption import noise_levels as noise_levels
