@@ -24,7 +24,7 @@ _PLACE, _TOTAL = Slots(*range(len(SLOTS))), Totals(*range(len(RECORDS)))
 
 
 @compiled
-def run_rounds(addresses, problem, judge, exam, server, space, recording, work, fleet, method, plan, streams):  # noqa: PLR0911, PLR0915
+def run_rounds(addresses, problem, judge, exam, server, space, recording, work, fleet, method, plan, streams):  # noqa: PLR0911
     """Run the rounds of one replicate in place; the loss of the problem ``judge`` values the chosen, unless it is None.
 
     So is ``exam`` the problem whose only client has the test samples.
@@ -65,15 +65,8 @@ def run_rounds(addresses, problem, judge, exam, server, space, recording, work, 
     attends, corrects = addresses.attend != 0, space.starts.shape[0] > 0
     for t in range(plan.first_round, num_rounds + 1):
         row = t // recording.every if t % recording.every == 0 else -1
-        if row >= 0:
-            if recording.excess.size > 0:  # a pass over all samples, where nobody asks for it
-                excess = slots.excess(problem, model)
-                if not np.isfinite(excess):
-                    return t
-                recording.excess[row] = excess
-            if exam is not None:  # decided at compilation, as for the judge
-                _examine(slots.mistakes, lent(exam), model, recording.accuracy, row, training_rng)
-            _record(recording, row, model, method.states, totals)
+        if row >= 0 and not _measure(slots, problem, exam, recording, row, model, method.states, totals, training_rng):
+            return t
         space.report[1] = t
         if t == num_rounds:
             break
@@ -264,6 +257,20 @@ def _examine(mistakes_of, exam, model, accuracies, row, rng):
     everybody, shares = np.zeros(1, dtype=np.int64), np.empty(1)
     mistakes_of(exam, model, everybody, 0, rng, shares)  # nothing is drawn where the batch is all samples
     accuracies[row] = 1.0 - shares[0]
+
+
+@compiled
+def _measure(slots, problem, exam, recording, row, model, states, totals, rng):
+    """Record the model and what it is worth; return whether its objective is finite."""
+    if recording.excess.size > 0:  # a pass over all samples, where nobody asks for it
+        excess = slots.excess(problem, model)
+        if not np.isfinite(excess):
+            return False
+        recording.excess[row] = excess
+    if exam is not None:  # decided at compilation, as for the judge
+        _examine(slots.mistakes, lent(exam), model, recording.accuracy, row, rng)
+    _record(recording, row, model, states, totals)
+    return True
 
 
 @inlined
