@@ -7,6 +7,7 @@ dimension of the space is not restricted. All numbers are integers and fractions
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar, final, overload
 
@@ -17,7 +18,8 @@ from fedtheory.worst_case._classes import FunctionClass, OperatorClass
 from fedtheory.worst_case._gram import Draft, Form, Program, Value, Vector, exact, one_owner
 from fedtheory.worst_case._null_squares import Direction
 from fedtheory.worst_case._tilts import tilts
-from fedtheory.worst_case.enclosures import NARROW, prove
+from fedtheory.worst_case._written import Known
+from fedtheory.worst_case.enclosures import NARROW, prove, prove_above
 from fedtheory.worst_case.solution import Solution, solved
 
 __all__ = ["Problem"]
@@ -333,18 +335,48 @@ class Problem:
         ValueError
             If nothing is maximized, or the program is too large.
         """
+        return self._solved((), narrow)
+
+    def without(self, *conditions: str) -> Solution:
+        """Prove an upper bound from fewer conditions, for a proof that is shorter or that holds for a larger class.
+
+        Parameters
+        ----------
+        conditions
+            Labels of the solution's ``labels`` or ``active``: ``"f0: x1, x2"`` compares two points of a function.
+
+        Returns
+        -------
+        Solution
+            The upper side with its proof.
+
+        Raises
+        ------
+        ValueError
+            If there is no such condition.
+        OracleError
+            If nothing is proved, as the value may be infinite without the conditions.
+        """
+        return self._solved(conditions, NARROW)
+
+    def _solved(self, omitted: Sequence[str], narrow: float) -> Solution:
+        """Prove what follows without some conditions."""
         program, labels, directions = self._program()
+        for one in omitted:
+            validate.choice("a condition", one, labels)
+        kept = [number for number, label in enumerate(labels) if label not in omitted]
+        program = replace(program, inequalities=tuple(program.inequalities[number] for number in kept))
+        labels = tuple(labels[number] for number in kept)
         if max(program.sizes) > LARGEST_BLOCK:
             message = f"a program must have at most {LARGEST_BLOCK} vectors in a block, got {max(program.sizes)}"
             raise ValueError(message)
         if not program.inequalities and not program.equalities:
             message = "a problem must have a constraint, at_most for example, got none"
             raise ValueError(message)
-        relaxed = tuple(actor.name for actor in self._actors if not actor.is_exact)
-        points = self._points | {
-            f"{actor.name}.x{number}": point.at for actor in self._actors for number, point in enumerate(actor.points)
-        }
-        return solved(prove(program, narrow, directions), labels, points, relaxed)
+        relaxed = (*(actor.name for actor in self._actors if not actor.is_exact), *omitted)
+        known = tuple(Known(actor.name, actor.of, tuple(actor.points)) for actor in self._actors)
+        found = (prove_above if omitted else prove)(program, narrow, directions)
+        return solved(found, labels, dict(self._points), known, relaxed)
 
     def _program(self) -> tuple[Program, tuple[str, ...], list[Direction]]:
         """Return the program, with a label for each inequality, and directions whose squares are in no form."""
