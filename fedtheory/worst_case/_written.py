@@ -257,7 +257,7 @@ def as_text(
     found = _written(program, multipliers, labels, Names(points, known, TEXT))
     lines = [f"{found.objective} <= {found.upper}, since the sum of"]
     lines += [f"  {y} times [{label}] {form} {sign} {bound}" for y, label, form, sign, bound in found.terms]
-    lines += ["less the left side above is a sum of squares:", *(f"  {one}" for one in found.left or ["0"])]
+    lines += ["less the objective is a sum of squares:", *(f"  {one}" for one in found.left or ["0"])]
     lines += ["where"] * bool(found.means) + [f"  {name} = {what}" for name, what in found.means]
     return "\n".join([*lines, *_notes("\n".join(lines))])
 
