@@ -11,6 +11,7 @@ from fedtheory.worst_case import full_or_uniform as full_or_uniform
 from fedtheory.worst_case import heterogeneous_rounds as heterogeneous_rounds
 from fedtheory.worst_case import instances as instances
 from fedtheory.worst_case import optimal_sampling as optimal_sampling
+from fedtheory.worst_case import points as points
 from fedtheory.worst_case import problem as problem
 from fedtheory.worst_case import promises as promises
 from fedtheory.worst_case import skewed_selection as skewed_selection
@@ -34,6 +35,7 @@ from fedtheory.worst_case.instances import Interpolant as Interpolant
 from fedtheory.worst_case.instances import Outcome as Outcome
 from fedtheory.worst_case.instances import Parabola as Parabola
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling as optimal_client_sampling
+from fedtheory.worst_case.points import Points as Points
 from fedtheory.worst_case.problem import Problem as Problem
 from fedtheory.worst_case.promises import CONFRONTED as CONFRONTED
 from fedtheory.worst_case.promises import compared as compared

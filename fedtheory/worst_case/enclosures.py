@@ -170,6 +170,37 @@ def prove(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] =
         return found
 
 
+def prove_above(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] = ()) -> Proof:
+    """Prove that a value is at most a rational, or nothing where it seems infinite.
+
+    Examples
+    --------
+    The largest ``2 |x|^2`` where ``|x|^2 <= 3``.
+
+    >>> from fedtheory.worst_case._gram import Draft
+    >>> draft = Draft()
+    >>> x = draft.vector()
+    >>> draft.at_most(x.square, 3)
+    >>> 6 <= prove_above(draft.maximize(2 * x.square)).upper <= 6.000001
+    True
+    """
+    import numpy as np
+    from threadpoolctl import threadpool_limits
+
+    coordinates = first_coordinates(program)
+    data = coordinates.data(pairs=False)
+    with threadpool_limits(1), np.errstate(all="ignore"):
+        for progress in path(data, beginning(data)):
+            if progress.infinite:
+                return Proof(program)
+            if progress.promising(narrow):
+                with suppress(OracleError, ArithmeticError):
+                    return _better(
+                        Proof(program), multipliers=coordinates.multipliers(progress.state, of_objective=True)
+                    )
+    return prove(program, narrow, tilts)
+
+
 def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> Proof:
     """Follow the path in doubles, then in pairs of them, in coordinates of what was found before."""
     data = coordinates.data(pairs=False)

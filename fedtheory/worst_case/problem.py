@@ -7,6 +7,7 @@ dimension of the space is not restricted. All numbers are integers and fractions
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from operator import add
@@ -19,7 +20,8 @@ from fedtheory.worst_case._classes import FunctionClass, OperatorClass
 from fedtheory.worst_case._gram import Draft, Form, Program, Value, Vector, exact, one_owner
 from fedtheory.worst_case._null_squares import Direction
 from fedtheory.worst_case._tilts import tilts
-from fedtheory.worst_case.enclosures import NARROW, Proof, prove
+from fedtheory.worst_case._written import Known
+from fedtheory.worst_case.enclosures import NARROW, Proof, prove, prove_above
 from fedtheory.worst_case.solution import Solution, solved
 
 __all__ = ["Problem"]
@@ -386,18 +388,48 @@ class Problem:
         ValueError
             If nothing is maximized, or the program is too large.
         """
+        return self._solved((), narrow)
+
+    def without(self, *conditions: str) -> Solution:
+        """Prove an upper bound from fewer conditions, for a proof that is shorter or that holds for a larger class.
+
+        Parameters
+        ----------
+        conditions
+            Labels of the solution's ``labels`` or ``active``: ``"f0: x1, x2"`` compares two points of a function.
+
+        Returns
+        -------
+        Solution
+            The upper side with its proof.
+
+        Raises
+        ------
+        ValueError
+            If there is no such condition.
+        OracleError
+            If nothing is proved, as the value may be infinite without the conditions.
+        """
+        return self._solved(conditions, NARROW)
+
+    def _solved(self, omitted: Sequence[str], narrow: float) -> Solution:
+        """Prove what follows without some conditions."""
         program, labels, directions = self.program()
+        for one in omitted:
+            validate.choice("a condition", one, labels)
+        kept = [number for number, label in enumerate(labels) if label not in omitted]
+        program = replace(program, inequalities=tuple(program.inequalities[number] for number in kept))
+        labels = tuple(labels[number] for number in kept)
         if max(program.sizes) > LARGEST_BLOCK:
             message = f"a program must have at most {LARGEST_BLOCK} vectors in a block, got {max(program.sizes)}"
             raise ValueError(message)
         if not program.inequalities and not program.equalities:
             message = "a problem must have a constraint, at_most for example, got none"
             raise ValueError(message)
-        relaxed = tuple(actor.name for actor in self.actors if not actor.is_exact)
-        points = self.points | {
-            f"{actor.name}.x{number}": point.at for actor in self.actors for number, point in enumerate(actor.points)
-        }
-        return solved(prove(program, narrow, directions), labels, points, relaxed)
+        relaxed = (*(actor.name for actor in self.actors if not actor.is_exact), *omitted)
+        known = tuple(Known(actor.name, actor.of, tuple(actor.points)) for actor in self.actors)
+        found = (prove_above if omitted else prove)(program, narrow, directions)
+        return solved(found, labels, dict(self.points), known, relaxed)
 
     def prove(self, narrow: float = NARROW) -> Proof:
         """Prove what can be proved, of a program of any size: that there is no largest value, or nothing at all, too.

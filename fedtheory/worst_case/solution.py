@@ -10,20 +10,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, final
 
-import numpy as np
-
 from fedtheory._storage.files import place
-from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case._certificates import FeasiblePoint
 from fedtheory.worst_case._gram import Program, Vector
+from fedtheory.worst_case._written import Known, as_latex, as_text
 from fedtheory.worst_case.enclosures import Proof
+from fedtheory.worst_case.points import Points, every_point, points_of
 
 __all__ = ["Solution"]
 
 FORMAT = "fedtheory certificate 1"
-_SHOWN = 12
-"""Lines of a proof that are printed."""
 
 
 @final
@@ -39,7 +36,8 @@ class Solution:
         Of the inequalities of the program.
     relaxed
         Functions and operators of which not all that is known is demanded, since not every condition of their class is
-        known, or a line was searched: what is proved is an upper bound, and what reaches it may belong to no function.
+        known, or a line was searched, and conditions that were left out: what is proved is an upper bound, and what
+        reaches it may belong to no function.
     """
 
     lower: Fraction | None
@@ -48,6 +46,7 @@ class Solution:
     relaxed: tuple[str, ...]
     _proof: Proof = field(repr=False)
     _points: Mapping[str, Vector] = field(repr=False)
+    _known: tuple[Known, ...] = field(repr=False)
 
     @property
     def enclosure(self) -> tuple[Fraction, Fraction]:
@@ -96,21 +95,35 @@ class Solution:
         found = self._proof.checked()
         return (None if self.relaxed else found.lower), found.upper
 
-    def proof(self) -> str:
-        """Return the proof of the upper side as text: the inequalities to add up, and what remains.
+    def proof(self, *, latex: bool = False) -> str:
+        """Write the proof of the upper side down: the inequalities to add up, and the squares that remain.
 
         The objective is at most the sum of multiplier times bound, as the sum of multiplier times inequality less the
-        objective is a sum of squares of the vectors.
-        """
-        if self.upper is None:
-            return "nothing is proved of the upper side"
-        lines = [f"value <= {float(self.upper):.12g}, since the sum of"]
-        lines += [f"  {float(y):.8g} times [{label}]" for label, y in self.active.items()]
-        ranks = [_rank(one) for one in _slacks(self._proof)]
-        return "\n".join([*lines, f"less the objective is a sum of {sum(ranks)} squares"])
+        objective is a sum of squares of the vectors. Where fractions with small denominators prove as much, they are
+        taken.
 
-    def instance(self) -> dict[str, Array]:
-        """Return where the named points and those of the functions lie in a worst case, approximately.
+        Parameters
+        ----------
+        latex
+            As ``align*`` environments of LaTeX's package amsmath, in the place of text.
+
+        Returns
+        -------
+        str
+            The proof.
+        """
+        if self._proof.multipliers is None:
+            return "nothing is proved of the upper side"
+        write = as_latex if latex else as_text
+        return write(self._proof.program, self._proof.multipliers, self.labels, self._points, self._known)
+
+    def instance(self) -> Points:
+        """Return where the points lie in a worst case, approximately.
+
+        Returns
+        -------
+        Points
+            The named points and those of the functions by their names, with a picture on request.
 
         Raises
         ------
@@ -120,16 +133,7 @@ class Solution:
         if self._proof.point is None or self.relaxed:
             message = "points of a worst case must come from a proof of the lower side, got none"
             raise ValueError(message)
-        axes = _axes(self._proof.point)
-        dim = sum(one.shape[1] for one in axes)
-        offsets = np.cumsum([0, *(one.shape[1] for one in axes)])
-        found = {}
-        for name, vector in self._points.items():
-            there = np.zeros(dim)
-            for (block, row), c in vector.coordinates.items():
-                there[offsets[block] : offsets[block + 1]] += float(c) * axes[block][row]
-            found[name] = there
-        return found
+        return points_of(self._proof.program, self._proof.point, self._points, self._known)
 
     def save(self, path: str | Path) -> None:
         """Write the problem and both proofs in rationals: ``checker.py`` checks them with Python alone.
@@ -145,7 +149,8 @@ class Solution:
         place(Path(path), document.encode())
 
     def __repr__(self) -> str:
-        note = f"; upper bound only, for {', '.join(self.relaxed)}" if self.relaxed else ""
+        more = f" and {len(self.relaxed) - 2} more" if len(self.relaxed) > 2 else ""
+        note = f"; upper bound only, for {' and '.join(self.relaxed[:2])}{more}" if self.relaxed else ""
         lemma = " + ".join(f"{float(c):.6g} {name}" for name, c in self.multipliers.items() if c)
         return f"Solution({self.value:.9g}: {self._sides()}{'; at most ' + lemma if lemma else ''}{note})"
 
@@ -162,7 +167,11 @@ class Solution:
 
 
 def solved(
-    proof: Proof, labels: tuple[str, ...], points: Mapping[str, Vector], relaxed: tuple[str, ...] = ()
+    proof: Proof,
+    labels: tuple[str, ...],
+    points: Mapping[str, Vector],
+    known: tuple[Known, ...] = (),
+    relaxed: tuple[str, ...] = (),
 ) -> Solution:
     """Return what a proof says, or refuse a problem that is empty or has no largest value."""
     if proof.contradiction is not None:
@@ -174,18 +183,17 @@ def solved(
         )
         raise AssumptionViolated(message)
     if proof.direction is not None and relaxed:
-        message = (
-            f"an upper bound must follow from what is demanded, got too little that is known of {', '.join(relaxed)}"
-        )
+        too_little = " and ".join(relaxed)
+        message = f"an upper bound must follow from what is demanded, got too little that is known of {too_little}"
         raise OracleError(message)
     if proof.direction is not None:
-        far = [name for name, vector in points.items() if _grows(vector, proof.direction)]
+        far = [name for name, vector in every_point(points, known).items() if _grows(vector, proof.direction)]
         message = f"the worst case must be finite, got one that grows without end with {', '.join(far[:4]) or 'values'}"
         raise AssumptionViolated(message)
     if proof.upper is None and (proof.lower is None or relaxed):
         message = "a worst case must be proved from one side at least, got no proof"
         raise OracleError(message)
-    return Solution(None if relaxed else proof.lower, proof.upper, labels, relaxed, proof, points)
+    return Solution(None if relaxed else proof.lower, proof.upper, labels, relaxed, proof, points, known)
 
 
 def _grows(vector: Vector, direction: FeasiblePoint) -> bool:
@@ -196,38 +204,6 @@ def _grows(vector: Vector, direction: FeasiblePoint) -> bool:
             if block == other:
                 square += c * d * direction.grams[block][row][column]
     return square > 0
-
-
-def _axes(point: FeasiblePoint) -> list[Array]:
-    """Return rows whose inner products are the Gram matrices, without directions that hardly occur."""
-    found = []
-    for gram in point.grams:
-        values, vectors = np.linalg.eigh(
-            np.array([[float(entry) for entry in row] for row in gram]).reshape(len(gram), len(gram))
-        )
-        kept = values > 1e-7 * max(values.max(initial=0), 1e-300)
-        found.append((vectors * np.sqrt(np.maximum(values, 0)))[:, kept][:, ::-1])
-    return found
-
-
-def _slacks(proof: Proof) -> list[Array]:
-    """Return the matrices that must be positive semidefinite for the upper side, in floats."""
-    program = proof.program
-    factors = (
-        (Fraction(-1), *proof.multipliers.equalities, *proof.multipliers.inequalities) if proof.multipliers else ()
-    )
-    found = []
-    for block, size in zip(program.rows.blocks, program.sizes, strict=True):
-        left = np.zeros((size, size))
-        entries = [float(factors[form] * whole) for form, whole in zip(block.forms, block.wholes, strict=True)]
-        np.add.at(left, (block.rows, block.columns), np.array(entries) / (2 * program.rows.denominator))
-        found.append(left + left.T)
-    return found
-
-
-def _rank(matrix: Array) -> int:
-    values = np.linalg.eigvalsh(matrix) if matrix.size else np.zeros(1)
-    return int((values > 1e-6 * max(values.max(), 1e-300)).sum())
 
 
 def _document(proof: Proof, labels: Sequence[str], *, lower: bool) -> dict[str, Any]:

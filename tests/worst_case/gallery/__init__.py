@@ -1,0 +1,43 @@
+"""PEPit's gallery in the language of problems: methods of the literature, what PEPit answers, and what theory says.
+
+Each example is written from the mathematics of its source. ``pepit`` is what PEPit 0.5.1 with Clarabel answers for the
+same constants, a float of which six digits or so are right; ``theory`` is the exact value and ``bound`` an upper bound
+where a paper has one. Irrational constants are replaced by ``near`` rationals, which moves values by less than 1e-10.
+"""
+
+import importlib
+import pkgutil
+
+from tests.worst_case.gallery.examples import Example
+
+__all__ = ["GALLERY", "NOT_DONE", "Example"]
+
+GALLERY = [
+    one
+    for module in pkgutil.iter_modules(__path__)
+    for one in vars(importlib.import_module(f"{__name__}.{module.name}")).values()
+    if isinstance(one, Example)
+]
+
+SLOW = "proved on both sides, but not in two seconds"
+NOT_DONE: dict[str, str] = {
+    "accelerated_gradient_flow_convex": "no side in 15 s: nothing bounds speed and subgradient",
+    "accelerated_gradient_method (potential)": "the upper side lacks a proof after 20 s",
+    "accelerated_inexact_forward_backward": "upper side 0.2593850681 for two steps, no lower one",
+    "bregman_proximal_point": "no proof in 20 s for two steps; all products are free numbers, a linear program",
+    "conjugate_gradient": f"{SLOW}: 8 s for two steps, where points of the line search have null squares",
+    "conjugate_gradient_qg_convex": f"{SLOW}: 17 s for three steps; 0.25 to 0.2500017 for one",
+    "epsilon_subgradient_method": "upper side 1.4633294061 for one step, no lower one",
+    "gradient_descent_lc": "lower side 0.1494464944 of a general map, which theory says, no upper one",
+    "gradient_descent_quadratic_lojasiewicz_expensive": "two matrices of variables for each pair of points",
+    "gradient_descent_quadratic_lojasiewicz_intermediate": "a family of conditions with a parameter",
+    "gradient_flow_strongly_convex": "neither side: the subgradient's products with points know no least square",
+    "inconsistent_halpern_iteration": "no side has a proof; the displacement and its points share one ray",
+    "no_lips_in_bregman_divergence": f"{SLOW}: 9 s, 1 to 1.00000001 for two steps",
+    "optimistic_gradient": "upper side 1.298 for one step, where PEPit says 1.0625: not sharp",
+    "optimistic_gradient_refined": "two matrices of variables for each pair of points",
+    "optimistic_gradient_refined_cocoercive": "two matrices of variables for each pair of points",
+    "proximal_gradient_quadratics": "no side has a proof: a block for the Hessian, and free subgradients",
+    "robust_momentum": "lower side 0.3024999999, which theory says, no upper one",
+}
+"""PEPit's examples that are not here, with the reason."""

@@ -1,0 +1,53 @@
+"""Continuous time: how fast a potential changes; where PEPit's answer is 0, a potential of 1 is added."""
+
+from collections.abc import Callable
+from fractions import Fraction as Q
+from typing import Any
+
+from fedtheory.worst_case import Problem
+from tests.worst_case.gallery.examples import example
+
+
+@example("continuous time", pepit=1, theory=1)
+def gradient_flow() -> Problem:
+    """Su, Boyd, Candes 2016: ``t (f - f*) + |x - x*|^2 / 2`` does not grow; t = 5/2."""
+    p, t = Problem(), Q(5, 2)
+    f = p.function()
+    best, x = f.minimizer(), p.point()
+    speed = -f.gradient(x)
+    gap = f.value(x) - f.value(best)
+    potential = t * gap + Q(1, 2) * (x - best).square
+    p.at_most(potential, 1)
+    p.maximize(potential + gap + t * f.gradient(x) @ speed + (x - best) @ speed)
+    return p
+
+
+def accelerated_flow(potential: Callable[[Any, Any, Any], Any], change: Callable[[Any, Any, Any], Any]) -> Problem:
+    """Write ``x'' = -2 sqrt(mu) x' - grad f`` with mu = 1/4, and a quadratic potential beside ``f - f*``."""
+    p = Problem()
+    f = p.function(mu=Q(1, 4))
+    best, x, speed = f.minimizer(), p.point(), p.vector()
+    slope = f.gradient(x)
+    p.equal_to(f.value(x) - f.value(best) + potential(x - best, speed, None), 1)
+    p.maximize(slope @ speed + change(x - best, speed, -speed - slope))
+    return p
+
+
+@example("continuous time", pepit=-0.5000000033, theory=-0.5)
+def accelerated_flow_with_a_positive_potential() -> Problem:
+    """Wilson, Recht, Jordan 2021: ``f - f* + |sqrt(mu) (x - x*) + x'|^2 / 2`` shrinks at the rate ``sqrt(mu)``."""
+    half = Q(1, 2)
+    return accelerated_flow(
+        lambda y, speed, _: half * (half * y + speed).square,
+        lambda y, speed, push: (half * y + speed) @ (half * speed + push),
+    )
+
+
+@example("continuous time", pepit=-0.6666666916, theory=-2 / 3)
+def accelerated_flow_with_an_indefinite_potential() -> Problem:
+    """Sanz-Serna and Zygalakis 2021: another potential shrinks at the rate ``4/3 sqrt(mu)``."""
+    third = Q(1, 3)
+    return accelerated_flow(
+        lambda y, speed, _: third**2 * y.square + 2 * third * y @ speed + Q(1, 2) * speed.square,
+        lambda y, speed, push: 2 * third**2 * y @ speed + 2 * third * (speed.square + y @ push) + push @ speed,
+    )

@@ -1,0 +1,59 @@
+"""Fixed points."""
+
+from fractions import Fraction as Q
+
+from fedtheory.worst_case import Problem
+from tests.worst_case.gallery.examples import begun, example
+
+
+def halpern_steps(n: int) -> Problem:
+    """Write n steps of a nonexpansive operator, and the squared residual."""
+    p = Problem()
+    T = p.operator(nonexpansive=True)
+    x = first = begun(p, T.fixed_point())
+    for k in range(n):
+        x = Q(1, k + 2) * first + Q(k + 1, k + 2) * T(x)
+    p.maximize((x - T(x)).square)
+    return p
+
+
+@example("fixed points", pepit=0.250000012, theory=1 / 4)
+def halpern() -> Problem:
+    """Lieder 2021: ``4 / (n + 1)^2``."""
+    return halpern_steps(3)
+
+
+def krasnoselskii_mann(shares: list[Q]) -> Problem:
+    """Write steps that keep these shares of a point, and the squared half of the residual."""
+    p = Problem()
+    T = p.operator(nonexpansive=True)
+    x = begun(p, T.fixed_point())
+    for share in shares:
+        x = share * x + (1 - share) * T(x)
+    p.maximize(Q(1, 4) * (x - T(x)).square)
+    return p
+
+
+@example("fixed points", pepit=0.1406249993, theory=27 / 256 / (4 * 3 / 16))
+def krasnoselskii_mann_with_constant_steps() -> Problem:
+    """Lieder 2018: ``(n / (n + 1))^n / (4 (n + 1) g (1 - g))``."""
+    return krasnoselskii_mann([Q(1, 4)] * 3)
+
+
+@example("fixed points", pepit=0.1196337114)
+def krasnoselskii_mann_with_increasing_steps() -> Problem:
+    """The same with steps of ``1 - 1 / (k + 2)``."""
+    return krasnoselskii_mann([Q(1, k + 2) for k in range(3)])
+
+
+@example("fixed points", pepit=0.169211588, theory=0.16921158063752498)
+def halpern_of_a_contraction() -> Problem:
+    """Park and Ryu 2022: ``(1 + 1/g)^2 ((g - 1) / (g^(n + 1) - 1))^2`` for a contraction by ``1/g``."""
+    p, g = Problem(), Q(11, 10)
+    T = p.operator(lipschitz=1 / g)
+    x = first = begun(p, T.fixed_point())
+    for k in range(3):
+        share = (g**2 - 1) / (g ** (2 * k + 4) - 1)
+        x = share * first + (1 - share) * T(x)
+    p.maximize((x - T(x)).square)
+    return p

@@ -1,0 +1,379 @@
+"""Unconstrained convex minimization."""
+
+from fractions import Fraction as Q
+from itertools import product
+from math import sqrt
+
+from fedtheory.worst_case import Problem
+from tests.worst_case.gallery.examples import begun, example, fast_gradient_weights, near, optimized_gradient_weights
+
+
+@example("unconstrained", pepit=0.1666666669, theory=3 / 18)
+def gradient_descent() -> Problem:
+    """Drori and Teboulle 2014: ``L R^2 / (4 n + 2)`` for steps 1/L."""
+    p = Problem()
+    f = p.function(L=3)
+    best = f.minimizer()
+    x = begun(p, best)
+    for _ in range(4):
+        x = x - Q(1, 3) * f.gradient(x)
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.0661069055, bound=1 / (2 * 2.1935**2))
+def fast_gradients() -> Problem:
+    """Beck and Teboulle 2009: at most ``L / (2 t_n^2)``."""
+    p, n = Problem(), 3
+    f, t = p.function(L=1), fast_gradient_weights(n)
+    best = f.minimizer()
+    x = y = begun(p, best)
+    for i in range(n):
+        before, x = x, y - f.gradient(y)
+        y = x + (t[i] - 1) / t[i + 1] * (x - before)
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.0666666671, theory=2 / 30)
+def fast_gradients_with_simple_weights() -> Problem:
+    """Taylor, Hendrickx, Glineur 2017, Table 1: ``2 L / (n^2 + 5 n + 6)``."""
+    p, n = Problem(), 3
+    f = p.function(L=1)
+    best = f.minimizer()
+    x = y = begun(p, best)
+    for i in range(n):
+        before, x = x, y - f.gradient(y)
+        y = x + Q(i, i + 3) * (x - before)
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.1317287707, bound=0.25)
+def fast_gradients_of_strongly_convex_functions() -> Problem:
+    """d'Aspremont, Scieur, Taylor 2021, Corollary 4.15: at most ``(1 - sqrt(mu/L))^n``; here ``sqrt(mu/L) = 1/2``."""
+    p, mu = Problem(), Q(1, 4)
+    f = p.function(mu=mu, L=1)
+    best, x = f.minimizer(), p.point()
+    p.at_most(f.value(x) - f.value(best) + mu / 2 * (x - best).square, 1)
+    y = x
+    for _ in range(2):
+        before, x = x, y - f.gradient(y)
+        y = x + Q(1, 3) * (x - before)
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.0301803825, bound=4 / 5 / (1 + sqrt(2)) ** 2)
+def fast_proximal_points() -> Problem:
+    """Guler 1992: at most ``4 / (A (sum of sqrt(step))^2)``."""
+    p, A = Problem(), Q(5)
+    f = p.function()
+    best, x = f.minimizer(), p.point()
+    points, start = [best], x
+    v = x
+    for step in (Q(1), Q(2)):
+        alpha = (near(sqrt((A * step) ** 2 + 4 * A * step)) - A * step) / 2
+        y = (1 - alpha) * x + alpha * v
+        x = f.proximal(y, step)
+        points.append(x)
+        v = v + 1 / alpha * (x - y)
+        A = (1 - alpha) * A
+    for y in points:  # f at the start is the least that these allow: a subgradient there would have no largest length
+        p.at_most(f.value(y) + f.gradient(y) @ (start - y) - f.value(best) + Q(5, 2) * (start - best).square, 1)
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.3749999961)
+def cyclic_coordinate_descent() -> Problem:
+    """Kamri, Hendrickx, Glineur 2022: two blocks of coordinates of smoothness 1 and 2."""
+    p, L = Problem(), (1, 2)
+    f = p.function()
+    best = f.minimizer()
+    x = begun(p, best)
+    points, halves = [best], [(f.gradient(best), f.gradient(best))]
+    for k in range(4):
+        half = p.vector()
+        points.append(x)
+        halves.append((half, f.gradient(x) - half))
+        x = x - Q(1, L[k % 2]) * halves[-1][k % 2]
+    for i, j in product(range(5), repeat=2):
+        if i and j:
+            p.equal_to(halves[i][0] @ halves[j][1], 0)
+        below = f.value(points[j]) - f.value(points[i]) + f.gradient(points[j]) @ (points[i] - points[j])
+        for k in (0, 1):
+            if i != j:
+                p.at_most(below + Q(1, 2 * L[k]) * (halves[i][k] - halves[j][k]).square, 0)
+    p.maximize(f.value(points[-1]) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.1923076926, theory=0.5 / (2 * 4 * 0.2 + 1))
+def gradient_descent_under_quadratic_growth() -> Problem:
+    """Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022: ``L/2 max(1 / (2 n h L + 1), h L)``."""
+    p = Problem()
+    f = p.function(quadratic_growth=1)
+    best = f.minimizer()
+    x = begun(p, best)
+    for _ in range(4):
+        x = x - Q(1, 5) * f.gradient(x)
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.1500489253)
+def decreasing_steps_under_quadratic_growth() -> Problem:
+    """Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022: ``L / (2 u_n)``."""
+    p, u = Problem(), Q(1)
+    f = p.function(quadratic_growth=1)
+    best = f.minimizer()
+    x = begun(p, best)
+    for _ in range(3):
+        u = u / 2 + near(sqrt((u / 2) ** 2 + 2))
+        x = x - 1 / u * f.gradient(x)
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.0649571538, theory=1.5 / 9 * (8 / 9) ** 8)
+def gradient_descent_on_quadratics() -> Problem:
+    """Largest ``L/2 a (1 - a)^(2 n)`` over eigenvalues ``a L``, here at ``a = 1 / (2 n + 1)`` with n = 4."""
+    p = Problem()
+    f = p.function(mu=Q(3, 10), L=3, quadratic=True)
+    best = f.minimizer()
+    x = begun(p, best)
+    for _ in range(4):
+        x = x - Q(1, 3) * f.gradient(x)
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.0469181614, bound=1 / (1 + sqrt(4 * (1 + sqrt(2)) ** 4 - 3)))
+def silver_steps() -> Problem:
+    """Altschuler and Parrilo 2023: at most ``L / (1 + sqrt(4 (1 + sqrt 2)^(2 k) - 3))`` after ``2^k - 1`` steps."""
+    p = Problem()
+    f = p.function(L=1)
+    best = f.minimizer()
+    x = begun(p, best)
+    for step in (near(sqrt(2)), Q(2), near(sqrt(2))):
+        x = x - step * f.gradient(x)
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.4481251003, theory=(0.9 / 1.1) ** 4)
+def exact_line_search() -> Problem:
+    """de Klerk, Glineur, Taylor 2017: ``((L - mu) / (L + mu))^(2 n)``."""
+    p = Problem()
+    f = p.function(mu=Q(1, 10), L=1)
+    best, x = f.minimizer(), p.point()
+    p.at_most(f.value(x) - f.value(best), 1)
+    for _ in range(2):
+        x = f.line_search(x, f.gradient(x))
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.7536409251, bound=0.95**2)
+def heavy_ball() -> Problem:
+    """Ghadimi, Feyzmahdavian, Johansson 2015: at most ``(1 - a mu)^n``; ``b^2 < (1 - a mu) (1 - a L)``."""
+    p = Problem()
+    f = p.function(mu=Q(1, 10), L=1)
+    best, x = f.minimizer(), p.point()
+    p.at_most(f.value(x) - f.value(best), 1)
+    before = x
+    for _ in range(2):
+        before, x = x, x - Q(1, 2) * f.gradient(x) + Q(11, 16) * (x - before)
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.1250000003, theory=1 / 8)
+def heavy_ball_under_quadratic_growth() -> Problem:
+    """Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022: ``L / (2 (n + 1))``."""
+    p = Problem()
+    f = p.function(quadratic_growth=1)
+    best = f.minimizer()
+    x = before = begun(p, best)
+    for t in range(3):
+        before, x = x, x - Q(1, t + 2) * f.gradient(x) + Q(t, t + 2) * (x - before)
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.0729927382)
+def inexact_fast_gradients() -> Problem:
+    """Fast gradients with simple weights, where gradients are off by a tenth of their length."""
+    p, n = Problem(), 3
+    f = p.function(L=1)
+    best = f.minimizer()
+    x = y = begun(p, best)
+    for i in range(n):
+        before, x = x, y - f.inexact_gradient(y, relative=Q(1, 10))
+        y = x + Q(i, i + 3) * (x - before)
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+HIGH, LOW = Q(11, 10), Q(9, 100)
+"""``(1 + e) L`` and ``(1 - e) mu`` for e = 1/10, L = 1, mu = 1/10."""
+
+
+def inexact_gradients(n: int) -> Problem:
+    """Write n steps along gradients that are off by a tenth of their length."""
+    p = Problem()
+    f = p.function(mu=Q(1, 10), L=1)
+    best, x = f.minimizer(), p.point()
+    p.at_most(f.value(x) - f.value(best), 1)
+    for _ in range(n):
+        x = x - 2 / (HIGH + LOW) * f.inexact_gradient(x, relative=Q(1, 10))
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.5189166906, theory=float(((HIGH - LOW) / (HIGH + LOW)) ** 4))
+def inexact_gradient_descent() -> Problem:
+    """de Klerk, Glineur, Taylor 2020: ``((L_e - mu_e) / (L_e + mu_e))^(2 n)``."""
+    return inexact_gradients(2)
+
+
+@example("unconstrained", pepit=0.518916622, theory=float(((HIGH - LOW) / (HIGH + LOW)) ** 4))
+def inexact_line_search() -> Problem:
+    """de Klerk, Glineur, Taylor 2017: the same with exact line search along inexact gradients."""
+    p = Problem()
+    f = p.function(mu=Q(1, 10), L=1)
+    best, x = f.minimizer(), p.point()
+    p.at_most(f.value(x) - f.value(best), 1)
+    for _ in range(2):
+        x = f.line_search(x, f.inexact_gradient(x, relative=Q(1, 10)))
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.8282259817)
+def information_theoretic_exact_method() -> Problem:
+    """Taylor and Drori 2022: ``1 / (1 + q A_n)``."""
+    p, q, A = Problem(), Q(1, 100), Q(0)
+    f = p.function(mu=q, L=1)
+    best = f.minimizer()
+    x = z = begun(p, best)
+    for _ in range(3):
+        before = A
+        A = ((1 + q) * A + 2 * (1 + near(sqrt((1 + A) * (1 + q * A))))) / (1 - q) ** 2
+        beta = before / (1 - q) / A
+        delta = ((1 - q) ** 2 * A - (1 + q) * before) / (2 * (1 + q + q * before))
+        y = (1 - beta) * z + beta * x
+        x = y - f.gradient(y)
+        z = (1 - q * delta) * z + q * delta * y - delta * f.gradient(y)
+    p.maximize((z - best).square)
+    return p
+
+
+def optimized_gradients(n: int) -> Problem:
+    """Write n steps of Kim and Fessler's method with L = 3."""
+    p = Problem()
+    f, t = p.function(L=3), optimized_gradient_weights(n)
+    best = f.minimizer()
+    x = y = begun(p, best)
+    for i in range(n):
+        before, x = x, y - Q(1, 3) * f.gradient(y)
+        y = x + (t[i] - 1) / t[i + 1] * (x - before) + t[i] / t[i + 1] * (x - y)
+    p.maximize(f.value(y) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.1130771971, theory=float(3 / (2 * optimized_gradient_weights(3)[-1] ** 2)))
+def optimized_gradient_method() -> Problem:
+    """Kim and Fessler 2016: ``L / (2 t_n^2)``."""
+    return optimized_gradients(3)
+
+
+@example("unconstrained", pepit=0.4523087673, theory=float(6 / optimized_gradient_weights(3)[-1] ** 2))
+def optimized_gradient_method_for_gradients() -> Problem:
+    """Kim and Fessler 2021: ``2 L / t_n^2`` of the last squared gradient, from a gap of 1."""
+    p, n, L = Problem(), 3, 3
+    f, t = p.function(L=L), optimized_gradient_weights(n)[::-1]
+    best, x = f.minimizer(), p.point()
+    p.at_most(f.value(x) - f.value(best), 1)
+    y = x
+    for i in range(n):
+        before, y = y, x - Q(1, L) * f.gradient(x)
+        share = (2 * t[i + 1] - 1) / (2 * t[i] - 1)
+        x = y + (t[i] - 1) / t[i] * share * (y - before) + share * (y - x)
+    p.maximize(f.gradient(x).square)
+    return p
+
+
+@example("unconstrained", pepit=0.0208333372, theory=1 / 48)
+def proximal_point() -> Problem:
+    """Taylor, Hendrickx, Glineur 2017: ``R^2 / (4 g n)``."""
+    p = Problem()
+    f = p.function()
+    best = f.minimizer()
+    x = begun(p, best)
+    for _ in range(4):
+        x = f.proximal(x, 3)
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=1.0000000015, theory=1)
+def subgradient_method() -> Problem:
+    """Drori and Teboulle 2016: ``M R / sqrt(n + 1)`` for the best of n + 1 points."""
+    p = Problem()
+    f = p.function(lipschitz=2)
+    best = f.minimizer()
+    x = begun(p, best)
+    gaps = [f.value(x) - f.value(best)]
+    for _ in range(3):
+        x = x - Q(1, 4) * f.gradient(x)
+        gaps.append(f.value(x) - f.value(best))
+    p.maximize(*gaps)
+    return p
+
+
+@example("unconstrained", pepit=0.970299, theory=0.99**3)
+def restricted_secants() -> Problem:
+    """Guille-Escuret, Ibrahim, Goujaud, Mitliagkas 2022: ``(1 - 2 h mu + h^2 L^2)^n``."""
+    p, mu, h = Problem(), Q(1, 10), Q(1, 10)
+    best = p.point()
+    x = begun(p, best)
+    for _ in range(3):
+        g = p.vector()
+        p.at_most(mu * (x - best).square - g @ (x - best), 0)
+        p.at_most(g.square - (x - best).square, 0)
+        x = x - h * g
+    p.maximize((x - best).square)
+    return p
+
+
+@example("unconstrained", pepit=0.0312500007, bound=0.5**6 * 2)
+def triple_momentum() -> Problem:
+    """Van Scoy, Freeman, Lynch 2018: at most ``rho^(2 n) L/2 L/mu`` with ``rho = 1 - sqrt(mu/L)``, here 1/2."""
+    p, rho = Problem(), Q(1, 2)
+    alpha, beta = 1 + rho, rho**2 / (2 - rho)
+    gamma, delta = rho**2 / (1 + rho) / (2 - rho), rho**2 / (1 - rho**2)
+    f = p.function(mu=Q(1, 4), L=1)
+    best = f.minimizer()
+    x = y = last = before = begun(p, best)
+    for _ in range(3):
+        after = (1 + beta) * x - beta * before - alpha * f.gradient(y)
+        y = (1 + gamma) * after - gamma * x
+        last = (1 + delta) * after - delta * x
+        before, x = x, after
+    p.maximize(f.value(last) - f.value(best))
+    return p
+
+
+@example("unconstrained", pepit=0.6561000132, theory=0.9**4)
+def contraction_of_gradient_descent() -> Problem:
+    """Two runs approach each other by ``max(|1 - h mu|, |1 - h L|)`` a step."""
+    p = Problem()
+    f = p.function(mu=Q(1, 10), L=1)
+    y = p.point("other")
+    x = begun(p, y)
+    for _ in range(2):
+        x, y = x - f.gradient(x), y - f.gradient(y)
+    p.maximize((x - y).square)
+    return p

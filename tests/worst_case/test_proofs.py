@@ -1,0 +1,233 @@
+"""What a solution says: a proof that adds up, fewer conditions that suffice, and points that can be drawn."""
+
+import re
+from collections.abc import Callable
+from fractions import Fraction as Q
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from fedtheory.errors import OracleError
+from fedtheory.worst_case import Problem
+from tests.worst_case.gallery import GALLERY
+
+ROUNDING = 1e-6
+"""Printed numbers have eight digits, and there are some dozens of them."""
+
+
+def one_step(mu: Q = Q(0)) -> Problem:
+    p = Problem()
+    f = p.function(mu=mu, L=1)
+    best, x = f.minimizer(), p.point("start")
+    p.at_most((x - best).square, 1, name="distance2")
+    x = x - f.gradient(x)
+    p.maximize((x - best).square if mu else f.value(x) - f.value(best))
+    return p
+
+
+def two_clients() -> Problem:
+    p = Problem()
+    c = p.clients(10, mu=Q(1, 10), L=1)
+    best, w = c.minimizer(), p.point("w")
+    p.at_most((w - best).square, 1, name="distance2")
+    c.heterogeneity(zeta2=1)
+    p.maximize((c.step(w, Q(1, 4)) - best).square)
+    return p
+
+
+def compressed() -> Problem:
+    p = Problem()
+    f = p.function(mu=Q(1, 10), L=1)
+    best, x = f.minimizer(), p.point("start")
+    p.at_most(f.value(x) - f.value(best), 1, name="gap")
+    x = x - Q(1, 2) * p.compressed(f.gradient(x), Q(1, 4))
+    p.maximize(f.value(x) - f.value(best))
+    return p
+
+
+def splitting() -> Problem:
+    p = Problem()
+    T = p.operator(nonexpansive=True)
+    x = p.point("start")
+    p.at_most((x - T.fixed_point()).square, 1, name="distance2")
+    p.maximize((x - T(Q(1, 2) * x + Q(1, 2) * T(x))).square)
+    return p
+
+
+def contraction() -> Problem:
+    return one_step(Q(1, 10))
+
+
+PROBLEMS = [one_step, contraction, two_clients, compressed, splitting]
+NAMED = {"ids": lambda problem: problem.__name__}
+
+
+class Read:
+    """A printed proof, whose words are replaced by random vectors and numbers."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+        self.said: dict[str, Any] = {}
+
+    def word(self, name: str) -> str:
+        """Give a word a vector: of clients' deviations in the last three coordinates, of others in the first three."""
+        if name not in self.said:
+            is_value = re.match(r"f\d+\(", name)
+            drawn = self.rng.normal(size=() if is_value else 6)
+            if not is_value:
+                of_clients = name.startswith("dev ") or "'(f0.x0)" in name
+                drawn[slice(0, 3) if of_clients else slice(3, 6)] = 0
+            self.said[name] = drawn
+        return f"said[{name!r}]"
+
+    def number(self, expression: str) -> Any:
+        """Work out what an expression is."""
+        names = r"(?<![\w.])(?:mean |dev )?[A-Za-z]\w*(?:\.x\d+)?(?:'?\([^()]*\))?"
+        python = re.sub(names, lambda found: self.word(found[0]), expression)
+        python = re.sub(r"\|(.+?)\|\^2", r"square(\1)", python)
+        python = re.sub(r"<(.+?), (.+?)>", r"product(\1, \2)", python)
+        python = re.sub(r"(\d) (?=[a-z])", r"\1 * ", python)
+        meaning = {"said": self.said, "square": lambda v: v @ v, "product": lambda u, v: u @ v}
+        return eval(python, meaning)
+
+
+def adds_up(proof: str, rng: np.random.Generator) -> float:
+    """Return by how much the sum of a proof's inequalities, less the objective, is off its squares."""
+    read = Read(rng)
+    for line in proof.partition("\nwhere\n")[2].splitlines():
+        name, is_equal, made = line.strip().partition(" = ")
+        if is_equal:
+            read.said[name] = read.number(made)
+    bounds, forms, left = 0.0, 0.0, 0.0
+    objective, _, upper = proof.splitlines()[0].partition(", since")[0].rpartition(" <= ")
+    for line in proof.partition("\nwhere\n")[0].splitlines()[1:]:
+        if found := re.fullmatch(r"  (\S+) times \[.*?\] (.*) (?:<=|=) (\S+)", line):
+            bounds += float(Q(found[1])) * float(Q(found[3]))
+            forms += float(Q(found[1])) * float(read.number(found[2]))
+        elif line.startswith("  "):
+            left += float(read.number(line))
+    assert bounds == pytest.approx(float(Q(upper)), rel=ROUNDING)
+    return float(forms - read.number(objective) - left)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, **NAMED)
+def test_a_printed_proof_adds_up_for_all_vectors(problem: Callable[[], Problem]) -> None:
+    rng, proof = np.random.default_rng(0), problem().solve().proof()
+    assert max(abs(adds_up(proof, rng)) for _ in range(5)) < 100 * ROUNDING
+
+
+def test_a_printed_proof_with_a_wrong_number_does_not_add_up() -> None:
+    rng, proof = np.random.default_rng(0), contraction().solve().proof()
+    assert abs(adds_up(proof.replace("1/10 start", "1/9 start"), rng)) > 1e-3
+
+
+def as_text(latex: str) -> str:
+    """Write the inequalities of a proof in LaTeX as those in text are."""
+    found = re.sub(r"\\tfrac\{(\d+)\}\{(\d+)\}", r"\1/\2", latex)
+    found = re.sub(r" \\cdot 10\^\{(-?\d+)\}", r"e\1", found)
+    found = found.replace("\\lVert ", "|").replace(" \\rVert^2", "|^2")
+    found = found.replace("\\langle ", "<").replace(" \\rangle", ">")
+    found = re.sub(r"x\^\{f_\{0\}\}_\{(\d)\}", r"f0.x\1", found)
+    found = re.sub(r"\\mathrm\{(\w+)\}", r"\1", found)
+    return re.sub(r"f_\{0\}", "f0", re.sub(r"\\nabla f_\{0\}\(([^()]*)\)", r"f0'(\1)", found))
+
+
+@pytest.mark.parametrize("problem", [one_step, contraction], **NAMED)
+def test_a_proof_in_latex_says_what_the_one_in_text_says(problem: Callable[[], Problem]) -> None:
+    worst = problem().solve()
+    rows = re.findall(r"^  (\S+)\\colon && (.*) &\\le (\S+) && ", as_text(worst.proof(latex=True)), flags=re.MULTILINE)
+    lines = re.findall(r"^  (\S+) times \[.*?\] (.*) <= (\S+)$", worst.proof(), flags=re.MULTILINE)
+    # Sides of a product are in the order of their names, which differ.
+    assert [[y, sorted(re.findall(r"\w+|[+-]", form)), bound] for y, form, bound in rows] == [
+        [y, sorted(re.findall(r"\w+|[+-]", form)), bound] for y, form, bound in lines
+    ]
+    assert rows
+
+
+@pytest.mark.parametrize("example", [*GALLERY[:4], *GALLERY[-3:]], ids=lambda one: one.name)
+def test_a_proof_in_latex_can_be_compiled(example: Any) -> None:
+    latex = example.problem().solve().proof(latex=True)
+    for environment in re.findall(r"\\begin\{align\*\}\n(.*?)\n\\end\{align\*\}", latex, flags=re.DOTALL):
+        assert len({row.replace("\\&", "").count("&") for row in environment.split(" \\\\\n")}) == 1
+    assert latex.count("\\begin{align*}") == latex.count("\\end{align*}") > 0
+    depth = np.cumsum([(one == "{") - (one == "}") for one in re.sub(r"\\[{}]", "", latex)])
+    assert depth.min() >= 0 == depth[-1]
+    assert latex.count("\\lVert") == latex.count("\\rVert")
+    assert latex.count("\\langle") == latex.count("\\rangle")
+    known = {
+        "begin", "end", "tfrac", "mathrm", "lVert", "rVert", "langle", "rangle", "nabla", "le", "colon", "text",
+        "textsuperscript", "cdot", "sum", "lambda", "qquad", "overline", "widetilde",
+    }  # fmt: skip
+    assert set(re.findall(r"\\([A-Za-z]+)", latex)) <= known
+    # What is no formula has nothing that LaTeX reads otherwise.
+    assert not re.search(
+        r"[_^#%&~]", re.sub(r"\\begin\{align\*\}.*?\\end\{align\*\}|\$.*?\$", "", latex, flags=re.DOTALL)
+    )
+
+
+def test_fewer_conditions_give_the_proof_of_the_textbook() -> None:
+    p = one_step()
+    lower, upper = p.solve().enclosure
+    worst = p.without("f0: x2, x1", "f0: x2, x0", "f0: x1, x0")
+    assert worst.lower is None
+    assert worst.upper is not None
+    assert lower <= worst.upper <= upper + Q(1, 10**6)
+    assert set(worst.active) == {"distance2", "f0: x0, x1", "f0: x0, x2", "f0: x1, x2"}
+    assert "upper bound only" in repr(worst)
+    # Drori and Teboulle 2014, for N = 1: lambda_1 = 1 / (2 N + 1 - 1) from the start to the model, tau_0 = lambda_1 and
+    # tau_1 = 1 - lambda_1 from the minimizer to both, and the bound L / (4 N + 2).
+    proof = worst.proof()
+    assert proof.splitlines()[0] == "f0(f0.x2) - f0(f0.x0) <= 1/6, since the sum of"
+    assert proof.count("  1/2 times") == 3
+    assert proof.count("  1/6 times [distance2]") == 1
+
+
+def test_what_is_left_out_must_be_there_and_must_not_be_needed() -> None:
+    p = one_step()
+    with pytest.raises(ValueError, match=r"a condition must be .*got 'f0: x9, x1'"):
+        p.without("f0: x9, x1")
+    for omitted in ("distance2", "f0: x0, x2"):
+        with pytest.raises(OracleError, match="must be proved from one side at least, got no proof"):
+            p.without("f0: x0, x1", omitted)
+    assert p.solve().lower is not None
+
+
+def test_points_of_a_worst_case_are_said_in_a_line_and_reach_the_value() -> None:
+    found = contraction().solve().instance()
+    assert repr(found) == "Points(2 in dimension 1: start, f0.x0)"
+    assert abs(found["start"] - found["f0.x0"])[0] == pytest.approx(1, abs=1e-6)
+    assert len(repr(GALLERY[0].problem().solve().instance())) < 100
+
+
+def test_the_function_that_is_drawn_goes_through_the_points_and_stays_in_its_class() -> None:
+    axes = one_step().solve().instance().plot_functions(Figure().add_subplot())
+    curve, dots = (np.asarray(line.get_xydata()) for line in axes.get_lines())
+    assert np.interp(dots[:, 0], *curve.T) == pytest.approx(dots[:, 1], abs=1e-3)
+    step = curve[1, 0] - curve[0, 0]
+    bend = np.diff(curve[:, 1], 2) / step**2
+    assert bend.min() >= -1e-5
+    assert bend.max() <= 1 + 1e-5
+
+
+def test_points_in_the_plane_keep_their_distances_where_two_dimensions_are_enough() -> None:
+    p = Problem()
+    functions = [p.function(mu=Q(1, 10), L=1) for _ in range(2)]
+    best, x = (functions[0] + functions[1]).minimizer(), p.point("start")
+    p.at_most((x - best).square, 1)
+    p.at_most(p.mean([f.gradient(best).square for f in functions]), 1)
+    p.maximize(p.mean([(x - f.gradient(x) - best).square for f in functions]))
+    found = p.solve().instance()
+    axes = found.plot_plane(Figure().add_subplot())
+    flat = np.asarray(axes.get_lines()[0].get_xydata())
+    places = np.array([*found.values()])
+    for k in range(len(places)):
+        there = np.linalg.norm(places - places[k], axis=1)
+        assert np.linalg.norm(flat - flat[k], axis=1) == pytest.approx(there, abs=1e-6)
+    assert axes.get_xlabel() == "100% of the squared distances"
+
+
+def test_a_function_without_a_curve_is_not_drawn() -> None:
+    with pytest.raises(ValueError, match="must be smooth and convex, got none"):
+        splitting().solve().instance().plot_functions(Figure().add_subplot())
