@@ -7,7 +7,7 @@ from fedtheory._support.views import matrix
 from fedtheory.engine._products import add_products, write_inner_products
 from fedtheory.engine._softmax_blocks import BLOCK, take
 
-__all__ = ["backward", "forward", "layer", "share_of_mistakes"]
+__all__ = ["backward", "forward", "layer", "onward", "share_of_mistakes"]
 
 
 @inlined
@@ -20,8 +20,15 @@ def layer(flat, layers, index):
 def forward(problem, rows, first, size):
     """Take rows into the batch and write the outputs of every layer, those of the last one being the logits."""
     take(rows, first, size, problem.batch)
+    first_layer = layer(problem.padded[0], problem.layers, 0)
+    write_inner_products(problem.blocks, first_layer, problem.features, problem.batch, size)
+    onward(problem, size)
+
+
+@compiled
+def onward(problem, size):
+    """Write the outputs of the layers above the first, whose outputs are there."""
     layers, weights = problem.layers, problem.padded[0]
-    write_inner_products(problem.blocks, layer(weights, layers, 0), problem.features, problem.batch, size)
     for index in range(1, layers.shape[0]):
         below = problem.blocks[layers[index - 1, 5] :]
         inputs = problem.hidden[index][:, : layers[index, 3]]
