@@ -36,7 +36,7 @@ SETTINGS = {
 
 @dataclass(frozen=True, eq=False)
 class Dealt:
-    """Clients whose held-out samples are the server's test set, and the server's validation samples."""
+    """Clients with the server's test set, and the server's validation samples."""
 
     clients: FederatedData
     validation: FederatedData
@@ -61,11 +61,8 @@ def deal(x: Any, y: Any, num_server: int, num_clients: int, concentration: float
     half, num_classes = num_server // 2, int(y.max()) + 1
     validation, test, rest = order[:half], order[half:num_server], order[num_server:]
     parts = ft.datasets.power_law_partition(y[rest], num_clients, concentration=concentration, min_samples=5, rng=seed)
-    nothing = (np.empty((0, x.shape[1])), np.empty(0))
-    clients = FederatedData.from_clients(
-        [(x[rest[part]], y[rest[part]]) for part in parts],
-        test=[(x[test], y[test]), *[nothing] * (num_clients - 1)],
-        num_classes=num_classes,
+    clients = FederatedData.from_partition(
+        x, y, [rest[part] for part in parts], test=(x[test], y[test]), num_classes=num_classes
     )
     return Dealt(clients, FederatedData.from_clients([(x[validation], y[validation])], num_classes=num_classes))
 
@@ -83,8 +80,10 @@ def _strategy(name: str, config: Any) -> Any:
     }[name]
 
 
-def train(config: Any, dealt: Dealt, setting: Setting, name: str, seed: int) -> ft.engine.Trajectory:
-    """Run an algorithm; its models are recorded."""
+def train(
+    config: Any, dealt: Dealt, setting: Setting, name: str, seed: int, strategy: Any = None
+) -> ft.engine.Trajectory:
+    """Run an algorithm, by its name or with a strategy of its own; accuracy on the test samples is recorded."""
     data, steps = dealt.clients, config.num_epochs * config.num_batches
     central = name == "Centralized"
     pooled = FederatedData(data.features, data.labels, np.array([0, data.num_samples]), data.num_classes)
@@ -96,7 +95,7 @@ def train(config: Any, dealt: Dealt, setting: Setting, name: str, seed: int) -> 
     )
     return ft.fedavg(
         fed,
-        _strategy(name, config),
+        _strategy(name, config) if strategy is None else strategy,
         num_rounds=config.num_rounds,
         local_steps=steps if central else slow,
         step_size=config.step_size,
@@ -109,12 +108,13 @@ def train(config: Any, dealt: Dealt, setting: Setting, name: str, seed: int) -> 
         proximal_weight=config.proximal_weight if name == "FedProx" else 0.0,
         returned_noise=0.0 if central else ft.engine.privacy_noise(data.num_clients, setting.sigma, seed),
         validation=ft.PerceptronFederation(dealt.validation, config.hidden),
-        record=("models",),
+        test=(data.test_features, data.test_labels),
+        record=("accuracy",),
         record_every=config.record_every,
         num_threads=1,
     )
 
 
-def accuracies(run: ft.engine.Trajectory, dealt: Dealt, hidden: tuple[int, ...]) -> Any:
+def accuracies(run: ft.engine.Trajectory) -> Any:
     """Test accuracy at the recorded rounds, percent."""
-    return 100 * ft.PerceptronFederation(dealt.clients, hidden).accuracy(run.models[0])
+    return 100 * run.recorded("accuracy")[0]

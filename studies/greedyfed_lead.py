@@ -122,7 +122,7 @@ def _pair(config: Config, seed: int) -> tuple[Any, Any]:
     x, y = load_digits(return_X_y=True)
     dealt = deal(x / 16, y, config.num_server, config.num_clients, config.concentration, seed)
     runs = [train(config, dealt, Setting(), name, seed) for name in ALGORITHMS]
-    return [accuracies(one, dealt, config.hidden) for one in runs], [_spread(one.counts[0], dealt) for one in runs]
+    return [accuracies(one) for one in runs], [_spread(one.counts[0], dealt) for one in runs]
 
 
 def _spread(counts: Any, dealt: Dealt) -> tuple[float, float]:

@@ -123,7 +123,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
         if key not in dealt:
             dealt = {key: deal(x, y, config.num_server, config.num_clients, setting.concentration, seed)}
         run = train(config, dealt[key], setting, config.algorithms[j], seed)
-        found[i, j, s] = accuracies(run, dealt[key], config.hidden)
+        found[i, j, s] = accuracies(run)
     names = ("setting", "algorithm", "seed", "round")
     coords = {"setting": list(config.settings), "algorithm": list(config.algorithms), "round": rounds}
     return xarray.Dataset({"accuracy": (names, found)}, coords=coords)

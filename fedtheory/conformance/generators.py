@@ -18,6 +18,7 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory.conformance._dirichlet import SharesMade, random_checks, sure_checks
 from fedtheory.conformance._generated import Client, Generator
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, generator
@@ -40,12 +41,16 @@ def check_generator(
     function: Callable[..., Any],
     rng: Any = 0,
     *,
+    law: str = "synthetic",
     dispersion: str = "std",
     num_clients: int = 100,
     exceptions: Mapping[str, str] | None = None,
     patience: float = 60.0,
 ) -> Conformance:
     r"""Check a generator ``(alpha, beta, num_clients, rng) -> [(features, labels), ...]`` of Synthetic(alpha, beta).
+
+    Or, with ``law="dirichlet"``, one of class shares from a symmetric Dirichlet law,
+    ``(concentration, num_classes, num_clients, rng) -> shares`` of shape (num_clients, num_classes).
 
     Right code is refused with probability at most 1e-6 per call.
 
@@ -56,8 +61,10 @@ def check_generator(
         whole numbers from 0 on, shape (n_k,).
     rng
         Seed or SeedSequence.
+    law
+        ``synthetic`` or ``dirichlet``.
     dispersion
-        ``std`` if alpha and beta are meant as standard deviations, ``variance`` if as variances.
+        Of Synthetic: ``std`` if alpha and beta are meant as standard deviations, ``variance`` if as variances.
     num_clients
         Clients to ask for, at least 50; the random checks take all of them.
     exceptions
@@ -79,7 +86,8 @@ def check_generator(
     -----
     The checks: ``runs``, ``shape``, ``same generator``, ``new draws``, ``feature noise``, ``feature centers``,
     ``feature means`` (which finds the wrong reading of beta), ``no spread`` (beta = 0), ``labels`` (uniform over
-    clients), ``linear labels``.
+    clients), ``linear labels``. Of Dirichlet shares the last six are replaced with ``underflow`` (at the concentration
+    1e-4, where gamma variables vanish in double precision and all shares come out alike) and ``shares``.
 
     Examples
     --------
@@ -92,8 +100,12 @@ def check_generator(
     >>> found = check_generator(ours)
     >>> print(found.failures[0].sentence)
     beta must be the standard deviation of feature means, and fits better as their variance, seen in 100 clients
+    >>> def shares(concentration, num_classes, num_clients, rng):
+    ...     return rng.dirichlet([concentration] * num_classes, num_clients)
+    >>> check_generator(shares, law="dirichlet").holds
+    True
     """
-    checks = generator_checks(function, rng, dispersion=dispersion, num_clients=num_clients, patience=patience)
+    checks = generator_checks(function, rng, law=law, dispersion=dispersion, num_clients=num_clients, patience=patience)
     return conformance(named(function), checks, exceptions or {})
 
 
@@ -101,6 +113,7 @@ def generator_checks(
     function: Callable[..., Any],
     rng: Any = 0,
     *,
+    law: str = "synthetic",
     dispersion: str = "std",
     num_clients: int = 100,
     patience: float = 60.0,
@@ -109,7 +122,7 @@ def generator_checks(
 
     Parameters
     ----------
-    function, rng, dispersion, num_clients, patience
+    function, rng, law, dispersion, num_clients, patience
         As of ``check_generator``.
 
     Returns
@@ -120,7 +133,7 @@ def generator_checks(
     Raises
     ------
     ValueError
-        If the dispersion is neither ``std`` nor ``variance``, there are fewer than 50 clients, or ``patience`` is
+        If the law or the dispersion is none of the known ones, there are fewer than 50 clients, or ``patience`` is
         not positive.
 
     Examples
@@ -131,7 +144,10 @@ def generator_checks(
     """
     watch, seeds = Watch(validate.positive("patience", patience)), validate.seed_sequence(rng)
     reading = validate.choice("dispersion", dispersion, ("std", "variance"))
-    made = Generator(watch, function, validate.count("num_clients", num_clients, 50))
+    size = validate.count("num_clients", num_clients, 50)
+    if validate.choice("law", law, ("synthetic", "dirichlet")) == "dirichlet":
+        return _dirichlet_checks(SharesMade(watch, function, size), seeds)
+    made = Generator(watch, function, size)
     works: dict[str, Work] = {
         "runs": lambda seeds, _: watch.call(function, 1.0, 1.0, 2, generator(seeds), case={"num_clients": 2}),
         "shape": lambda seeds, _: _shaped(made, seeds),
@@ -149,6 +165,20 @@ def generator_checks(
     works["linear labels"] = partial(_sampled, made, _linear)
     level = FALSE_ALARMS / len(random)
     return [Check(name, partial(_at_level, work, name, seeds, level), watch) for name, work in works.items()]
+
+
+def _dirichlet_checks(made: SharesMade, seeds: np.random.SeedSequence) -> list[Check]:
+    chances = random_checks(made)
+    works: dict[str, Work] = {name: partial(_without_level, work) for name, work in sure_checks(made).items()}
+    level = FALSE_ALARMS / len(chances)
+    return [
+        Check(name, partial(_at_level, work, name, seeds, level), made.watch)
+        for name, work in (works | chances).items()
+    ]
+
+
+def _without_level(work: Callable[[np.random.SeedSequence], None], seeds: np.random.SeedSequence, _: float) -> None:
+    work(seeds)
 
 
 def _at_level(work: Work, name: str, seeds: np.random.SeedSequence, level: float) -> None:

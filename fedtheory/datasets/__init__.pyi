@@ -2,6 +2,7 @@
 
 from fedtheory.datasets import bundled as bundled
 from fedtheory.datasets import capped_dirichlet as capped_dirichlet
+from fedtheory.datasets import class_shares as class_shares
 from fedtheory.datasets import corruption as corruption
 from fedtheory.datasets import fashion as fashion
 from fedtheory.datasets import idx as idx
@@ -16,6 +17,8 @@ from fedtheory.datasets.bundled import diabetes as diabetes
 from fedtheory.datasets.bundled import digits as digits
 from fedtheory.datasets.bundled import wine as wine
 from fedtheory.datasets.capped_dirichlet import capped_dirichlet_partition as capped_dirichlet_partition
+from fedtheory.datasets.class_shares import class_shares_partition as class_shares_partition
+from fedtheory.datasets.class_shares import underflow_probability as underflow_probability
 from fedtheory.datasets.corruption import add_irrelevant_samples as add_irrelevant_samples
 from fedtheory.datasets.corruption import flip_labels as flip_labels
 from fedtheory.datasets.corruption import noise_levels as noise_levels

@@ -14,13 +14,20 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory.datasets._underflow import underflowing_shares
 from fedtheory.federation.client_data import FederatedData, Labels
 
 __all__ = ["Heterogeneity", "dirichlet_partition", "heterogeneity", "power_law_partition", "shard_partition"]
 
 
 def dirichlet_partition(
-    labels: npt.ArrayLike, num_clients: int, concentration: float, *, min_samples: int = 1, rng: Any = 0
+    labels: npt.ArrayLike,
+    num_clients: int,
+    concentration: float,
+    *,
+    min_samples: int = 1,
+    underflow: bool = False,
+    rng: Any = 0,
 ) -> list[Labels]:
     """Split each class among the clients in shares drawn from the symmetric Dirichlet law ``Dir_K(concentration)``.
 
@@ -35,6 +42,9 @@ def dirichlet_partition(
         K, and the fewest samples of a client; ``num_clients * min_samples`` may not exceed N.
     concentration
         Positive; the coefficient of variation of a share is ``sqrt((K - 1) / (K concentration + 1))``.
+    underflow
+        True draws as libraries do that normalize gamma variables of at least 2^-1022, which is wrong: a class is shared
+        evenly with probability exp(-1022 log(2) K concentration), nearly, for a small concentration.
     rng
         Seed, SeedSequence or Generator.
 
@@ -60,11 +70,14 @@ def dirichlet_partition(
     """
     y, num_clients, min_samples = _pooled(labels, num_clients, min_samples)
     concentration = validate.double("concentration", validate.positive("concentration", concentration))
-    draw = validate.generator(rng)
+    faulty, draw = validate.boolean("underflow", underflow), validate.generator(rng)
     parts: list[list[int]] = [[] for _ in range(num_clients)]
     for label in np.unique(y):
         rows = draw.permutation(np.flatnonzero(y == label))
-        shares = draw.dirichlet(np.full(num_clients, concentration))
+        if faulty:
+            shares = underflowing_shares(draw, concentration, 1, num_clients)[0]
+        else:
+            shares = draw.dirichlet(np.full(num_clients, concentration))
         cuts = np.floor(np.cumsum(shares)[:-1] * rows.size + 0.5).astype(np.int64)
         for part, piece in zip(parts, np.split(rows, np.minimum(cuts, rows.size)), strict=True):
             part.extend(piece.tolist())

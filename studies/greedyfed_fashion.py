@@ -1,0 +1,276 @@
+r"""
+Who are the one-class clients of GreedyFed's tables?
+====================================================
+
+**Question.** The base case of GreedyFed's Tables I to IV is the label skew :math:`\alpha = 10^{-4}`, at which each
+client should have one class. There, on FashionMNIST, the paper has GreedyFed ahead of FedAvg, 85.2 % against 82.8 %.
+Are these clients what they are said to be, and who is ahead if they are?
+
+**Method.** The authors' public code draws a client's class shares from a Dirichlet law, as ten gamma variables that are
+normalized. In double precision a gamma variable of shape :math:`10^{-4}` falls below the smallest normal number,
+:math:`2^{-1022}`, with probability :math:`2^{-1022 \alpha}/\Gamma(1 + \alpha)` = 0.93. If all ten do, with probability
+0.493, all shares are 0.1. *As drawn* are clients with that underflow, *one class* clients without it. All else is the
+paper's: N = 300, M = 3, T = 400, a perceptron 784-50-25-10, E = 5 epochs of B = 5 mini-batches, step size 0.01,
+momentum 0.5, half of the test images for validation and half for the test. By default what tells most is run: GreedyFed
+and FedAvg on both kinds of clients. ``--tables`` runs all FashionMNIST columns of Tables I to IV, with the best of five
+averagings, four weights of FedProx and two explorations of UCB, as the paper reports them, and says what choosing the
+best is worth. Each run is kept in the folder of ``--runs``, so that the same command goes on after a stop::
+
+    python studies/greedyfed_fashion.py --tables --output results/fashion-tables
+
+and ``--hidden 200`` takes the other perceptron. FashionMNIST has to be on the machine
+(``apt-get install dataset-fashion-mnist``); ``--data`` takes four IDX files instead.
+
+**Reading.** Left: the classes of clients as drawn. Half of them have one class, the others have all ten alike. Middle
+and right: test accuracies of each seed, and their means. The diamonds are the paper's.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from _fashion_published import ENTRIES, FASHION
+from _fashion_runs import BASES, SETTINGS, VARIANTS, Run, accuracy_curve, deal_images
+
+import fedtheory as ft
+from fedtheory import study
+from fedtheory.datasets._underflow import underflowing_shares
+from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from xarray import Dataset
+
+
+@dataclass(frozen=True)
+class Config:
+    """Test accuracies of GreedyFed and its rivals on FashionMNIST, with one-class clients and with the underflow."""
+
+    data: tuple[str, ...] = ("fashion-mnist",)
+    """Images: fashion-mnist, digits, or four IDX files (images and labels to train on, and to test)."""
+    tables: bool = False
+    """Run all that Tables I to IV have, five seeds, whatever settings and variants say."""
+    settings: tuple[str, ...] = BASES
+    """Which settings to run."""
+    variants: tuple[str, ...] = ("FedAvg", "GreedyFed, mean")
+    """Which algorithms to run, each with its parameter if it has one."""
+    num_server: int = 10_000
+    """Images of the server, half for validation and half for the test."""
+    num_clients: int = 300
+    """Clients N."""
+    num_selected: int = 3
+    """Clients per round M."""
+    num_rounds: int = 400
+    """Rounds T."""
+    num_epochs: int = 5
+    """Local epochs E."""
+    num_batches: int = 5
+    """Mini-batches per epoch B."""
+    step_size: float = 0.01
+    """Local step size."""
+    hidden: tuple[int, ...] = (50, 25)
+    """Hidden layers."""
+    min_samples: int = 31
+    """Fewest samples of a client."""
+    num_seeds: int = 1
+    """Seeds: each has its own partition, initial model and selections."""
+    record_every: int = 50
+    """Rounds between two tests."""
+    num_draws: int = 30_000
+    """Draws of class shares that are counted."""
+    runs: str | None = "results/greedyfed_fashion-runs"
+    """Folder that keeps each run, so that what was stopped goes on; None keeps none."""
+    seed: int = 0
+    """First seed."""
+
+
+QUICK = Config(
+    data=("digits",), num_server=600, num_clients=12, num_rounds=24, num_seeds=2, record_every=3, hidden=(16,),
+    step_size=0.1, min_samples=5, num_draws=2_000, runs=None,
+)  # fmt: skip
+KINDS = ("all classes alike", "one class", "other")
+
+
+def run(config: Config, progress: study.Progress) -> "Dataset":
+    """Count draws, deal the images, and train what is missing."""
+    settings, variants, num_seeds = config.settings, config.variants, config.num_seeds
+    if config.tables:
+        settings, num_seeds = tuple(SETTINGS), max(5, num_seeds)
+        variants = tuple(", ".join(filter(None, (name, one))) for name, own in VARIANTS.items() for one in own)
+    _refuse_unknown(settings, variants)
+    common = Run(**{name: getattr(config, name) for name in Run.__dataclass_fields__ if name in vars(config)})
+    curves: dict[tuple[str, str, int], Any] = {}
+    jobs = [(v, s, k) for k in range(num_seeds) for s in settings for v in variants]
+    for variant, setting, k in progress(jobs, "runs"):
+        grid: dict[str, list[Any]] = {"common": [common], "setting": [setting], "variant": [variant]}
+        kept = None if config.runs is None else f"{config.runs}/{variant}/{setting}/{config.seed + k}"
+        one = ft.sweep(accuracy_curve, grid, seeds=[config.seed + k], backend="serial", out=kept)
+        curves[variant, setting, k] = one.data["accuracy"].squeeze(drop=True)
+    return _labelled(config, common, settings, variants, num_seeds, curves)
+
+
+def _refuse_unknown(settings: tuple[str, ...], variants: tuple[str, ...]) -> None:
+    known = [", ".join(filter(None, (name, one))) for name, own in VARIANTS.items() for one in own]
+    for name, words, wanted in (("settings", settings, list(SETTINGS)), ("variants", variants, known)):
+        unknown = [word for word in words if word not in wanted]
+        if unknown:
+            message = f"{name} must be among {'; '.join(wanted)}, got {unknown[0]}"
+            raise ValueError(message)
+
+
+def _labelled(
+    config: Config, common: Run, settings: Any, variants: Any, num_seeds: int, curves: dict[tuple[str, str, int], Any]
+) -> "Dataset":
+    import xarray
+
+    rounds = np.arange(0, config.num_rounds + 1, config.record_every)
+    found = np.array([[[curves[v, s, k] for k in range(num_seeds)] for v in variants] for s in settings])
+    draws = underflowing_shares(np.random.default_rng([config.seed, 3]), 1e-4, config.num_draws, 10)
+    alike, single = draws.max(axis=1) == draws.min(axis=1), draws.max(axis=1) > 0.999
+    shares = []
+    for base in BASES:
+        clients = deal_images(common, base, 1e-4, config.seed).clients
+        shares.append(ft.datasets.heterogeneity(clients).label_distributions)
+    return xarray.Dataset(
+        {
+            "accuracy": (("setting", "variant", "seed", "round"), found),
+            "draws": ("kind", [int(alike.sum()), int(single.sum()), int((~alike & ~single).sum())]),
+            "shares": (("base", "client", "class"), np.array(shares)),
+        },
+        coords={
+            "setting": list(settings),
+            "variant": list(variants),
+            "round": rounds,
+            "kind": list(KINDS),
+            "base": list(BASES),
+        },
+        attrs={"data": " ".join(config.data)},
+    )
+
+
+def _entries(data: "Dataset") -> list[tuple[str, str, str, Any]]:
+    """Table, name of the entry, base, and accuracies (variant, seed)."""
+    found = []
+    for name, (title, suffix, share) in ENTRIES.items():
+        settings = [suffix] if suffix in SETTINGS else [f"{base}, {suffix}" if suffix else base for base in BASES]
+        for setting in settings:
+            if setting in data["setting"]:
+                last = int(np.searchsorted(data["round"], share * float(data["round"][-1]) - 1e-9))
+                base = "" if suffix in SETTINGS else SETTINGS[setting][0]
+                found.append((title, name, base, data["accuracy"].sel(setting=setting).isel(round=last)))
+    return found
+
+
+def table(data: "Dataset") -> study.Table:
+    """One row per entry, kind of clients and algorithm: the best variant, and the paper's."""
+    rows = []
+    for title, name, base, entry in _entries(data):
+        for algorithm in dict.fromkeys(str(variant).partition(", ")[0] for variant in data["variant"].values):
+            own = [str(v) for v in data["variant"].values if str(v).partition(", ")[0] == algorithm]
+            means = {variant: float(entry.sel(variant=variant).mean()) for variant in own}
+            best = max(own, key=lambda variant: means[variant])
+            published, samples = FASHION[name, algorithm], entry.sel(variant=best).values
+            difference = means[best] - published.mean
+            rows.append({
+                "table": title, "entry": name, "clients": base, "algorithm": algorithm,
+                "best variant": best.partition(", ")[2], "mean [%]": means[best],
+                "std": float(samples.std(ddof=1)) if samples.size > 1 else float("nan"),
+                "the best is worth": means[best] - means[own[0]],
+                "paper [%]": published.mean, "its std": published.deviation, "difference": difference,
+                "within its std": "yes" if abs(difference) <= published.deviation else "no",
+            })  # fmt: skip
+    caption = "What the best variant is worth is its mean less that of the first one, on the same test images."
+    return study.Table(rows, title="Test accuracy", caption=caption)
+
+
+def checks(data: "Dataset") -> dict[str, study.Check]:
+    """Test that everything trained, and that draws underflow as often as the law says."""
+    first, last = data["accuracy"].isel(round=0).mean(), data["accuracy"].isel(round=-1).mean("seed")
+    least, everything = float(last.min()), bool(np.isfinite(data["accuracy"].values).all())
+    counts = data["draws"].values
+    wanted, observed = ft.datasets.underflow_probability(1e-4, 10), counts[0] / counts.sum()
+    # Hoeffding: a right sampler is farther away with probability 1e-9.
+    off = np.sqrt(np.log(2e9) / (2 * counts.sum()))
+    single = data["shares"].sel(base="one class").max("class")
+    one_class = float((single == 1).mean())
+    return {
+        "every algorithm learns": study.Check(least > float(first) + 10, f"least mean accuracy {least:.1f} %"),
+        "no run diverged": study.Check(everything, "all accuracies are numbers" if everything else "some are not"),
+        "draws have all classes alike as often as the law says": study.Check(
+            abs(observed - wanted) <= off, f"{observed:.4f} of {counts.sum()}, the law says {wanted:.4f}"
+        ),
+        "without the underflow clients have one class": study.Check(
+            one_class > 0.9, f"{100 * one_class:.1f} % of the clients do"
+        ),
+    }
+
+
+def underflow_figure(data: "Dataset") -> "Figure":
+    """Draw what the draws look like, and who is ahead with one class each, and as drawn."""
+    import matplotlib.pyplot as plt
+
+    with appearance():
+        figure, (left, *others) = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained", width_ratios=(1.15, 1, 1))
+        _draw_shares(left, data["shares"].sel(base="as drawn").values[:30])
+        counts = data["draws"].values
+        left.set_title(
+            f"alpha = 0.0001 as drawn: {100 * counts[0] / counts.sum():.0f} % have all classes alike", fontsize=9
+        )
+        titles = {"one class": "clients with one class each", "as drawn": "clients as drawn (the paper's)"}
+        for axes, base in zip(others, BASES, strict=True):
+            axes.set_title(titles[base], fontsize=9)
+            if base in data["setting"]:
+                _draw_curves(
+                    axes, data.sel(setting=base), papers=base == "as drawn" and data.attrs["data"] == "fashion-mnist"
+                )
+            axes.set_xlabel("rounds")
+            axes.set_ylim(0, 100)
+        others[0].set_ylabel("test accuracy [%]")
+        return legend_below(figure, num_columns=4)
+
+
+def _draw_shares(axes: Any, shares: Any) -> None:
+    from matplotlib import colormaps
+
+    places, below = np.arange(len(shares)), np.zeros(len(shares))
+    colors = colormaps["tab10"](np.arange(10))
+    for label, part in enumerate(shares.T):
+        axes.bar(places, part, bottom=below, width=0.9, color=colors[label % 10])
+        below = below + part
+    axes.set_xlabel(f"clients 1 to {len(shares)}")
+    axes.set_ylabel("share of each class (a color)")
+    axes.set_xticks([])
+    axes.set_ylim(0, 1)
+
+
+def _draw_curves(axes: Any, data: "Dataset", *, papers: bool) -> None:
+    for place, variant in enumerate(data["variant"].values):
+        name = str(variant).partition(", ")[0]
+        curves, rounds = data["accuracy"].sel(variant=variant), data["round"].values
+        for one in curves.values:
+            axes.plot(rounds, one, color=COLORS[place % len(COLORS)], linewidth=0.6, alpha=0.6)
+        axes.plot(
+            rounds, curves.mean("seed"), color=COLORS[place % len(COLORS)], marker=MARKERS[place % len(MARKERS)],
+            markersize=4, label=str(variant).replace(", mean", ""),
+        )  # fmt: skip
+        if papers:
+            entries = {"T = 150": 150, "T = 250": 250, "T = 350": 350, "alpha = 0.0001": 400}
+            means, errors = zip(*(FASHION[entry, name] for entry in entries), strict=True)
+            axes.errorbar(
+                list(entries.values()), means, yerr=errors, fmt="D", color=COLORS[place % len(COLORS)],
+                markerfacecolor="none", capsize=2, linewidth=0.8, label=f"{name}, paper",
+            )  # fmt: skip
+
+
+STUDY = study.Study(
+    name="greedyfed_fashion",
+    config=Config(),
+    quick=QUICK,
+    run=run,
+    table=table,
+    checks=checks,
+    figures={"underflow": underflow_figure},
+)
+
+if __name__ == "__main__":
+    study.main(STUDY)
