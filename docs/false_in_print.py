@@ -33,7 +33,7 @@ WRONG_AS = {
             "small-steps-bias-unbiased"
         ),
         "fedalign": "opposite-ways li-et-al theta-one",
-        "greedyfed": "printed-counter printed-turns vanishing-values",
+        "greedyfed": "printed-counter printed-turns vanishing-values base-case",
         "optimal-client-sampling": "lemma-1-left",
     },
     STEP: {

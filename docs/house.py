@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import sphinx.application
+import underflow
 from pictures import MADE, draw_errata
 from reference import anchor
 
@@ -78,7 +79,8 @@ def _about(row: dict[str, Any], claim: Any, homes: Mapping[Any, str]) -> str:
 
 def write_theory(app: sphinx.application.Sphinx) -> None:
     """Write what the pages about all statements, claims and bounds include; each has a module here."""
-    for name in ("false_in_print", "statements", "claim_by_claim", "looseness", "tightness"):
+    underflow.draw(Path(app.srcdir) / MADE)
+    for name in ("false_in_print", "statements", "claim_by_claim", "looseness", "tightness", "underflow"):
         table = import_module(name).table()
         (Path(app.srcdir) / "theory" / "generated" / f"{name}.md").write_text(table, encoding="utf-8")
 

@@ -32,6 +32,7 @@ ORDER = (
     "fedalign_arms",
     "greedyfed_tables",
     "greedyfed_lead",
+    "greedyfed_fashion",
     "greedyfed_quadratic",
     "shapley_approximation",
     "scaling",

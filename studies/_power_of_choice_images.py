@@ -42,7 +42,7 @@ class Size:
     """How much is trained."""
 
     images: str = "fashion-mnist"
-    """Images: fashion-mnist, or digits for a small trial."""
+    """Images: fashion-mnist, a folder with its four files, or digits for a small trial."""
     num_clients: int = 100
     """Clients K."""
     hidden: tuple[int, ...] = (64, 30)
@@ -131,18 +131,11 @@ def _local_steps(fed: Any, size: Size) -> Any:
 def _federation(setting: Setting, size: Size, concentration: float, seed: int) -> Any:
     """Deal the images, with the common test set as held-out samples of the first client."""
     (x, y), (test_x, test_y) = _images(size.images)
-    fewest = size.batch_size
     parts = capped_dirichlet_partition(
-        y, size.num_clients, concentration, min_samples=fewest, rng=np.random.default_rng([seed, 0])
+        y, size.num_clients, concentration, min_samples=size.batch_size, rng=np.random.default_rng([seed, 0])
     )
-    order = np.concatenate(parts)
-    data = ft.federation.FederatedData(
-        (x[order] - setting.shift) / setting.scale,
-        y[order],
-        np.cumsum([0, *map(len, parts)]),
-        test_features=(test_x - setting.shift) / setting.scale,
-        test_labels=test_y,
-        test_offsets=np.array([0, *size.num_clients * [len(test_y)]]),
+    data = ft.federation.FederatedData.from_partition(
+        (x - setting.shift) / setting.scale, y, parts, test=((test_x - setting.shift) / setting.scale, test_y)
     )
     weights: Any = np.full(size.num_clients, 1 / size.num_clients) if setting.equal_weights else None
     drops = (*(0.0 for _ in size.hidden[1:]), setting.dropout)
@@ -150,12 +143,10 @@ def _federation(setting: Setting, size: Size, concentration: float, seed: int) -
 
 
 def _images(name: str) -> Any:
-    if name == "fashion-mnist":
-        folder = "/usr/share/datasets/fashion-mnist/"
-        return [
-            ft.datasets.read_idx_pair(f"{folder}{one}-images-idx3-ubyte.gz", f"{folder}{one}-labels-idx1-ubyte.gz")
-            for one in ("train", "t10k")
-        ]
+    if name != "digits":
+        # In double precision, before anything is subtracted.
+        found = ft.datasets.fashion_mnist(None if name == "fashion-mnist" else name)
+        return [(np.rint(255.0 * x) / 255.0, y) for x, y in found]
     data = ft.datasets.digits(1, 0, test_fraction=0.2)
     return (data.features, data.labels), (data.test_features, data.test_labels)
 

@@ -21,9 +21,9 @@ def with_limits(samples: Any, digits: int = 1, *, signed: bool = False) -> str:
 
 
 def span(values: Any, digits: int = 1, *, between: str = " to ") -> str:
-    """Smallest and largest number as words."""
+    """Smallest and largest number as words; what is missing is left out."""
     found = np.asarray(values, dtype=np.float64)
-    return between.join(f"{end:,.{digits}f}" for end in (found.min(), found.max()))
+    return between.join(f"{end:,.{digits}f}" for end in (np.nanmin(found), np.nanmax(found)))
 
 
 def fresh(seed: np.random.SeedSequence) -> np.random.SeedSequence:

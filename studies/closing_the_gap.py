@@ -219,7 +219,20 @@ def gap_figure(data: "Dataset") -> "Figure":
         return legend_below(figure, num_columns=3)
 
 
-STUDY = study.Study("closing_the_gap", Config(), QUICK, run, table, checks, {"closing_the_gap": gap_figure})
+def said(data: "Dataset") -> list[str]:
+    """Numbers of the page."""
+    last = data["gap"].isel(step=-1)
+    above = 100 * (last.sel(curve="Lemma W") / last.sel(curve="worst case") - 1)
+    biased = above.sel(strategy=[str(name) for name in data["strategy"].values if str(name).startswith("pow-d")])
+    return [
+        (
+            f"within {float(np.ceil(biased.max())):.0f}% for pow-d at the end and "
+            f"{float(above.sel(strategy='rand')):.0f}% above it"
+        )
+    ]
+
+
+STUDY = study.Study("closing_the_gap", Config(), QUICK, run, table, checks, {"closing_the_gap": gap_figure}, said=said)
 
 if __name__ == "__main__":
     study.main(STUDY)

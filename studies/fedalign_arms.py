@@ -37,14 +37,14 @@ With 20 shards per client, when everybody knows most classes, nearly all others 
 if they are used once: one update gains +0.013 [+0.007, +0.019] and +0.018 [+0.013, +0.023] with 2 and 6 priority
 clients, stable features +0.029 [+0.025, +0.034] and +0.012 [+0.009, +0.015], matched losses +0.011 [+0.008, +0.015]
 with 6 and nothing with 2, whom nobody matches. With three updates FedALIGN is *behind* the priority clients alone, by
-0.019 [0.014, 0.025] and 0.021 [0.016, 0.026]. With 24 shards it is the same to within half a point. With 18 priority
+0.019 [0.014, 0.025] and 0.021 [0.016, 0.026]. With 24 shards it is the same to within 1.5 points. With 18 priority
 clients gains are at most +0.003.
 
 **Where this differs from the paper.** Its figures show several points of gain over 2 priority clients, and two and a
 half points come back where accuracies are matched, which Theorem 1 is not about: it compares losses and asks for short
 steps. The applied updates of public code do not make it. Half a point is resolved, or nearly, with 20 and 24 shards
 per client, and with 18 priority clients; with 2 shards and 2 or 6 of them deals differ so much that intervals reach
-0.6 to 1.2 points to each side where accuracies are matched. Digits with noise stand in for images of clothes, and
+0.7 to 1.2 points to each side where accuracies are matched. Digits with noise stand in for images of clothes, and
 their features are multiplied by 3.5, which for a linear model is as enlarging them to 28 x 28 pixels.
 """
 
@@ -285,6 +285,80 @@ def gains_figure(data: "Dataset") -> "Figure":
         return legend_below(figure, num_columns=3)
 
 
+def said(data: "Dataset") -> list[str]:
+    """Numbers of the page, and of the page about all figures."""
+    gain = _gain(data)
+
+    def of(shards: int, arm: str, *priority: int) -> str:
+        words = [with_limits(gain.sel(shards=shards, priority=first, arm=arm), 3, signed=True) for first in priority]
+        return f"{', '.join(words[:-1])}{' and ' if words[:-1] else ''}{words[-1]}"
+
+    def cost(shards: int, arm: str, *priority: int, base: str = REFERENCE) -> str:
+        lost = gain.sel(arm=base) - gain.sel(arm=arm)
+        words = [with_limits(lost.sel(shards=shards, priority=first), 3) for first in priority]
+        return f"{', '.join(words[:-1])}{' and ' if words[:-1] else ''}{words[-1]}"
+
+    def behind(shards: int, arm: str, *priority: int) -> str:
+        return " and ".join(with_limits(-gain.sel(shards=shards, priority=first, arm=arm), 3) for first in priority)
+
+    near = data["included"].sel(who=ALIGNED, shards=2).mean("instance")
+    near_2, near_6 = (
+        [f"{float(near.sel(priority=first, arm=arm)):.1f}" for arm in ("loss", REFERENCE)] for first in (2, 6)
+    )
+    stable = data["accuracy"].sel(who=ALONE, shards=2, priority=18).mean("instance")
+    alone = [f"{float(stable.sel(arm=arm)):.2f}" for arm in (REFERENCE, "stable")]
+    same = float(abs(gain.sel(shards=24) - gain.sel(shards=20)).mean("instance").max())
+    most = float(gain.sel(shards=[20, 24], priority=18).mean("instance").max())
+    widths = [
+        float(np.diff(mean_and_limits(gain.sel(shards=2, priority=first, arm=arm))[1:])[0]) * 50
+        for first in (2, 6)
+        for arm in data["arm"].values
+        if arm != "loss"
+    ]
+    num = data.sizes["instance"]
+    return [
+        f"{gain.isel(instance=0).size} such intervals",
+        (
+            "With 2 shards per client, which is the paper's setting, FedALIGN gains over 2, 6 and 18 priority"
+            f" clients alone {of(2, REFERENCE, 2, 6, 18)} with accuracies matched and one update, and "
+            f"{of(2, 'three updates', 2, 6, 18)} with three"
+        ),
+        f"gains nothing over 2 and 6, {of(2, 'loss', 2, 6)}, and {of(2, 'loss', 18)} over 18",
+        (
+            "Which part is which, with 2 shards: *what is matched* makes the gain, losses in the place of "
+            f"accuracies cost {cost(2, 'loss', 2)} of it with 2 priority clients and {cost(2, 'loss', 6)} with"
+            " 6"
+        ),
+        (
+            f"{near_2[0]} others match with 2 priority clients, where {near_2[1]} do in accuracy, and "
+            f"{near_6[0]} with 6, where {near_6[1]} do"
+        ),
+        f"they cost {cost(2, 'three updates', 2, 6, 18)} with 2, 6 and 18",
+        f"with 18 priority clients alone from {alone[0]} to {alone[1]}",
+        (
+            f"with stable features it is {cost(2, 'stable', 2).replace(' [', ' less [')} with 2, "
+            f"{cost(2, 'stable', 6).replace(' [', ' less [')} with 6, and the same with 18"
+        ),
+        "With 20 shards per client",
+        (
+            f"one update gains {of(20, REFERENCE, 2, 6)} with 2 and 6 priority clients, stable features "
+            f"{of(20, 'stable', 2, 6)}, matched losses {of(20, 'loss', 6)} with 6 and nothing with 2, whom"
+        ),
+        f"by {behind(20, 'three updates', 2, 6)}. With 24 shards",
+        f"With 18 priority clients gains are at most {most:+.3f}",
+        f"it is the same to within {100 * same:.1f} points",
+        "over 2 priority clients, and two and a half points",
+        "with 20 and 24 shards per client, and with 18 priority clients; with 2 shards and 2 or 6 of them",
+        f"intervals reach {min(widths):.1f} to {max(widths):.1f} points to each side",
+        "multiplied by 3.5",
+        (
+            f"{num} instances: {of(2, 'three updates', 2)} over 2 priority clients alone with accuracies "
+            f"matched and three updates a round, {of(2, REFERENCE, 2)} with one; with losses matched, as in "
+            f"the theory, no gain: {of(2, 'loss', 2)}"
+        ),
+    ]
+
+
 STUDY = study.Study(
     name="fedalign_arms",
     config=Config(),
@@ -293,6 +367,7 @@ STUDY = study.Study(
     table=table,
     checks=checks,
     figures={"gains": gains_figure},
+    said=said,
 )
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ uniform sampling and still ends below it. The steps decide about the bits, too: 
 :math:`m/\gamma = \alpha(n-m)+m` of OCS. Down to the error at which it stops; below that, only full participation goes.
 
 Second figure: the theorems against the runs, Theorem 13 or 17 unrolled over the rounds, with the measured
-:math:`\gamma^k` for OCS, and exact expectations where the sampling does not look at the updates. For wells the theorems
-(15 and 18) bound the squared gradient, averaged over the rounds so far. They order the strategies as the runs do.
+:math:`\gamma^k` for OCS, and exact expectations where the sampling does not look at the updates. For wells Theorems 15
+and 18 bound the squared gradient, averaged over the rounds so far. They order the strategies as the runs do.
 FedAvg pays for its drift with steps an eighth as long, and with half the rate in the bound. Third figure:
 :math:`\alpha^k`. Far from the optimum all clients pull alike, up to their shares of the data; near it the few that
 disagree are left.

@@ -17,12 +17,12 @@ are optimal for independent sampling. The correlated samplings keep these probab
 Updates share a direction to a varying degree: :math:`U_i = c\,e + \sqrt{1-c^2}\,u_i` with random unit vectors
 :math:`u_i`; to the left of 0, every other client pulls the opposite way.
 
-**Reading.** First figure: variance over that of independent sampling. Below 1 correlation helps: when updates agree, as
-gradients far from the optimum do, a sampling of fixed size beats the independent one and may have no variance left at
-all, even though its bound is larger. When the updates oppose each other the same sampling tends to be worse.
-Second figure: the signs of the updates of one instance are flipped in all ways. For every sampling the *mean* over the
-signs is exactly the independent variance, so that none is better for all directions: for given norms independent
-sampling is minimax, and that, not Lemma 1, is what makes it optimal.
+**Reading.** First figure: variance over that of independent sampling. Below one correlation helps: when updates agree,
+as gradients far from the optimum do, a sampling of fixed size beats the independent one and may have no variance left
+at all, even though its bound is larger. When the updates oppose each other the same sampling tends to be worse. Second
+figure: the signs of the updates of one instance are flipped in all ways. For every sampling the *mean* over the signs
+is exactly the independent variance, so that none is better for all directions: for given norms independent sampling is
+minimax, and that, not Lemma 1, is what makes it optimal.
 """
 
 import itertools

@@ -14,7 +14,7 @@ double-logarithmic scale; intervals are Student's, of level 95%, and say how wel
 clock is.
 
 **Reading.** Left to right, top to bottom: time against K for every strategy, set-up and memory against K, then time
-against the other sizes, for pow-d. An exponent of 0 is a round whose cost does not depend on the size.
+against the other sizes, for pow-d. An exponent of zero is a round whose cost does not depend on the size.
 
 **What to expect.** A round touches the clients that it asks or selects: its work does not depend on K, and the time
 grows with K only because memory that no cache holds is slower. Optimal sampling as published asks everybody, so that

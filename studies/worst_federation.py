@@ -226,7 +226,23 @@ def _edges(centers: Any) -> Any:
     return np.exp([2 * logarithms[0] - inner[0], *inner, 2 * logarithms[-1] - inner[-1]])
 
 
-STUDY = study.Study("worst_federation", Config(), QUICK, run, table, checks, {"phase_diagram": phase_diagram})
+def said(data: "Dataset") -> list[str]:
+    """Numbers of the page."""
+    here = data.sel(counted="rounds", tau=[4, 8]).isel(horizon=-1)
+    ahead = (here["field"].sel(d=4), here["ahead"].sel(strategy="pow-d, d = 4"))
+    field, runs = ((100 * counts.sum("bin") / data["federations"].sum()).values for counts in ahead)
+    return [
+        (
+            f"after {int(data['horizon'][-1])} rounds of four and eight local steps it has pow-d ahead in "
+            f"{field[0]:.0f}% and {field[1]:.0f}% of the federations, the simulation in {runs[0]:.0f}% and "
+            f"{runs[1]:.0f}%"
+        )
+    ]
+
+
+STUDY = study.Study(
+    "worst_federation", Config(), QUICK, run, table, checks, {"phase_diagram": phase_diagram}, said=said
+)
 
 if __name__ == "__main__":
     study.main(STUDY)

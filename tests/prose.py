@@ -9,10 +9,10 @@ _NAMES = re.compile(
         (
             r":\w+:`[^`]*`|``[^`]*``|\{[\w:]+\}`[^`]*`|\$[^$]*\$|`[^`]*`|\]\([^)]*\)",
             r"\((?:19|20)\d\d\)|\((?:eq\. )?\(?\d+[a-z]?\)?(?:-\(\d+\))?\)",
-            r"(?:Figure|Table|Theorem|Lemma|Section|Appendi|row)[sx]? [\dA-Z][\d.]*[a-z]?(?:(?:,| and| to) \d+)*",
+            r"(?:Figure|Table|Theorem|Lemma|Section|Appendi|row)[sx]? [\dA-Z][\d.]*[a-z]?(?:(?:,| and| or| to) \d+)*",
             r"Synthetic\([^)]*\)|Dir_K\([^)]*\)|CIFAR-?\d+|AVX-?\d+|U\(\d+, \d+\)|95%",
             r"\b[A-Za-z]+ = (?:\d[\d,.]*\d|\d|[a-zA-Z]+)[A-Za-z]?(?:/\d)?(?:(?:,| and| or) \d+\b(?![.%]))*",
-            r"\b[dmKEN]/\d|\b\d*m\b(?! - \d)|\d+ x \d+",
+            r"\b[dmKEN]/\d|\bm - 1\b|\b\d*m\b|\d+ x \d+",
         )
     )
 )
@@ -22,6 +22,7 @@ _WORDS = (
 )
 _NUMBER = re.compile(
     rf"(?<![A-Za-z\d])\d+(?:[.,]\d+)*(?:e-?\d+)?|\b(?:{_WORDS})\b(?= (?:times|points?|percent|powers of ten))"
+    rf"|(?<=loss by )(?:{_WORDS})\b"
     rf"|(?<=factor of )(?:about )?(?:{_WORDS})\b"
 )
 

@@ -82,9 +82,9 @@ def confront_worst(arguments: argparse.Namespace) -> int:
     refuse_unless_new(target, "--instance", force=arguments.force)
     try:
         found = confront(bounds[name], **_given(bounds[name], arguments.rest))
-        made = found.worst.instance() if target is not None else {}
         # A problem in the language of problems has points by name, and no federation.
-        instance = {name: at.tolist() for name, at in made.items()} if isinstance(made, dict) else made.as_data()
+        made = found.worst.instance() if target is not None else {}
+        instance = {name: at.tolist() for name, at in made.items()} if isinstance(made, Mapping) else made.as_data()
     except (ValueError, TypeError) as error:
         refuse(str(error))
     remark = [("remark", found.remark)] if found.remark else []

@@ -116,8 +116,8 @@ def underflow_probability(concentration: float, num_shares: int, smallest: float
     num_shares
         C.
     smallest
-        x: by default 2^-1022, the smallest normal double; 2^-126 in single precision. Where nothing is raised, doubles
-        below 2^-1075 are 0, so that the quotient is 0/0 about as often: 2^-1074 gives 0.4750.
+        x: by default 2^-1022, the smallest normal double; 2^-126 in single precision. Where nothing is raised, what is
+        below 2^-1075 is 0, and all shares are 0/0 nearly as often.
 
     Returns
     -------

@@ -39,7 +39,14 @@ def perceptron_family(
     check_batches(work, int(fed.sample_counts.min()))
     slots: tuple[Any, Any, Any] = (_losses, _train, _excess)
     private = ("order", "known_losses", "known_model", "padded", "blocks", "hidden", "batch")
-    return Family(laid_out(fed, shapes), *slots, 0.0, private, tuple(shapes), _mistakes)
+    return Family(laid_out(fed, shapes), *slots, 0.0, private, tuple(shapes), _mistakes, sharing=_sharing)
+
+
+def _sharing(family: Family, num_selected: int) -> Family:
+    """Let coalitions share the first layer."""
+    from fedtheory.engine._perceptron_coalitions import with_products
+
+    return with_products(family, num_selected)
 
 
 def check_batches(work: LocalWork, smallest: int) -> None:

@@ -14,6 +14,7 @@ from fedtheory.federation.softmax import SoftmaxFederation
 
 __all__ = ["PerceptronArrays", "laid_out"]
 
+Rooms = np.ndarray[tuple[int, int, int, int], np.dtype[np.float64]]
 Whole = npt.NDArray[np.int64]
 
 
@@ -28,6 +29,8 @@ class PerceptronArrays(NamedTuple):
     velocity and the server's weights; ``blocks`` a layer's outputs (rows + 2, BLOCK), the two below the classes being
     scratch; ``hidden`` (L, BLOCK, widest) the inputs of each layer beyond the first, sample by sample, and in the
     first's place their slopes; ``batch`` the numbers of the samples in the block, and ``counting`` 0, 1, 2, ...
+    ``products`` (M + 1, blocks, rows, BLOCK) are the first layer's outputs of the server's model and of M updates, of
+    all samples; empty unless coalitions are valued.
     """
 
     features: Array
@@ -46,6 +49,7 @@ class PerceptronArrays(NamedTuple):
     blocks: Array
     hidden: Array
     batch: Whole
+    products: Rooms
 
 
 def laid_out(fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tuple[int, int]]) -> PerceptronArrays:
@@ -75,4 +79,5 @@ def laid_out(fed: SoftmaxFederation | PerceptronFederation, shapes: Sequence[tup
         blocks=np.zeros((blocks[-1], BLOCK)),
         hidden=hidden,
         batch=np.zeros(BLOCK, dtype=np.int64),
+        products=np.zeros((0, 0, 0, 0)),
     )

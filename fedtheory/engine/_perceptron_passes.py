@@ -7,7 +7,7 @@ from fedtheory._support.views import matrix
 from fedtheory.engine._products import add_products, write_inner_products
 from fedtheory.engine._softmax_blocks import BLOCK, take
 
-__all__ = ["backward", "forward", "forward_dropping", "layer", "share_of_mistakes"]
+__all__ = ["backward", "forward", "forward_dropping", "layer", "onward", "share_of_mistakes"]
 
 
 @inlined
@@ -20,6 +20,12 @@ def layer(flat, layers, index):
 def forward(problem, rows, first, size):
     """Take rows into the batch and write the outputs of every layer, those of the last one being the logits."""
     _enter(problem, rows, first, size)
+    onward(problem, size)
+
+
+@compiled
+def onward(problem, size):
+    """Write the outputs of the layers above the first, whose outputs are there."""
     for index in range(1, problem.layers.shape[0]):
         _rise(problem, index, _rectified(problem, index, size), size)
 
@@ -44,8 +50,8 @@ def forward_dropping(problem, rows, first, size, rng):
 @compiled
 def _enter(problem, rows, first, size):
     take(rows, first, size, problem.batch)
-    matrix_of_first = layer(problem.padded[0], problem.layers, 0)
-    write_inner_products(problem.blocks, matrix_of_first, problem.features, problem.batch, size)
+    first_layer = layer(problem.padded[0], problem.layers, 0)
+    write_inner_products(problem.blocks, first_layer, problem.features, problem.batch, size)
 
 
 @compiled

@@ -20,22 +20,29 @@ _MOST_PER_PLAYER = 50
 
 
 @compiled
-def value_cohort(excess_of, problem, start, updates, shares, method, tolerance, num_orders, rng, known, model, values):
+def value_cohort(
+    excess_of, coalition_of, shares_work, problem, start, updates, shares, method, tolerance, num_orders, rng, known,
+    model, values,
+):  # fmt: skip
     """Write the value of each row of ``updates`` (n, v), weighted with ``shares`` (n,); count the losses asked for.
 
+    ``excess_of`` is that of a model, ``coalition_of`` that of a coalition, which is there if ``shares_work``.
     ``known`` (at least 2^n,) and ``model`` (v,) are scratch. Values are NaN where a loss is not finite.
     """
     n = shares.size
     known[: 1 << n] = np.inf
+    if shares_work:
+        coalition_of(problem, start, updates, shares, -1)
     if method == EXACT:
         for number in range(1 << n):
-            _utility(excess_of, problem, start, updates, shares, known, model, number)
+            _utility(excess_of, coalition_of, shares_work, problem, start, updates, shares, known, model, number)
         _from_all(known, values, n)
     else:
         gains = np.zeros((_MOST_PER_PLAYER * n if method == TRUNCATED else num_orders, n))
         seen = _walk(
-            excess_of, problem, start, updates, shares, method == TRUNCATED, tolerance, rng, known, model, gains
-        )
+            excess_of, coalition_of, shares_work, problem, start, updates, shares, method == TRUNCATED, tolerance, rng,
+            known, model, gains,
+        )  # fmt: skip
         for k in range(n):
             values[k] = gains[:seen, k].mean() if seen > 0 else 0.0
     asked, finite = 0, True
@@ -48,11 +55,16 @@ def value_cohort(excess_of, problem, start, updates, shares, method, tolerance, 
 
 
 @compiled
-def _walk(excess_of, problem, start, updates, shares, truncates, tolerance, rng, known, model, gains):
+def _walk(
+    excess_of, coalition_of, shares_work, problem, start, updates, shares, truncates, tolerance, rng, known, model,
+    gains,
+):  # fmt: skip
     """Write what each player adds in random orders, a row for each; return how many orders were walked through."""
     most, n = gains.shape
-    everybody = _utility(excess_of, problem, start, updates, shares, known, model, (1 << n) - 1)
-    nobody = _utility(excess_of, problem, start, updates, shares, known, model, 0)
+    everybody = _utility(
+        excess_of, coalition_of, shares_work, problem, start, updates, shares, known, model, (1 << n) - 1
+    )
+    nobody = _utility(excess_of, coalition_of, shares_work, problem, start, updates, shares, known, model, 0)
     if truncates and abs(everybody - nobody) < tolerance:
         return 0
     for seen in range(most):
@@ -61,7 +73,9 @@ def _walk(excess_of, problem, start, updates, shares, truncates, tolerance, rng,
             if truncates and abs(everybody - before) < tolerance:
                 break
             arrived |= 1 << player
-            after = _utility(excess_of, problem, start, updates, shares, known, model, arrived)
+            after = _utility(
+                excess_of, coalition_of, shares_work, problem, start, updates, shares, known, model, arrived
+            )
             gains[seen, player] = after - before
             before = after
         if truncates and (seen + 1) % n == 0 and _converged(gains[: seen + 1]):
@@ -70,21 +84,30 @@ def _walk(excess_of, problem, start, updates, shares, truncates, tolerance, rng,
 
 
 @compiled
-def _utility(excess_of, problem, start, updates, shares, known, model, number):
+def _utility(excess_of, coalition_of, shares_work, problem, start, updates, shares, known, model, number):
     """Minus the loss of a coalition's model up to a constant; infinity marks what nobody has asked for."""
     if known[number] == np.inf:
-        total = 0.0
-        for k in range(shares.size):
-            total += shares[k] if number >> k & 1 else 0.0
-        for j in range(model.size):
-            model[j] = start[j]
-        for k in range(shares.size):
-            if number >> k & 1 and shares[k] > 0.0:
-                for j in range(model.size):
-                    model[j] += shares[k] / total * updates[k, j]
-        loss = excess_of(problem, model)
+        if shares_work:
+            loss = coalition_of(problem, start, updates, shares, number)
+        else:
+            _write_mean(start, updates, shares, number, model)
+            loss = excess_of(problem, model)
         known[number] = -loss if np.isfinite(loss) else np.nan
     return known[number]
+
+
+@compiled
+def _write_mean(start, updates, shares, number, model):
+    """Write the mean of the models of a coalition's members."""
+    total = 0.0
+    for k in range(shares.size):
+        total += shares[k] if number >> k & 1 else 0.0
+    for j in range(model.size):
+        model[j] = start[j]
+    for k in range(shares.size):
+        if number >> k & 1 and shares[k] > 0.0:
+            for j in range(model.size):
+                model[j] += shares[k] / total * updates[k, j]
 
 
 @compiled

@@ -101,7 +101,10 @@ def run_rounds(addresses, problem, judge, exam, server, space, recording, work, 
         if not _is_finite(model):
             return FAULT if addresses.weigh != 0 and _only_coefficients_fail(space, size) else t + 1
         if judge is not None:  # decided at compilation: whoever values nobody runs a loop without this
-            judged = _judge(slots.excess, lent(judge), space, recording.values, row, plan, size, selection_rng)
+            judged = _judge(
+                slots.excess, slots.coalition, addresses.coalition != 0, lent(judge), space, recording.values, row,
+                plan, size, selection_rng,
+            )  # fmt: skip
             if judged < 0:
                 return t + 1
             totals[_TOTAL.coalitions] += judged
@@ -184,13 +187,14 @@ def _weigh(slots, server, space, plan, size, t, weighs, rng):
 
 
 @compiled
-def _judge(excess_of, judge, space, recorded, row, plan, size, rng):
+def _judge(excess_of, coalition_of, shares_work, judge, space, recorded, row, plan, size, rng):
     """Value the chosen; return the coalitions evaluated, -1 if a loss is not finite."""
     if size == 0:
         return 0
     asked = value_cohort(
-        excess_of, judge, space.server_model, space.updates[:size], space.coefficients[:size], plan.method,
-        plan.tolerance, plan.num_orders, rng, space.known, space.change, space.values,
+        excess_of, coalition_of, shares_work, judge, space.server_model, space.updates[:size],
+        space.coefficients[:size], plan.method, plan.tolerance, plan.num_orders, rng, space.known, space.change,
+        space.values,
     )  # fmt: skip
     if row >= 0 and recorded.size > 0:
         for i in range(size):

@@ -48,9 +48,10 @@ class Family:
     """A problem laid out for the loop: a NamedTuple of arrays, three kernels, and the value excess is measured from.
 
     ``mistakes``, with the arguments of ``losses``, writes shares of wrongly classified samples; None where nothing is
-    classified. ``private`` names the arrays, or records of them, that the kernels write: each replicate gets its own
-    copy. ``shapes`` are those of the matrices that a model is made of, where federations of one dimension can differ in
-    them.
+    classified. ``sharing``, from this family and the most clients of a round, makes one with the kernel ``coalition``,
+    which evaluates coalitions faster than ``excess`` does; None where that is not known. ``private`` names the arrays,
+    or records of them, that the kernels write: each replicate gets its own copy. ``shapes`` are those of the matrices
+    that a model is made of, where federations of one dimension can differ in them.
     """
 
     arrays: Any
@@ -61,6 +62,8 @@ class Family:
     private: tuple[str, ...] = ()
     shapes: tuple[tuple[int, int], ...] = ()
     mistakes: Callable[..., Any] | None = None
+    coalition: Callable[..., Any] | None = None
+    sharing: "Callable[[Family, int], Family] | None" = None
 
     def own_arrays(self) -> Any:
         """Return the arrays for one replicate."""
@@ -80,6 +83,7 @@ ARGUMENTS = {
     "batch_size": Argument("int64", (), "samples of the mini-batch that estimates a loss; 0 stands for all samples"),
     "step_sizes": Argument("float64", ("L",), "step sizes of the local steps"),
     "work": Argument("work", (), "the ``LocalWork``: noise, FedProx weight, momentum, batches"),
+    "coalition": Argument("int64", (), "members among the chosen, a bit for each; -1 once before those of a round"),
     "velocity": Argument("float64", ("v",), "scratch"),
     "slope": Argument("float64", ("v",), "scratch"),
 }
@@ -104,6 +108,12 @@ KERNELS = {
         ("losses",),
         "void",
         "evaluates shares of wrongly classified samples; None where nothing is classified",
+    ),
+    "coalition": Slot(
+        ("problem", "server_model", "updates", "coefficients", "coalition"),
+        (),
+        "float64",
+        "returns ``excess`` at the weighted mean of a coalition's models; None where that is no faster",
     ),
 }  # fmt: skip
 

@@ -171,12 +171,17 @@ def fedavg(
         _check_method(method, methodical, rules, strategy, tau, given)
     recorded = _recorded(record)
     family = _asking(layout(fed, work), rules, strategy)
+    judge = _valuing(fed, family, validation, work, rules)
     # Asked for before the run: a family may have to refuse, or to work for it.
     minimum = _minimum(fed) if "gap" in recorded else 0.0
     job = Job(
         strategy=strategy,
-        family=family if "accuracy" in recorded else replace(family, mistakes=None),
-        validation=_valuing(fed, family, validation, work, rules),
+        family=replace(
+            family,
+            mistakes=family.mistakes if "accuracy" in recorded else None,
+            coalition=None if judge is None else judge.coalition,
+        ),
+        validation=judge,
         exam=_examining(fed, family, test, work) if "accuracy" in recorded else None,
         rules=rules,
         weights=np.array(fed.weights),
@@ -286,7 +291,7 @@ def _valuing(
 ) -> Family | None:
     """Lay out the federation that values clients, if anything does; it needs no batches."""
     if validation is None:
-        return None if rules.valuation is None else family
+        return None if rules.valuation is None else _sharing(family, rules)
     if type(validation) is not type(fed):
         message = f"validation must be a {type(fed).__name__} as fed is, got a {type(validation).__name__}"
         raise TypeError(message)
@@ -298,7 +303,12 @@ def _valuing(
     if found.excess is not family.excess or wanted != got:
         message = f"validation must take the models of fed, {wanted}, got {got}"
         raise ValueError(message)
-    return found
+    return _sharing(found, rules)
+
+
+def _sharing(family: Family, rules: Rules) -> Family:
+    """Let the coalitions of a round share what the family knows to share."""
+    return family if family.sharing is None else family.sharing(family, rules.max_selected)
 
 
 def _examining(fed: Any, family: Family, test: Any, work: LocalWork) -> Family:

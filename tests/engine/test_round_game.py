@@ -21,6 +21,11 @@ def rough_loss(problem, model):
     return total
 
 
+@njit
+def no_short_cut(problem, start, updates, shares, coalition):
+    return np.nan
+
+
 class Round:
     """A random round of n clients with its utility as a plain function."""
 
@@ -40,8 +45,8 @@ class Round:
         n = self.shares.size
         values = np.full(n, 9.0)
         asked = game.value_cohort(
-            rough_loss, self.problem, self.start, self.updates, self.shares, method, tolerance, num_orders,
-            np.random.default_rng(np.random.SeedSequence(seed)), np.empty(1 << n), np.empty(3), values,
+            rough_loss, no_short_cut, False, self.problem, self.start, self.updates, self.shares, method, tolerance,
+            num_orders, np.random.default_rng(np.random.SeedSequence(seed)), np.empty(1 << n), np.empty(3), values,
         )  # fmt: skip
         return values, asked
 
