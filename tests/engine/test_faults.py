@@ -12,7 +12,7 @@ from numba import njit
 
 import fedtheory as ft
 from fedtheory.engine._faults import failures_named
-from fedtheory.engine.contract import SLOTS
+from fedtheory.engine.contract import PLUGGED, SLOTS
 from fedtheory.selection import BernoulliAvailability, Rules
 from tests.environment import PLAIN_PYTHON
 
@@ -258,9 +258,9 @@ def test_what_the_rules_of_a_strategy_return_are_rules():
     assert re.search(r"must be fedtheory.selection.Rules, got list", sentence(TypeError, Listed()))
 
 
-@pytest.mark.parametrize("place", [place for place, name in enumerate(SLOTS) if name not in ft.selection.RULES])
+@pytest.mark.parametrize("place", [place for place, name in enumerate(SLOTS) if name not in PLUGGED])
 def test_what_fails_outside_of_rules_is_raised_as_it_is(place):
     failure = IndexError("out of bounds")
-    with pytest.raises(IndexError) as raised, failures_named("Somebody()", SimpleNamespace(report=(place, 3))):
+    with pytest.raises(IndexError) as raised, failures_named("Somebody()", "None", SimpleNamespace(report=(place, 3))):
         raise failure
     assert (raised.value, getattr(failure, "__notes__", [])) == (failure, [])
