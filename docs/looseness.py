@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from fedtheory.bounds import error_feedback as ef
 from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import fedavg as li
+from fedtheory.bounds import fedprox, sgd
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.bounds import sgd
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.catalogue import known_bounds
 from fedtheory.worst_case._confrontations import Confrontation
@@ -242,6 +242,15 @@ CASES = (
         ef.cgd_gap,
         r"2 steps, best $\eta$, $s = \frac12$",
         COMPRESSED | {"step_size": Q(40, 31), "initial_gap": Q(1), "num_rounds": 2},
+    ),
+    *(
+        Case(
+            fedprox.loss_change,
+            rf"$B = {B}$, $\mu = {weight}$, exact answers",
+            {"gradient2": Q(1), "L": Q(1), "negative_curvature": Q(0), "inexactness": Q(0)}
+            | {"proximal_weight": Q(weight), "gradient_dissimilarity": Q(B)},
+        )
+        for B, weight in ((1, 4), (2, 10))
     ),
 )
 

@@ -160,7 +160,8 @@ def test_of_two_numbers_the_one_that_is_surely_larger_keeps_its_own_error():
 
 def test_roots_keep_the_bound_and_squares_among_rationals_stay_rational():
     assert square_root(Q(9, 4)) == Q(3, 2)
-    assert square_root(Q(2)) == math.sqrt(2)
+    assert square_root(Q(2)) == square_root(2) == math.sqrt(2)
+    assert isinstance(square_root(16), Q)
     root = square_root(Rounded(4.0, 0.5))
     assert float(root.error) >= 2 - math.sqrt(3.5) > math.sqrt(4.5) - 2
     # Rounding may have taken a zero below itself: its root is still known.

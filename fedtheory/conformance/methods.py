@@ -17,7 +17,9 @@ from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named
 from fedtheory.conformance.results import Conformance
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.methods.compressors import TopK
 from fedtheory.methods.fednova import FedNova
+from fedtheory.methods.memories import EF21, ErrorFeedback
 from fedtheory.methods.scaffnew import Scaffnew
 from fedtheory.methods.scaffold import Scaffold
 from fedtheory.selection.full import Full
@@ -76,8 +78,9 @@ def check_method(
         too, shape (K,); and what is returned is the server's model after the rounds, shape (v,). Of Scaffnew a round is
         one local step. Or a value with ``method_rules``, as ``fedtheory.methods.Scaffold()``.
     like
-        What it should be: ``Scaffold()``, ``Scaffnew(p)`` or ``FedNova()`` of ``fedtheory.methods``, or None for
-        federated averaging. Control variates are those that ``like`` begins with.
+        What it should be: ``Scaffold()``, ``Scaffnew(p)``, ``FedNova()``, ``ErrorFeedback(TopK(1))`` or
+        ``EF21(TopK(1))`` of ``fedtheory.methods``, or None for federated averaging. Control variates are those that
+        ``like`` begins with; memories are empty at first.
     rng
         Seed or SeedSequence.
     exceptions
@@ -98,10 +101,10 @@ def check_method(
     Notes
     -----
     The checks, on parabolas with unequal curvatures and unequal weights: ``runs``, ``shape``, ``inputs``, ``same
-    generator``, ``no rounds``, ``one local step`` (one round of it is a step of gradient descent), ``first rounds`` (of
-    a method without coins, the models of ``like``), ``limit`` (where the gradients of the objective vanish, or the
-    known stationary point) and ``rate`` (Scaffnew, by the refined bound: right code fails with probability at most
-    1e-6).
+    generator``, ``no rounds``, ``one local step`` (one round of it is a step of gradient descent, unless messages are
+    compressed), ``first rounds`` (of a method without coins, the models of ``like``), ``limit`` (where the gradients
+    of the objective vanish, or the known stationary point; error feedback has none) and ``rate`` (Scaffnew, by the
+    refined bound: right code fails with probability at most 1e-6).
 
     Examples
     --------
@@ -152,8 +155,11 @@ def method_checks(method: Any, like: Any, rng: Any = 0, *, patience: float = 60.
     >>> [check.name for check in method_checks(FedNova(), FedNova())][-2:]
     ['first rounds', 'limit']
     """
-    if not (like is None or isinstance(like, Scaffold | Scaffnew | FedNova)):
-        message = f"like must be a Scaffold, Scaffnew or FedNova of fedtheory.methods, or None, got {short(like)}"
+    if not (like is None or isinstance(like, Scaffold | Scaffnew | FedNova) or _is_compressed(like)):
+        message = (
+            "like must be a Scaffold, Scaffnew or FedNova of fedtheory.methods, an ErrorFeedback or EF21 with TopK, or "
+            f"None, got {short(like)}"
+        )
         raise TypeError(message)
     if isinstance(method, type) or not (callable(method) or callable(getattr(method, "method_rules", None))):
         message = f"method must be a function or a value with method_rules, got {short(method)}"
@@ -168,13 +174,20 @@ def method_checks(method: Any, like: Any, rng: Any = 0, *, patience: float = 60.
         "same generator": lambda seeds: _same(asked, cases[0], seeds),
         "no rounds": lambda seeds: _no_rounds(asked, cases[0], seeds),
     }
-    if not isinstance(like, Scaffnew):
+    if not (isinstance(like, Scaffnew) or _is_compressed(like)):
         works["one local step"] = lambda seeds: _one_step(asked, cases[0], seeds)
+    if not isinstance(like, Scaffnew):
         works["first rounds"] = lambda seeds: _first_rounds(asked, cases, seeds)
-    works["limit"] = lambda seeds: _limit(asked, cases, seeds)
+    if not isinstance(like, ErrorFeedback):
+        works["limit"] = lambda seeds: _limit(asked, cases, seeds)
     if isinstance(like, Scaffnew):
         works["rate"] = lambda seeds: _rate(asked, cases[0], seeds)
     return [Check(name, partial(_seeded, work, name, seeds), watch) for name, work in works.items()]
+
+
+def _is_compressed(like: Any) -> bool:
+    """Whether this is a method with a memory whose compressor draws nothing, so that its models can be compared."""
+    return isinstance(like, ErrorFeedback | EF21) and isinstance(like.compressor, TopK)
 
 
 def _seeded(work: Callable[[np.random.SeedSequence], Any], name: str, seeds: np.random.SeedSequence) -> None:
@@ -239,7 +252,9 @@ def _case(like: Any, dim: int) -> _Case:
     curvatures = np.array([[1.0, 4.0], [4.0, 2.0], [2.0, 1.0]])[:, :dim]
     centers = np.array([[0.0, 3.0], [5.0, -1.0], [-2.0, 1.0]])[:, :dim]
     fed = QuadraticFederation(curvatures, centers, [0.5, 0.125, 0.375])
-    steps = {Scaffnew: (1, 1, 1), FedNova: (1, 3, 2)}.get(type(like), (3, 3, 3))
+    steps = {Scaffnew: (1, 1, 1), FedNova: (1, 3, 2), ErrorFeedback: (1, 1, 1), EF21: (1, 1, 1)}.get(
+        type(like), (3, 3, 3)
+    )
     return _Case(fed, np.array([1.0, -1.0])[:dim], steps, 1 / 16)
 
 
@@ -295,7 +310,7 @@ def _first_rounds(asked: _Asked, cases: Sequence[_Case], seeds: np.random.SeedSe
 
 def _limit(asked: _Asked, cases: Sequence[_Case], seeds: np.random.SeedSequence) -> None:
     for case in cases:
-        is_controlled = isinstance(asked.like, Scaffold | Scaffnew)
+        is_controlled = isinstance(asked.like, Scaffold | Scaffnew | EF21)
         wanted = case.fed.minimizer if is_controlled else asked.reference(case, _LONG)[-1]
         # A coin that falls in every hundredth step takes so many more of them.
         rounds = _LONG if not isinstance(asked.like, Scaffnew) else int(_LONG / asked.like.probability**2)

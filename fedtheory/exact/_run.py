@@ -228,7 +228,7 @@ class Run:
         if compressor is None:
             message = f"a method with a compressor must be given, got method = {self.options.get('method')!r}"
             raise AssumptionViolated(message)
-        return float(compressor.compress(self.fed.dim).epsilon) ** 0.5
+        return float(np.sqrt(compressor.compress(self.fed.dim).epsilon))
 
     @property
     def zeta2(self) -> float:

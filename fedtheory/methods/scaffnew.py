@@ -4,10 +4,9 @@
 # (compiled rules take what methods/rules.py says)
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled
@@ -58,7 +57,7 @@ class Scaffnew:
     """
 
     probability: float
-    control_variates: npt.ArrayLike | None = None
+    control_variates: Any = None
 
     def __post_init__(self) -> None:
         if validate.double("probability", validate.positive("probability", self.probability)) > 1:

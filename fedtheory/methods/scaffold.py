@@ -4,10 +4,9 @@
 # (compiled rules take what methods/rules.py says)
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled
@@ -55,7 +54,7 @@ class Scaffold:
     array([3.80952381])
     """
 
-    control_variates: npt.ArrayLike | None = None
+    control_variates: Any = None
 
     def method_rules(self, weights: Array, initial: Array) -> MethodRules:
         """Return the compiled rules; ValueError if the control variates have another shape than (K, v)."""

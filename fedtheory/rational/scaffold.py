@@ -173,6 +173,11 @@ def scaffold_radius(fed: RationalQuadratics, *, step_size: Fraction, local_steps
     float
         Of the rational matrix, in floating point; c is at the mean of the c_k.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is no count, or the option is neither 1 nor 2.
+
     Examples
     --------
     With one local step it is gradient descent.

@@ -56,6 +56,7 @@ def constants_of(bound: Bound) -> Any:
         "optimal-client-sampling": optimal_client_sampling,
         "sgd": sgd,
         "error-feedback": error_feedback,
+        "fedprox": fedprox,
         "scaffold": control_variates,
         "proxskip": control_variates,
         "stationary": control_variates,
@@ -284,6 +285,22 @@ def error_feedback(rng: Random, *, local_steps: Any = None, num_selected: Any = 
         "initial_potential": positive(rng),
         "initial_distance2": distance2,
         "initial_gap": distance2 / 2 * (mu + (L - mu) * share(rng)),
+    }
+
+
+def fedprox(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> World:
+    """Draw constants for the forms of FedProx's theorem; ``2 K`` is a square."""
+    del local_steps, num_selected  # one proximal problem, and K as the roots want it
+    L, B = positive(rng, 4), 1 + positive(rng, 2)
+    negative = L * share(rng)
+    return {
+        "gradient2": positive(rng),
+        "L": L,
+        "negative_curvature": negative,
+        "proximal_weight": negative + positive(rng, 6),
+        "gradient_dissimilarity": B,
+        "inexactness": share(rng) / 2,
+        "num_selected": 2 * rng.randint(1, 6) ** 2,
     }
 
 

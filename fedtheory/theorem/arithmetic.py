@@ -100,7 +100,8 @@ def square_root(value: Any) -> Any:
     Returns
     -------
     number or array
-        Of the kind of the value; of a fraction that is no square, a float.
+        Of the kind of the value, but a Fraction of a whole number that is a square, and a float of rationals that are
+        none.
 
     Raises
     ------
@@ -122,7 +123,7 @@ def square_root(value: Any) -> Any:
     if isinstance(value, Real) and not isinstance(value, int | float | Fraction):
         return value**0.5  # of a kind that has more digits than doubles
     value = validate.nonnegative("value", value)
-    if not isinstance(value, Fraction):
+    if not isinstance(value, int | Fraction):
         return Rounded.of(value).through(np.sqrt).plain()
     above, below = math.isqrt(value.numerator), math.isqrt(value.denominator)
     if (above**2, below**2) == (value.numerator, value.denominator):

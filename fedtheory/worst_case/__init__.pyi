@@ -14,6 +14,7 @@ from fedtheory.worst_case import optimal_sampling as optimal_sampling
 from fedtheory.worst_case import points as points
 from fedtheory.worst_case import problem as problem
 from fedtheory.worst_case import promises as promises
+from fedtheory.worst_case import proximal_rounds as proximal_rounds
 from fedtheory.worst_case import skewed_selection as skewed_selection
 from fedtheory.worst_case import solution as solution
 from fedtheory.worst_case import worst_cases as worst_cases
@@ -40,6 +41,7 @@ from fedtheory.worst_case.problem import Problem as Problem
 from fedtheory.worst_case.promises import CONFRONTED as CONFRONTED
 from fedtheory.worst_case.promises import compared as compared
 from fedtheory.worst_case.promises import confront as confront
+from fedtheory.worst_case.proximal_rounds import fedprox as fedprox
 from fedtheory.worst_case.skewed_selection import skew_class as skew_class
 from fedtheory.worst_case.skewed_selection import skew_class_horizon as skew_class_horizon
 from fedtheory.worst_case.solution import Solution as Solution

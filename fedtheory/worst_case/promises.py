@@ -10,6 +10,7 @@ from fedtheory.worst_case import (
     _ways_of_error_feedback,
     _ways_of_fedalign,
     _ways_of_fedavg,
+    _ways_of_fedprox,
     _ways_of_optimal_sampling,
     _ways_of_sgd,
 )
@@ -24,6 +25,7 @@ CONFRONTED: Mapping[Bound, Way] = {
     **_ways_of_fedalign.WAYS,
     **_ways_of_sgd.WAYS,
     **_ways_of_error_feedback.WAYS,
+    **_ways_of_fedprox.WAYS,
 }
 """The bounds whose worst case is known, each with the way to it."""
 

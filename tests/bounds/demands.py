@@ -191,6 +191,17 @@ DEMANDS: dict[str, Demand] = {
     "method": Demand(
         r"^clients and server run (error feedback|EF21)|^updates are compressed, and nothing is remembered"
     ),
+    "curvatures from below": Demand(r"^curvatures of every F_k are at least -negative_curvature"),
+    "proximal problems convex": Demand(
+        r"^proximal_weight > negative_curvature",
+        lambda w: {"proximal_weight": w["negative_curvature"] * BIT},
+        lambda w: {"proximal_weight": w["negative_curvature"]},
+    ),
+    "dissimilar gradients": at_least(
+        r"gradient_dissimilarity\^2 \|grad F\(w\)\|\^2, gradient_dissimilarity >= 1",
+        lambda w: {"gradient_dissimilarity": Q(1)},
+    ),
+    "inexact answers": Demand(r"^answers have .*<= inexactness"),
     "common minimizer": Demand(r"^w\* minimizes every F_k"),
     "one client": Demand(r"^there is one client"),
     "step <= 2/((1 + s) L)": at_most(

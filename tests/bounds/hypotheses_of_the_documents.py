@@ -208,6 +208,15 @@ _ERROR_FEEDBACK = {
     "cgd_gap-derived": _COMPRESSED | {"one client", "step <= 2/((1 + s) L)"},
 }
 
+_PROXIMAL = {
+    "clients smooth",
+    "curvatures from below",
+    "proximal problems convex",
+    "dissimilar gradients",
+    "inexact answers",
+}
+_FEDPROX = dict.fromkeys(("loss_change-printed", "loss_change-derived"), _PROXIMAL | {"draws with replacement"})
+
 EXPECTED: dict[str, set[str]] = {
     f"{paper}.{name}": demands
     for paper, table in {
@@ -215,6 +224,7 @@ EXPECTED: dict[str, set[str]] = {
         "fedavg": _FEDAVG,
         "fedalign": _FEDALIGN,
         "optimal_client_sampling": _OPTIMAL_CLIENT_SAMPLING,
+        "fedprox": _FEDPROX,
         "sgd": _SGD,
         "error_feedback": _ERROR_FEEDBACK,
     }.items()

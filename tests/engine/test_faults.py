@@ -261,6 +261,6 @@ def test_what_the_rules_of_a_strategy_return_are_rules():
 @pytest.mark.parametrize("place", [place for place, name in enumerate(SLOTS) if name not in PLUGGED])
 def test_what_fails_outside_of_rules_is_raised_as_it_is(place):
     failure = IndexError("out of bounds")
-    with pytest.raises(IndexError) as raised, failures_named("Somebody()", "", SimpleNamespace(report=(place, 3))):
+    with pytest.raises(IndexError) as raised, failures_named("Somebody()", "None", SimpleNamespace(report=(place, 3))):
         raise failure
     assert (raised.value, getattr(failure, "__notes__", [])) == (failure, [])

@@ -1,7 +1,7 @@
 """ProxSkip with the contraction of gradient steps as it is: sharper, and for every step size."""
 
 from fedtheory.bounds.proxskip._words import ALL_CLIENTS, ASSUMES, PAPER
-from fedtheory.theorem.arithmetic import maximum, short_of_one
+from fedtheory.theorem.arithmetic import geometric, maximum, short_of_one
 from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["refined_fixed_step_potential"]
@@ -50,8 +50,10 @@ def refined_fixed_step_potential(
     ... )
     81.0
     """
-    steps = maximum(short_of_one(step_size, mu) ** 2, short_of_one(step_size, L) ** 2)
-    factor = maximum(steps, short_of_one(probability, probability)) ** num_steps
+    slow, _ = geometric(step_size * mu, 2 * num_steps, short_of_one(step_size, mu))
+    fast, _ = geometric(step_size * L, 2 * num_steps, short_of_one(step_size, L))
+    coins, _ = geometric(probability**2, num_steps, short_of_one(probability, probability))
+    factor = maximum(maximum(slow, fast), coins)
     return {
         "models": factor * initial_distance2,
         "control variates": factor * (step_size / probability) ** 2 * control_error2,

@@ -1,7 +1,7 @@
 """ProxSkip's theorem as it is printed."""
 
 from fedtheory.bounds.proxskip._words import ALL_CLIENTS, ASSUMES, PAPER
-from fedtheory.theorem.arithmetic import maximum, short_of_one
+from fedtheory.theorem.arithmetic import geometric, maximum, short_of_one
 from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.paper import Summands, states
 
@@ -37,7 +37,9 @@ def fixed_step_potential(num_steps, *, step_size, mu, L, probability, initial_di
     ... )
     9.0
     """
-    factor = maximum(short_of_one(step_size, mu), short_of_one(probability, probability)) ** num_steps
+    steps, _ = geometric(step_size * mu, num_steps, short_of_one(step_size, mu))
+    coins, _ = geometric(probability**2, num_steps, short_of_one(probability, probability))
+    factor = maximum(steps, coins)
     return {
         "models": factor * initial_distance2,
         "control variates": factor * (step_size / probability) ** 2 * control_error2,

@@ -7,7 +7,18 @@ from fedtheory.theorem.paper import Paper
 from fedtheory.theorem.scheme import Scheme
 from fedtheory.theorem.symbols import GRADIENT2, Symbol
 
-__all__ = ["ALL_CLIENTS", "CONTROL", "FUNCTIONS", "METHOD", "PAPER", "STABLE", "lags", "squared_ways", "steepness"]
+__all__ = [
+    "ALL_CLIENTS",
+    "CONTROL",
+    "FUNCTIONS",
+    "METHOD",
+    "PAPER",
+    "SHORT_ROUNDS",
+    "STABLE",
+    "lags",
+    "squared_ways",
+    "steepness",
+]
 
 PAPER = Paper(
     key="scaffold",
@@ -30,12 +41,13 @@ PAPER = Paper(
 ALL_CLIENTS = (Scheme("all", "weighted"),)
 FUNCTIONS = (Smooth(), StronglyConvex())
 METHOD = Hypothesis("clients and server run SCAFFOLD with Option II", of_run=method_is("Scaffold"))
+SHORT_ROUNDS = Hypothesis(
+    "step_size local_steps L <= 1",
+    lambda step_size, local_steps, L: (step_size * local_steps * L, "<=", 1),
+    rtol=4 * 2.0**-52,
+)
 STABLE = Hypothesis("step_size (L + mu) < 2", lambda step_size, L, mu: (step_size * (L + mu), "<", 2))
 CONTROL = (*FUNCTIONS, EXACT_GRADIENTS, METHOD)
-
-
-# Up to so many local steps the sums of a round are added up, which keeps the digits of short steps.
-_FEW = 1000
 
 
 def steepness(step_size, *, mu, L):
@@ -46,26 +58,60 @@ def steepness(step_size, *, mu, L):
 def lags(step_size, *, mu, local_steps):
     """Return ``tau - C`` and ``sum_{k <= tau} (tau - C_k)^2``, C_k being the sum of the first k powers of c."""
     rate, rest = step_size * mu, short_of_one(step_size, mu)
-    if isinstance(local_steps, int) and local_steps <= _FEW:
-        lag, squares = 0 * rate, 0 * rate
-        for k in range(1, local_steps + 1):
-            lag = lag + geometric(rate, k - 1, rest)[1]
-            squares = squares + (local_steps - k + lag) ** 2
-        return lag, squares
-    (_, gone), (_, gone_twice) = geometric(rate, local_steps, rest), geometric(rate, 2 * local_steps, rest)
-    far = local_steps - 1 / rate
-    squares = local_steps * far**2 + 2 * far * rest * gone / rate**2 + rest**2 * gone_twice / (rate**3 * (1 + rest))
-    return local_steps - gone / rate, squares
+    if not isinstance(local_steps, int):
+        (_, gone), (_, gone_twice) = geometric(rate, local_steps, rest), geometric(rate, 2 * local_steps, rest)
+        far = local_steps - 1 / rate
+        powers2 = rest**2 * gone_twice / (rate * (1 + rest))
+        squares = local_steps * far**2 + 2 * far * rest * gone / rate**2 + powers2 / rate**2
+        return local_steps - gone / rate, squares
+    # The closed form loses the digits of short steps. From the sums over m steps those over m + n, n = m or 1, with
+    # positive terms only: of e_k = k - C_k, k e_k and e_k^2, where e_(m+j) = e_m + j g + p e_j with p = c^m and g = 1 - p.
+    one = (0 * rate, 0 * rate, 0 * rate, 0 * rate)
+    m, known = 1, one
+    for digit in f"{local_steps:b}"[1:]:
+        known, m = _joined(rate, rest, m, known, m, known), 2 * m
+        if digit == "1":
+            known, m = _joined(rate, rest, m, known, 1, one), m + 1
+    lag, total, moment, squares = known
+    return lag, (m - 1) * m * (2 * m - 1) // 6 + 2 * (m * total - moment) + squares
+
+
+def _joined(rate, rest, m, left, n, right):
+    """Return e_(m+n) and the sums of e_k, k e_k and e_k^2 up to m + n, from those up to m and up to n."""
+    (e, total, moment, squares), (last, others, moments, others2) = left, right
+    p, g = geometric(rate, m, rest)
+    ones, twos = n * (n + 1) // 2, n * (n + 1) * (2 * n + 1) // 6
+    return (
+        e + n * g + p * last,
+        total + n * e + ones * g + p * others,
+        moment + (m * n + ones) * e + (m * ones + twos) * g + p * (m * others + moments),
+        squares + n * e**2 + twos * g**2 + p**2 * others2 + 2 * (ones * e * g + e * p * others + g * p * moments),
+    )
 
 
 def squared_ways(step_size, *, mu, local_steps):
-    """Return ``sum_{s < tau} d_s^2``, d_s being the sum of the s powers of c below the tau-th."""
+    """Return ``sum_{s < tau} d_s^2``, d_s being the sum of the s powers of c below the tau-th, ``c^(tau - s) C_s``."""
     rate, rest = step_size * mu, short_of_one(step_size, mu)
-    if isinstance(local_steps, int) and local_steps <= _FEW:
-        way, squares = 0 * rate, 0 * rate
-        for s in range(1, local_steps):
-            way = way + rest ** (local_steps - s)
-            squares = squares + way**2
-        return squares
-    (left, gone), (twice, gone_twice) = geometric(rate, local_steps, rest), geometric(rate, 2 * local_steps, rest)
-    return (rest**2 * gone_twice / (rate * (1 + rest)) - 2 * left * rest * gone / rate + local_steps * twice) / rate**2
+    if not isinstance(local_steps, int):
+        (left, gone), (twice, gone2) = geometric(rate, local_steps, rest), geometric(rate, 2 * local_steps, rest)
+        ways = rest**2 * gone2 / (rate * (1 + rest)) - 2 * left * rest * gone / rate + local_steps * twice
+        return ways / rate**2
+    # As above, with the sums of c^(2 (n - s)) times 1, C_s and C_s^2 over s < n, where C_(m+j) = C_m + c^m C_j.
+    one = (rest**2, 0 * rate, 0 * rate)
+    m, known = 1, one
+    for digit in f"{local_steps:b}"[1:]:
+        known, m = _joined_ways(rate, rest, m, known, m, known), 2 * m
+        if digit == "1":
+            known, m = _joined_ways(rate, rest, m, known, 1, one), m + 1
+    return known[2]
+
+
+def _joined_ways(rate, rest, m, left, n, right):
+    """Return the sums over s < m + n from those over s < m and s < n."""
+    (p, gone), (twice, _) = geometric(rate, m, rest), geometric(rate, 2 * n, rest)
+    (ones, ways, squares), first = right, gone / rate
+    return (
+        twice * left[0] + ones,
+        twice * left[1] + first * ones + p * ways,
+        twice * left[2] + first**2 * ones + 2 * first * p * ways + p**2 * squares,
+    )

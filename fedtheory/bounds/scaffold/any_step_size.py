@@ -4,7 +4,7 @@ Not in the paper, whose theorems are in O-notation.
 """
 
 from fedtheory.bounds.scaffold._words import ALL_CLIENTS, CONTROL, PAPER, STABLE, lags, steepness
-from fedtheory.theorem.arithmetic import geometric
+from fedtheory.theorem.arithmetic import geometric, short_of_one
 from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["one_round"]
@@ -53,7 +53,7 @@ def one_round(distance2, *, control_error2, step_size, mu, L, local_steps) -> Su
     2504.0
     """
     lag, squares = lags(step_size, mu=mu, local_steps=local_steps)
-    left, _ = geometric(step_size * mu, 2 * local_steps)
+    left, _ = geometric(step_size * mu, 2 * local_steps, short_of_one(step_size, mu))
     return {
         "models": left * distance2,
         "lag of control variates": step_size**2 * lag**2 * control_error2,

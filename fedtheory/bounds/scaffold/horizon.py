@@ -1,17 +1,10 @@
 """SCAFFOLD after R rounds: with steps up to 1/(tau L) a round is worth tau steps of gradient descent."""
 
-from fedtheory.bounds.scaffold._words import ALL_CLIENTS, CONTROL, PAPER
-from fedtheory.theorem.arithmetic import geometric
-from fedtheory.theorem.assumptions import Hypothesis
+from fedtheory.bounds.scaffold._words import ALL_CLIENTS, CONTROL, PAPER, SHORT_ROUNDS
+from fedtheory.theorem.arithmetic import geometric, short_of_one
 from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["fixed_step_potential"]
-
-SHORT_ROUNDS = Hypothesis(
-    "step_size local_steps L <= 1",
-    lambda step_size, local_steps, L: (step_size * local_steps * L, "<=", 1),
-    rtol=4 * 2.0**-52,
-)
 
 
 @states(
@@ -23,7 +16,7 @@ SHORT_ROUNDS = Hypothesis(
     schemes=ALL_CLIENTS,
     options=("method",),
 )
-def fixed_step_potential(num_rounds, *, step_size, mu, L, local_steps, initial_distance2, control_error2) -> Summands:
+def fixed_step_potential(num_rounds, *, mu, L, step_size, local_steps, initial_distance2, control_error2) -> Summands:
     r"""Bound on ``|w_R - w*|^2``, and on ``|w_R - w*|^2 + eta^2 tau^2 E_R``: ``c^(2 tau R)`` of what it was.
 
     .. math::
@@ -57,7 +50,7 @@ def fixed_step_potential(num_rounds, *, step_size, mu, L, local_steps, initial_d
     ... )
     2401.0
     """
-    left, _ = geometric(step_size * mu, 2 * local_steps * num_rounds)
+    left, _ = geometric(step_size * mu, 2 * local_steps * num_rounds, short_of_one(step_size, mu))
     return {
         "models": left * initial_distance2,
         "control variates": left * (step_size * local_steps) ** 2 * control_error2,

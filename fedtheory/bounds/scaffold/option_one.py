@@ -1,7 +1,7 @@
 """A round of SCAFFOLD with Option I, whose control variates are gradients at the server's model."""
 
-from fedtheory.bounds.scaffold._words import ALL_CLIENTS, FUNCTIONS, PAPER, STABLE, squared_ways, steepness
-from fedtheory.theorem.arithmetic import maximum, short_of_one
+from fedtheory.bounds.scaffold._words import ALL_CLIENTS, FUNCTIONS, PAPER, SHORT_ROUNDS, squared_ways, steepness
+from fedtheory.theorem.arithmetic import geometric, maximum, short_of_one
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis
 from fedtheory.theorem.paper import Summands, states
 
@@ -16,7 +16,7 @@ CURVED = Hypothesis("mu < L", lambda mu, L: (mu, "<", L))
     "Algorithm 1",
     equation="a round of all clients, Option I",
     form="derived",
-    assumes=(*FUNCTIONS, EXACT_GRADIENTS, METHOD, STABLE, CURVED),
+    assumes=(*FUNCTIONS, EXACT_GRADIENTS, METHOD, SHORT_ROUNDS, CURVED),
     schemes=ALL_CLIENTS,
 )
 def option_one_round(distance2, *, control_error2, step_size, mu, L, local_steps) -> Summands:
@@ -32,7 +32,7 @@ def option_one_round(distance2, *, control_error2, step_size, mu, L, local_steps
     Parameters
     ----------
     step_size
-        eta, with ``eta (L + mu) < 2``.
+        eta, at most ``1/(tau L)``.
     local_steps
         Local steps per round tau.
 
@@ -46,9 +46,10 @@ def option_one_round(distance2, *, control_error2, step_size, mu, L, local_steps
     """
     slope, squares = steepness(step_size, mu=mu, L=L), squared_ways(step_size, mu=mu, local_steps=local_steps)
     rest = short_of_one(step_size, mu)
-    left, before_last = rest ** (2 * local_steps), rest ** (2 * local_steps - 2)
-    factor = maximum(left, slope**2 * squares / before_last)
+    left, _ = geometric(step_size * mu, 2 * local_steps, rest)
+    before_last, _ = geometric(step_size * mu, 2 * local_steps - 2, rest)
+    ways = slope**2 * squares
     return {
-        "models": factor * distance2,
-        "control variates": factor * step_size**2 * before_last / slope * control_error2,
+        "models": maximum(left, ways / before_last) * distance2,
+        "control variates": maximum(left * before_last, ways) * step_size**2 / slope * control_error2,
     }

@@ -1,12 +1,14 @@
 """Federated averaging with a fixed step size converges linearly, to a point of its own."""
 
 from fedtheory.bounds.stationary._words import PAPER
-from fedtheory.theorem.arithmetic import maximum, short_of_one
-from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Smooth, StronglyConvex
+from fedtheory.theorem.arithmetic import geometric, maximum, short_of_one
+from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex
 from fedtheory.theorem.paper import Summands, states
 from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["averaging_distance"]
+
+NO_EXPANSION = Hypothesis("step_size <= 2/L", lambda step_size, L: (step_size, "<=", 2 / L), rtol=4 * 2.0**-52)
 
 
 @states(
@@ -14,7 +16,7 @@ __all__ = ["averaging_distance"]
     "Appendix",
     equation="federated averaging",
     form="derived",
-    assumes=(Smooth(), StronglyConvex(), EXACT_GRADIENTS),
+    assumes=(Smooth(), StronglyConvex(), EXACT_GRADIENTS, NO_EXPANSION),
     schemes=(Scheme("all", "weighted"),),
 )
 def averaging_distance(num_rounds, *, step_size, mu, L, local_steps, stationary_distance2) -> Summands:
@@ -23,7 +25,7 @@ def averaging_distance(num_rounds, *, step_size, mu, L, local_steps, stationary_
     .. math::
         \max\{|1-\eta\mu|,|1-\eta L|\}^{2\tau R}\|w_0-w_\infty\|^2
 
-    It contracts for ``0 < eta < 2/L``. Where clients take their own numbers of steps, the least of these is meant by
+    Where clients take their own numbers of steps, the least of these is meant by
     tau. All clients of curvature mu, or L, attain it.
 
     Notes
@@ -35,5 +37,7 @@ def averaging_distance(num_rounds, *, step_size, mu, L, local_steps, stationary_
     >>> averaging_distance(2, step_size=1 / 4, mu=1, L=3, local_steps=1, stationary_distance2=256)
     81.0
     """
-    rate = maximum(short_of_one(step_size, mu) ** 2, short_of_one(step_size, L) ** 2)
-    return {"left": rate ** (local_steps * num_rounds) * stationary_distance2}
+    steps = 2 * local_steps * num_rounds
+    slow, _ = geometric(step_size * mu, steps, short_of_one(step_size, mu))
+    fast, _ = geometric(step_size * L, steps, short_of_one(step_size, L))
+    return {"left": maximum(slow, fast) * stationary_distance2}

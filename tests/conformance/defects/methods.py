@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from fedtheory.methods import FedNova, RandK, Scaffnew, Scaffold
+from fedtheory.methods import EF21, ErrorFeedback, FedNova, RandK, Scaffnew, Scaffold, TopK
 from fedtheory.verification import check_aggregation, check_method
 
 
@@ -68,6 +68,44 @@ def fednova(gradients, weights, initial, num_rounds, local_steps, step_size, rng
     return x
 
 
+def _top_1(vector):
+    arrived = np.zeros_like(vector)
+    largest = np.argmax(np.abs(vector))
+    arrived[largest] = vector[largest]
+    return arrived
+
+
+def error_feedback(gradients, weights, initial, num_rounds, local_steps, step_size, rng, fault=""):
+    """Train with error feedback and the largest entry sent, but for one fault."""
+    x, memories = initial.copy(), np.zeros((len(weights), initial.size))
+    for _ in range(num_rounds):
+        arrived = np.zeros_like(memories)
+        for k, gradient in enumerate(gradients):
+            sign = -1 if fault == "wrong sign" else 1
+            wanted = step_size * gradient(x) + sign * memories[k]
+            arrived[k] = _top_1(wanted)
+            memories[k] = 0 if fault == "forgets" else wanted - arrived[k]
+            if fault == "sends the gradient":
+                arrived[k] = step_size * _top_1(gradient(x))
+            if fault == "remembers what was sent":
+                memories[k] = arrived[k]
+        x = x - (np.full(len(weights), 1 / len(weights)) if fault == "by 1/K" else weights) @ arrived
+    return x
+
+
+def ef21(gradients, weights, initial, num_rounds, local_steps, step_size, rng, fault=""):
+    """Train as EF21 does, the largest entry of a change sent, but for one fault."""
+    x, known = initial.copy(), np.zeros((len(weights), initial.size))
+    for _ in range(num_rounds):
+        for k, gradient in enumerate(gradients):
+            change = gradient(x) - known[k]
+            known[k] = known[k] - _top_1(change) if fault == "wrong sign" else known[k] + _top_1(change)
+            if fault == "replaces":
+                known[k] = _top_1(change)
+        x = x - step_size * (np.full(len(weights), 1 / len(weights)) if fault == "by 1/K" else weights) @ known
+    return x
+
+
 def _faulty(function, fault):
     one = partial(function, fault=fault)
     one.__name__ = f"{function.__name__} {fault}"
@@ -83,7 +121,16 @@ def random_coordinates_without_scale(rng, vectors, weights):
 
 
 SCAFFOLD, SCAFFNEW, FEDNOVA = {"like": Scaffold()}, {"like": Scaffnew(0.5)}, {"like": FedNova()}
+EF, EF_21 = {"like": ErrorFeedback(TopK(1))}, {"like": EF21(TopK(1))}
 CAUGHT = [
+    (_faulty(error_feedback, "wrong sign"), check_method, EF, "first rounds"),
+    (_faulty(error_feedback, "forgets"), check_method, EF, "first rounds"),
+    (_faulty(error_feedback, "sends the gradient"), check_method, EF, "first rounds"),
+    (_faulty(error_feedback, "remembers what was sent"), check_method, EF, "first rounds"),
+    (_faulty(error_feedback, "by 1/K"), check_method, EF, "first rounds"),
+    (_faulty(ef21, "wrong sign"), check_method, EF_21, "limit"),
+    (_faulty(ef21, "replaces"), check_method, EF_21, "limit"),
+    (_faulty(ef21, "by 1/K"), check_method, EF_21, "limit"),
     (_faulty(scaffold, "wrong sign"), check_method, SCAFFOLD, "limit"),
     (_faulty(scaffold, "divided by epochs"), check_method, SCAFFOLD, "first rounds"),
     (_faulty(scaffold, "c not at the mean"), check_method, SCAFFOLD, "limit"),
@@ -99,5 +146,6 @@ CAUGHT = [
     (_faulty(fednova, "without tau_eff"), check_method, FEDNOVA, "first rounds"),
     (random_coordinates_without_scale, check_aggregation, {}, "unbiased"),
 ]
-RIGHT = [(scaffold, SCAFFOLD), (scaffnew, SCAFFNEW), (fednova, FEDNOVA), (Scaffold(), SCAFFOLD),
+RIGHT = [(error_feedback, EF), (ef21, EF_21), (ErrorFeedback(TopK(1)), EF), (EF21(TopK(1)), EF_21),
+         (scaffold, SCAFFOLD), (scaffnew, SCAFFNEW), (fednova, FEDNOVA), (Scaffold(), SCAFFOLD),
          (Scaffnew(0.5), SCAFFNEW), (FedNova(), FEDNOVA)]  # fmt: skip

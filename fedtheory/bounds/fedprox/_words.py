@@ -1,0 +1,50 @@
+"""Words that the forms of FedProx's theorem share: the paper, and what it assumes of clients and their work."""
+
+from fedtheory.theorem.assumptions import Hypothesis, Smooth
+from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
+from fedtheory.theorem.paper import Paper
+from fedtheory.theorem.symbols import CURVATURE, GRADIENT2, Symbol
+
+__all__ = ["ASSUMES", "PAPER"]
+
+PAPER = Paper(
+    key="fedprox",
+    title="Federated Optimization in Heterogeneous Networks",
+    authors="Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith",
+    year=2020,
+    url="https://arxiv.org/abs/1812.06127",
+    compared=False,
+    symbols=(
+        Symbol("gradient2", "``|grad F(w)|^2`` at the round's starting model", NONNEGATIVE, GRADIENT2),
+        Symbol("proximal_weight", "Weight of the proximal term, the paper's mu", POSITIVE, CURVATURE, r"\mu"),
+        Symbol(
+            "negative_curvature", "``-L_`` bounds all curvatures of clients from below", NONNEGATIVE, CURVATURE, "L_-"
+        ),
+        Symbol(
+            "gradient_dissimilarity",
+            "Gradients at w have ``sum_k p_k |grad F_k(w)|^2 <= B^2 |grad F(w)|^2``",
+            POSITIVE,
+            letter="B",
+        ),
+        Symbol(
+            "inexactness",
+            "The gradient of a client's proximal problem at its answer is at most so many times that at w",
+            NONNEGATIVE,
+            letter=r"\gamma",
+        ),
+    ),
+)
+
+ASSUMES = (
+    Smooth(),
+    Hypothesis("curvatures of every F_k are at least -negative_curvature"),
+    Hypothesis(
+        "proximal_weight > negative_curvature",
+        lambda proximal_weight, negative_curvature: (proximal_weight, ">", negative_curvature),
+    ),
+    Hypothesis(
+        "sum_k p_k |grad F_k(w)|^2 <= gradient_dissimilarity^2 |grad F(w)|^2, gradient_dissimilarity >= 1",
+        lambda gradient_dissimilarity: (gradient_dissimilarity, ">=", 1),
+    ),
+    Hypothesis("answers have |grad F_k(y_k) + proximal_weight (y_k - w)| <= inexactness |grad F_k(w)|"),
+)

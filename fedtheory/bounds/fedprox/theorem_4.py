@@ -1,0 +1,91 @@
+r"""FedProx, Theorem 4: what a round does to the loss, as published, and with constants that are never worse."""
+
+from fedtheory.bounds.fedavg._words import DRAWS, WITH_REPLACEMENT
+from fedtheory.bounds.fedprox._words import ASSUMES, PAPER
+from fedtheory.theorem.arithmetic import square_root
+from fedtheory.theorem.paper import Summands, states
+
+__all__ = ["loss_change"]
+
+
+@states(PAPER, "Theorem 4", assumes=(*ASSUMES, DRAWS), schemes=WITH_REPLACEMENT)
+def _printed_loss_change(
+    gradient2, *, L, negative_curvature, proximal_weight, gradient_dissimilarity, inexactness, num_selected
+) -> Summands:
+    r"""Bound on ``E F(w_+) - F(w)``, as published: minus rho times ``|grad F(w)|^2``.
+
+    .. math::
+        \rho=\frac{1-\gamma B}\mu-\frac{B(1+\gamma)\sqrt2}{\bar\mu\sqrt K}-\frac{LB(1+\gamma)}{\bar\mu\mu}
+        -\frac{L(1+\gamma)^2B^2}{2\bar\mu^2}-\frac{LB^2(1+\gamma)^2(2\sqrt{2K}+2)}{\bar\mu^2K},\quad
+        \bar\mu=\mu-L_-
+
+    It says nothing unless ``K > 2 B^2 (1 + gamma)^2/(1 - gamma B)^2``, and never anything for K up to 2.
+
+    Parameters
+    ----------
+    num_selected
+        Clients per round K, copies counted.
+
+    Examples
+    --------
+    With L = L_ = 1, mu = 17, B = 2, gamma = 1/4 and K = 8 it is, of 17408 = 17 * 1024, the ``-512 + 160 + 425/2`` of
+    ``loss_change`` and ``5/64 + 10 (25/1024)/8`` for the draws.
+
+    >>> from fractions import Fraction as Q
+    >>> known = {"L": 1, "negative_curvature": 1, "gradient_dissimilarity": 2, "inexactness": Q(1, 4)}
+    >>> loss_change.printed(17408, proximal_weight=17, num_selected=8, **known)
+    Fraction(7007, 4)
+    """
+    B, K, reach = gradient_dissimilarity, num_selected, 1 + inexactness
+    strength = proximal_weight - negative_curvature
+    far2 = (reach * B / strength) ** 2 * gradient2
+    return {
+        "descent": -(1 - inexactness * B) / proximal_weight * gradient2,
+        "selection": B * reach * square_root(2 * K) / (strength * K) * gradient2,
+        "drift": L * B * reach / (strength * proximal_weight) * gradient2,
+        "curvature": L / 2 * far2,
+        "spread": L * far2 * (2 * square_root(2 * K) + 2) / K,
+    }
+
+
+@states(
+    PAPER,
+    "Theorem 4",
+    form="derived",
+    assumes=(*ASSUMES, DRAWS),
+    schemes=WITH_REPLACEMENT,
+    printed=_printed_loss_change,
+)
+def loss_change(gradient2, *, L, negative_curvature, proximal_weight, gradient_dissimilarity, inexactness) -> Summands:
+    r"""Bound on ``E F(w_+) - F(w)`` after a round of FedProx, for any number of drawn clients: negative is progress.
+
+    .. math::
+        -\Big(\frac{1-\gamma B}\mu-\frac{LB(1+\gamma)}{\bar\mu\mu}-\frac{L(1+\gamma)^2B^2}{2\bar\mu^2}\Big)
+        \|\nabla F(w)\|^2,\quad\bar\mu=\mu-L_-
+
+    The published form has two more summands for the draws, and is never smaller. Unless all clients are stationary at a
+    minimizer, B grows without end there.
+
+    Notes
+    -----
+    A proximal problem is ``mu_bar``-strongly convex, so that ``|y_k - w| <= (1 + gamma) |grad F_k(w)|/mu_bar``. The
+    mean of all y_k is w less ``(grad F(w) + M)/mu`` with ``|M| <= (L (1 + gamma)/mu_bar + gamma) B |grad F(w)|``, and
+    it is what is expected of w_+. Smoothness at w takes nothing else but ``E |w_+ - w|^2``, and a mean of draws is on
+    average no farther from w, squared, than one of them.
+
+    Examples
+    --------
+    With L = L_ = 1, mu = 17, B = 2 and gamma = 1/4: ``-(1/2)/17 + (5/2)/(16 * 17) + (25/4)/512`` of 17408 = 17 * 1024.
+
+    >>> from fractions import Fraction as Q
+    >>> known = {"L": 1, "negative_curvature": 1, "gradient_dissimilarity": 2, "inexactness": Q(1, 4)}
+    >>> loss_change(17408, proximal_weight=17, **known)
+    Fraction(-279, 2)
+    """
+    B, reach = gradient_dissimilarity, 1 + inexactness
+    strength = proximal_weight - negative_curvature
+    return {
+        "descent": -(1 - inexactness * B) / proximal_weight * gradient2,
+        "drift": L * B * reach / (strength * proximal_weight) * gradient2,
+        "curvature": L / 2 * (reach * B / strength) ** 2 * gradient2,
+    }

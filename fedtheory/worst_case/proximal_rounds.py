@@ -1,0 +1,56 @@
+"""A round of FedProx whose clients solve their proximal problems exactly."""
+
+from fractions import Fraction
+from typing import Any
+
+from fedtheory.worst_case.problem import Problem
+from fedtheory.worst_case.solution import Solution
+
+__all__ = ["fedprox"]
+
+
+def fedprox(
+    proximal_weight: Any, *, L: Any, negative_curvature: Any, gradient_dissimilarity: Any, gradient2: Any = 1
+) -> Solution:
+    """Largest ``F(w_+) - F(w)`` after a round of all clients, equally weighted: negative if every round descends.
+
+    Parameters
+    ----------
+    proximal_weight
+        mu of the proximal term.
+    L, negative_curvature
+        Curvatures of every client are from ``-negative_curvature`` to L.
+    gradient_dissimilarity
+        B, with ``mean |grad F_k(w)|^2 <= B^2 |grad F(w)|^2``.
+    gradient2
+        ``|grad F(w)|^2``.
+
+    Returns
+    -------
+    Solution
+        The enclosure with its proofs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is unsuitable.
+
+    Examples
+    --------
+    Clients with one gradient: a step of length 1/5, where curvatures are 1, removes ``(1/5) (1 - 1/10)``.
+
+    >>> from fractions import Fraction as Q
+    >>> known = {"L": 1, "negative_curvature": 0, "gradient_dissimilarity": 1}
+    >>> lower, upper = fedprox(4, **known).enclosure
+    >>> lower <= -Q(18, 100) <= upper
+    True
+    """
+    p = Problem()
+    clients = p.clients(2, mu=-negative_curvature, L=L)
+    w = p.point("start")
+    mean = clients.mean(clients.gradient(w)).square
+    p.equal_to(mean, gradient2, name="gradient2")
+    p.at_most(clients.gradient(w).square - gradient_dissimilarity**2 * mean, 0)
+    after = clients.mean(clients.proximal(w, 1 / Fraction(proximal_weight)))
+    p.maximize(clients.value(after) - clients.value(w))
+    return p.solve()
