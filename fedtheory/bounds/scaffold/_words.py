@@ -65,7 +65,7 @@ def lags(step_size, *, mu, local_steps):
         squares = local_steps * far**2 + 2 * far * rest * gone / rate**2 + powers2 / rate**2
         return local_steps - gone / rate, squares
     # The closed form loses the digits of short steps. From the sums over m steps those over m + n, n = m or 1, with
-    # positive terms only: of e_k = k - C_k, k e_k and e_k^2, where e_(m+j) = e_m + j g + p e_j with p = c^m and g = 1 - p.
+    # positive terms only: of e_k = k - C_k, k e_k and e_k^2, where e_(m+j) = e_m + j g + p e_j, p = c^m and g = 1 - p.
     one = (0 * rate, 0 * rate, 0 * rate, 0 * rate)
     m, known = 1, one
     for digit in f"{local_steps:b}"[1:]:
