@@ -39,7 +39,7 @@ const texts = root => {
     if (!node.parentElement.closest("pre, code, script, style, mjx-container")) found.push(node.data);
   return found;
 };
-const wide = (inner, column) => [...column.querySelectorAll("*")]
+const wide = (inner, column) => [...column.querySelectorAll("div, pre, p, dd, li, td, table, mjx-container")]
   .filter(e => e.clientWidth > 1 && e.scrollWidth > e.clientWidth + 1 && !e.parentElement.closest("mjx-container"))
   .filter(e => inner.getComputedStyle(e).overflowX !== "visible")
   .map(e => e.tagName.toLowerCase() + " " + e.textContent.trim().slice(0, 50));
