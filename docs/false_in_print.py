@@ -1,5 +1,6 @@
 """What is false in print: one table of all errata, the heaviest first."""
 
+from functools import cache
 from typing import Any
 
 from reference import anchor
@@ -69,6 +70,7 @@ def kind_of(claim: Claim) -> str:
     return next((kind for kind, papers in WRONG_AS.items() if name in papers.get(paper, "").split()), NEW)
 
 
+@cache
 def errata() -> list[tuple[Claim, Any]]:
     """Return all errata with their counterexamples, the heaviest first, and of those the most wrong."""
     tapes, known = known_tapes(), known_claims().values()

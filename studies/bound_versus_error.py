@@ -2,6 +2,9 @@ r"""
 How far above the measured error do the bounds of Power-of-Choice lie?
 ======================================================================
 
+**The printed theorem ends 4.5 to 7.3 powers of ten above the error, the sharpest lemma 1.6 to 2.7: they are true, and
+far away.**
+
 **Question.** Theorem 3.1 of Cho, Wang and Joshi (2020) and its twin for a fixed step size, Theorem A.1, bound the
 expected gap :math:`F(w_T) - F^*` of federated averaging with biased client selection. A bound can be true and say
 little. How many powers of ten lie between it and the error, what makes it so large, and how much do tighter forms gain?
@@ -22,11 +25,11 @@ the error floor at which small steps settle, the minimum of one convex function;
 
 **Reading.** All lines of theory lie above the band: nothing is refuted. The distance is the news. After 30,000 steps
 the closed forms lie 3.3 to 7.3 powers of ten above the error, because of the drift :math:`32\tau^2G^2`. With decaying
-steps the printed form is 1.0 to 20.8 times the corrected one, the more the more candidates there are: so far does
-:math:`\bar\rho` fall short of the diagonal skew. Unrolling gains 1.4 to 2.0 powers of ten, since the drift vanishes in
-the first step of each round. The round lemma, which knows no drift, gains 2.8 to 3.0 more for random selection and 0.3
-to 1.8 for biased selection: it ends 1.6 to 2.7 powers of ten above the error. For biased selection recursion and round
-lemma flatten out, as the error does, far below.
+steps the printed form is 1.0 to 20.8 times the corrected one, and more with more candidates, because
+:math:`\bar\rho` is then farther below the diagonal skew. Unrolling gains 1.4 to 2.0 powers of ten, since the drift
+vanishes in the first step of each round. The round lemma, which knows no drift, gains 2.8 to 3.0 more for random
+selection and 0.3 to 1.8 for biased selection: it ends 1.6 to 2.7 powers of ten above the error. For biased selection
+recursion and round lemma flatten out, as the error does, far below.
 """
 
 import itertools

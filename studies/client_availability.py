@@ -2,6 +2,8 @@ r"""
 Does Power-of-Choice survive clients that come and go?
 ======================================================
 
+**It does: on these data availability changes no accuracy by more than a fifth of a point.**
+
 **Question.** Figure 8 of Cho, Wang and Joshi (2020): two fixed groups of clients take turns, and a tenth of the group
 whose turn it is drops out. In the paper, on images of clothes with a deep model and 3 of 100 clients per round, pow-d
 ends about 10 points of test accuracy above random selection, and rpow-d, which asks nobody for losses, 5 to 10 points.

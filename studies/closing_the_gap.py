@@ -2,6 +2,9 @@ r"""
 Where are the powers of ten lost between a theorem and the error?
 =================================================================
 
+**First in the bound on gradients; a lemma that does without it lies on the worst case, and the rest is that real
+instances are kinder than the worst one.**
+
 **Question.** Theorem 3.1 of Power-of-Choice lies powers of ten above what is measured. How much of that is the
 theorem's own loss, how much do better theorems gain, and how much is lost already when a federation is described by
 nothing but its constants?

@@ -2,6 +2,8 @@ r"""
 Which part of FedALIGN's gain on shards of classes is which?
 ============================================================
 
+**Matching accuracies in the place of losses makes the gain; several updates a round and long steps add nothing to it.**
+
 **Question.** Figure 1 of Ravi and Shomorony (2023), with its variants 4 and 5: 60 clients with uni-class shards, a few
 of them with priority, softmax regression, and FedALIGN is several points more accurate than the priority clients alone.
 The theory compares losses and updates once a round. The experiments ("in practice", section 3.1) compare accuracies on

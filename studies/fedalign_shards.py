@@ -2,6 +2,9 @@ r"""
 Does FedALIGN help when every client knows few classes?
 =======================================================
 
+**Not as its theory states it: it gains nothing that these runs can show over the priority clients alone, and in most
+settings it loses.**
+
 **Question.** Figures 1 and 3 to 6 of Ravi and Shomorony (2023): 60 clients with two shards of one class each, a few of
 them with priority. Does including clients with matching losses (threshold 0.2) beat the priority clients alone and
 everybody? With more priority clients, with 3 instead of 5 local steps, when only 30% of the clients take part, on top

@@ -2,6 +2,9 @@ r"""
 Does FedALIGN help when some helpers have noisy data?
 =====================================================
 
+**Yes: its training loss is a tenth to a quarter below that of the priority clients alone, while test accuracy hardly
+gains.**
+
 **Question.** Figure 2 of Ravi and Shomorony (2023): ten priority clients of Synthetic(1, 1) and ten others whose data
 are noisy copies of the pooled data. Does it pay to include those whose loss matches, compared with the priority clients
 alone and with everybody? The paper finds that FedALIGN converges faster and ends more accurate at every noise level.

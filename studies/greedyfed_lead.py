@@ -2,6 +2,8 @@ r"""
 For how long does greedy selection by Shapley values lead?
 ==========================================================
 
+**For the first half of the rounds at the paper's step size: it leads early, is overtaken, and ends behind.**
+
 **Question.** In its tables GreedyFed is ahead of FedAvg, mostly; on digits, in the study ``greedyfed_tables``, it ends
 behind. Why? Is it the step size or the way values are averaged, are there too few rounds or clients, or is it greed?
 

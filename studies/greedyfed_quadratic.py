@@ -2,6 +2,8 @@ r"""
 What does greedy selection by Shapley values converge to?
 =========================================================
 
+**To where the pulls of a few clients cancel, a bias that is tens of times that of uniform selection.**
+
 **Question.** GreedyFed has no convergence theorem. On quadratic objectives every value is exact, and so is the gap of
 the objective: does greedy selection reach the minimum, and if not, on which clients does it lock in, and how far away?
 

@@ -2,6 +2,8 @@ r"""
 Does greedy selection by Shapley values pay?
 ============================================
 
+**Not in the order that the paper reports: the ranking of the seven algorithms is another one here.**
+
 **Question.** GreedyFed (Singhal, Pandey, Popovski 2024) reports, in its Tables I to IV, higher and steadier test
 accuracy than six baselines: under label skew, few rounds, stragglers, privacy noise. Does that hold here, and how much?
 

@@ -2,6 +2,9 @@ r"""
 Which way to the optimal sampling probabilities?
 ================================================
 
+**The closed form, which is exact to rounding; the published iteration is Newton's method and ends in fewer steps than
+clients are sampled.**
+
 **Question.** Optimal Client Sampling (Chen, Horváth and Richtárik, 2022) samples client i with the probability
 :math:`p_i` that minimizes :math:`\sum_i t_i^2/p_i` for norms :math:`t_i = w_i\|U_i\|` under :math:`\sum_i p_i \le m`.
 The minimizer has a closed form; the paper also offers an approximation by rescalings (AOCS), and any convex solver can

@@ -2,6 +2,8 @@ r"""
 What does optimal client sampling gain, per round and per bit?
 ==============================================================
 
+**Per round it allows steps nearly as long as full participation does; per bit it wins until its own noise stops it.**
+
 **Question.** Chen, Horvath and Richtarik (2022) let every client compute an update and decide by its norm who sends it.
 How close does that come to full participation, what does it cost in bits, and do the theorems foresee the gain?
 

@@ -2,6 +2,9 @@ r"""
 What does optimal client sampling gain where few clients hold the data?
 =======================================================================
 
+**On unbalanced clients six points of accuracy over uniform sampling with three clients a round, on balanced ones next
+to nothing.**
+
 **Question.** Figures 3 to 13 of Chen, Horvath and Richtarik (2022) train networks on images and text: of 32 clients,
 m = 3 may send in a round (6 in others). With step sizes tuned for each method, optimal sampling (OCS) follows
 full participation per round, and sends far fewer bits than it or uniform sampling to the same accuracy, the more

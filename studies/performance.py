@@ -2,6 +2,9 @@ r"""
 How fast is it?
 ===============
 
+**The table has the ratio of each workload to the program one would otherwise write, beside the goal that was set for
+it.**
+
 **Question.** How many times faster than the programs one would otherwise write is this library, and what does it cost
 in memory and at start-up?
 

@@ -2,6 +2,8 @@ r"""
 Where does the proof of Theorem 3.1 lose?
 =========================================
 
+**Nearly everything in Lemma B.2, which replaces squared gradients by a bound on all of them.**
+
 **Question.** The bound of Cho, Wang and Joshi (2020), Theorem 3.1, lies powers of ten above the error. Its proof in
 Appendices B and C is a chain of two dozen inequalities from (27) to (67). Which of them give away how much?
 

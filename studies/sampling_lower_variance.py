@@ -2,6 +2,8 @@ r"""
 Is independent sampling the best way to sample clients?
 =======================================================
 
+**For the worst direction of the updates it is; when they agree, a sampling of fixed size has less variance.**
+
 **Question.** Chen, Horvath and Richtarik (2022) sample clients independently, because independent sampling "minimizes
 the left-hand side" of their Lemma 1, the variance of :math:`\sum_{i \in S} (w_i/p_i) U_i`. Does it?
 

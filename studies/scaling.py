@@ -2,6 +2,8 @@ r"""
 How do time and memory grow?
 ============================
 
+**A round costs what it touches, whatever the number of clients; only the memory that no cache holds makes it slower.**
+
 **Question.** With how many clients K can one still simulate on one machine, and what does a round cost as K, the
 dimension v, the local steps tau, the candidates d, the selected m, the rounds and the replicates grow?
 

@@ -2,6 +2,9 @@ r"""
 What does client selection cost, and what does it save?
 =======================================================
 
+**To a first accuracy it saves about half of the rounds and costs a few floats; in the end accuracies differ by less
+than a point.**
+
 **Question.** Tables 1 and 2 of Cho, Wang and Joshi (2020): rounds to a target accuracy, computing time per round and
 final test accuracy of random selection (10 and 3 of 100 clients), pow-d, its variants cpow-d (losses estimated on one
 mini-batch) and rpow-d (last reported losses, nobody is asked), and active federated learning. In the paper the variants

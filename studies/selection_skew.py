@@ -2,6 +2,9 @@ r"""
 What are the selection skews of Power-of-Choice?
 ================================================
 
+**rho_bar lies below 1 and falls with the number of candidates, where the paper has it grow; what grows is the skew at
+one and the same model.**
+
 **Question.** In Figure 3 Cho, Wang and Joshi (2020) estimate the skew :math:`\bar\rho`, which should speed pow-d up,
 and :math:`\tilde\rho/\bar\rho`, which should bias it, for growing numbers d of candidates. What are these numbers
 really, and does :math:`\bar\rho` grow with d?

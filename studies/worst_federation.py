@@ -2,6 +2,8 @@ r"""
 Where does Power-of-Choice beat random selection?
 =================================================
 
+**Early, and where clients are alike: its error floor decides, sooner the more heterogeneity and candidates there are.**
+
 **Question.** Power-of-Choice (Cho, Wang and Joshi, 2020) descends faster than random selection, and settles at a floor
 above the minimum. Which of the two is ahead depends on the federation, on how long one trains, and on what is counted:
 rounds, or the floats that are sent to the server and back (candidates are sent the model to evaluate their losses).

@@ -2,6 +2,8 @@ r"""
 What does a worst federation look like?
 =======================================
 
+**Its clients disagree across the way to the optimum, and at the start their losses are tied.**
+
 **Question.** The worst case of a class is not only a number: the primal solution of its semidefinite program is a
 federation that attains it. What do its clients do to federated averaging?
 

@@ -1,8 +1,9 @@
 """Look at built pages with a browser that has no network: ``python -m tests.pages docs/_build/html``.
 
 Each page is opened in a frame, once per width. What should not be is told: TeX that was not turned into a formula, a
-formula with an error, a picture without pixels, a page that scrolls sideways, and whatever is asked of another host,
-which the browser refuses and reports. ``--pictures FOLDER`` also keeps a picture of each page, light and dark.
+formula with an error, a picture without pixels, what is wider than its column at 1280 px, a page that scrolls sideways,
+and whatever is asked of another host, which the browser refuses and reports. ``--pictures FOLDER`` also keeps a picture
+of each page, light and dark.
 """
 
 import argparse
@@ -38,6 +39,10 @@ const texts = root => {
     if (!node.parentElement.closest("pre, code, script, style, mjx-container")) found.push(node.data);
   return found;
 };
+const wide = (inner, column) => [...column.querySelectorAll("div, pre, p, dd, li, td, table, mjx-container")]
+  .filter(e => e.clientWidth > 1 && e.scrollWidth > e.clientWidth + 1 && !e.parentElement.closest("mjx-container"))
+  .filter(e => inner.getComputedStyle(e).overflowX !== "visible")
+  .map(e => e.tagName.toLowerCase() + " " + e.textContent.trim().slice(0, 50));
 const look = async (page, width) => {
   frame.style.width = width + "px"; frame.style.height = "900px";
   await new Promise(done => { frame.onload = done; frame.src = page; });
@@ -50,6 +55,7 @@ const look = async (page, width) => {
     "raw TeX": raw,
     "wrong formulas": [...root.querySelectorAll("[data-mml-node=merror]")].map(e => e.textContent),
     "empty pictures": [...root.images].filter(i => i.loading !== "lazy" && !i.naturalWidth).map(i => i.src),
+    "wider than its column": width < 1280 ? [] : wide(inner, root.querySelector("article") || root.body),
     "scrolls sideways": Math.max(0, root.documentElement.scrollWidth - width) || [],
   };
 };
@@ -60,7 +66,7 @@ const look = async (page, width) => {
   await fetch("/told", {method: "POST", body: JSON.stringify(told)});
 })();
 </script>"""
-FAULTS = ("raw TeX", "wrong formulas", "empty pictures", "scrolls sideways")
+FAULTS = ("raw TeX", "wrong formulas", "empty pictures", "wider than its column", "scrolls sideways")
 
 
 class Server(http.server.ThreadingHTTPServer):

@@ -19,10 +19,15 @@ def page(body: str, head: str = "") -> str:
 
 
 FONT = "<style>@font-face{font-family:f;src:url(https://f.example.org/f)}body{font-family:f}</style>"
+# As the theme does, a table, code or a formula scrolls inside its own frame.
+INSIDE = '<div style="overflow-x:auto"><div style="width:{}px">x</div></div>'
+FRAME = f'<article style="width:min(600px,100%)">{INSIDE}</article>'
 FAULTY = {
     "raw.html": (page(r"<p>so \(\frac12\) it is</p>"), "raw TeX"),
     "dollars.html": (page("<p>so $x + 1$ it is</p>"), "raw TeX"),
     "wide.html": (page('<div style="width:3000px">x</div>'), "scrolls sideways"),
+    "cut.html": (page(FRAME.format(900)), "wider than its column"),
+    "fits.html": (page(FRAME.format(300)), ""),
     "empty.html": (page('<img src="nowhere.png">'), "empty pictures"),
     "outside.html": (page("x", '<script src="https://cdn.example.org/mathjax.js"></script>'), "asks for"),
     "font.html": (page("x", FONT), "asks for"),

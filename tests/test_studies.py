@@ -85,6 +85,15 @@ def test_the_study_says_its_question_in_a_page_with_a_title(name) -> None:
     assert found.name == name
 
 
+@by_name
+def test_the_page_of_the_study_opens_with_its_answer_in_one_bold_sentence(name) -> None:
+    text = inspect.getdoc(inspect.getmodule(loaded(name).run)) or ""
+    answer = " ".join(text.split("\n\n")[1].split())
+    if answer.startswith("**Question.**"):
+        pytest.skip(f"studies/{name}.py does not open with its answer, in one bold sentence")
+    assert re.fullmatch(r"\*\*[^*]+[.]\*\*", answer)
+
+
 HELP = """
 import os, runpy, sys
 import rich.console, tyro  # what every study needs for its help is imported once; each study asks in a fork of its own

@@ -13,8 +13,9 @@ __all__ = ["Valuation"]
 class Valuation:
     """A method that splits what a round earned among its clients, as strategies ask for it.
 
-    A coalition of the round's clients is worth minus the loss, on the server's validation samples, of its members'
-    models averaged with the coefficients of the aggregation; nobody is worth minus that of the model before the round.
+    The value of a coalition of the round's clients is the negative loss, on the server's validation samples, of the
+    average of its members' models with the coefficients of the aggregation. That of the empty coalition is the negative
+    loss of the model before the round.
 
     Parameters
     ----------

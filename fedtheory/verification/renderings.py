@@ -92,7 +92,7 @@ def summary(found: Sequence[Row]) -> str:
     >>> good, bad = {"verdict": "holds", "as_expected": True}, {"verdict": "error", "as_expected": False}
     >>> print(summary([good | {"risk": 0.001}, bad | {"risk": 0.0}]).replace("; ", "\n"))
     2 claims: 1 hold, 0 fail, 1 undecided (error), 1 not as expected
-    false alarms to expect: at most 0.001
+    expected false alarms: at most 0.001
     ratio = measured/predicted
     """
     others = [row["verdict"] for row in found if row["verdict"] not in (HOLDS, FAILS)]
@@ -101,7 +101,7 @@ def summary(found: Sequence[Row]) -> str:
     return (
         f"{len(found)} claims: {counts[HOLDS]} hold, {counts[FAILS]} fail{undecided}, "
         f"{sum(not row['as_expected'] for row in found)} not as expected; "
-        f"false alarms to expect: {false_alarms(found)}; ratio = measured/predicted"
+        f"expected false alarms: {false_alarms(found)}; ratio = measured/predicted"
     )
 
 
@@ -121,10 +121,10 @@ def false_alarms(found: Sequence[Row]) -> str:
     Examples
     --------
     >>> false_alarms([{"risk": 0.0}, {"risk": 0.0}]), false_alarms([{"risk": 0.02}, {"risk": 0.001}])
-    ('0, no verdict rests on a confidence limit', 'at most 0.021')
+    ('0 (no verdict is statistical)', 'at most 0.021')
     """
     risk = sum(row["risk"] for row in found)
-    return f"at most {risk:.3g}" if risk else "0, no verdict rests on a confidence limit"
+    return f"at most {risk:.3g}" if risk else "0 (no verdict is statistical)"
 
 
 def description(row: Row) -> list[tuple[str, str]]:

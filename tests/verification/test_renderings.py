@@ -211,9 +211,9 @@ def test_a_summary_counts_every_kind_of_verdict() -> None:
     found = [row_of(EXACT), row_of(FAILING, expected="fails"), row_of(FAILING), row_of(UNMET), row_of()]
     assert summary(found) == (
         "5 claims: 1 hold, 2 fail, 2 undecided (error, not applicable), 3 not as expected; "
-        "false alarms to expect: 0, no verdict rests on a confidence limit; ratio = measured/predicted"
+        "expected false alarms: 0 (no verdict is statistical); ratio = measured/predicted"
     )
-    assert summary(found[:1]).startswith("1 claims: 1 hold, 0 fail, 0 not as expected; false alarms to expect: 0")
+    assert summary(found[:1]).startswith("1 claims: 1 hold, 0 fail, 0 not as expected; expected false alarms: 0")
 
 
 def test_sides_are_written_with_the_digits_that_count() -> None:

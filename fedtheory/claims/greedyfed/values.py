@@ -22,7 +22,7 @@ _AVERAGE = "the server's model becomes the mean of the returned ones, weighted b
     "sum_k SV_k = L(w_t) - L(w_t+1) on the validation samples",
     _SECTION_3,
     "identity",
-    hypotheses=(_AVERAGE, "nobody is worth minus the loss of the model before the round"),
+    hypotheses=(_AVERAGE, "the value of the empty coalition is the negative loss of the model before the round"),
 )
 def efficiency(rng: np.random.Generator) -> Finding:
     game = draw_game(rng)
