@@ -78,7 +78,7 @@ def _about(row: dict[str, Any], claim: Any, homes: Mapping[Any, str]) -> str:
 
 def write_theory(app: sphinx.application.Sphinx) -> None:
     """Write what the pages about all statements, claims and bounds include; each has a module here."""
-    for name in ("statements", "claim_by_claim", "looseness", "tightness"):
+    for name in ("statements", "claim_by_claim", "looseness", "tightness", "flower"):
         table = import_module(name).table()
         (Path(app.srcdir) / "theory" / "generated" / f"{name}.md").write_text(table, encoding="utf-8")
 

@@ -2,6 +2,7 @@
 
 from fedtheory.conformance import aggregation as aggregation
 from fedtheory.conformance import checks as checks
+from fedtheory.conformance import flower_strategies as flower_strategies
 from fedtheory.conformance import generators as generators
 from fedtheory.conformance import probabilities as probabilities
 from fedtheory.conformance import results as results
@@ -11,6 +12,8 @@ from fedtheory.conformance.aggregation import aggregation_checks as aggregation_
 from fedtheory.conformance.aggregation import check_aggregation as check_aggregation
 from fedtheory.conformance.checks import Check as Check
 from fedtheory.conformance.checks import FALSE_ALARMS as FALSE_ALARMS
+from fedtheory.conformance.flower_strategies import FlowerRounds as FlowerRounds
+from fedtheory.conformance.flower_strategies import flower as flower
 from fedtheory.conformance.generators import check_generator as check_generator
 from fedtheory.conformance.generators import generator_checks as generator_checks
 from fedtheory.conformance.probabilities import check_probabilities as check_probabilities
