@@ -79,6 +79,8 @@ def test_what_is_no_strategy_of_flower_is_told(flwr: Any) -> None:
         flower("FedAvg")
     with pytest.raises(ValueError, match="num_rounds must be"):
         flower(flwr.FedAvg(), num_rounds=0)
+    with pytest.raises(ValueError, match="FedAvg must have 4 clients or more, got 3"):
+        flower(flwr.FedAvg(min_available_nodes=4)).aggregate(np.random.default_rng(0), VECTORS, WEIGHTS)
 
 
 def test_distances_from_differences_keep_their_digits_in_single_precision() -> None:
