@@ -63,7 +63,16 @@ html_static_path = ["_static"]
 html_css_files = ["fedtheory.css"]
 html_show_sourcelink = False
 # Pages without pages beside them have the whole width.
-_WIDE = ("index", "tutorial", "reproduction", "comparison", "contributing", "changelog", "theory/power_of_choice")
+_WIDE = (
+    "index",
+    "tutorial",
+    "lessons",
+    "reproduction",
+    "comparison",
+    "contributing",
+    "changelog",
+    "theory/power_of_choice",
+)
 html_sidebars = {page: [] for page in _WIDE}
 html_theme_options = {
     "show_prev_next": False,

@@ -178,9 +178,11 @@ def aggregation_checks(
     drawn = np.random.default_rng(seeds_of(seeds, "vectors"))
     some = [_filled(updates, least, drawn) for updates in _cases(drawn)]
     alone = [Updates(np.array([[3.0]]), np.ones(1)), Updates(np.array([[1.0, -2.0]]), np.ones(1))]
-    nothing = [Updates(np.zeros((max(3, least), 2)), np.full(max(3, least), 1 / max(3, least)))]
+    size = max(3, least)
+    nothing = [Updates(np.zeros((size, 2)), np.full(size, 1 / size))]
     # Only in a weighted mean does a weight of 0 make a vector nothing.
-    nothing += [Updates(np.array([[0.0], [4.0]]), np.array([1.0, 0.0]))] if like is None else []
+    one = np.eye(max(2, least))[:2]
+    nothing += [Updates(4.0 * one[1][:, None], one[0])] if like is None else []
     mean = partial(_exact, sampled) if exact else partial(_unbiased, sampled)
     works: dict[str, Work] = {
         "runs": lambda seeds, _: sampled.raw(some[0], generator(seeds)),
