@@ -79,12 +79,8 @@ def _about(row: dict[str, Any], claim: Any, homes: Mapping[Any, str]) -> str:
 
 def write_theory(app: sphinx.application.Sphinx) -> None:
     """Write what the pages about all statements, claims and bounds include; each has a module here."""
-<<<<<<< HEAD
     underflow.draw(Path(app.srcdir) / MADE)
-    for name in ("false_in_print", "statements", "claim_by_claim", "looseness", "tightness", "underflow"):
-=======
-    for name in ("statements", "claim_by_claim", "looseness", "tightness", "flower"):
->>>>>>> s-flower
+    for name in ("false_in_print", "statements", "claim_by_claim", "looseness", "tightness", "underflow", "flower"):
         table = import_module(name).table()
         (Path(app.srcdir) / "theory" / "generated" / f"{name}.md").write_text(table, encoding="utf-8")
 
