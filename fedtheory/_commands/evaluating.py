@@ -83,7 +83,7 @@ def confront_worst(arguments: argparse.Namespace) -> int:
     try:
         found = confront(bounds[name], **_given(bounds[name], arguments.rest))
         # A problem in the language of problems has points by name, and no federation.
-        made = found.worst.instance() if target is not None else {}
+        made: Any = found.worst.instance() if target is not None else {}
         instance = {name: at.tolist() for name, at in made.items()} if isinstance(made, Mapping) else made.as_data()
     except (ValueError, TypeError) as error:
         refuse(str(error))
