@@ -224,7 +224,44 @@ def curves_figure(data: "Dataset") -> "Figure":
         return legend_below(figure, num_columns=3)
 
 
-STUDY = study.Study("fedalign_fmnist", Config(), QUICK, run, table, checks, {"fedalign_fmnist": curves_figure})
+def said(data: "Dataset") -> list[str]:
+    """Numbers of the page, and of the page about all figures."""
+    included = data["included"].sel(strategy=ALIGNED).mean("instance")
+
+    def of(scenario: str, over: str = ALONE) -> str:
+        return with_limits(_gain(data.sel(scenario=scenario), over), 3, signed=True)
+
+    def others(scenario: str) -> str:
+        return f"{float(included.sel(scenario=scenario)):.1f}"
+
+    two, losses, three, six, six_losses, proximal, eighteen, partial = map(str, data["scenario"].values)
+    final = _final(data).mean("instance").sel(scenario=two)
+    alone, aligned, everybody = (f"{100 * float(final.sel(strategy=who)):.1f}%" for who in STRATEGIES)
+    num = data.sizes["instance"]
+    return [
+        f"{num} ways of dealing the shards",
+        (
+            f"over 2 priority clients alone {of(two)} with accuracies matched, {of(losses)} with losses and "
+            f"{of(three)} with three updates"
+        ),
+        f"accuracies of {alone}, {aligned} and {everybody} for the priority clients alone, FedALIGN and everybody",
+        f"over everybody it is {of(two, EVERYBODY)}",
+        f"{others(two)} others match in accuracy and {others(losses)} in loss",
+        (
+            f"with 6 priority clients it gains {of(six)} with accuracies and {of(six_losses)} with losses, "
+            f"with 18 {of(eighteen)}"
+        ),
+        f"with 30% of the clients a round {of(partial)}, and with FedProx and 4 priority clients {of(proximal)}",
+        f"on FMNIST, {num} instances, {of(two)} with accuracies matched, {of(losses)} with losses",
+        f"on FMNIST {of(proximal)} ({num} instances)",
+        f"on FMNIST {of(partial)} ({num} instances)",
+        f"on FMNIST, 6 priority clients, {of(six)} ({num} instances)",
+    ]
+
+
+STUDY = study.Study(
+    "fedalign_fmnist", Config(), QUICK, run, table, checks, {"fedalign_fmnist": curves_figure}, said=said
+)
 
 if __name__ == "__main__":
     study.main(STUDY)
