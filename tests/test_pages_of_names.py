@@ -25,7 +25,9 @@ def found(kind: str, path: str) -> object:
 @pytest.mark.parametrize(("kind", "short", "full"), LINKS)
 def test_a_name_leads_where_its_short_path_does(kind: str, short: str, full: str) -> None:
     value = found(kind, full)
-    assert not short.startswith("ft.") or reduce(getattr, short.split(".")[1:], fedtheory) is value
+    named = reduce(getattr, short.split(".")[1:], fedtheory) if short.startswith("ft.") else value
+    assert named is value
+    assert full.endswith(short.rpartition(".")[2])
 
 
 def test_there_are_about_forty() -> None:

@@ -68,8 +68,8 @@ def measured(
         lower = np.where(lower > 0, lower, mean / 100)
     axes.fill_between(x, lower, upper, color=color, alpha=0.25, linewidth=0)
     spread = np.geomspace if axes.get_xscale() == "log" and x[0] > 0 else np.linspace
-    places = np.searchsorted(x, spread(x[0], x[-1], 8)[:-1])
-    axes.plot(x, mean, color=color, marker=marker, markevery=[*map(int, places), x.size - 1], label=label)
+    places = range(x.size) if x.size <= 8 else [*np.searchsorted(x, spread(x[0], x[-1], 8)[:-1]), x.size - 1]
+    axes.plot(x, mean, color=color, marker=marker, markevery=[*map(int, places)], label=label)
     return axes
 
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["lines_with_bands"]
 
+# Of places that differ by more than this factor a linear axis shows only the large ones apart.
+_WIDE = 30
+
 
 def lines_with_bands(
     axes: "Axes", intervals: "Dataset", name: str, *, x: str | None = None, hue: str | None = None
@@ -34,7 +37,7 @@ def lines_with_bands(
     Returns
     -------
     Axes
-        The same Axes.
+        The same Axes, with a logarithmic horizontal axis where the largest place is 30 times the smallest.
 
     Raises
     ------
@@ -65,11 +68,14 @@ def lines_with_bands(
         raise ValueError(message)
     rest = {dim: 0 for dim in others if dim != hue}
     here = intervals.isel(rest).sortby(x)
+    places = here[x].values
+    if places[0] > 0 and places[-1] >= _WIDE * places[0]:
+        axes.set_xscale("log")
     for i in range(1 if hue is None else here.sizes[hue]):
         line = here if hue is None else here.isel({hue: i})
         label = label_of(name) if hue is None else f"{label_of(hue)} = {here[hue].values[i]}"
         measured(
-            axes, here[x].values, line["mean"].values, line["lower"].values, line["upper"].values, label=label,
+            axes, places, line["mean"].values, line["lower"].values, line["upper"].values, label=label,
             color=COLORS[i % len(COLORS)], marker=MARKERS[i % len(MARKERS)],
         )  # fmt: skip
     axes.set_xlabel(label_of(x))
