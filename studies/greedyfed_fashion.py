@@ -105,6 +105,9 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
         grid: dict[str, list[Any]] = {"common": [common], "setting": [setting], "variant": [variant]}
         kept = None if config.runs is None else f"{config.runs}/{variant}/{setting}/{config.seed + k}"
         one = ft.sweep(accuracy_curve, grid, seeds=[config.seed + k], backend="serial", out=kept)
+        if one.failures:
+            message = f"{variant} with {setting} must run, got {one.failures[0].error}"
+            raise ValueError(message)
         curves[variant, setting, k] = one.data["accuracy"].squeeze(drop=True)
     return _labelled(config, common, settings, variants, num_seeds, curves)
 
