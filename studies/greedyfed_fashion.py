@@ -105,6 +105,9 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
         grid: dict[str, list[Any]] = {"common": [common], "setting": [setting], "variant": [variant]}
         kept = None if config.runs is None else f"{config.runs}/{variant}/{setting}/{config.seed + k}"
         one = ft.sweep(accuracy_curve, grid, seeds=[config.seed + k], backend="serial", out=kept)
+        if one.failures:
+            message = f"{variant} with {setting} must run, got {one.failures[0].error}"
+            raise ValueError(message)
         curves[variant, setting, k] = one.data["accuracy"].squeeze(drop=True)
     return _labelled(config, common, settings, variants, num_seeds, curves)
 
@@ -213,13 +216,13 @@ def underflow_figure(data: "Dataset") -> "Figure":
         figure, (left, *others) = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained", width_ratios=(1.15, 1, 1))
         _draw_shares(left, data["shares"].sel(base="as drawn").values[:30])
         counts = data["draws"].values
-        left.set_title(
-            f"alpha = 0.0001 as drawn: {100 * counts[0] / counts.sum():.0f} % have all classes alike", fontsize=9
-        )
-        titles = {"one class": "clients with one class each", "as drawn": "clients as drawn (the paper's)"}
+        left.set_title(f"clients as drawn: {100 * counts[0] / counts.sum():.0f} % have all classes alike", fontsize=9)
+        titles = {"one class": "one class each", "as drawn": "as drawn"}
         for axes, base in zip(others, BASES, strict=True):
             axes.set_title(titles[base], fontsize=9)
             if base in data["setting"]:
+                best = data["accuracy"].sel(setting=base).isel(round=-1).mean("seed").idxmax("variant").item()
+                axes.set_title(f"{titles[base]}: {str(best).partition(', ')[0]} ends ahead", fontsize=9)
                 _draw_curves(
                     axes, data.sel(setting=base), papers=base == "as drawn" and data.attrs["data"] == "fashion-mnist"
                 )
@@ -232,12 +235,15 @@ def underflow_figure(data: "Dataset") -> "Figure":
 def _draw_shares(axes: Any, shares: Any) -> None:
     from matplotlib import colormaps
 
+    # Clients of one class first, by class.
+    shares = shares[np.lexsort((shares.argmax(axis=1), -shares.max(axis=1)))]
     places, below = np.arange(len(shares)), np.zeros(len(shares))
     colors = colormaps["tab10"](np.arange(10))
     for label, part in enumerate(shares.T):
         axes.bar(places, part, bottom=below, width=0.9, color=colors[label % 10])
         below = below + part
-    axes.set_xlabel(f"clients 1 to {len(shares)}")
+    axes.grid(visible=False)
+    axes.set_xlabel(f"{len(shares)} clients, sorted")
     axes.set_ylabel("share of each class (a color)")
     axes.set_xticks([])
     axes.set_ylim(0, 1)
