@@ -292,16 +292,10 @@ def said(data: "Dataset") -> list[str]:
     gain = _gain(data)
 
     def of(shards: int, arm: str, *priority: int) -> str:
-        words = [with_limits(gain.sel(shards=shards, priority=first, arm=arm), 3, signed=True) for first in priority]
-        return f"{', '.join(words[:-1])}{' and ' if words[:-1] else ''}{words[-1]}"
+        return _listed(gain.sel(shards=shards, arm=arm), priority, signed=True)
 
-    def cost(shards: int, arm: str, *priority: int, base: str = REFERENCE) -> str:
-        lost = gain.sel(arm=base) - gain.sel(arm=arm)
-        words = [with_limits(lost.sel(shards=shards, priority=first), 3) for first in priority]
-        return f"{', '.join(words[:-1])}{' and ' if words[:-1] else ''}{words[-1]}"
-
-    def behind(shards: int, arm: str, *priority: int) -> str:
-        return " and ".join(with_limits(-gain.sel(shards=shards, priority=first, arm=arm), 3) for first in priority)
+    def cost(arm: str, *priority: int) -> str:
+        return _listed((gain.sel(arm=REFERENCE) - gain.sel(arm=arm)).sel(shards=2), priority)
 
     near = data["included"].sel(who=ALIGNED, shards=2).mean("instance")
     near_2, near_6 = (
@@ -309,14 +303,6 @@ def said(data: "Dataset") -> list[str]:
     )
     stable = data["accuracy"].sel(who=ALONE, shards=2, priority=18).mean("instance")
     alone = [f"{float(stable.sel(arm=arm)):.2f}" for arm in (REFERENCE, "stable")]
-    same = float(abs(gain.sel(shards=24) - gain.sel(shards=20)).mean("instance").max())
-    most = float(gain.sel(shards=[20, 24], priority=18).mean("instance").max())
-    widths = [
-        float(np.diff(mean_and_limits(gain.sel(shards=2, priority=first, arm=arm))[1:])[0]) * 50
-        for first in (2, 6)
-        for arm in data["arm"].values
-        if arm != "loss"
-    ]
     num = data.sizes["instance"]
     return [
         f"{gain.isel(instance=0).size} such intervals",
@@ -328,30 +314,20 @@ def said(data: "Dataset") -> list[str]:
         f"gains nothing over 2 and 6, {of(2, 'loss', 2, 6)}, and {of(2, 'loss', 18)} over 18",
         (
             "Which part is which, with 2 shards: *what is matched* makes the gain, losses in the place of "
-            f"accuracies cost {cost(2, 'loss', 2)} of it with 2 priority clients and {cost(2, 'loss', 6)} with"
+            f"accuracies cost {cost('loss', 2)} of it with 2 priority clients and {cost('loss', 6)} with"
             " 6"
         ),
         (
             f"{near_2[0]} others match with 2 priority clients, where {near_2[1]} do in accuracy, and "
             f"{near_6[0]} with 6, where {near_6[1]} do"
         ),
-        f"they cost {cost(2, 'three updates', 2, 6, 18)} with 2, 6 and 18",
+        f"they cost {cost('three updates', 2, 6, 18)} with 2, 6 and 18",
         f"with 18 priority clients alone from {alone[0]} to {alone[1]}",
         (
-            f"with stable features it is {cost(2, 'stable', 2).replace(' [', ' less [')} with 2, "
-            f"{cost(2, 'stable', 6).replace(' [', ' less [')} with 6, and the same with 18"
+            f"with stable features it is {cost('stable', 2).replace(' [', ' less [')} with 2, "
+            f"{cost('stable', 6).replace(' [', ' less [')} with 6, and the same with 18"
         ),
-        "With 20 shards per client",
-        (
-            f"one update gains {of(20, REFERENCE, 2, 6)} with 2 and 6 priority clients, stable features "
-            f"{of(20, 'stable', 2, 6)}, matched losses {of(20, 'loss', 6)} with 6 and nothing with 2, whom"
-        ),
-        f"by {behind(20, 'three updates', 2, 6)}. With 24 shards",
-        f"With 18 priority clients gains are at most {most:+.3f}",
-        f"it is the same to within {100 * same:.1f} points",
-        "over 2 priority clients, and two and a half points",
-        "with 20 and 24 shards per client, and with 18 priority clients; with 2 shards and 2 or 6 of them",
-        f"intervals reach {min(widths):.1f} to {max(widths):.1f} points to each side",
+        *_of_many_shards(data),
         "multiplied by 3.5",
         (
             f"{num} instances: {of(2, 'three updates', 2)} over 2 priority clients alone with accuracies "
@@ -359,6 +335,42 @@ def said(data: "Dataset") -> list[str]:
             f"the theory, no gain: {of(2, 'loss', 2)}"
         ),
     ]
+
+
+def _of_many_shards(data: "Dataset") -> list[str]:
+    """Numbers about 20 and 24 shards per client, and about what is resolved."""
+    gain = _gain(data)
+
+    def of(arm: str, *priority: int) -> str:
+        return _listed(gain.sel(shards=20, arm=arm), priority, signed=True)
+
+    same = float(abs(gain.sel(shards=24) - gain.sel(shards=20)).mean("instance").max())
+    most = float(gain.sel(shards=[20, 24], priority=18).mean("instance").max())
+    widths = [
+        float(np.diff(mean_and_limits(gain.sel(shards=2, priority=first, arm=arm))[1:])[0]) * 50
+        for first in (2, 6)
+        for arm in data["arm"].values
+        if arm != "loss"
+    ]
+    return [
+        "With 20 shards per client",
+        (
+            f"one update gains {of(REFERENCE, 2, 6)} with 2 and 6 priority clients, stable features "
+            f"{of('stable', 2, 6)}, matched losses {of('loss', 6)} with 6 and nothing with 2, whom"
+        ),
+        f"by {_listed(-gain.sel(shards=20, arm='three updates'), (2, 6))}. With 24 shards",
+        f"With 18 priority clients gains are at most {most:+.3f}",
+        f"it is the same to within {100 * same:.1f} points",
+        "over 2 priority clients, and two and a half points",
+        "with 20 and 24 shards per client, and with 18 priority clients; with 2 shards and 2 or 6 of them",
+        f"intervals reach {min(widths):.1f} to {max(widths):.1f} points to each side",
+    ]
+
+
+def _listed(values: Any, priority: tuple[int, ...], *, signed: bool = False) -> str:
+    """Mean and limits for each number of priority clients, as words."""
+    words = [with_limits(values.sel(priority=first), 3, signed=signed) for first in priority]
+    return " and ".join([*([", ".join(words[:-1])] if words[:-1] else []), words[-1]])
 
 
 STUDY = study.Study(
