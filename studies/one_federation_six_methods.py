@@ -155,7 +155,8 @@ def table(data: "Dataset") -> study.Table:
             here = data.sel(problem=problem, algorithm=name)
             rows.append({
                 "problem": str(problem), "method": str(name), "first gap": float(here["gap"][0]),
-                "last gap": float(here["gap"][-1]), "rounds": float(here["rounds"][-1]), "floats": float(here["floats"][-1]),
+                "last gap": float(here["gap"][-1]), "rounds": float(here["rounds"][-1]),
+                "floats": float(here["floats"][-1]),
             })  # fmt: skip
     return study.Table(rows, title="Six methods on one federation")
 

@@ -106,8 +106,8 @@ def table(data: "Dataset") -> study.Table:
     rows = []
     for t, exact in enumerate(data["exact"].values):
         mean, lower, upper = data["simulated"].sel(step=t).values
-        rows.append({"step": t, "exact": float(exact), "simulated": float(mean), "+- (95%)": float(upper - lower) / 2,
-                     **{str(form): float(data["bound"].sel(step=t, form=form)) for form in data["form"].values}})  # fmt: skip
+        row = {"step": t, "exact": float(exact), "simulated": float(mean), "+- (95%)": float(upper - lower) / 2}
+        rows.append(row | {form: float(data["bound"].sel(step=t, form=form)) for form in ("refined", "printed")})
     return study.Table(rows, title="Expected potential of Scaffnew")
 
 
