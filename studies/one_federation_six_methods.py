@@ -11,9 +11,10 @@ steps, SCAFFOLD, Scaffnew, and compressed steps (top-k). A round of Scaffnew is 
 against its communications. For the quadratics the stationary points of averaging and FedNova are known, and SCAFFOLD
 has a theorem, the dotted line.
 
-**Reading.** Averaging, FedProx, FedNova and compressed steps without a memory have floors; SCAFFOLD and Scaffnew have
-none. SCAFFOLD sends two vectors a round, which costs it half of its lead per float. On easy, nearly equal clients
-averaging would be ahead until its floor: what is won is the heterogeneity.
+**Reading.** Averaging, FedProx and FedNova have floors, averaging the one that is computed; compressed steps without a
+memory hardly leave their start. SCAFFOLD and Scaffnew have no floor and need about as many communications. SCAFFOLD
+sends two vectors a round, its model difference and the change of its control variate, so that against floats Scaffnew
+is ahead.
 """
 
 from dataclasses import dataclass
