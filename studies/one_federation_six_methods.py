@@ -114,7 +114,7 @@ def _step_size(config: Config, fed: Any) -> float:
 def _trained(config: Config, fed: Any, name: str) -> tuple[Any, Any]:
     """Return gaps and floats sent, at round 0 and after every communication round."""
     kept = max(1, round(config.kept / config.dim * fed.dim))
-    options: dict[str, Any] = {
+    methods: dict[str, dict[str, Any]] = {
         "FedAvg": {},
         "FedProx": {"proximal_weight": config.proximal_weight * float(fed.smoothness)},
         "FedNova": {"method": ft.methods.FedNova(), "local_steps": _unequal(config, fed)},
@@ -122,8 +122,8 @@ def _trained(config: Config, fed: Any, name: str) -> tuple[Any, Any]:
         "Scaffnew": {"method": ft.methods.Scaffnew(1 / config.local_steps), "local_steps": 1,
                      "num_rounds": config.num_rounds * config.local_steps, "record_every": config.local_steps},
         "top-k": {"method": ft.methods.Compressed(ft.methods.TopK(kept))},
-    }[name]  # fmt: skip
-    run_of = {"num_rounds": config.num_rounds, "local_steps": config.local_steps} | options
+    }  # fmt: skip
+    run_of = {"num_rounds": config.num_rounds, "local_steps": config.local_steps} | methods[name]
     found = ft.fedavg(fed, ft.selection.Full(), step_size=_step_size(config, fed), record=("gap", "uplink"), **run_of)
     return found.gap[0], found.uplink[0]
 

@@ -18,7 +18,7 @@ of that and e^2.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -76,7 +76,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
         for steps in progress([config.exact_steps], "coins")
     ]
     fed, method, steps = exact.rounded(), ft.methods.Scaffnew(config.probability), np.arange(config.num_steps + 1)
-    run_of = {"step_size": float(gamma), "method": method}
+    run_of: dict[str, Any] = {"step_size": float(gamma), "method": method}
     found = ft.fedavg(
         fed, ft.selection.Full(), num_rounds=config.num_steps, num_replicates=config.num_replicates, rng=config.seed,
         record=("states",), **run_of,

@@ -1,6 +1,7 @@
 """SCAFFOLD with all clients: the largest potential after some rounds, for any number of clients with any weights."""
 
 from fractions import Fraction
+from typing import Any
 
 from fedtheory._support import validate
 from fedtheory.worst_case._actors import positive_number
@@ -10,7 +11,9 @@ from fedtheory.worst_case.solution import Solution
 __all__ = ["scaffold"]
 
 
-def scaffold(local_steps: int, step_size, *, mu, L, potential=1, num_rounds: int = 1, option: int = 2) -> Solution:
+def scaffold(
+    local_steps: int, step_size: Any, *, mu: Any, L: Any, potential: Any = 1, num_rounds: int = 1, option: int = 2
+) -> Solution:
     r"""Largest ``|w - w*|^2 + eta^2 tau^2 mean |c_k - c - grad F_k(w*)|^2`` after R rounds from a given one, Phi.
 
     A linear function added to every F_k, and to its control variate, changes nothing: the clients may share their

@@ -34,7 +34,9 @@ def test_steps_beyond_one_over_tau_l_can_be_slower_than_gradient_descent() -> No
 
 
 def test_the_certificate_is_verified_again() -> None:
-    scaffold(1, Q(1, 2), mu=Q(1, 10), L=1).verify()
+    worst = scaffold(1, Q(1, 2), mu=Q(1, 10), L=1)
+    worst.verify()
+    assert worst.enclosure[0] <= Q(19, 20) ** 2 <= worst.enclosure[1]
 
 
 @pytest.mark.parametrize(
