@@ -60,7 +60,8 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
             steep: Any = sum((1 - eta) ** i for i in range(tau)) / tau
             records.append({
                 "local_steps": tau, "step_size": float(eta), "lower": float(lower), "upper": float(upper),
-                "steps": float((1 - eta * mu) ** (2 * tau)), "bound": max(float((1 - eta * mu) ** (2 * tau)), float(variates)),
+                "steps": float((1 - eta * mu) ** (2 * tau)),
+                "bound": max(float((1 - eta * mu) ** (2 * tau)), float(variates)),
                 "quadratics": max(float((1 - eta * mu) ** (2 * tau)), float((1 - steep) ** 2)),
             })  # fmt: skip
     return study.from_records(records)
