@@ -11,6 +11,9 @@ from fedtheory.bounds import fedavg as li
 from fedtheory.bounds import fedprox, sgd
 from fedtheory.bounds import optimal_client_sampling as ocs
 from fedtheory.bounds import power_of_choice as poc
+from fedtheory.bounds import proxskip as ps
+from fedtheory.bounds import scaffold as sc
+from fedtheory.bounds import stationary as st
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.catalogue import known_bounds
 from fedtheory.worst_case._confrontations import Confrontation
@@ -46,6 +49,8 @@ _PATH = "it holds for any vectors of bounded length along a path; its exact form
 _NONCONVEX = (
     "its hypothesis on dissimilarity is about all models, also those that no run visits, and has no finite form"
 )
+_CONTROLLED = "`fedtheory.worst_case.scaffold` has its rounds; `fixed_step_potential` is attained, its looseness is 1"
+_COINS = "a program over all coins has not been written; one step is attained, its looseness is 1"
 _DRAWN = "drawn priority clients multiply the outcomes of a round; `full_participation_gap` has all of them"
 REASONS: dict[Bound, str] = {
     **dict.fromkeys((poc.averaged_distance, align.aggregated_distance, align.gradient_variance), _NUMBERS),
@@ -59,6 +64,9 @@ REASONS: dict[Bound, str] = {
     sgd.fixed_step_distance: "its worst case has a path for each sequence of drawn clients; `drawn_step` has one step",
     ef.ef_distance: "it adds a factor 1 + s to `ef_round`, which is attained for every horizon",
     ef.ef21_gradient2: "it divides the potential of `ef21_round`, which is attained for every horizon, by s",
+    **dict.fromkeys((sc.one_round, sc.option_one_round, sc.fixed_step_potential), _CONTROLLED),
+    **dict.fromkeys((ps.fixed_step_potential, ps.refined_fixed_step_potential), _COINS),
+    st.averaging_distance: "equal clients of curvature mu, or L, attain it: its looseness is 1",
     ocs.dsgd_per_client_variant: "it is false for unequal weights, and kept to be refuted by its own claim",
 }
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": Q(1), "objective_gap": Q(1, 2)}

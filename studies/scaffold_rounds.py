@@ -17,7 +17,7 @@ round, become the slower part.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import fedtheory as ft
 from fedtheory import study
@@ -55,13 +55,14 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
             if eta * (1 + mu) >= 2:
                 continue
             lower, upper = ft.worst_case.scaffold(tau, eta, mu=mu, L=1).enclosure
-            known = {"step_size": eta, "mu": mu, "L": Fraction(1), "local_steps": tau}
-            variates = sc.one_round(Fraction(0), control_error2=1 / (eta * tau) ** 2, **known)
-            steep = sum((1 - eta) ** i for i in range(tau)) / tau
+            known: dict[str, Any] = {"step_size": eta, "mu": mu, "L": Fraction(1), "local_steps": tau}
+            variates: Any = sc.one_round(Fraction(0), control_error2=1 / (eta * tau) ** 2, **known)
+            steep: Any = sum((1 - eta) ** i for i in range(tau)) / tau
             records.append({
                 "local_steps": tau, "step_size": float(eta), "lower": float(lower), "upper": float(upper),
-                "steps": float((1 - eta * mu) ** (2 * tau)), "bound": float(max((1 - eta * mu) ** (2 * tau), variates)),
-                "quadratics": float(max((1 - eta * mu) ** (2 * tau), (1 - steep) ** 2)),
+                "steps": float((1 - eta * mu) ** (2 * tau)),
+                "bound": max(float((1 - eta * mu) ** (2 * tau)), float(variates)),
+                "quadratics": max(float((1 - eta * mu) ** (2 * tau)), float((1 - steep) ** 2)),
             })  # fmt: skip
     return study.from_records(records)
 

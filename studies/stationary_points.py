@@ -132,6 +132,7 @@ def checks(data: "Dataset") -> dict[str, study.Check]:
 def bias_figure(data: "Dataset") -> "Figure":
     """Left equal local steps, right unequal ones."""
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import NullFormatter
 
     eta = data["step_size"].values
     with appearance():
@@ -146,6 +147,7 @@ def bias_figure(data: "Dataset") -> "Figure":
                 theory(axes, eta, data[name].values, label=name, rank=rank)
             axes.set_xscale("log")
             axes.set_yscale("log")
+            axes.xaxis.set_minor_formatter(NullFormatter())
             axes.set_xlabel("step size")
         left.set_title("equal local steps")
         right.set_title("unequal local steps")

@@ -244,7 +244,8 @@ def _as_function(
     curvatures = np.array([gradient(one) for gradient in gradients]) - at_zero
     fed = QuadraticFederation(curvatures, -at_zero / curvatures, weights)
     case = _Case(fed, initial, tuple(map(int, local_steps)), step_size)
-    return _trained(method, case, num_rounds, rng)[-1]
+    last: Array = _trained(method, case, num_rounds, rng)[-1]
+    return last
 
 
 def _case(like: Any, dim: int) -> _Case:
@@ -285,7 +286,8 @@ def _inputs(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
 def _same(asked: _Asked, case: _Case, seeds: np.random.SeedSequence) -> None:
     def draw(rng: np.random.Generator) -> Array:
         given = (case.gradients, case.fed.weights.copy(), case.initial.copy(), 5, np.array(case.local_steps))
-        return np.asarray(asked.watch.call(asked.function, *given, case.step_size, rng, case=case.given))
+        model: Array = np.asarray(asked.watch.call(asked.function, *given, case.step_size, rng, case=case.given))
+        return model
 
     same_generator(draw, seeds, case.given)
 

@@ -36,6 +36,7 @@ def test_steps_beyond_one_over_tau_l_can_be_slower_than_gradient_descent() -> No
 def test_the_certificate_is_verified_again() -> None:
     worst = scaffold(1, Q(1, 2), mu=Q(1, 10), L=1)
     assert worst.verify() == worst.enclosure
+    assert worst.enclosure[0] <= Q(19, 20) ** 2 <= worst.enclosure[1]
 
 
 @pytest.mark.parametrize(

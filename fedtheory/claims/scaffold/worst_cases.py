@@ -64,7 +64,7 @@ def round_proved(rng: np.random.Generator) -> Finding:
 )
 def exact_rate_guess(_: np.random.Generator) -> Finding:
     mu, L, eta, tau = Fraction(1, 2), Fraction(1), Fraction(1, 2), 3
-    lower, _ = scaffold(tau, eta, mu=mu, L=L).enclosure
+    lower = scaffold(tau, eta, mu=mu, L=L).enclosure[0]
     steep = sum(((1 - eta * L) ** i for i in range(tau)), start=Fraction(0))
     guess = max((1 - eta * mu) ** (2 * tau), (1 - steep / tau) ** 2)
     given = {"mu": mu, "L": L, "step_size": eta, "local_steps": tau}
