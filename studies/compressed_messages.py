@@ -59,7 +59,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     worst, promised = [], []
     for tenth in progress(config.shares, "worst cases"):
         eta = BEST * tenth / 10
-        known = CLASS | {"step_size": eta}
+        known: dict[str, Any] = CLASS | {"step_size": eta}
         found = [
             ft.worst_case.compressed_gradients(1, gap=1, **known),
             ft.worst_case.error_feedback(1, potential=1, **known),

@@ -12,7 +12,7 @@ progress of all clients.
 **Reading.** Progress, in units of the squared gradient over L, against the weight of the proximal term, for gradients
 of dissimilarity B = 1 and B = 2. As published, the theorem promises nothing below some weight, and for few clients
 nothing at any weight: such curves have no part above 0. The derived constants promise the greatest progress at
-:math:`L(2B+B^2)`, and what is certified is at most a few times more from there on.
+:math:`L(2B+B^2)`, and what is certified is less than twice as much from there on.
 """
 
 from dataclasses import dataclass
@@ -128,6 +128,8 @@ def figure(data: "Dataset") -> "Figure":
             panel.set(
                 xlabel="weight of the proximal term, in L", xscale="log", ylim=(-top, 1.1 * top), title=f"B = {B}"
             )
+            panel.set_xticks(weights, labels=[str(weight) for weight in weights])
+            panel.minorticks_off()
         panels[0, 0].set_ylabel(r"progress, in $|\nabla F(w)|^2/L$")
         return legend_below(drawn, num_columns=3)
 

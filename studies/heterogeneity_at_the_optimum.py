@@ -18,7 +18,7 @@ lower.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -60,7 +60,13 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
 
     worst, promised = [], []
     for number in progress(config.steps, "worst cases"):
-        known = {"mu": MU, "L": L, "distance2": Fraction(1), "step_size": Fraction(number, 16) / L, "num_selected": 1}
+        known: dict[str, Any] = {
+            "mu": MU,
+            "L": L,
+            "distance2": Fraction(1),
+            "step_size": Fraction(number, 16) / L,
+            "num_selected": 1,
+        }
         given = [known | {"zeta2": Fraction(zeta2) if zeta2 else Fraction(1, 10**6)} for zeta2 in config.zeta2]
         sides = [ft.worst_case.heterogeneous_round(1, **one, sampling="independent").enclosure for one in given]
         worst.append([tuple(map(float, pair)) for pair in sides])
