@@ -46,7 +46,9 @@ class Confrontation(NamedTuple):
     @property
     def looseness(self) -> float:
         """By how much the promise is larger than what any federation can reach."""
-        return float(self.promise) / float(self.worst.enclosure[0])
+        promise, reached = float(self.promise), float(self.worst.enclosure[0])
+        # A descent that is promised is smaller than the one there is.
+        return reached / promise if promise < 0 else promise / reached
 
     def rows(self) -> list[dict[str, str]]:
         """Return promise, enclosure, looseness and what constants cost as rows of a table."""
