@@ -72,7 +72,7 @@ class Config:
     """Hidden layers."""
     min_samples: int = 31
     """Fewest samples of a client."""
-    num_seeds: int = 1
+    num_seeds: int = 2
     """Seeds: each has its own partition, initial model and selections."""
     record_every: int = 50
     """Rounds between two tests."""

@@ -1,5 +1,7 @@
 """A partition in which every client keeps the class shares that were drawn for it, as in GreedyFed's public code."""
 
+from __future__ import annotations
+
 import math
 from typing import Any
 
