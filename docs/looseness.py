@@ -258,7 +258,7 @@ CASES = (
             {"gradient2": Q(1), "L": Q(1), "negative_curvature": Q(0), "inexactness": Q(0)}
             | {"proximal_weight": Q(weight), "gradient_dissimilarity": Q(B)},
         )
-        for B, weight in ((1, 4), (2, 10))
+        for B, weight in ((2, 10), (2, 16))
     ),
 )
 
