@@ -1,6 +1,7 @@
 """Methods with control variates as public code has them, and as one easily writes them."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def scaffnew(gradients, weights, initial, num_rounds, local_steps, step_size, rn
             x = weights @ models
             rate = step_size / p if fault == "gamma/p" else p / step_size
             sign = -1 if fault == "wrong sign" else 1
-            for k in np.flatnonzero(falls):
+            for k in map(int, np.flatnonzero(falls)):
                 h[k] = h[k] + sign * rate * (x - models[k])
                 models[k] = x
     return x
@@ -107,7 +108,7 @@ def ef21(gradients, weights, initial, num_rounds, local_steps, step_size, rng, f
 
 
 def _faulty(function, fault):
-    one = partial(function, fault=fault)
+    one: Any = partial(function, fault=fault)
     one.__name__ = f"{function.__name__} {fault}"
     return one
 
