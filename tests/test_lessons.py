@@ -77,7 +77,7 @@ def test_the_counts_of_figures_are_those_of_the_page_of_figures() -> None:
             count = sum(len(numbers([row], kind)) for kind in ("Figure", "Table"))
             found[re.split(r"\*\*|[:;]| \|", what.removeprefix("**"))[0]] += count
     shown = dict(re.findall(r"\| ([a-z][^|]*?) \| (\d+) \|", PAGE))
-    short = {re.split(r"[:,] (?:with|data)", name)[0].replace(", and another result", ", other result"): int(number)
+    short = {re.split(r"[:,] (?:with|data|hours)", name)[0].replace(", and another result", ", other result"): int(number)
              for name, number in shown.items()}  # fmt: skip
     short["illustration"] = short.pop("illustrations")
     assert short == dict(found)
