@@ -2,6 +2,9 @@ r"""
 Which memory do compressed messages need?
 =========================================
 
+**A memory of what was not sent: without one, compressed gradients of several clients may diverge; with error feedback
+they stop at a floor where minimizers differ, and with EF21 they reach the minimizer.**
+
 **Question.** Clients send the largest entry of a vector of three. What does it help to remember what was not sent
 (error feedback), or what the server knows already (EF21), and how fast are both, at best and here?
 

@@ -2,6 +2,9 @@ r"""
 Does FedALIGN help on images of clothes?
 ========================================
 
+**It gains over the priority clients alone, most clearly where many have priority; over training with everybody nothing
+is certain.**
+
 **Question.** The panels for FashionMNIST of Figures 1, 4, 5 and 6 of Ravi and Shomorony (2023): softmax regression, 120
 shards of 500 images of one class, 60 clients with two shards, 2, 6 or 18 of them with priority. FedALIGN is ahead of
 the priority clients alone and of everybody in each. Is it, for what is matched, accuracies ("in practice") or losses

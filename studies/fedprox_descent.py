@@ -2,6 +2,9 @@ r"""
 How much progress does FedProx's theorem promise?
 =================================================
 
+**For most proximal weights and few clients none; a sharper theorem, for any number of clients, promises some for every
+large enough weight, and is within a factor of two of what is true.**
+
 **Question.** Theorem 4 of Li et al. (2020) says how much a round of FedProx lowers the loss, at least. For which
 weights of the proximal term and how many clients does it say something, and how much more is true?
 

@@ -2,6 +2,9 @@ r"""
 What do clients that differ at the optimum cost stochastic gradients?
 =====================================================================
 
+**Exactly what the bound on one step says, at every step size; over many steps a floor in proportion to the step, which
+equal curvatures nearly reach.**
+
 **Question.** One client, drawn at random, takes each step. How far from the minimizer may a step end, how does that
 depend on its length, and where do many steps settle?
 

@@ -2,6 +2,9 @@ r"""
 One federation, six methods
 ===========================
 
+**SCAFFOLD and Scaffnew reach the minimizer in about as many communications, and Scaffnew sends fewer floats; the other
+four stop at a floor.**
+
 **Question.** On the same heterogeneous clients, which method comes closest to the minimizer, per round and per float
 that is sent?
 

@@ -2,6 +2,9 @@ r"""
 How often should Scaffnew communicate?
 ======================================
 
+**By its theorem with a probability p whose square is gamma mu: more frequent coins buy no better rate. Over many steps
+Scaffnew is faster than the theorem says.**
+
 **Question.** Scaffnew averages after a local step with probability p. Its theorem has the rate :math:`\max\{1 -
 \gamma\mu, 1 - p^2\}`. How close is that to what happens, and which p is best?
 

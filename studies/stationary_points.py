@@ -2,6 +2,9 @@ r"""
 Where does averaging come to rest?
 ==================================
 
+**Beside the minimizer, by an amount in proportion to the step size; normalizing repairs the limit of short steps only,
+extrapolating gains one order, and SCAFFOLD is not off at all.**
+
 **Question.** With a fixed step size federated averaging does not come to the minimizer. How far off is it, what do
 normalizing (FedNova) and extrapolating (Richardson and Romberg) change, and what does SCAFFOLD?
 

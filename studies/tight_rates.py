@@ -2,6 +2,9 @@ r"""
 How good are six methods on their worst function, and does theory say so?
 =========================================================================
 
+**Not at all in four of six methods, at every step size; for heavy ball the worst quadratic is far from the worst
+function, and for local steps the known lemma is loose where steps are long.**
+
 **Question.** The rate of a method is an upper bound, read by everybody as what the method does. How far is it from what
 the method does on its worst function, and which step size is the best one then?
 

@@ -247,7 +247,8 @@ def sgd(rng: Random, *, local_steps: Any = None, num_selected: Any = None) -> Wo
     # (1, 1) lies on the conic r_2^2 - 1 = rho (r_1^2 - 1) of the roots, and all other points on lines through it.
     rho, root = Q(num_clients - m, num_clients - 1), Q(0)
     while root**2 <= 1:
-        p, q = Q(rng.randint(-9, 9)), Q(rng.randint(1, 9))
+        # Hypothesis begins with the smallest draws, which this range makes p = -9, a point that is taken.
+        p, q = Q(rng.randint(0, 18) - 9), Q(rng.randint(1, 9))
         root = 1 + 2 * p * (rho * p - q) / (q * q - rho * p * p) if q * q != rho * p * p else Q(0)
     kept = (1 - eta * (L + mu) / 2) * distance
     return {
