@@ -48,9 +48,12 @@ def fedprox(
     p = Problem()
     clients = p.clients(2, mu=-negative_curvature, L=L)
     w = p.point("start")
+    if gradient_dissimilarity == 1:  # clients have one gradient there: no product of deviations could be above 0
+        clients.known(w, p.vector())
     mean = clients.mean(clients.gradient(w)).square
     p.equal_to(mean, gradient2, name="gradient2")
-    p.at_most(clients.gradient(w).square - gradient_dissimilarity**2 * mean, 0)
+    if gradient_dissimilarity != 1:
+        p.at_most(clients.gradient(w).square - gradient_dissimilarity**2 * mean, 0)
     after = clients.mean(clients.proximal(w, 1 / Fraction(proximal_weight)))
     p.maximize(clients.value(after) - clients.value(w))
     return p.solve()

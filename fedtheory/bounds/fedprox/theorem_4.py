@@ -32,8 +32,10 @@ def _printed_loss_change(
     ``loss_change`` and ``5/64 + 10 (25/1024)/8`` for the draws.
 
     >>> from fractions import Fraction as Q
-    >>> known = {"L": 1, "negative_curvature": 1, "gradient_dissimilarity": 2, "inexactness": Q(1, 4)}
-    >>> loss_change.printed(17408, proximal_weight=17, num_selected=8, **known)
+    >>> loss_change.printed(
+    ...     17408, proximal_weight=17, num_selected=8, L=1, negative_curvature=1, gradient_dissimilarity=2,
+    ...     inexactness=Q(1, 4),
+    ... )
     Fraction(7007, 4)
     """
     B, K, reach = gradient_dissimilarity, num_selected, 1 + inexactness
@@ -78,8 +80,9 @@ def loss_change(gradient2, *, L, negative_curvature, proximal_weight, gradient_d
     With L = L_ = 1, mu = 17, B = 2 and gamma = 1/4: ``-(1/2)/17 + (5/2)/(16 * 17) + (25/4)/512`` of 17408 = 17 * 1024.
 
     >>> from fractions import Fraction as Q
-    >>> known = {"L": 1, "negative_curvature": 1, "gradient_dissimilarity": 2, "inexactness": Q(1, 4)}
-    >>> loss_change(17408, proximal_weight=17, **known)
+    >>> loss_change(
+    ...     17408, proximal_weight=17, L=1, negative_curvature=1, gradient_dissimilarity=2, inexactness=Q(1, 4)
+    ... )
     Fraction(-279, 2)
     """
     B, reach = gradient_dissimilarity, 1 + inexactness
