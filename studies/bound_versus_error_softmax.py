@@ -2,7 +2,7 @@ r"""
 How far above the error do the bounds lie for softmax regression?
 =================================================================
 
-**As far as on quadratics, four to seven powers of ten, because one number must bound the gradients of all models.**
+**As far as on quadratics, many powers of ten, because one number must bound the gradients of all models.**
 
 **Question.** On quadratics the bounds of Power-of-Choice lie some powers of ten above the error. Does that change for
 softmax regression on real data, whose smoothness, variance and gradients are bounded by what a proof can say about all

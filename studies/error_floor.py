@@ -3,7 +3,7 @@ Where does Power-of-Choice settle?
 ==================================
 
 **At the minimum of one convex function, which can be computed: simulations end there, and the theorems' bias terms lie
-one to five powers of ten above.**
+far above.**
 
 **Question.** Power-of-Choice converges to a model with a larger loss than the minimum (Cho, Wang and Joshi, 2020,
 Figure 2). How high is this error floor, and how does it grow with the number d of candidates?

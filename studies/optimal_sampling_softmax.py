@@ -2,7 +2,7 @@ r"""
 What does optimal client sampling gain where few clients hold the data?
 =======================================================================
 
-**On unbalanced clients six points of accuracy over uniform sampling with three clients a round, on balanced ones next
+**On unbalanced clients some points of accuracy over uniform sampling with three clients a round, on balanced ones next
 to nothing.**
 
 **Question.** Figures 3 to 13 of Chen, Horvath and Richtarik (2022) train networks on images and text: of 32 clients,

@@ -2,7 +2,8 @@ r"""
 How much faster is Power-of-Choice on the paper's quadratics, and where does it end?
 ====================================================================================
 
-**1.2 to 1.9 times as fast at first, and its final gap is 240 to 16,000 times that of random selection.**
+**Up to twice as fast at first, and its final gap is that of random selection hundreds of times, and
+more.**
 
 **Question.** Cho, Wang and Joshi (2020) find on quadratics (their Figures 2 and 7) that pow-d, which trains the m of d
 candidate clients with the largest losses, converges faster than random selection and ends on a floor, and that

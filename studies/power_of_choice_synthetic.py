@@ -2,7 +2,8 @@ r"""
 How much faster is Power-of-Choice on Synthetic(1, 1)?
 ======================================================
 
-**With one client per round 2 to 3.6 times, by what one counts; with three clients per round it is no faster.**
+**With one client per round it is faster, and by how much depends on what one counts; with three clients per round it
+is no faster.**
 
 **Question.** Figure 4 of Cho, Wang and Joshi (2020): logistic regression on Synthetic(1, 1), 30 clients of which m = 1,
 2 or 3 are selected. The paper reads off that pow-d reaches the global loss 0.7 two times sooner than random selection

@@ -2,7 +2,7 @@ r"""
 What are the selection skews of Power-of-Choice?
 ================================================
 
-**rho_bar lies below 1 and falls with the number of candidates, where the paper has it grow; what grows is the skew at
+**rho_bar lies below one and falls with the number of candidates, where the paper has it grow; what grows is the skew at
 one and the same model.**
 
 **Question.** In Figure 3 Cho, Wang and Joshi (2020) estimate the skew :math:`\bar\rho`, which should speed pow-d up,

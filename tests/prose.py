@@ -53,5 +53,6 @@ def unexplained(text: str, phrases: Iterable[str]) -> list[str]:
 
 
 def reading(page: str) -> str:
-    """What a page says of its results: all that follows the word Reading."""
-    return page[page.index("**Reading.**") :] if "**Reading.**" in page else ""
+    """What a page says of its results: the answer that it opens with, and all that follows the word Reading."""
+    answer = page.partition("**Question.**")[0].partition("**")[2]
+    return answer + page[page.index("**Reading.**") :] if "**Reading.**" in page else answer

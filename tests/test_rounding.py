@@ -133,7 +133,7 @@ def test_shares_at_the_ends_are_exact():
 
 def test_a_power_of_rationals_that_would_not_fit_into_memory_is_refused():
     with pytest.raises(
-        ValueError, match="num_steps is too large for exact rationals, give floats instead, got about 10"
+        ValueError, match=r"num_steps must be small enough for exact rationals \(give floats instead\), got about 10"
     ):
         geometric(Q(1, 3), 10**400)
 

@@ -21,7 +21,7 @@ WELCOME = {
     ("fedtheory.bounds.power_of_choice.whole_rounds.round_coefficients", "step_sizes", "a ragged list"),
 }
 # What is gone through, whatever it is.
-ANYTHING = {("fedtheory.study.scripts.silent", "items")}
+ANYTHING = {("fedtheory.study.scripts.silent", "items"), ("fedtheory.federation.own_losses.LossFederation", "data")}
 # Whose valid calls take a while: only counts are asked for what may be a number.
 SLOW = ("fedtheory.worst_case.",)
 SECONDS = 10

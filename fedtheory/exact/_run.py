@@ -28,7 +28,7 @@ __all__ = ["OPTIONS", "Run", "Theorem", "described"]
 
 # How often a run is made and what is kept of it change nothing that a theorem speaks about. Every other option does: a
 # new one is refused by all bounds until a hypothesis, an argument or a statement names it.
-_KEPT = ("record", "record_every", "checkpoint", "checkpoint_every")
+_KEPT = ("record", "record_every", "test", "checkpoint", "checkpoint_every")
 _WITHOUT_EFFECT = ("num_replicates", "rng", "num_threads", "progress", *_KEPT)
 OPTIONS = {name: option.default for name, option in inspect.signature(fedavg).parameters.items() if name != "fed"}
 """The options of ``fedavg`` with their values by default."""

@@ -54,7 +54,7 @@ class TopK:
 
     def compress(self, dim: int) -> Compress:
         """Return the rule; ValueError if k is above the dimension."""
-        _check_at_most(self.k, dim)
+        dim = _dimension(dim, self.k)
         return Compress(_top, np.array([float(self.k)]), 1 - self.k / dim)
 
 
@@ -80,7 +80,7 @@ class RandK:
 
     def compress(self, dim: int) -> Compress:
         """Return the rule; ValueError if k is above the dimension."""
-        _check_at_most(self.k, dim)
+        dim = _dimension(dim, self.k)
         scale = dim / self.k if self.scaled else 1.0
         return Compress(
             _random, np.array([float(self.k), scale]), dim / self.k - 1 if self.scaled else 1 - self.k / dim
@@ -102,13 +102,16 @@ class ScaledSign:
 
     def compress(self, dim: int) -> Compress:
         """Return the rule."""
-        return Compress(_sign, np.empty(0), 1 - 1 / dim)
+        return Compress(_sign, np.empty(0), 1 - 1 / _dimension(dim))
 
 
-def _check_at_most(k: int, dim: int) -> None:
-    if k > dim:
-        message = f"k must be at most {dim}, the number of coordinates, got {k}"
+def _dimension(dim: Any, k: int = 1) -> int:
+    """Return the number of coordinates, of which k must be there."""
+    found = int(validate.count("dim", dim))
+    if k > found:
+        message = f"k must be at most {found}, the number of coordinates, got {k}"
         raise ValueError(message)
+    return found
 
 
 @compiled

@@ -157,8 +157,8 @@ def method_rules_of(method: Any, weights: Array, initial: Array) -> MethodRules:
 
     Raises
     ------
-    TypeError
-        If it is none, but its class or its name, say, or returns something else.
+    TypeError, ValueError
+        If it is none, but its class or its name, say, or returns something else; or an array is none of numbers.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def method_rules_of(method: Any, weights: Array, initial: Array) -> MethodRules:
         known = f"the class {method.__name__}" if isinstance(method, type) else repr(method)
         message = f"method must be a value with a method method_rules(weights, initial), got {known}"
         raise TypeError(message)
-    rules = method.method_rules(np.array(weights), np.array(initial))
+    rules = method.method_rules(validate.array("weights", weights, ndim=1), validate.array("initial", initial, ndim=1))
     if not isinstance(rules, MethodRules):
         message = f"the rules of {method} must be fedtheory.methods.MethodRules, got {type(rules).__name__}"
         raise TypeError(message)

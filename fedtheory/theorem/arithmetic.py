@@ -214,7 +214,7 @@ def geometric(rate: Any, num_steps: Any, rest: Any = None) -> tuple[Any, Any]:
     kept = 1 - rate
     digits = max(abs(kept.numerator), kept.denominator) if isinstance(kept, int | Fraction) else 1
     if digits > 1 and num_steps * digits.bit_length() > _MOST_BITS:
-        message = f"num_steps is too large for exact rationals, give floats instead, got {shown(num_steps)}"
+        message = f"num_steps must be small enough for exact rationals (give floats instead), got {shown(num_steps)}"
         raise ValueError(message)
     return kept**num_steps, 1 - kept**num_steps
 

@@ -14,6 +14,7 @@ import numpy as np
 import fedtheory as ft
 from fedtheory.engine.heterogeneity import Stragglers
 from fedtheory.engine.schedule import Halving, InverseTime
+from fedtheory.methods import EF21, Compressed, ErrorFeedback, Scaffold, TopK
 from fedtheory.selection import (
     ActiveFederated,
     AlternatingGroups,
@@ -48,6 +49,7 @@ def _in_the_documents(name: str) -> str:
 FORMS = {name: form for name, form in ALL.items() if _in_the_documents(name) in EXPECTED}
 
 NOISE, STEPS, RELATIVE, SERVER = "gradient_noise", "local_steps", "relative_noise", "server_step_size"
+METHOD = "method"
 EVERYTHING = {"everything"}
 _EXACT = {
     "power_of_choice.exact_client_drift": {STEPS},
@@ -56,6 +58,8 @@ _EXACT = {
     "fedavg.one_round": {STEPS},
     "fedavg.sampled_step": set[str](),
     "fedavg.gap_after_step": set[str](),
+    **dict.fromkeys(("sgd.drawn_step", "sgd.subset_step", "sgd.fixed_step_distance"), set[str]()),
+    "sgd.local_steps_round": {STEPS},
     # about a function h and three points: no run at all
     "optimal_client_sampling.perturbed_inner_product": set[str](),
     # about any models, whatever has led to them
@@ -71,6 +75,8 @@ def _named(name: str) -> set[str]:
     paper, short = name.split(".")[:2]
     if name in _EXACT:
         return _EXACT[name]
+    if paper == "error_feedback":
+        return {METHOD}
     if paper != "optimal_client_sampling":
         return {NOISE, STEPS}
     if short.startswith("full_participation"):
@@ -133,6 +139,7 @@ CHANGES = {
     "batches": lambda rng, fed: "epoch",
     "num_batches": lambda rng, fed: 2,
     "validation": lambda rng, fed: fed,
+    METHOD: lambda rng, fed: Scaffold(),
     STEPS: lambda rng, fed: [*map(int, rng.integers(1, 4, fed.num_clients - 1)), 4],
 }
 
@@ -177,6 +184,16 @@ def draw_strategy(rng, fed):
     return others[int(rng.integers(len(others)))] if rng.random() < 0.15 else strategy
 
 
+def draw_compressed(name, fed):
+    """The method of a statement, on clients that it speaks about: one, or several with one minimizer, or any."""
+    if name == "error_feedback.cgd_gap":
+        return ft.QuadraticFederation(fed.curvatures[:1], fed.centers[:1], [1.0]), Compressed(TopK(1))
+    if "ef21" in name:
+        return fed, EF21(TopK(1))
+    centers = np.broadcast_to(fed.centers[0], fed.centers.shape)
+    return ft.QuadraticFederation(fed.curvatures, centers, fed.weights, fed.minima), ErrorFeedback(TopK(1))
+
+
 def draw_aligned(rng, fed):
     """A federation with priority clients and FedALIGN on it; now and then with the objective of all clients."""
     mask = rng.random(fed.num_clients) < 0.6
@@ -192,7 +209,9 @@ def draw_aligned(rng, fed):
 
 def draw(name, rng):
     """A random case, more often than not one that the bound should accept."""
-    bound, fed = FORMS[name], draw_federation(rng)
+    bound, fed, method = FORMS[name], draw_federation(rng), None
+    if METHOD in NAMED[name] and rng.random() < 0.9:
+        fed, method = draw_compressed(name, fed)
     if name.startswith("fedalign"):
         fed, strategy = draw_aligned(rng, fed)
     else:
@@ -202,6 +221,8 @@ def draw(name, rng):
             strategy = draw_strategy(rng, fed)
     start = fed.minimizer + rng.normal(size=fed.dim) * rng.choice([0.0, 0.3, 3.0])
     run: dict[str, Any] = {"num_rounds": int(rng.integers(1, 7)), "initial": start}
+    if method is not None:
+        run[METHOD] = method
     if rng.random() < (0.5 if STEPS in NAMED[name] else 0.1):
         run[STEPS] = int(rng.integers(2, 5))
     if SERVER in bound.domains and rng.random() < 0.8:
@@ -228,7 +249,12 @@ def truths(case, rng):
     kappa, T = fed.smoothness / fed.strong_convexity, case.run["num_rounds"] * case.tau
     delay, worst = max(8 * kappa, case.tau), float(gaps.max())
     size = case.run.get("step_size")
+    unsent = np.sqrt(1 - 1 / fed.dim)
+    fresh = float(unsent * mean @ mean + p @ (gradients**2).sum(axis=1))  # EF21 with empty memories
+    potential = fresh if "ef21" in case.name else float(np.sum((start - fed.minimizer) ** 2))
     known = {
+        "potential": potential,
+        "initial_potential": potential,
         "distance2": float(np.sum((start - fed.minimizer) ** 2)),
         "gap": float(fed.excess(start)),
         "value": float(fed.loss(start)),
@@ -265,19 +291,22 @@ _ABOUT = {
     "gap": (
         *("decaying_steps_gap", "refined_decaying_steps_gap", "fixed_step_gap", "refined_fixed_step_gap"),
         *("weighted_average_gap", "derived_weighted_average_gap", "full_participation_gap", "with_replacement_gap"),
-        *("without_replacement_gap", "partial_participation_gap", "recursion_gap"),
+        *("without_replacement_gap", "partial_participation_gap", "recursion_gap", "cgd_gap"),
     ),
-    "distance": ("fixed_step_distance", "decaying_steps_distance", "full_participation_distance"),
+    "distance": ("fixed_step_distance", "decaying_steps_distance", "full_participation_distance", "ef_distance"),
     "distance after a round": (
         *("one_round", "dsgd_strongly_convex", "dsgd_convex_clients", "dsgd_contraction", "fedavg_strongly_convex"),
         *("fedavg_strongly_convex_per_client", "fedavg_convex_clients", "fedavg_contraction", "full_participation"),
-        "sampled_step",
+        *("sampled_step", "local_steps_round"),
     ),
-    "distance after a step": ("one_step", "weighted_one_step", "refined_one_step", "partial_one_step"),
+    "distance after a step": (
+        *("one_step", "weighted_one_step", "refined_one_step", "partial_one_step", "drawn_step", "subset_step"),
+    ),
     "gap after a round": ("gap_after_step",),
     "loss after a round": ("dsgd_nonconvex", "fedavg_nonconvex"),
     "mean squared gradient": ("dsgd_average_gradient", "fedavg_average_gradient"),
     "gap of averaged starts": ("averaged_rounds_gap",),
+    "squared gradient": ("ef21_gradient2",),
 }
 _KINDS = {name: kind for kind, names in _ABOUT.items() for name in names}
 _OF_MODELS = {
@@ -285,6 +314,7 @@ _OF_MODELS = {
     "distance": lambda fed, models, _: ((models[:, -1] - fed.minimizer) ** 2).sum(axis=-1),
     "loss": lambda fed, models, _: fed.loss(models[:, -1]),
     "mean squared gradient": lambda fed, models, _: (fed.gradient(models[:, :-1]) ** 2).sum(axis=-1).mean(axis=1),
+    "squared gradient": lambda fed, models, _: (fed.gradient(models[:, -1]) ** 2).sum(axis=-1),
     "gap of averaged starts": lambda fed, models, shares: fed.excess(np.einsum("rtv,t->rv", models[:, :-1], shares)),
 }
 _SPREADS = {"power_of_choice.client_drift", "power_of_choice.exact_client_drift", "fedalign.client_drift"}

@@ -19,6 +19,7 @@ from tests.exact.random_runs import (
     CHANGES,
     EVERYTHING,
     FORMS,
+    METHOD,
     NAMED,
     PROVED,
     SERVER,
@@ -30,10 +31,12 @@ from tests.exact.random_runs import (
 
 # About a function h and three points: there is no run on which its hypotheses could be checked.
 WITHOUT_RUNS = {"optimal_client_sampling.perturbed_inner_product"}
+# Nor on which the answers of FedProx's clients could be told to be near enough to the minimizers of their problems.
+WITHOUT_RUNS |= {"fedprox.loss_change", "fedprox.loss_change.printed"}
 NAMES = sorted(set(FORMS) - WITHOUT_RUNS)
 # An option that changes nothing about a run's law needs no word.
 WITHOUT_EFFECT = {"num_replicates": 3, "rng": 5, "record": ("loss",), "record_every": 2, "num_threads": 1}
-WITHOUT_EFFECT |= {"progress": True, "checkpoint": "somewhere", "checkpoint_every": 1.0}
+WITHOUT_EFFECT |= {"progress": True, "checkpoint": "somewhere", "checkpoint_every": 1.0, "test": ([[1.0]], [0])}
 OF_EVERY_RUN = {"fed", "strategy", "num_rounds", "step_size", "initial"}
 OPTIONS = {name: change(np.random.default_rng(0), None) for name, change in CHANGES.items() if name != "local_steps"}
 
@@ -44,6 +47,7 @@ def plain(name):
         case = draw(name, np.random.default_rng([seed, 2]))
         run = {key: case.run[key] for key in ("num_rounds", "initial", "step_size") if key in case.run}
         run |= {SERVER: case.run[SERVER]} if SERVER in FORMS[name].domains and SERVER in case.run else {}
+        run |= {METHOD: case.run[METHOD]} if METHOD in case.run and METHOD in NAMED[name] else {}
         found = Case(name, case.fed, case.strategy, run, {})
         found.known = truths(found, np.random.default_rng(0))
         try:

@@ -33,7 +33,7 @@ def _top_1(x: Vector) -> Vector:
 )
 def ef_without_common_minimizer(rng: np.random.Generator) -> Finding:
     del rng
-    tilts, eta = (vector(3, 1), vector(-1, 2), vector(-2, -3)), Fraction(1, 4)
+    tilts, eta = (vector(3, 1), vector(-1, 2), vector(-2, -3)), Fraction(9, 140)  # with a rational rate, 225/256
     weights = (Fraction(1, 3),) * 3
     # At w* = 0 the potential is 0. In two dimensions the larger entry is off by at most (1/2)^(1/2) < 3/4.
     sent = [_top_1(scaled(eta, h)) for h in tilts]
@@ -96,7 +96,6 @@ def cgd_published_step(rng: np.random.Generator) -> Finding:
     "No step size has a better rate of error feedback than 2 (1 - s)/((1 + s) (L + mu))",
     error_feedback.ef_round,
     "optimality",
-    looseness=1.05,
 )
 def best_step(rng: np.random.Generator) -> Finding:
     c = draw_constants(rng)

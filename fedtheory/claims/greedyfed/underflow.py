@@ -1,6 +1,7 @@
 """Class shares of the base case of Tables I to IV, as gamma variables in double precision make them."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -52,8 +53,9 @@ def underflow(rng: np.random.Generator) -> Finding:
     remark="Half of the clients of the base case of Tables I to IV have all ten classes alike: they are i.i.d.",
 )
 def base_case(_: np.random.Generator) -> Finding:
-    concentration, num_classes = 1e-4, 10
+    concentration, num_classes = Fraction(1, 10_000), 10
     # E sum p^2 = (a + 1)/(C a + 1); without a share above 1/2 that sum is at most 1/2, and it is never above 1.
     allowed = 2 * (num_classes - 1) * concentration / (num_classes * concentration + 1)
-    chance = underflow_probability(concentration, num_classes)
-    return at_most(chance, allowed, instance={"concentration": concentration, "classes": num_classes})
+    # Gamma(1 + a) <= 1 for a <= 1, so that all shares are alike with probability 2^(-1022 C a) = 2^-1.022 at least.
+    percent = max(n for n in range(100) if n**1000 * 2**1022 <= 100**1000)
+    return at_most(Fraction(percent, 100), allowed, instance={"concentration": 1e-4, "classes": num_classes})

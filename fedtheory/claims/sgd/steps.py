@@ -99,13 +99,14 @@ def attained(rng: np.random.Generator) -> Finding:
 )
 def two_steps_guess(rng: np.random.Generator) -> Finding:
     del rng
-    known = {"mu": Fraction(1, 10), "L": Fraction(1), "step_size": Fraction(1), "zeta2": Fraction(1)}
+    # All roots are rational: the bound is 81/16 after a step.
+    known = {"mu": Fraction(1, 2), "L": Fraction(1), "step_size": Fraction(1), "zeta2": Fraction(63, 16)}
     twice = sgd.drawn_step(sgd.drawn_step(1, num_selected=1, **known), num_selected=1, **known)
     p = Problem()
     functions = [p.function(mu=known["mu"], L=known["L"]) for _ in range(2)]
     best, w = (functions[0] + functions[1]).minimizer(), p.point("start")
     p.at_most((w - best).square, 1, name="distance2")
-    p.at_most(p.mean([f.gradient(best).square for f in functions]), 1, name="zeta2")
+    p.at_most(p.mean([f.gradient(best).square for f in functions]), known["zeta2"], name="zeta2")
     once = [w - f.gradient(w) for f in functions]
     p.maximize(p.mean([(x - f.gradient(x) - best).square for x in once for f in functions]))
     return at_least(p.solve().enclosure[1], twice, instance={name: str(value) for name, value in known.items()})
