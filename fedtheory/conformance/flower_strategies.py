@@ -14,7 +14,6 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
@@ -22,7 +21,7 @@ from fedtheory._support.wording import short
 
 __all__ = ["FlowerRounds", "flower"]
 
-Metrics = Callable[[Array, Array], Mapping[str, npt.ArrayLike]]
+Metrics = Callable[..., Mapping[str, Any]]
 
 
 class FlowerRounds(NamedTuple):
@@ -39,12 +38,12 @@ class FlowerRounds(NamedTuple):
         shows strategies neither weights nor losses.
     """
 
-    aggregate: Callable[..., Array]
+    aggregate: Callable[..., Any]
     select: Callable[..., list[int]]
 
 
 def flower(
-    strategy: Any, *, num_rounds: int = 1, metrics: Metrics | None = None, dtype: npt.DTypeLike = np.float64
+    strategy: Any, *, num_rounds: int = 1, metrics: Metrics | None = None, dtype: Any = np.float64
 ) -> FlowerRounds:
     """Wrap a strategy of ``flwr.serverapp.strategy``, so that the kit can ask whether it is what its theorem assumes.
 

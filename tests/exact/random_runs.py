@@ -58,7 +58,9 @@ _EXACT = {
     "fedavg.one_round": {STEPS},
     "fedavg.sampled_step": set[str](),
     "fedavg.gap_after_step": set[str](),
-    **dict.fromkeys(("sgd.drawn_step", "sgd.subset_step", "sgd.fixed_step_distance"), set[str]()),
+    "sgd.drawn_step": set[str](),
+    "sgd.subset_step": set[str](),
+    "sgd.fixed_step_distance": set[str](),
     "sgd.local_steps_round": {STEPS},
     # about a function h and three points: no run at all
     "optimal_client_sampling.perturbed_inner_product": set[str](),

@@ -211,7 +211,7 @@ def test_what_cannot_be_read_off_is_asked_for_by_name():
     strategy = LossMatching(tuple(priority.priority), priority.shares)
     with pytest.raises(TypeError, match=r"full_participation_gap needs theta, .*: give theta="):
         fedalign.full_participation_gap.for_run(priority.federation, strategy, num_rounds=3)
-    with pytest.raises(TypeError, match="has no argument rho; it has num_steps"):
+    with pytest.raises(TypeError, match=r"has no argument rho \(close: rho_diagonal, rho_tilde\); it has num_steps"):
         poc.decaying_steps_gap.for_run(EIGHT, Proportional(2), num_rounds=3, rho=1.0)
     with pytest.raises(ValueError, match="needs one step_size for all steps, got None"):
         poc.fixed_step_gap.for_run(EIGHT, Proportional(2), num_rounds=3)
