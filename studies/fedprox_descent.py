@@ -3,7 +3,7 @@ How much progress does FedProx's theorem promise?
 =================================================
 
 **For most proximal weights and few clients none; a sharper theorem, for any number of clients, promises some for every
-large enough weight, and is within a factor of two of what is true.**
+large enough weight, and is not far from what is true.**
 
 **Question.** Theorem 4 of Li et al. (2020) says how much a round of FedProx lowers the loss, at least. For which
 weights of the proximal term and how many clients does it say something, and how much more is true?
@@ -14,7 +14,7 @@ progress of all clients.
 
 **Reading.** Progress, in units of the squared gradient over L, against the weight of the proximal term, for gradients
 of dissimilarity B = 1 and B = 2. As published, the theorem promises nothing below some weight, and for few clients
-nothing at any weight: such curves have no part above 0. The derived constants promise the greatest progress at
+nothing at any weight: such curves have no part above zero. The derived constants promise the greatest progress at
 :math:`L(2B+B^2)`, and what is certified is less than twice as much from there on.
 """
 

@@ -12,11 +12,11 @@ depend on its length, and where do many steps settle?
 case over all clients with curvatures between mu and L; and runs on two federations of quadratics, with equal and with
 unequal curvatures, beside the floor :math:`\eta\zeta^2/(\mu(2-\eta L))` of a fixed step size.
 
-**Reading.** Left: the bound is the worst case at every step size, also beyond 2/L; no step size is free of
-heterogeneity, and the best one is much shorter than 1/L if the clients differ much. Right: runs from the minimizer,
-squared distances averaged over the second half of the steps and over replicates. Clients with equal curvatures mu
-settle at :math:`\eta\zeta^2/(\mu(2-\eta\mu))`, exactly, which is nearly the floor for short steps; others settle
-lower.
+**Reading.** Left: the bound is the worst case at every step size, also beyond :math:`2/L`; no step size is free of
+heterogeneity, and the best one is much shorter than :math:`1/L` if the clients differ much. Right: runs from the
+minimizer, squared distances averaged over the second half of the steps and over replicates. Clients with equal
+curvatures mu settle at :math:`\eta\zeta^2/(\mu(2-\eta\mu))`, exactly, which is nearly the floor for short steps; others
+settle lower.
 """
 
 from dataclasses import dataclass

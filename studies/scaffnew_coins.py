@@ -15,8 +15,8 @@ moments.
 
 **Reading.** Left: the potential against local steps. Both bounds hold and are loose by a rate, since the part that
 control variates correct is faster in the long run than one step at its worst. Right: the exact long-run rate of the
-disagreement of clients whose distances a gradient step multiplies by e, and 1 - p^2. The theorem's rate is the larger
-of that and e^2.
+disagreement of clients whose distances a gradient step multiplies by e, and :math:`1 - p^2`. The theorem's rate is the
+larger of that and :math:`e^2`.
 """
 
 from dataclasses import dataclass

@@ -2,8 +2,8 @@ r"""
 How much is a round of SCAFFOLD worth?
 ======================================
 
-**As much as its local steps of gradient descent, exactly, as long as step size times local steps times L is at most
-1.**
+**As much as its local steps of gradient descent, exactly, as long as
+:math:`\eta\tau L \le 1`.**
 
 **Question.** SCAFFOLD's theorems are in O-notation. By how much does a round of tau local steps contract exactly, and
 from which step size on do control variates cost something?

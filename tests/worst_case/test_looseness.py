@@ -68,4 +68,4 @@ def test_a_line_of_the_page_says_promise_worst_case_and_looseness() -> None:
     # |grad F|^2 <= 2 L (F - F*) = 2, which is attained.
     case = CASES[0]
     line = row(case, confront(case.bound, **case.given))
-    assert line.startswith("| `gradient_norm` (power-of-choice, Lemma B.1) | excess 1 | 2.0000 | 2.0000 | 1.0000 |")
+    assert line.startswith("| `gradient_norm`<br>power-of-choice, Lemma B.1 | 1.0000 | excess 1 | 2.0000 | 2.0000 |")
