@@ -184,8 +184,9 @@ def test_random_runs_that_are_accepted_keep_their_promises():
 
 
 @pytest.mark.slow
-def test_some_thousand_random_runs_that_are_accepted_keep_their_promises():
-    num_accepted, num_measured, wrong = violated(100 * len(NAMES), 1)
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_some_thousand_random_runs_that_are_accepted_keep_their_promises(seed):
+    num_accepted, num_measured, wrong = violated(50 * len(NAMES), seed)
     assert wrong == []
-    assert num_accepted > 1500
-    assert num_measured > 750
+    assert num_accepted > 750
+    assert num_measured > 375

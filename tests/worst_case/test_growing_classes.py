@@ -89,7 +89,7 @@ def test_worst_cases_do_not_fall_when_a_constant_grows() -> None:
 
 # All ten take half an hour of processor: .ci/run leaves out what is `long` as well.
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 10))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 10))])
 def test_ten_thousand_worst_cases_do_not_fall_when_a_constant_grows(seed: int) -> None:
     number_of_programs, enclosed = examine(125, 8, seed)
     assert number_of_programs == 1000
