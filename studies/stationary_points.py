@@ -100,10 +100,10 @@ def _simulated(eta: Q, local_steps: tuple[int, int], method: Any) -> float:
 
 
 def table(data: "Dataset") -> study.Table:
-    """One row per step size."""
+    """One row per step size; blank where nothing is simulated, or twice the step size is too long."""
     names = [str(name) for name in data.data_vars]
     return study.Table([
-        {name.replace("_", " "): float(value) for name, value in zip(names, row, strict=True)}
+        {name.replace("_", " "): float(x) if np.isfinite(x) else "" for name, x in zip(names, row, strict=True)}
         for row in zip(*(data[name].values for name in names), strict=True)
     ])  # fmt: skip
 
