@@ -129,9 +129,19 @@ def test_every_parameter_of_the_study_is_explained_and_help_is_light(name, helps
     shown, ended = helps[name].rsplit("CODE", 1)
     assert ended.split() == ["0", "HEAVY"]
     flat = " ".join(re.sub("[│|╭╮╰╯─]", " ", shown).split())
-    for field in dataclasses.fields(found.config):
-        explained = flat.rsplit(f"--{field.name.replace('_', '-')} ", 1)[1].split("(default")[0]
-        assert re.search("[a-z]", explained), f"{field.name} has no docstring"
+    for name in parameters(found.config):
+        explained = flat.rsplit(f"--{name.replace('_', '-')} ", 1)[1].split("(default")[0]
+        assert re.search("[a-z]", explained), f"{name} has no docstring"
+
+
+def parameters(config, before="") -> Iterator[str]:
+    """Yield the names of options, those of a dataclass within another one behind its name and a point."""
+    for field in dataclasses.fields(config):
+        value = getattr(config, field.name)
+        if dataclasses.is_dataclass(value):
+            yield from parameters(value, f"{before}{field.name}.")
+        else:
+            yield before + field.name
 
 
 def test_a_folder_is_made_by_one_while_the_others_wait(tmp_path) -> None:

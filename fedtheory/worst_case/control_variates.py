@@ -5,7 +5,7 @@ from typing import Any
 
 from fedtheory._support import validate
 from fedtheory.worst_case._actors import positive_number
-from fedtheory.worst_case.problem import Problem
+from fedtheory.worst_case.problem import LARGEST_BLOCK, Problem
 from fedtheory.worst_case.solution import Solution
 
 __all__ = ["scaffold"]
@@ -52,14 +52,17 @@ def scaffold(
     >>> lower <= Q(2401, 4096) <= upper, float(upper - lower) < 1e-6
     (True, True)
     """
-    tau, eta = validate.count("local_steps", local_steps), Fraction(positive_number("step_size", step_size))
+    tau, eta = (
+        validate.count("local_steps", local_steps, 1, LARGEST_BLOCK),
+        Fraction(positive_number("step_size", step_size)),
+    )
     first = validate.count("option", option, 1, 2) == 1
     p = Problem()
     clients = p.clients(2, mu=mu, L=L)
     best, w, error = clients.minimizer(objective_gap=0), p.point("start"), clients.deviation()
     weight = (eta * tau) ** 2
     p.at_most((w - best).square + weight * error.square, potential, name="potential")
-    for _ in range(validate.count("num_rounds", num_rounds)):
+    for _ in range(validate.count("num_rounds", num_rounds, 1, LARGEST_BLOCK)):
         start, y = clients.gradient(w), w
         for _ in range(tau):
             y = y - eta * (clients.gradient(y) - error)

@@ -1,8 +1,11 @@
 """A round of FedProx whose clients solve their proximal problems exactly."""
 
-from fractions import Fraction
 from typing import Any
 
+from fedtheory._support import validate
+from fedtheory._support.wording import short
+from fedtheory.worst_case._actors import positive_number
+from fedtheory.worst_case._gram import exact
 from fedtheory.worst_case.problem import Problem
 from fedtheory.worst_case.solution import Solution
 
@@ -45,15 +48,21 @@ def fedprox(
     >>> lower <= -Q(18, 100) <= upper
     True
     """
+    step = 1 / positive_number("proximal_weight", proximal_weight)
+    B = exact("gradient_dissimilarity", gradient_dissimilarity)
+    lowest = -validate.nonnegative("negative_curvature", exact("negative_curvature", negative_curvature))
+    if B < 1:
+        message = f"gradient_dissimilarity must be at least 1, got {short(B)}"
+        raise ValueError(message)
     p = Problem()
-    clients = p.clients(2, mu=-negative_curvature, L=L)
+    clients = p.clients(2, mu=lowest, L=positive_number("L", L))
     w = p.point("start")
-    if gradient_dissimilarity == 1:  # clients have one gradient there: no product of deviations could be above 0
+    if B == 1:  # clients have one gradient there: no product of deviations could be above 0
         clients.known(w, p.vector())
     mean = clients.mean(clients.gradient(w)).square
-    p.equal_to(mean, gradient2, name="gradient2")
-    if gradient_dissimilarity != 1:
-        p.at_most(clients.gradient(w).square - gradient_dissimilarity**2 * mean, 0)
-    after = clients.mean(clients.proximal(w, 1 / Fraction(proximal_weight)))
+    p.equal_to(mean, positive_number("gradient2", gradient2), name="gradient2")
+    if B != 1:
+        p.at_most(clients.gradient(w).square - B**2 * mean, 0)
+    after = clients.mean(clients.proximal(w, step))
     p.maximize(clients.value(after) - clients.value(w))
     return p.solve()
