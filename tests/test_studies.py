@@ -129,9 +129,9 @@ def test_every_parameter_of_the_study_is_explained_and_help_is_light(name, helps
     shown, ended = helps[name].rsplit("CODE", 1)
     assert ended.split() == ["0", "HEAVY"]
     flat = " ".join(re.sub("[│|╭╮╰╯─]", " ", shown).split())
-    for name in parameters(found.config):
-        explained = flat.rsplit(f"--{name.replace('_', '-')} ", 1)[1].split("(default")[0]
-        assert re.search("[a-z]", explained), f"{name} has no docstring"
+    for parameter in parameters(found.config):
+        explained = flat.rsplit(f"--{parameter.replace('_', '-')} ", 1)[1].split("(default")[0]
+        assert re.search("[a-z]", explained), f"{parameter} has no docstring"
 
 
 def parameters(config, before="") -> Iterator[str]:
