@@ -76,7 +76,7 @@ def test_the_commands_take_them_in_the_place_of_the_packages(
     assert main(["show", "mine:half", "--from", str(file)]) == 1
     assert "Theorem 1" in capsys.readouterr().out
     assert main(["list", "--from", str(file)]) == 0
-    assert capsys.readouterr().out.splitlines()[1:] == ["mine:half  inequality  holds     u <= 1/2"]
+    assert capsys.readouterr().out.splitlines()[1:] == ["mine:half  u <= 1/2  holds     inequality"]
     with pytest.raises(SystemExit):
         main(["verify", "--report", str(page)])
     assert "--report must name a new file" in capsys.readouterr().err
