@@ -2,7 +2,6 @@
 
 from fedtheory.rational import averaging as averaging
 from fedtheory.rational import draws as draws
-from fedtheory.rational import linear as linear
 from fedtheory.rational import noises as noises
 from fedtheory.rational import quadratics as quadratics
 from fedtheory.rational import scaffnew as scaffnew
@@ -13,10 +12,6 @@ from fedtheory.rational.averaging import RationalRun as RationalRun
 from fedtheory.rational.averaging import constant_law as constant_law
 from fedtheory.rational.draws import draw_federation as draw_federation
 from fedtheory.rational.draws import draw_model as draw_model
-from fedtheory.rational.linear import Matrix as Matrix
-from fedtheory.rational.linear import identity as identity
-from fedtheory.rational.linear import product as product
-from fedtheory.rational.linear import solved as solved
 from fedtheory.rational.noises import Noise as Noise
 from fedtheory.rational.noises import no_noise as no_noise
 from fedtheory.rational.noises import two_point_noise as two_point_noise

@@ -9,6 +9,7 @@ import numpy as np
 
 from fedtheory._support.wording import short
 from fedtheory.federation.quadratic import QuadraticFederation
+from fedtheory.rational import _checks
 from fedtheory.rational.vectors import Vector, combination, inner
 
 __all__ = ["RationalQuadratics", "opposite_clients"]
@@ -19,7 +20,8 @@ __all__ = ["RationalQuadratics", "opposite_clients"]
 class RationalQuadratics:
     r"""Clients ``F_k(w) = 1/2 sum_i h_ki (w_i - c_ki)^2 + F_k*`` with rational curvatures, centers, weights and minima.
 
-    ``curvatures`` and ``centers`` hold one vector per client, ``weights`` and ``minima`` one number per client.
+    ``curvatures`` and ``centers`` hold one vector per client, ``weights`` and ``minima`` one number per client;
+    anything else is a ``ValueError``.
 
     Two clients at +1 and -1 with unit curvature:
 
@@ -32,6 +34,12 @@ class RationalQuadratics:
     centers: tuple[Vector, ...]
     weights: Vector
     minima: Vector
+
+    def __post_init__(self) -> None:
+        num_clients = len(_checks.vector("weights", self.weights))
+        dim = len(_checks.vectors("curvatures", self.curvatures, num_clients)[0])
+        _checks.vectors("centers", self.centers, num_clients, dim)
+        _checks.vector("minima", self.minima, num_clients)
 
     @property
     def num_clients(self) -> int:

@@ -7,6 +7,9 @@ from typing import final
 import numpy as np
 
 from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory._support.wording import shown
+from fedtheory.rational import _checks
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, added, combination, difference, norm2, scaled
 
@@ -25,6 +28,10 @@ class Apart:
 
     models: tuple[Vector, ...]
     variates: tuple[Vector, ...]
+
+    def __post_init__(self) -> None:
+        dim = len(_checks.vectors("models", self.models)[0])
+        _checks.vectors("variates", self.variates, len(self.models), dim)
 
 
 def scaffnew_step(
@@ -46,6 +53,11 @@ def scaffnew_step(
     Apart
         Exact.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the step size is not positive, p is not in (0, 1], or the state does not fit the clients.
+
     Examples
     --------
     With the coin of SCAFFOLD, fallen after one of one steps, the mean takes a gradient step:
@@ -56,12 +68,13 @@ def scaffnew_step(
     >>> scaffnew_step(opposite_clients(), at, step_size=Fraction(1, 4), probability=Fraction(1), falls=True).models
     ((Fraction(3, 1),), (Fraction(3, 1),))
     """
+    gamma, p = _run(fed, state, step_size, probability)
     moved = []
     for k, (x, h) in enumerate(zip(state.models, state.variates, strict=True)):
-        moved.append(difference(x, scaled(step_size, difference(fed.gradient(k, x), h))))
+        moved.append(difference(x, scaled(gamma, difference(fed.gradient(k, x), h))))
     if not falls:
         return Apart(tuple(moved), state.variates)
-    mean, rate = combination(fed.weights, moved), Fraction(probability) / step_size
+    mean, rate = combination(fed.weights, moved), p / gamma
     variates = [added(h, scaled(rate, difference(mean, x))) for x, h in zip(moved, state.variates, strict=True)]
     return Apart((mean,) * fed.num_clients, tuple(variates))
 
@@ -81,6 +94,11 @@ def potential(fed: RationalQuadratics, state: Apart, *, step_size: Fraction, pro
     Fraction
         Exact.
 
+    Raises
+    ------
+    TypeError, ValueError
+        As ``scaffnew_step``.
+
     Examples
     --------
     >>> from fedtheory.rational.quadratics import opposite_clients
@@ -89,7 +107,8 @@ def potential(fed: RationalQuadratics, state: Apart, *, step_size: Fraction, pro
     >>> potential(opposite_clients(), Apart((zero,) * 2, (zero,) * 2), **known)
     Fraction(4, 1)
     """
-    scale = (Fraction(step_size) / probability) ** 2
+    gamma, chance = _run(fed, state, step_size, probability)
+    scale = (gamma / chance) ** 2
     best, at_best = fed.minimizer, fed.gradients(fed.minimizer)
     parts = zip(fed.weights, state.models, state.variates, at_best, strict=True)
     return sum(
@@ -118,8 +137,8 @@ def mean_potentials(
 
     Raises
     ------
-    ValueError
-        If T is above 16.
+    TypeError, ValueError
+        If T is above 16, and as ``scaffnew_step``.
 
     Examples
     --------
@@ -129,12 +148,13 @@ def mean_potentials(
     >>> [str(one) for one in mean_potentials(opposite_clients(), at, 2, step_size=Fraction(1), probability=Fraction(1))]
     ['17', '0', '0']
     """
-    known = {"step_size": step_size, "probability": probability}
+    gamma, p = _run(fed, state, step_size, probability)
+    known = {"step_size": gamma, "probability": p}
     law, means = [(Fraction(1), state)], [potential(fed, state, **known)]
     for _ in range(validate.count("num_steps", num_steps, 0, 16)):
         after = []
         for chance, one in law:
-            for falls, share in ((True, Fraction(probability)), (False, 1 - Fraction(probability))):
+            for falls, share in ((True, p), (False, 1 - p)):
                 if share:
                     after.append((chance * share, scaffnew_step(fed, one, falls=falls, **known)))
         law = after
@@ -157,6 +177,11 @@ def disagreement_map(shrink: Fraction, probability: Fraction) -> tuple[Vector, V
     tuple
         Three rows, for ``u = x_k - mean`` and ``v = (gamma/p)(h_k - h_k*)``.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If something is no finite number, or p is not in (0, 1].
+
     Examples
     --------
     With p = 1 nobody disagrees after a step, and e = 1/2 leaves half of the error of a control variate.
@@ -164,7 +189,7 @@ def disagreement_map(shrink: Fraction, probability: Fraction) -> tuple[Vector, V
     >>> disagreement_map(Fraction(1, 2), Fraction(1))[2]
     (Fraction(1, 4), Fraction(0, 1), Fraction(0, 1))
     """
-    e, p = Fraction(shrink), Fraction(probability)
+    e, p = _checks.rational("shrink", shrink), _checks.probability("probability", probability)
     away = 1 - p
     return (
         (away * e**2, 2 * away * e * p, away * p**2),
@@ -186,9 +211,28 @@ def disagreement_radius(shrink: Fraction, probability: Fraction) -> float:
     float
         In floating point.
 
+    Raises
+    ------
+    TypeError, ValueError
+        As ``disagreement_map``, and if e squared is beyond floating point.
+
     Examples
     --------
     >>> disagreement_radius(Fraction(0), Fraction(1, 4)) == 57 / 64
     True
     """
-    return float(abs(np.linalg.eigvals(np.array(disagreement_map(shrink, probability), dtype=np.float64))).max())
+    rows = disagreement_map(shrink, probability)
+    try:
+        matrix: Array = np.array(rows, dtype=np.float64)
+    except OverflowError as error:
+        message = f"shrink must be at most 1e154 in absolute value, got {shown(shrink)}"
+        raise ValueError(message) from error
+    return float(abs(np.linalg.eigvals(matrix)).max())
+
+
+def _run(
+    fed: RationalQuadratics, state: Apart, step_size: Fraction, probability: Fraction
+) -> tuple[Fraction, Fraction]:
+    """Return gamma and p of a state that fits the clients."""
+    _checks.vectors("state.models", state.models, fed.num_clients, fed.dim)
+    return _checks.positive("step_size", step_size), _checks.probability("probability", probability)

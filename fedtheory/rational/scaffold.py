@@ -9,7 +9,8 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
-from fedtheory.rational.linear import solved
+from fedtheory.rational import _checks
+from fedtheory.rational._linear import solved
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, added, combination, difference, norm2, scaled
 
@@ -29,6 +30,11 @@ class Controlled:
     model: Vector
     server: Vector
     clients: tuple[Vector, ...]
+
+    def __post_init__(self) -> None:
+        dim = len(_checks.vector("model", self.model))
+        _checks.vector("server", self.server, dim)
+        _checks.vectors("clients", self.clients, size=dim)
 
 
 def scaffold_round(
@@ -55,7 +61,8 @@ def scaffold_round(
     Raises
     ------
     TypeError, ValueError
-        If a number is no count, the option is neither 1 nor 2, or the state does not fit the clients.
+        If the step size is not positive, a number is no count, the option is neither 1 nor 2, or the state does not fit
+        the clients.
 
     Examples
     --------
@@ -68,16 +75,18 @@ def scaffold_round(
     >>> after.model, after.clients[1]
     ((Fraction(15, 8),), (Fraction(-15, 1),))
     """
-    tau = validate.count("local_steps", local_steps)
+    _checks.vectors("state.clients", state.clients, fed.num_clients, fed.dim)
+    # a size, since each step adds digits
+    eta, tau = _checks.positive("step_size", step_size), validate.size("local_steps", local_steps)
     if validate.count("option", option, 1, 2) == 1:
         variates = fed.gradients(state.model)
     ends, means = [], []
     for k, own in enumerate(state.clients):
         correction, y = difference(state.server, own), state.model
         for _ in range(tau):
-            y = difference(y, scaled(step_size, added(fed.gradient(k, y), correction)))
+            y = difference(y, scaled(eta, added(fed.gradient(k, y), correction)))
         ends.append(y)
-        means.append(difference(scaled(1 / (tau * Fraction(step_size)), difference(state.model, y)), correction))
+        means.append(difference(scaled(1 / (tau * eta), difference(state.model, y)), correction))
     variates = variates if option == 1 else tuple(means)
     moves = [difference(new, old) for new, old in zip(variates, state.clients, strict=True)]
     server = added(state.server, combination(fed.weights, moves))
@@ -99,6 +108,11 @@ def control_potential(fed: RationalQuadratics, state: Controlled, weight: Fracti
     Fraction
         Exact.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the weight is no finite number, or the state does not fit the clients.
+
     Examples
     --------
     Of two equal parabolas whose control variates are right only the distance is left.
@@ -108,12 +122,13 @@ def control_potential(fed: RationalQuadratics, state: Controlled, weight: Fracti
     >>> control_potential(opposite_clients(), Controlled(three, (Fraction(0),), ((Fraction(-1),), one)), Fraction(1))
     Fraction(9, 1)
     """
+    _checks.vectors("state.clients", state.clients, fed.num_clients, fed.dim)
     at_best = fed.gradients(fed.minimizer)
     errors = [
         norm2(difference(difference(own, state.server), h)) for own, h in zip(state.clients, at_best, strict=True)
     ]
     mean = sum((p * error for p, error in zip(fed.weights, errors, strict=True)), start=Fraction(0))
-    return norm2(difference(state.model, fed.minimizer)) + weight * mean
+    return norm2(difference(state.model, fed.minimizer)) + _checks.rational("weight", weight) * mean
 
 
 def scaffold_limit(
@@ -137,8 +152,8 @@ def scaffold_limit(
 
     Raises
     ------
-    ValueError
-        If there is no stationary point, or more than one.
+    TypeError, ValueError
+        If there is no stationary point, or more than one, and as ``scaffold_round``.
 
     Examples
     --------
@@ -148,7 +163,7 @@ def scaffold_limit(
     >>> scaffold_limit(fed, (Fraction(1),), step_size=Fraction(1, 8), local_steps=3)
     (Fraction(5, 2),)
     """
-    limit = []
+    limit, offset = [], _checks.vector("offset", offset, fed.dim)
     for i in range(fed.dim):
         one, flat = _coordinate(fed, i), [Fraction(0)] * (fed.num_clients + 1)
         move = _mover(one, offset[i], step_size, local_steps, option)
@@ -176,7 +191,7 @@ def scaffold_radius(fed: RationalQuadratics, *, step_size: Fraction, local_steps
     Raises
     ------
     TypeError, ValueError
-        If a number is no count, or the option is neither 1 nor 2.
+        As ``scaffold_round``.
 
     Examples
     --------

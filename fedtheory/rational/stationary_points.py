@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 from fedtheory._support import validate
-from fedtheory.rational.linear import Matrix, identity, product, solved
+from fedtheory._support.wording import short
+from fedtheory.rational import _checks
+from fedtheory.rational._linear import Matrix, identity, product, solved
 from fedtheory.rational.vectors import Vector, added, combination, difference, inner, scaled
 
 __all__ = ["StationaryPoints"]
@@ -20,7 +22,7 @@ class StationaryPoints:
 
     ``hessians`` (K, v, v), ``centers`` (K, v), ``weights`` (K,). With ``Q_k(t) = sum_{s<t} (I - eta H_k)^s H_k``,
     client k comes from w to ``w - eta Q_k(t) (w - a_k)`` in t steps, so that weights q_k rest at ``(sum q_k Q_k)^-1 sum
-    q_k Q_k a_k``.
+    q_k Q_k a_k``. Shapes that do not fit are a ``ValueError``.
 
     Two parabolas of curvature 1 around 0 and 1, of which the second takes four steps of size 1/10:
 
@@ -33,6 +35,16 @@ class StationaryPoints:
     hessians: tuple[Matrix, ...]
     centers: tuple[Vector, ...]
     weights: Vector
+
+    def __post_init__(self) -> None:
+        num_clients = len(_checks.vector("weights", self.weights))
+        dim = len(_checks.vectors("centers", self.centers, num_clients)[0])
+        hessians: Any = self.hessians
+        if not isinstance(hessians, tuple | list) or len(hessians) != num_clients:
+            message = f"hessians must be {num_clients} matrices of rationals, got {short(hessians)}"
+            raise ValueError(message)
+        for hessian in hessians:
+            _checks.vectors("each of hessians", hessian, dim, dim)
 
     @cached_property
     def minimizer(self) -> Vector:
@@ -58,14 +70,15 @@ class StationaryPoints:
 
     def romberg(self, step_size: Fraction, local_steps: int) -> Vector:
         """Return ``2 w(eta) - w(2 eta)``, the extrapolation of Richardson and Romberg of two stationary points."""
-        steps = [validate.count("local_steps", local_steps)] * len(self.weights)
+        steps = [validate.size("local_steps", local_steps)] * len(self.weights)
         return difference(scaled(2, self.averaging(step_size, steps)), self.averaging(2 * step_size, steps))
 
     def round(
         self, model: Vector, step_size: Fraction, local_steps: Sequence[int], *, normalize: bool = False
     ) -> Vector:
         """Return the model after a round of averaging, or of FedNova, step by step."""
-        counts, moves = self._counts(local_steps), []
+        counts, moves, step_size = self._counts(local_steps), [], _checks.positive("step_size", step_size)
+        _checks.vector("model", model, len(self.centers[0]))
         for k, t in enumerate(counts):
             y = model
             for _ in range(t):
@@ -103,16 +116,16 @@ class StationaryPoints:
 
     def pull(self, client: int, step_size: Fraction, num_steps: int) -> Matrix:
         """Return ``Q_k(t)``, by which a client moves with t steps, over eta."""
-        h = self.hessians[client]
+        h, step_size = self.hessians[client], _checks.positive("step_size", step_size)
         kept = tuple(difference(row, scaled(step_size, other)) for row, other in zip(identity(len(h)), h, strict=True))
         total, power = h, h
-        for _ in range(num_steps - 1):
+        for _ in range(validate.size("num_steps", num_steps) - 1):
             power = product(kept, power)
             total = tuple(added(row, other) for row, other in zip(total, power, strict=True))
         return total
 
     def _counts(self, local_steps: Sequence[int]) -> tuple[int, ...]:
-        counts = tuple(validate.count("local_steps", t) for t in local_steps)
+        counts = tuple(validate.size("local_steps", t) for t in validate.sequence("local_steps", local_steps))
         if len(counts) != len(self.weights):
             message = f"local_steps must be a number for each of {len(self.weights)} clients, got {len(counts)}"
             raise ValueError(message)

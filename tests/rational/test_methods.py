@@ -7,9 +7,16 @@ import pytest
 
 import fedtheory as ft
 from fedtheory.bounds import scaffold as sc
-from fedtheory.rational.linear import solved
+from fedtheory.rational._linear import solved
 from fedtheory.rational.quadratics import RationalQuadratics
-from fedtheory.rational.scaffnew import Apart, disagreement_radius, mean_potentials, potential, scaffnew_step
+from fedtheory.rational.scaffnew import (
+    Apart,
+    disagreement_map,
+    disagreement_radius,
+    mean_potentials,
+    potential,
+    scaffnew_step,
+)
 from fedtheory.rational.scaffold import (
     Controlled,
     control_potential,
@@ -175,3 +182,25 @@ def test_bounds_take_runs_of_their_method() -> None:
         sc.fixed_step_potential.for_run(fed, ft.selection.Full(), **run | {"method": None})
     with pytest.raises(ft.errors.AssumptionViolated, match="step_size local_steps L <= 1"):
         sc.fixed_step_potential.for_run(fed, ft.selection.Full(), **run | {"step_size": 0.25})
+
+
+UNFIT = {
+    "centers": lambda: RationalQuadratics((ZERO, ZERO), (ZERO, (Q(1), Q(2))), (Q(1, 2),) * 2, (Q(0),) * 2),
+    "minima": lambda: RationalQuadratics((ZERO,), (ZERO,), (Q(1),), (Q(0),) * 2),
+    "variates": lambda: Apart((ZERO, ZERO), (ZERO,)),
+    "state.models": lambda: potential(two(), Apart((ZERO,), (ZERO,)), step_size=Q(1), probability=Q(1)),
+    "state.clients": lambda: scaffold_round(two(), Controlled(ZERO, ZERO, (ZERO,)), **EIGHTH),
+    "hessians": lambda: StationaryPoints((((Q(1), Q(0)),),), ((Q(0), Q(0)),), (Q(1),)),
+    "probability": lambda: disagreement_map(Q(1, 2), Q(2)),
+    "shrink": lambda: disagreement_radius(Q(10**200), Q(1, 2)),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_shapes_and_numbers_that_do_not_fit_are_named(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"^(each of )?{name} must .*, got "):
+        UNFIT[name]()
+
+
+def test_a_float_is_taken_for_the_rational_that_it_is() -> None:
+    assert disagreement_map(0.1, 0.5) == disagreement_map(Q(0.1), Q(1, 2))

@@ -5,78 +5,24 @@ from fractions import Fraction
 
 from fedtheory.rational.vectors import Vector, inner
 
-__all__ = ["Matrix", "identity", "product", "solved"]
+__all__: list[str] = []
 
 Matrix = tuple[Vector, ...]
 
 
 def identity(dim: int) -> Matrix:
-    """Return the identity.
-
-    Parameters
-    ----------
-    dim
-        Rows.
-
-    Returns
-    -------
-    Matrix
-        Shape (dim, dim).
-
-    Examples
-    --------
-    >>> identity(1)
-    ((Fraction(1, 1),),)
-    """
+    """Return the identity of some number of rows."""
     return tuple(tuple(Fraction(int(i == j)) for j in range(dim)) for i in range(dim))
 
 
 def product(left: Matrix, right: Matrix) -> Matrix:
-    """Return the product of two matrices.
-
-    Parameters
-    ----------
-    left, right
-        Shapes (n, k) and (k, m).
-
-    Returns
-    -------
-    Matrix
-        Shape (n, m).
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit.
-
-    Examples
-    --------
-    >>> product(identity(1), ((Fraction(7),),))
-    ((Fraction(7, 1),),)
-    """
+    """Return the product of matrices of shapes (n, k) and (k, m)."""
     columns = list(zip(*right, strict=True))
     return tuple(tuple(inner(row, column) for column in columns) for row in left)
 
 
 def solved(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> Vector:
-    """Solve a square system of equations.
-
-    Parameters
-    ----------
-    rows
-        The matrix, shape (n, n).
-    right
-        Shape (n,).
-
-    Returns
-    -------
-    Vector
-        The only solution.
-
-    Raises
-    ------
-    ValueError
-        If there is none, or more than one.
+    """Return the only solution of a square system of equations; a ``ValueError`` if there is none, or more than one.
 
     Examples
     --------
