@@ -3,7 +3,8 @@
 from typing import Any
 
 from fedtheory._support import validate
-from fedtheory.worst_case.problem import Problem
+from fedtheory.worst_case._actors import positive_number
+from fedtheory.worst_case.problem import LARGEST_BLOCK, Problem
 from fedtheory.worst_case.solution import Solution
 
 __all__ = ["compressed_gradients", "ef21", "error_feedback"]
@@ -45,11 +46,11 @@ def error_feedback(
     >>> lower <= Q(4, 9) <= upper
     True
     """
-    p, s = Problem(), compression_error
-    f = p.function(mu=mu, L=L)
+    p, s = Problem(), positive_number("compression_error", compression_error)
+    f = p.function(mu=mu, L=positive_number("L", L))
     best, w, left_out = f.minimizer(), p.point("start"), p.vector()
     p.at_most((w - best - left_out).square + left_out.square / s, potential, name="potential")
-    for _ in range(validate.count("num_rounds", num_rounds)):
+    for _ in range(validate.count("num_rounds", num_rounds, 1, LARGEST_BLOCK)):
         wanted = left_out + step_size * f.gradient(w)
         sent = p.compressed(wanted, s**2)
         w, left_out = w - sent, wanted - sent
@@ -91,11 +92,11 @@ def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error:
     >>> lower <= Q(4, 9) <= upper
     True
     """
-    p, s = Problem(), compression_error
-    f = p.function(mu=mu, L=L)
+    p, s = Problem(), positive_number("compression_error", compression_error)
+    f = p.function(mu=mu, L=positive_number("L", L))
     w, memory = p.point("start"), p.vector()
     p.at_most(s * f.gradient(w).square + (f.gradient(w) - memory).square, potential, name="potential")
-    for _ in range(validate.count("num_rounds", num_rounds)):
+    for _ in range(validate.count("num_rounds", num_rounds, 1, LARGEST_BLOCK)):
         w = w - step_size * memory
         memory = memory + p.compressed(f.gradient(w) - memory, s**2)
     p.maximize(s * f.gradient(w).square + (f.gradient(w) - memory).square)
@@ -138,12 +139,12 @@ def compressed_gradients(
     >>> lower <= Q(841, 961) <= upper
     True
     """
-    p, s = Problem(), compression_error
-    f = p.function(mu=mu, L=L)
+    p, s = Problem(), positive_number("compression_error", compression_error)
+    f = p.function(mu=mu, L=positive_number("L", L))
     best, w = f.minimizer(), p.point("start")
     is_gap = validate.choice("error", error, ("gap", "distance2")) == "gap"
     p.at_most(f.value(w) - f.value(best) if is_gap else (w - best).square, gap, name="gap")
-    for _ in range(validate.count("num_rounds", num_rounds)):
+    for _ in range(validate.count("num_rounds", num_rounds, 1, LARGEST_BLOCK)):
         w = w - step_size * p.compressed(f.gradient(w), s**2)
     p.maximize(f.value(w) - f.value(best) if is_gap else (w - best).square)
     return p.solve()
