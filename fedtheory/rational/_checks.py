@@ -10,6 +10,7 @@ from fedtheory._support import validate
 from fedtheory._support.wording import short
 
 _EXACT = frozenset((int, Fraction))
+_ROWS = (tuple, list)  # written as a union this would be made anew at each look
 
 
 def rational(name: str, value: Any) -> Fraction:
@@ -48,4 +49,4 @@ def vectors(name: str, value: Any, count: int | None = None, size: int | None = 
 
 def _is_row(value: Any, size: int | None) -> bool:
     """Whether a value is a tuple or a list that is not empty, and of this size."""
-    return isinstance(value, tuple | list) and len(value) > 0 and size in (None, len(value))
+    return isinstance(value, _ROWS) and (len(value) > 0 if size is None else len(value) == size)

@@ -98,7 +98,6 @@ def test_the_long_run_of_disagreement() -> None:
 def test_second_moments_of_equal_clients_move_as_all_coins_say() -> None:
     fed, p, gamma = two(curvatures=(1, 1)), Q(1, 2), Q(1, 4)
     state = Apart(((Q(1),), (Q(4),)), ((Q(2),), (Q(-2),)))
-    from fedtheory.rational.scaffnew import disagreement_map
 
     at_best, scale = fed.gradients(fed.minimizer), gamma / p
     u = state.models[0][0] - Q(5, 2)
