@@ -47,11 +47,11 @@ def error_feedback(
     True
     """
     p, s = Problem(), positive_number("compression_error", compression_error)
-    f = p.function(mu=mu, L=positive_number("L", L))
+    f, eta = p.function(mu=mu, L=positive_number("L", L)), positive_number("step_size", step_size)
     best, w, left_out = f.minimizer(), p.point("start"), p.vector()
     p.at_most((w - best - left_out).square + left_out.square / s, potential, name="potential")
     for _ in range(validate.count("num_rounds", num_rounds, 1, LARGEST_BLOCK)):
-        wanted = left_out + step_size * f.gradient(w)
+        wanted = left_out + eta * f.gradient(w)
         sent = p.compressed(wanted, s**2)
         w, left_out = w - sent, wanted - sent
     p.maximize((w - best - left_out).square + left_out.square / s)
@@ -93,11 +93,11 @@ def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error:
     True
     """
     p, s = Problem(), positive_number("compression_error", compression_error)
-    f = p.function(mu=mu, L=positive_number("L", L))
+    f, eta = p.function(mu=mu, L=positive_number("L", L)), positive_number("step_size", step_size)
     w, memory = p.point("start"), p.vector()
     p.at_most(s * f.gradient(w).square + (f.gradient(w) - memory).square, potential, name="potential")
     for _ in range(validate.count("num_rounds", num_rounds, 1, LARGEST_BLOCK)):
-        w = w - step_size * memory
+        w = w - eta * memory
         memory = memory + p.compressed(f.gradient(w) - memory, s**2)
     p.maximize(s * f.gradient(w).square + (f.gradient(w) - memory).square)
     return p.solve()
@@ -140,11 +140,11 @@ def compressed_gradients(
     True
     """
     p, s = Problem(), positive_number("compression_error", compression_error)
-    f = p.function(mu=mu, L=positive_number("L", L))
+    f, eta = p.function(mu=mu, L=positive_number("L", L)), positive_number("step_size", step_size)
     best, w = f.minimizer(), p.point("start")
     is_gap = validate.choice("error", error, ("gap", "distance2")) == "gap"
     p.at_most(f.value(w) - f.value(best) if is_gap else (w - best).square, gap, name="gap")
     for _ in range(validate.count("num_rounds", num_rounds, 1, LARGEST_BLOCK)):
-        w = w - step_size * p.compressed(f.gradient(w), s**2)
+        w = w - eta * p.compressed(f.gradient(w), s**2)
     p.maximize(f.value(w) - f.value(best) if is_gap else (w - best).square)
     return p.solve()

@@ -42,6 +42,7 @@ def test_the_first_class_is_dealt_in_dirichlet_shares() -> None:
     variance = (num_clients - 1) / (num_clients**2 * (num_clients * concentration + 1))
     # Clients without a sample are drawn again: at this concentration a share is below 1e-4 once in sixty.
     np.testing.assert_allclose(np.mean(shares, axis=0), 1 / num_clients, atol=5 * np.sqrt(variance / num_draws) + 0.01)
+    # Five standard errors: one is 1.3% of the variance for independent shares, and the four of a draw sum to 1.
     np.testing.assert_allclose(np.var(shares), variance, rtol=0.1)
 
 
