@@ -16,7 +16,7 @@ __all__ = ["fixed_step_potential"]
     schemes=ALL_CLIENTS,
     options=("method",),
 )
-def fixed_step_potential(num_rounds, *, mu, L, step_size, local_steps, initial_distance2, control_error2) -> Summands:
+def fixed_step_potential(num_rounds, *, step_size, mu, L, local_steps, initial_distance2, control_error2) -> Summands:
     r"""Bound on ``|w_R - w*|^2``, and on ``|w_R - w*|^2 + eta^2 tau^2 E_R``: ``c^(2 tau R)`` of what it was.
 
     .. math::
