@@ -578,6 +578,12 @@ def test_worst_prints_promise_enclosure_looseness_and_multipliers(
     assert len(written["clients"]) == 3
 
 
+def test_worst_takes_decimals_for_the_rationals_that_they_say(capsys: pytest.CaptureFixture[str]) -> None:
+    line = "worst proxskip.refined_fixed_step_potential --num-steps 1 --step-size 0.25 --mu 0.1 --L 1 --probability 0.5"
+    assert main([*line.split(), "--initial-distance2", "1", "--control-error2", "0"]) == 0
+    assert "0.950625" in capsys.readouterr().out  # (1 - 1/40)^2
+
+
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [

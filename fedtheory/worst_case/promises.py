@@ -7,6 +7,7 @@ from typing import Any
 from fedtheory.theorem.paper import Bound
 from fedtheory.worst_case import (
     _ways_of_biased_selection,
+    _ways_of_control_variates,
     _ways_of_error_feedback,
     _ways_of_fedalign,
     _ways_of_fedavg,
@@ -26,6 +27,7 @@ CONFRONTED: Mapping[Bound, Way] = {
     **_ways_of_sgd.WAYS,
     **_ways_of_error_feedback.WAYS,
     **_ways_of_fedprox.WAYS,
+    **_ways_of_control_variates.WAYS,
 }
 """The bounds whose worst case is known, each with the way to it."""
 
