@@ -82,6 +82,7 @@ def confront_worst(arguments: argparse.Namespace) -> int:
     refuse_unless_new(target, "--instance", force=arguments.force)
     try:
         found = confront(bounds[name], **_given(bounds[name], arguments.rest, exact=True))
+        rows = found.rows()  # which asks for both sides
         # A problem in the language of problems has points by name, and no federation.
         made: Any = found.worst.instance() if target is not None else {}
         instance = {name: at.tolist() for name, at in made.items()} if isinstance(made, Mapping) else made.as_data()
@@ -92,7 +93,7 @@ def confront_worst(arguments: argparse.Namespace) -> int:
         print_json(_confronted(name, bounds[name], found))
     else:
         write_pairs([("bound", name), ("source", str(bounds[name].statement)), *remark])
-        show_table(found.rows())
+        show_table(rows)
     if target is not None:
         deliver(target, json_bytes(instance))
     return 0
