@@ -21,6 +21,7 @@ from fedtheory.worst_case._certificates import (
     verify_upper,
 )
 from fedtheory.worst_case._coordinates import Coordinates, first_coordinates
+from fedtheory.worst_case._double_double import rounded
 from fedtheory.worst_case._gram import Form, Program, Vector
 from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
 from fedtheory.worst_case._null_squares import Direction, lifted, null_squares, without
@@ -33,12 +34,16 @@ NARROW = 1e-7
 
 # Directions are rounded to multiples of these powers of 1/2, as shares of their largest entry.
 _GRIDS = (8, 12, 16, 24, 32)
+# Along a direction without end, these multiples of it are tried as points.
+_MULTIPLES = (0, 1, 2**10, 2**20)
 # Multipliers below these shares of the largest may have to be 0.
 _NEGLIGIBLE = (1e-9, 1e-7, 1e-5)
 # How pairs of doubles begin, one after the other: where the path ended before, or at its beginning.
 _AFRESH = (False, True, True)
 # After so many states in a row that should round to proofs and do not, pairs of doubles take over.
 _MOST_FAILURES = 3
+# After so many states that seem to have no solution, without a proof, a path is left.
+_MOST_HINTS = 12
 
 
 @final
@@ -207,8 +212,9 @@ def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> P
     found, state = _along(data, beginning(data), Proof(coordinates.program), coordinates, narrow, _MOST_FAILURES)
     # A state that is no number, or that is not definite, is no hint.
     with suppress(ArithmeticError, LinAlgError):
-        for afresh in _AFRESH:
-            if _is_enough(found, narrow):
+        for number, afresh in enumerate(_AFRESH):
+            # Where pairs of doubles see no solution ahead, they see none from elsewhere.
+            if _is_enough(found, narrow) or (number and rounded(state.kappa) > rounded(state.tau)):
                 break
             coordinates, state = coordinates.recast(state)
             data = coordinates.data(pairs=True)
@@ -295,16 +301,18 @@ def _along(
     data: Data, state: State, found: Proof, coordinates: Coordinates, narrow: float, patience: float = math.inf
 ) -> tuple[Proof, State]:
     """Return what is proved by the states of a path, and the last of them."""
-    failures = 0
+    failures = hints = 0
     for progress in path(data, state):
         state = progress.state
         if progress.promising(narrow):
             found, failures = _with_both_sides(found, coordinates, state), failures + 1
         elif progress.empty or progress.infinite:
-            found = _with_no_solution(found, coordinates, progress)
+            found, hints = _with_no_solution(found, coordinates, progress), hints + 1
         if failures == patience or _is_enough(found, narrow):
             return found, state
-    # No state was promising at the end, and one side may have a proof all the same.
+        if hints == _MOST_HINTS:
+            break
+    # No state was promising at the end, or there seems to be no solution, and one side may have a proof all the same.
     return _with_both_sides(found, coordinates, state), state
 
 
@@ -340,7 +348,7 @@ def _with_no_solution(found: Proof, coordinates: Coordinates, progress: Progress
             return replace(found, contradiction=_shortened(program, contradiction))
         if progress.infinite:
             direction = _some_direction(program, coordinates.point(state, along=True))
-            point = _some_point(program) if direction else None
+            point = _some_point(program, direction) if direction else None
             if point:
                 return replace(found, lower=verify_lower(program, point), point=point, direction=direction)
     return found
@@ -374,8 +382,14 @@ def _shortened(program: Program, contradiction: Multipliers) -> Multipliers:
     return contradiction
 
 
-def _some_point(program: Program) -> FeasiblePoint | None:
-    """Return a point that fulfills all constraints, among which small ones are looked for."""
+def _some_point(program: Program, direction: FeasiblePoint) -> FeasiblePoint | None:
+    """Return a point that fulfills all constraints: 0, one along the direction, or a small one that is looked for."""
+    for times in _MULTIPLES:
+        grams = tuple(tuple(tuple(times * entry for entry in row) for row in gram) for gram in direction.grams)
+        point = FeasiblePoint(grams, tuple(times * value for value in direction.values))
+        with suppress(OracleError):
+            verify_lower(program, point)
+            return point
     basis = [Vector({(block, place): Fraction(1)}) for block, size in enumerate(program.sizes) for place in range(size)]
     coordinates = first_coordinates(replace(program, objective=Form({(e, e): Fraction(-1) for e in basis})))
     for pairs in (False, True):
