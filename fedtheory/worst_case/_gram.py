@@ -375,11 +375,6 @@ class Draft:
         """Demand that a form equals a number."""
         self._equalities.append(Constraint(Form.of(form), Fraction(bound), name))
 
-    def interpolate(self, forms: Iterable[Form]) -> None:
-        """Demand that each of these forms is at most 0."""
-        for form in forms:
-            self.at_most(form)
-
     def maximize(self, objective: Form | Value) -> Program:
         """Return the finished program."""
         constraints = tuple(self._inequalities), tuple(self._equalities)

@@ -8,12 +8,13 @@ multipliers have one, where it has none as a matrix with a row for ``a``: that r
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from fedtheory.worst_case._certificates import FeasiblePoint
-from fedtheory.worst_case._gram import Basis, Constraint, Form, Program, Value, Vector
+from fedtheory.worst_case._gram import Basis, Form, Program, Value, Vector
 
 __all__ = ["Direction", "Products", "lifted", "null_squares", "without"]
 
@@ -64,17 +65,9 @@ def without(program: Program, direction: Direction) -> tuple[Program, Products]:
             raise AssertionError(message)
         return Form.total(pairs, values)
 
-    def constraint(one: Constraint) -> Constraint:
-        return Constraint(rewritten(one.form), one.bound, one.name, one.share)
-
-    found = Program(
-        program.sizes,
-        rewritten(program.objective),
-        tuple(map(constraint, program.inequalities)),
-        tuple(map(constraint, program.equalities)),
-        program.zeros,
-    )
-    return found, products
+    objective, sides = rewritten(program.objective), (program.inequalities, program.equalities)
+    inequalities, equalities = (tuple(replace(one, form=rewritten(one.form)) for one in side) for side in sides)
+    return replace(program, objective=objective, inequalities=inequalities, equalities=equalities), products
 
 
 def lifted(

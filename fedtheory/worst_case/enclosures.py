@@ -114,6 +114,15 @@ class Proof:
         return replace(self, lower=lower, upper=upper)
 
 
+def shares_of(proof: Proof, multipliers: Multipliers) -> dict[str, Fraction]:
+    """Return the coefficient of each constant in what multipliers make of the bounds."""
+    shares: dict[str, Fraction] = {}
+    for one, multiplier in zip(proof.program.inequalities, multipliers.inequalities, strict=True):
+        if one.name:
+            shares[one.name] = shares.get(one.name, Fraction(0)) + multiplier * one.share
+    return shares
+
+
 def prove(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] = ()) -> Proof:
     """Enclose the value of a program between two rationals, or show that it is empty or infinite.
 
@@ -173,37 +182,6 @@ def prove(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] =
             along = found.direction and lifted(program, tilted, dropped, found.direction)
             return replace(found, program=program, point=point, direction=along).checked()
         return found
-
-
-def prove_above(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] = ()) -> Proof:
-    """Prove that a value is at most a rational, or nothing where it seems infinite.
-
-    Examples
-    --------
-    The largest ``2 |x|^2`` where ``|x|^2 <= 3``.
-
-    >>> from fedtheory.worst_case._gram import Draft
-    >>> draft = Draft()
-    >>> x = draft.vector()
-    >>> draft.at_most(x.square, 3)
-    >>> 6 <= prove_above(draft.maximize(2 * x.square)).upper <= 6.000001
-    True
-    """
-    import numpy as np
-    from threadpoolctl import threadpool_limits
-
-    coordinates = first_coordinates(program)
-    data = coordinates.data(pairs=False)
-    with threadpool_limits(1), np.errstate(all="ignore"):
-        for progress in path(data, beginning(data)):
-            if progress.infinite:
-                return Proof(program)
-            if progress.promising(narrow):
-                with suppress(OracleError, ArithmeticError):
-                    return _better(
-                        Proof(program), multipliers=coordinates.multipliers(progress.state, of_objective=True)
-                    )
-    return prove(program, narrow, tilts)
 
 
 def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> Proof:
