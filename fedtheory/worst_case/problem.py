@@ -501,6 +501,11 @@ class Problem:
         return found
 
 
+def counted(name: str, number: int) -> range:
+    """Return what counts the steps or rounds of a method, no more than there may be vectors."""
+    return range(validate.count(name, number, 1, LARGEST_BLOCK))
+
+
 def _function_class(
     mu: Any, L: Any, lipschitz: Any, quadratic: bool, quadratic_growth: Any, polyak: Any
 ) -> FunctionClass:
