@@ -7,7 +7,7 @@ multipliers have one, where it has none as a matrix with a row for ``a``: that r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -22,6 +22,7 @@ Direction = dict[Basis, Fraction]
 """By how much each basis vector is shifted along ``a``."""
 Products = dict[Basis, Value]
 """The free numbers that stand for products of basis vectors with ``a``."""
+Dropped = Sequence[tuple[Direction, Products]]
 
 
 def null_squares(program: Program) -> list[Direction]:
@@ -34,8 +35,17 @@ def null_squares(program: Program) -> list[Direction]:
     return found
 
 
-def without(program: Program, direction: Direction) -> tuple[Program, Products]:
-    """Write a program anew, with the products of a direction as free numbers and one basis vector less."""
+def without(program: Program, directions: Iterable[Direction]) -> tuple[Program, Dropped]:
+    """Write a program anew, with the products of directions as free numbers and as many basis vectors less."""
+    dropped = []
+    for direction in directions:
+        program, products = _without(program, direction)
+        dropped.append((direction, products))
+    return program, dropped
+
+
+def _without(program: Program, direction: Direction) -> tuple[Program, Products]:
+    """Do it with one direction."""
     # Basis vectors are e_j = w_j + tau_j a with one w_j = 0, so that a is what is left of that one.
     dropped = next(iter(direction))
     products: Products = {}
@@ -70,9 +80,7 @@ def without(program: Program, direction: Direction) -> tuple[Program, Products]:
     return replace(program, objective=objective, inequalities=inequalities, equalities=equalities), products
 
 
-def lifted(
-    program: Program, reduced: Program, dropped: Sequence[tuple[Direction, Products]], point: FeasiblePoint
-) -> FeasiblePoint:
+def lifted(program: Program, reduced: Program, dropped: Dropped, point: FeasiblePoint) -> FeasiblePoint:
     """Return the point of a program that one of the reduced program is, whose dropped vectors have long squares."""
     numbers = dict(zip(reduced.values, point.values, strict=True))
     grams = [[list(row) for row in gram] for gram in point.grams]

@@ -165,10 +165,7 @@ def prove(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] =
 
     # Matrices are so small that several threads take ten times as long; and they would change the last bits.
     with threadpool_limits(1), np.errstate(all="ignore"):
-        tilted, dropped = program, []
-        for tilt in tilts:
-            tilted, products = without(tilted, tilt)
-            dropped.append((tilt, products))
+        tilted, dropped = without(program, tilts)
         coordinates = first_coordinates(tilted)
         data = coordinates.data(pairs=False)
         found, _ = _along(data, beginning(data), Proof(tilted), coordinates, narrow, _MOST_FAILURES)
@@ -205,10 +202,7 @@ def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> P
 
 def _without_null_squares(program: Program, narrow: float) -> Proof:
     """Prove what can be proved with the products of null squares as free numbers, and without what these make void."""
-    reduced, dropped = program, []
-    for direction in null_squares(program):
-        reduced, products = without(reduced, direction)
-        dropped.append((direction, products))
+    reduced, dropped = without(program, null_squares(program))
     found = Proof(program)
     if not dropped:
         return found
@@ -263,9 +257,8 @@ def _from_fewer(found: Proof, near: Multipliers, narrow: float) -> Proof:
         if kept in tried:
             continue
         tried.add(kept)
-        plain = reduced = replace(program, inequalities=tuple(program.inequalities[number] for number in kept))
-        for direction in null_squares(plain):
-            reduced, _ = without(reduced, direction)
+        plain = replace(program, inequalities=tuple(program.inequalities[number] for number in kept))
+        reduced, _ = without(plain, null_squares(plain))
         for smaller in (plain, reduced):
             proved = _proved(first_coordinates(smaller), narrow, again=False)
             if proved.multipliers is not None:
@@ -296,15 +289,10 @@ def _along(
 
 def _is_enough(found: Proof, narrow: float) -> bool:
     """Whether nothing is left to be proved: what rounding costs may be as much as ten times what was aimed at."""
-    return found.empty or found.infinite or _width(found) <= 10 * narrow
-
-
-def _width(found: Proof) -> float:
-    """Return how far the sides are apart, as a share of the value; infinity where one is missing."""
-    if found.lower is None or found.upper is None:
-        return math.inf
+    if found.empty or found.infinite or found.lower is None or found.upper is None:
+        return found.empty or found.infinite
     largest = max(abs(found.lower), abs(found.upper))
-    return float((found.upper - found.lower) / largest) if largest else 0.0
+    return not largest or float((found.upper - found.lower) / largest) <= 10 * narrow
 
 
 def _with_both_sides(found: Proof, coordinates: Coordinates, state: State) -> Proof:

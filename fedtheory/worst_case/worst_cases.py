@@ -207,7 +207,8 @@ def worst_of(plays: Sequence[Play], given: Setting, error: str) -> WorstCase:
     unit, proofs = given.unit(error), tuple(p.prove() for p, _ in plays)
     lower, upper = enclosed(proofs)
     # Where two programs reach the same, the first is as good.
-    (problem, attain), best = max(zip(plays, proofs, strict=True), key=lambda pair: _reached(pair[1]))
+    pairs = [pair for pair in zip(plays, proofs, strict=True) if pair[1].lower is not None]
+    (problem, attain), best = max(pairs, key=lambda pair: pair[1].lower or Fraction(0))
 
     def check() -> tuple[Fraction, Fraction]:
         lower, upper = enclosed([proof.checked() for proof in proofs])
@@ -221,10 +222,6 @@ def worst_of(plays: Sequence[Play], given: Setting, error: str) -> WorstCase:
         _check=check,
         _attain=lambda: attain(Embedding(problem, best, given)),
     )
-
-
-def _reached(proof: Proof) -> tuple[bool, Fraction]:
-    return proof.lower is not None, proof.lower or Fraction(0)
 
 
 def enclosed(proofs: Sequence[Proof]) -> tuple[Fraction, Fraction]:
