@@ -12,9 +12,10 @@ model: sizes from the density :math:`3x^2`, Dirichlet label skew :math:`\alpha`,
 momentum 0.5. Half of the server's samples value clients, the other half test. A fraction x of the clients takes a
 uniform number of epochs, drawn once, or in each round (``--stragglers-drawn 'each round'``: the paper does not say
 which); client k adds noise of deviation :math:`(k-1)\sigma/N`. By default the data are scikit-learn's handwritten
-digits with N scaled to them. ``--images FILE --labels FILE`` takes IDX files instead, gzipped or not; the paper's
-sizes for them are ``--num-clients 300 --num-rounds 400 --step-size 0.01 --hidden 200 --num-server 10000``.
-``--source mixture`` makes image-like samples of any number and size. Unlike the paper, parameters are not tuned for
+digits with N scaled to them. ``--data fashion-mnist``, or four IDX files (images and labels to train on, and to test),
+gzipped or not, takes other images, of which the server has ``--num-server`` of those to test; the paper's sizes for
+them are ``--num-clients 300 --num-rounds 400 --step-size 0.01 --hidden 200 --num-server 10000``. ``--data mixture``
+makes image-like samples of any number and size. Unlike the paper, parameters are not tuned for
 each entry: the mean is averaged, FedProx has one weight.
 
 **Reading.** Means over seeds, with standard deviations; the differences to FedAvg are paired by seed, with 95 %
@@ -24,18 +25,22 @@ ranking is not the paper's; ``greedyfed_lead`` asks why.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from _greedyfed_published import PUBLISHED
 from _greedyfed_runs import ALGORITHMS, SETTINGS, accuracies, deal, mixture_samples, train
+from _images import digits, held_out, read_images
 
-import fedtheory as ft
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
 from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from _images import Images
     from matplotlib.figure import Figure
     from xarray import Dataset
 
@@ -44,12 +49,8 @@ if TYPE_CHECKING:
 class Config:
     """Test accuracies of GreedyFed and six baselines under four kinds of heterogeneity."""
 
-    source: Literal["digits", "mixture"] = "digits"
-    """Where samples come from, unless images are given."""
-    images: str | None = None
-    """IDX file of images; needs --labels too."""
-    labels: str | None = None
-    """IDX file of their labels."""
+    data: tuple[str, ...] = ("digits",)
+    """Samples: digits, mixture, fashion-mnist, or four IDX files (images and labels to train on, and to test)."""
     num_samples: int = 70_000
     """Samples of a mixture, the server's among them."""
     num_features: int = 784
@@ -108,8 +109,8 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     """Train everything."""
     import xarray
 
-    x, y = _samples(config)
-    _refuse_nonsense(config, len(y))
+    _refuse_unknown(config)
+    images_of = _images(config)
     jobs = [
         (i, j, s)
         for i in range(len(config.settings))
@@ -123,7 +124,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
         setting, seed = SETTINGS[config.settings[i]], config.seed + s
         key = (setting.concentration, seed)
         if key not in dealt:
-            dealt = {key: deal(x, y, config.num_server, config.num_clients, setting.concentration, seed)}
+            dealt = {key: deal(images_of(seed), config.num_clients, setting.concentration, seed)}
         run = train(config, dealt[key], setting, config.algorithms[j], seed)
         found[i, j, s] = accuracies(run)
     names = ("setting", "algorithm", "seed", "round")
@@ -131,29 +132,26 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     return xarray.Dataset({"accuracy": (names, found)}, coords=coords)
 
 
-def _refuse_nonsense(config: Config, num_samples: int) -> None:
+def _refuse_unknown(config: Config) -> None:
     for name, known in (("settings", tuple(SETTINGS)), ("algorithms", ALGORITHMS)):
         unknown = [word for word in getattr(config, name) if word not in known]
         if unknown:
             message = f"{name} must be among {', '.join(known)}, got {unknown[0]}"
             raise ValueError(message)
-    if not 2 <= config.num_server < num_samples:
-        message = f"num_server must leave samples for clients, got {config.num_server} of {num_samples}"
+
+
+def _images(config: Config) -> "Callable[[int], Images]":
+    """Return what gives the images that a seed's server and clients have."""
+    if config.data == ("mixture",):
+        x, y = mixture_samples(config.num_samples, config.num_features, config.contrast, config.seed)
+    elif config.data == ("digits",):
+        x, y = digits()
+    else:
+        return partial(read_images(config.data, 0, 0).with_tests, config.num_server)
+    if not 2 <= config.num_server < len(y):
+        message = f"num_server must leave samples for clients, got {config.num_server} of {len(y)}"
         raise ValueError(message)
-
-
-def _samples(config: Config) -> tuple[Any, Any]:
-    if config.images is not None and config.labels is not None:
-        return ft.datasets.read_idx_pair(config.images, config.labels)
-    if config.images is not None or config.labels is not None:
-        message = "images and labels must be given together, got one of them"
-        raise ValueError(message)
-    if config.source == "mixture":
-        return mixture_samples(config.num_samples, config.num_features, config.contrast, config.seed)
-    from sklearn.datasets import load_digits
-
-    x, y = load_digits(return_X_y=True)
-    return x / 16, y
+    return partial(held_out, x, y, config.num_server)
 
 
 def _entries(data: "Dataset") -> list[tuple[str, str, Any]]:
