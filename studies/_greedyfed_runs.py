@@ -56,10 +56,18 @@ def mixture_samples(num_samples: int, num_features: int, contrast: float, seed: 
     return np.clip(features, 0.0, 1.0), labels
 
 
-def deal(images: Images, num_clients: int, concentration: float, seed: int) -> Dealt:
-    """Deal what is to train on to clients, by a power law and Dirichlet shares of the classes."""
-    parts = ft.datasets.power_law_partition(images.y, num_clients, concentration=concentration, min_samples=5, rng=seed)
-    return halved(images, parts)
+def deal(images: Images, num_server: int, num_clients: int, concentration: float, seed: int) -> Dealt:
+    """Deal to clients by a power law and Dirichlet shares of the classes; what has no test set gives one up."""
+    rest = np.arange(len(images.y))
+    if len(images.y_test):
+        images = images.with_tests(num_server, seed)
+    else:
+        order = np.random.default_rng([seed, 2]).permutation(rest)
+        server, rest = order[:num_server], order[num_server:]
+        images = images._replace(x_test=images.x[server], y_test=images.y[server])
+    labels = images.y[rest]
+    parts = ft.datasets.power_law_partition(labels, num_clients, concentration=concentration, min_samples=5, rng=seed)
+    return halved(images, [rest[part] for part in parts])
 
 
 def halved(images: Images, parts: Any) -> Dealt:

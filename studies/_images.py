@@ -6,7 +6,7 @@ import numpy as np
 
 import fedtheory as ft
 
-__all__ = ["Images", "digits", "held_out", "read_images"]
+__all__ = ["Images", "digits", "read_images", "without_tests"]
 
 
 class Images(NamedTuple):
@@ -26,25 +26,26 @@ class Images(NamedTuple):
         return self._replace(x_test=self.x_test[chosen], y_test=self.y_test[chosen])
 
 
-def held_out(x: Any, y: Any, num_test: int, seed: int) -> Images:
-    """Hold samples out of a set that has no test set of its own."""
-    order = np.random.default_rng([seed, 2]).permutation(len(y))
-    test, rest = order[:num_test], order[num_test:]
-    return Images(x[rest], y[rest], x[test], y[test])
+def without_tests(x: Any, y: Any) -> Images:
+    """Return images that have no test set of their own."""
+    return Images(x, y, x[:0], y[:0])
 
 
-def digits() -> tuple[Any, Any]:
-    """Return features in [0, 1] and labels of scikit-learn's handwritten digits."""
+def digits() -> Images:
+    """Return scikit-learn's handwritten digits, features in [0, 1], without a test set."""
     from sklearn.datasets import load_digits
 
     features, labels = load_digits(return_X_y=True)
-    return features / 16, labels
+    return without_tests(features / 16, labels)
 
 
 def read_images(data: tuple[str, ...], num_test: int, seed: int) -> Images:
     """Return ``digits`` with ``num_test`` samples held out, ``fashion-mnist``, or four IDX files, train and test."""
     if data == ("digits",):
-        return held_out(*digits(), num_test, seed)
+        x, y, *_ = digits()
+        order = np.random.default_rng([seed, 2]).permutation(len(y))
+        test, rest = order[:num_test], order[num_test:]
+        return Images(x[rest], y[rest], x[test], y[test])
     if data == ("fashion-mnist",):
         (x, y), (x_test, y_test) = ft.datasets.fashion_mnist()
         return Images(x, y, x_test, y_test)

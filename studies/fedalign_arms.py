@@ -185,9 +185,9 @@ def _pictures(config: Config) -> Images:
     """Return the images; digits have no test set of their own."""
     if config.data != ("digits",):
         return read_images(config.data, 0, 0)
-    images, labels = digits()
-    noise = np.random.default_rng(config.seed).standard_normal(images.shape)
-    return Images(images + config.pixel_noise * noise, labels, images[:0], labels[:0])
+    images = digits()
+    noise = np.random.default_rng(config.seed).standard_normal(images.x.shape)
+    return images._replace(x=images.x + config.pixel_noise * noise)
 
 
 def _trained(

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from _greedyfed_runs import Dealt, Setting, accuracies, deal, train
-from _images import read_images
+from _images import digits
 
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, MARKERS, appearance
@@ -120,8 +120,7 @@ def changed(config: Config, change: str) -> Config:
 
 def _pair(config: Config, seed: int) -> tuple[Any, Any]:
     """Accuracies of both algorithms, and what their selections came to."""
-    images = read_images(("digits",), config.num_server, seed)
-    dealt = deal(images, config.num_clients, config.concentration, seed)
+    dealt = deal(digits(), config.num_server, config.num_clients, config.concentration, seed)
     runs = [train(config, dealt, Setting(), name, seed) for name in ALGORITHMS]
     return [accuracies(one) for one in runs], [_spread(one.counts[0], dealt) for one in runs]
 

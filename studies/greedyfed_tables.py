@@ -25,21 +25,18 @@ ranking is not the paper's; ``greedyfed_lead`` asks why.
 """
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from _greedyfed_published import PUBLISHED
 from _greedyfed_runs import ALGORITHMS, SETTINGS, accuracies, deal, mixture_samples, train
-from _images import digits, held_out, read_images
+from _images import digits, read_images, without_tests
 
 from fedtheory import study
 from fedtheory.plotting.style import COLORS, MARKERS, appearance, legend_below
 from fedtheory.statistics import student_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from _images import Images
     from matplotlib.figure import Figure
     from xarray import Dataset
@@ -110,7 +107,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
     import xarray
 
     _refuse_unknown(config)
-    images_of = _images(config)
+    images = _images(config)
     jobs = [
         (i, j, s)
         for i in range(len(config.settings))
@@ -124,7 +121,7 @@ def run(config: Config, progress: study.Progress) -> "Dataset":
         setting, seed = SETTINGS[config.settings[i]], config.seed + s
         key = (setting.concentration, seed)
         if key not in dealt:
-            dealt = {key: deal(images_of(seed), config.num_clients, setting.concentration, seed)}
+            dealt = {key: deal(images, config.num_server, config.num_clients, setting.concentration, seed)}
         run = train(config, dealt[key], setting, config.algorithms[j], seed)
         found[i, j, s] = accuracies(run)
     names = ("setting", "algorithm", "seed", "round")
@@ -140,18 +137,15 @@ def _refuse_unknown(config: Config) -> None:
             raise ValueError(message)
 
 
-def _images(config: Config) -> "Callable[[int], Images]":
-    """Return what gives the images that a seed's server and clients have."""
-    if config.data == ("mixture",):
-        x, y = mixture_samples(config.num_samples, config.num_features, config.contrast, config.seed)
-    elif config.data == ("digits",):
-        x, y = digits()
-    else:
-        return partial(read_images(config.data, 0, 0).with_tests, config.num_server)
-    if not 2 <= config.num_server < len(y):
-        message = f"num_server must leave samples for clients, got {config.num_server} of {len(y)}"
+def _images(config: Config) -> "Images":
+    if config.data not in (("digits",), ("mixture",)):
+        return read_images(config.data, 0, 0)
+    mixed = config.num_samples, config.num_features, config.contrast, config.seed
+    images = digits() if config.data == ("digits",) else without_tests(*mixture_samples(*mixed))
+    if not 2 <= config.num_server < len(images.y):
+        message = f"num_server must leave samples for clients, got {config.num_server} of {len(images.y)}"
         raise ValueError(message)
-    return partial(held_out, x, y, config.num_server)
+    return images
 
 
 def _entries(data: "Dataset") -> list[tuple[str, str, Any]]:

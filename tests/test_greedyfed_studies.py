@@ -209,14 +209,19 @@ def test_a_mixture_of_higher_contrast_is_easier_and_lies_between_zero_and_one(ta
 def test_the_server_halves_its_samples_and_clients_get_the_others(tables) -> None:
     runs = sys.modules["_greedyfed_runs"]
     x = np.arange(200.0)[:, None]
-    images = [sys.modules["_images"].held_out(x, np.arange(200) % 4, 60, seed) for seed in (3, 4)]
-    dealt = runs.deal(images[0], 5, 1.0, seed=3)
+    images = sys.modules["_images"].without_tests(x, np.arange(200) % 4)
+    dealt = runs.deal(images, 60, 5, 1.0, seed=3)
     pools = [dealt.validation.features.ravel(), dealt.clients.test_features.ravel(), dealt.clients.features.ravel()]
     assert [pool.size for pool in pools] == [30, 30, 140]
     assert sorted(np.concatenate(pools)) == x.ravel().tolist()
-    again, other = (runs.deal(one, 5, 1.0, seed=seed) for one, seed in zip(images, (3, 4), strict=True))
+    again, other = (runs.deal(images, 60, 5, 1.0, seed=seed) for seed in (3, 4))
     np.testing.assert_array_equal(again.clients.features, dealt.clients.features)
     assert (other.clients.features != dealt.clients.features).any()
+    # What has a test set trains on everything else, and leaves so many of its test samples to the server.
+    tested = runs.deal(images._replace(x_test=x + 200, y_test=images.y), 60, 5, 1.0, seed=3)
+    pools = [tested.validation.features.ravel(), tested.clients.test_features.ravel()]
+    assert [len(set(pool) & set(x.ravel() + 200)) for pool in pools] == [30, 30]
+    assert sorted(tested.clients.features.ravel()) == x.ravel().tolist()
     assert tables.config.num_server % 2 == 0
 
 
