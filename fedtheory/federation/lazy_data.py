@@ -19,7 +19,7 @@ __all__ = ["LazySynthetic"]
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class LazySynthetic:
-    """Synthetic(alpha, beta) of any number of clients in the room of one number per client (``lazy_synthetic``).
+    """Synthetic(alpha, beta) of any number of clients in the memory of one number per client (``lazy_synthetic``).
 
     Attributes
     ----------

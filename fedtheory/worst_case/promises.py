@@ -71,7 +71,7 @@ def confront(bound: Bound, **arguments: Any) -> Confrontation:
 
 
 def compared(bound: Bound, arguments: Mapping[str, Any]) -> Confrontation:
-    """Confront without asking what single constants cost; the bound is evaluated once.
+    """Confront without the cost of single constants; the bound is evaluated once.
 
     Parameters
     ----------
