@@ -7,7 +7,7 @@ from fractions import Fraction as Q
 import pytest
 
 from fedtheory.bounds import fedalign as fa
-from fedtheory.claims.fedalign import lemmas, theorems
+from fedtheory.claims.fedalign import appendix_a, theorems
 from fedtheory.rational import _alignment as alignment
 from fedtheory.rational._alignment import AlignedRun, two_parabolas
 from fedtheory.rational._alignment_draws import DrawnAlignment, draw_alignment
@@ -126,7 +126,7 @@ def test_uniform_draws_of_unequal_priority_clients_are_biased(monkeypatch):
 
     honest = selections.with_replacement
     monkeypatch.setattr(alignment, "with_replacement", uniform)
-    assert refuted(lemmas.lemma_a7, lemmas.lemma_a7.check)
+    assert refuted(appendix_a.lemma_a7, appendix_a.lemma_a7.check)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.claims import _confronted
+from fedtheory.claims import _comparisons
 from fedtheory.claims.optimal_client_sampling import worst_cases
 from fedtheory.claims.power_of_choice import theorems, weighted, whole_rounds
 from fedtheory.errors import OracleError
@@ -46,7 +46,7 @@ def test_where_no_worst_case_is_proved_there_is_nothing_to_compare(monkeypatch: 
         message = "the solver stalled"
         raise OracleError(message)
 
-    monkeypatch.setattr(_confronted, "compared", unproved)
+    monkeypatch.setattr(_comparisons, "compared", unproved)
     assert says_nothing(worst_cases.dsgd_contraction, "no worst case was proved: the solver stalled")
 
 

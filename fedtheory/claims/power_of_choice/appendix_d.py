@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._checks import theorem_constants
+from fedtheory.claims._comparisons import as_texts, theorem_constants
 from fedtheory.exact.selection_skews import selection_skew
 from fedtheory.rational._constants import initial_distance2, observed_skews
 from fedtheory.rational._rounds import distance2
@@ -120,7 +120,7 @@ def small_steps_bias(rng: np.random.Generator) -> Finding:
     C += 6 * known["rho_bar"] * known["L"] * known["objective_gap"]
     longest = 16 * known["objective_gap"] * (known["rho_tilde"] - known["rho_bar"]) / (3 * known["rho_bar"] * C)
     known["step_size"] = longest * Fraction(whole(rng, 1, 16), 16)
-    return at_most(settled_at(known), decaying_bias(known), instance={name: str(x) for name, x in known.items()})
+    return at_most(settled_at(known), decaying_bias(known), instance=as_texts(known))
 
 
 @claim(

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._checks import expected_gaps, theorem_constants
+from fedtheory.claims._comparisons import expected_gaps, theorem_constants
 from fedtheory.rational._constants import initial_distance2
 from fedtheory.rational._rounds import distance2
 from fedtheory.rational._run_draws import Drawn, draw_run

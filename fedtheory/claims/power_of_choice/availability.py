@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._checks import expected_gaps, theorem_constants
+from fedtheory.claims._comparisons import expected_gaps, theorem_constants
 from fedtheory.rational._constants import constants_of, initial_distance2, observed_skews, skew
 from fedtheory.rational._rounds import gap
 from fedtheory.rational._run_draws import Drawn, draw_run

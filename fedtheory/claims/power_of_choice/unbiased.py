@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._checks import theorem_constants
+from fedtheory.claims._comparisons import theorem_constants
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.softmax import SoftmaxFederation
 from fedtheory.rational._constants import initial_distance2
