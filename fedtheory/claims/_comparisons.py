@@ -78,7 +78,7 @@ def one_step_distances(drawn: Drawn | DrawnAlignment, bound: Callable[[Fraction,
     return at_steps(drawn, lambda step: (distance2(run, step + 1), bound(distance2(run, step), step)))
 
 
-def expected_gaps(drawn: Drawn, bound: Callable[[int], Any]) -> Finding:
+def expected_gaps(drawn: Drawn | DrawnAlignment, bound: Callable[[int], Any]) -> Finding:
     """Compare ``E F(w_bar_T) - F*`` with a bound at every horizon of a run (at T = 0 it is just smoothness)."""
     run = drawn.run
     return at_steps(drawn, lambda step: (gap(run, step), bound(step)), range(1, run.num_steps + 1))

@@ -13,11 +13,11 @@ from fedtheory.claims._comparisons import (
     as_texts,
     draw_class,
     expected_gaps,
+    horizon_constants,
+    one_step_distances,
     step_size,
-    theorem_constants,
 )
-from fedtheory.rational._constants import initial_distance2, skew
-from fedtheory.rational._rounds import distance2
+from fedtheory.rational._constants import skew
 from fedtheory.rational._run_draws import Drawn, draw_run
 from fedtheory.rational._step_sizes import decaying, delayed
 from fedtheory.rational._words import federation_in_words, in_words
@@ -52,13 +52,12 @@ def own_constants(drawn: Drawn, *counts: str) -> dict[str, Any]:
 
     G2 bounds the mean over the clients, which is all that the proofs need.
     """
-    fed, known = drawn.run.federation, theorem_constants(drawn)
+    fed, known = drawn.run.federation, horizon_constants(drawn)
     sigma2, num_selected = known.pop("sigma2"), known.pop("num_selected")
     numbers = {"num_selected": num_selected, "num_clients": fed.num_clients}
     return {
         **known,
         "weighted_sigma2": norm2(fed.weights) * sigma2,
-        "initial_distance2": initial_distance2(drawn.run),
         **{name: numbers[name] for name in counts},
     }
 
@@ -72,7 +71,7 @@ def own_constants(drawn: Drawn, *counts: str) -> dict[str, Any]:
 )
 def decaying_steps(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng, laws=("proportional",), step_size=decaying, longest_round=12)
-    known = {**theorem_constants(drawn), "initial_distance2": initial_distance2(drawn.run)}
+    known = horizon_constants(drawn)
     return expected_gaps(drawn, lambda step: fedavg.decaying_steps_gap(step, **known))
 
 
@@ -104,15 +103,7 @@ def one_step(rng: np.random.Generator) -> Finding:
     drawn = own_steps(draw_run(rng, laws=("full, weights p_k",), longest_round=6), is_balanced=False)
     run, known = drawn.run, own_constants(drawn)
     del known["initial_distance2"]
-    distances2 = [distance2(run, step) for step in range(run.num_steps + 1)]
-    return worst_of(
-        at_most(
-            distances2[step + 1],
-            fedavg.one_step(distances2[step], step_size=run.step_size(step), **known),
-            instance={**drawn.instance, "step": step},
-        )
-        for step in range(run.num_steps)
-    )
+    return one_step_distances(drawn, lambda start, t: fedavg.one_step(start, step_size=run.step_size(t), **known))
 
 
 def _round_of_all(fed: RationalQuadratics, start: Vector, sizes: list[Fraction]) -> tuple[list[Vector], Fraction]:
@@ -356,19 +347,20 @@ def sampled_step_attained(rng: np.random.Generator) -> Finding:
 
 
 def _trained(fed: RationalQuadratics, start: Vector, eta: Fraction, num_steps: int) -> list[Vector]:
-    models = [start] * fed.num_clients
-    for _ in range(num_steps):
-        models = [combination([Fraction(1), -eta], [w, fed.gradient(k, w)]) for k, w in enumerate(models)]
+    models, _ = _round_of_all(fed, start, [eta] * num_steps)
     return models
 
 
-def _short_step(rng: np.random.Generator) -> tuple[RationalQuadratics, Vector, Fraction, dict[str, Any]]:
+def _short_step(
+    rng: np.random.Generator,
+) -> tuple[RationalQuadratics, Vector, Fraction, dict[str, Any], dict[str, Any]]:
+    """Draw clients, a model, a step size up to 1/L, what bounds take of them, and the instance in words."""
     fed = draw_federation(rng)
     # At 1/L bounds are infinite where all curvatures are the same.
     longest = 8 if fed.strong_convexity < fed.smoothness else 7
     start, eta = draw_model(rng, fed.dim), Fraction(whole(rng, 1, longest), 8) / fed.smoothness
     known = {"mu": fed.strong_convexity, "L": fed.smoothness, "step_size": eta, "objective_gap": fed.objective_gap}
-    return fed, start, eta, known
+    return fed, start, eta, known, {**federation_in_words(fed), "start": in_words(start), "step_size": str(eta)}
 
 
 def _away(fed: RationalQuadratics, w: Vector) -> Fraction:
@@ -382,12 +374,11 @@ def _away(fed: RationalQuadratics, w: Vector) -> Fraction:
     looseness=1.01,
 )
 def one_round(rng: np.random.Generator) -> Finding:
-    fed, start, eta, known = _short_step(rng)
+    fed, start, eta, known, words = _short_step(rng)
     tau = whole(rng, 1, 5)
     after = combination(fed.weights, _trained(fed, start, eta, tau))
     bound = fedavg.one_round(_away(fed, start), local_steps=tau, **known)
-    instance = {**federation_in_words(fed), "start": in_words(start), "step_size": str(eta), "local_steps": tau}
-    return at_most(_away(fed, after), bound, instance=instance)
+    return at_most(_away(fed, after), bound, instance=words | {"local_steps": tau})
 
 
 @claim(
@@ -397,14 +388,13 @@ def one_round(rng: np.random.Generator) -> Finding:
     looseness=1.01,
 )
 def fixed_step_distance(rng: np.random.Generator) -> Finding:
-    fed, start, eta, known = _short_step(rng)
+    fed, start, eta, known, words = _short_step(rng)
     tau, num_rounds = whole(rng, 1, 4), whole(rng, 1, 4)
     w = start
     for _ in range(num_rounds):
         w = combination(fed.weights, _trained(fed, w, eta, tau))
     bound = fedavg.fixed_step_distance(num_rounds, local_steps=tau, initial_distance2=_away(fed, start), **known)
-    instance = {**federation_in_words(fed), "start": in_words(start), "step_size": str(eta), "local_steps": tau}
-    return at_most(_away(fed, w), bound, instance=instance | {"rounds": num_rounds})
+    return at_most(_away(fed, w), bound, instance=words | {"local_steps": tau, "rounds": num_rounds})
 
 
 @claim(
@@ -414,10 +404,8 @@ def fixed_step_distance(rng: np.random.Generator) -> Finding:
     looseness=1.01,
 )
 def sampled_step(rng: np.random.Generator) -> Finding:
-    drawn, start, eta, _ = _short_step(rng)
-    fed = RationalQuadratics(
-        drawn.curvatures, drawn.centers, (Fraction(1, drawn.num_clients),) * drawn.num_clients, drawn.minima
-    )
+    drawn, start, eta, *_ = _short_step(rng)
+    fed = balanced(drawn)
     K = fed.num_clients
     m = whole(rng, 1, K)
     models = [difference(w, fed.minimizer) for w in _trained(fed, start, eta, 1)]
@@ -436,11 +424,10 @@ def sampled_step(rng: np.random.Generator) -> Finding:
     looseness=1.01,
 )
 def gap_after_step(rng: np.random.Generator) -> Finding:
-    fed, start, eta, known = _short_step(rng)
+    fed, start, eta, known, words = _short_step(rng)
     del known["objective_gap"]
     after = combination(fed.weights, _trained(fed, start, eta, 1))
-    instance = {**federation_in_words(fed), "start": in_words(start), "step_size": str(eta)}
-    return at_most(fed.gap(after), fedavg.gap_after_step(_away(fed, start), **known), instance=instance)
+    return at_most(fed.gap(after), fedavg.gap_after_step(_away(fed, start), **known), instance=words)
 
 
 def _guess(distance2: Fraction, objective_gap: Fraction, *, mu: Fraction, L: Fraction, step_size: Fraction) -> Fraction:
@@ -473,11 +460,10 @@ def two_steps_guess(rng: np.random.Generator) -> Finding:
     remark="a conjecture: programs over quadratic clients agree to four digits where Gamma/Delta is small",
 )
 def two_steps_of_quadratics(rng: np.random.Generator) -> Finding:
-    fed, start, eta, known = _short_step(rng)
+    fed, start, eta, known, words = _short_step(rng)
     after = combination(fed.weights, _trained(fed, start, eta, 2))
     bound = _guess(_away(fed, start), **known) if known["mu"] < known["L"] else _away(fed, start)
-    instance = {**federation_in_words(fed), "start": in_words(start), "step_size": str(eta)}
-    return at_most(_away(fed, after), bound, instance=instance)
+    return at_most(_away(fed, after), bound, instance=words)
 
 
 @claim(

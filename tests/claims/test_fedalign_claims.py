@@ -17,7 +17,6 @@ from fedtheory.rational.vectors import vector
 from fedtheory.sampling import selections
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.examination import examine
-from fedtheory.verification.findings import worst_of
 from tests.claims.refutation import refuted
 
 CLAIMS = {key: claim for key, claim in known_claims().items() if key.startswith("fedalign:")}
@@ -36,8 +35,8 @@ def test_the_printed_theorem_fails_by_the_hand_computed_gaps():
 def test_the_same_instance_is_within_the_printed_bound_for_more_local_steps(local_steps):
     run = two_parabolas((Q(1), Q(0), Q(0)), local_steps)
     drawn = DrawnAlignment(run, {})
-    assert theorems.expected_gaps(drawn, fa.full_participation_gap.printed, Q(8), 1).holds
-    assert theorems.expected_gaps(drawn, fa.full_participation_gap, Q(8), 0).holds
+    assert theorems.gaps_after_rounds(drawn, fa.full_participation_gap.printed, Q(8), 1).holds
+    assert theorems.gaps_after_rounds(drawn, fa.full_participation_gap, Q(8), 0).holds
 
 
 def test_with_a_constant_threshold_only_the_first_horizon_fails():
@@ -84,7 +83,7 @@ def test_the_one_step_inequality_needs_its_terms(summands, factor):
     mutant = changed(fa.refined_one_step, summands, factor)
 
     def check(rng):
-        return worst_of(theorems.one_step_findings(draw_alignment(rng, step_size=short_steps(rng)), mutant))
+        return theorems.refined_steps(draw_alignment(rng, step_size=short_steps(rng)), mutant)
 
     assert refuted(theorems.lemma_a6_refined, check, 600)
 

@@ -19,7 +19,7 @@ from fedtheory.rational.vectors import vector
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.findings import Finding, at_most, not_applicable, worst_of
+from fedtheory.verification.findings import Finding, at_most, not_applicable
 from tests.claims.refutation import refuted
 
 CLAIMS = known_claims()
@@ -47,9 +47,7 @@ def given(bound: Bound, name: str, change: Callable[[Any], Any]) -> Any:
 
 
 def one_step_check(bound: Any) -> Callable[[Any], Finding]:
-    return lambda rng: worst_of(
-        theorems.one_step_findings(draw_run(rng, step_size=short_steps(rng), longest_round=6), bound)
-    )
+    return lambda rng: theorems.repaired_steps(draw_run(rng, step_size=short_steps(rng), longest_round=6), bound)
 
 
 # Seeds are of searches that get there soon.
@@ -71,9 +69,9 @@ def test_the_one_step_inequality_needs_its_noise_divided_by_the_number_of_client
         noise=two_point_noise(vector(1)),
     )
     drawn = Drawn(run, 2, {})
-    assert [finding.ratio for finding in theorems.one_step_findings(drawn)] == [1]
+    assert theorems.repaired_steps(drawn).ratio == 1
     for mutant in (given(poc.one_step, "num_selected", lambda m: 2 * m), without(poc.one_step, "noise")):
-        assert [finding.holds for finding in theorems.one_step_findings(drawn, mutant)] == [False]
+        assert theorems.repaired_steps(drawn, mutant).holds is False
 
 
 def test_the_one_step_contraction_cannot_be_twice_as_fast() -> None:

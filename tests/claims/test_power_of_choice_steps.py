@@ -82,7 +82,7 @@ MUTANTS = [
     ("appendix_c", "equation-63", ".rho_bar, drift)", ".rho_bar, -drift)"),
     ("appendix_c", "equation-67", "smoothness / 2 *", "smoothness / 4 *"),
     ("appendix_c", "equations-66-67", "32 * known", "16 * known"),
-    ("appendix_d", "equation-68", "step), **known),", "step), **known) / 2,"),
+    ("appendix_d", "equation-68", "(start, **known))", "(start, **known) / 2)"),
     ("appendix_d", "equations-69-71", "offset / (eta * mu * B)", "offset / (eta * mu)"),
     ("appendix_d", "equation-70", '2 / known["mu"] *', '1 / known["mu"] *'),
     ("appendix_d", "small-steps-bias", "longest = 16 *", "longest = 32 *"),

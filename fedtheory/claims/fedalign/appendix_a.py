@@ -7,7 +7,7 @@ import numpy as np
 
 from fedtheory.bounds import fedalign as fa
 from fedtheory.bounds import fedavg
-from fedtheory.claims._comparisons import as_texts
+from fedtheory.claims._comparisons import as_texts, at_steps
 from fedtheory.rational._alignment import AlignedRun, drawn_averages, two_parabolas
 from fedtheory.rational._alignment_draws import draw_alignment
 from fedtheory.rational._constants import active_gradient_bound, client_gradient_bound
@@ -227,17 +227,14 @@ def lemma_a2(rng: np.random.Generator) -> Finding:
 
 @claim("fedalign:lemma-a3", "E |w_t - w*|^2 <= E sum_k p'_k I_k |w_t^k - w*|^2", fa.aggregated_distance, looseness=1.01)
 def lemma_a3(rng: np.random.Generator) -> Finding:
-    run, instance = draw_alignment(rng)
-    best = run.federation.minimizer
+    drawn = draw_alignment(rng)
+    run, best = drawn.run, drawn.run.federation.minimizer
 
     def bound(at: Snapshot) -> Fraction:
         distances = tuple(norm2(difference(w, best)) for w in at.local)
         return fa.aggregated_distance(distances, weights=at.coefficients)
 
-    return worst_of(
-        at_most(distance2(run, step), run.snapshots[step].mean(bound), instance={**instance, "step": step})
-        for step in range(run.num_steps)
-    )
+    return at_steps(drawn, lambda step: (distance2(run, step), run.snapshots[step].mean(bound)))
 
 
 @claim(
@@ -248,16 +245,14 @@ def lemma_a3(rng: np.random.Generator) -> Finding:
     remark="the factor 4 is for step sizes that halve within a round; those of the theorem fall by less",
 )
 def lemma_a4(rng: np.random.Generator) -> Finding:
-    run, instance = draw_alignment(rng, longest_round=6)
-    G2 = active_gradient_bound(run, 0, run.num_steps)
-    return worst_of(
-        at_most(
-            run.snapshots[step].mean(lambda at: at.drift),
-            fa.client_drift(run.step_size(step), local_steps=run.local_steps, G2=G2),
-            instance={**instance, "step": step},
-        )
-        for step in range(run.num_steps)
-    )
+    drawn = draw_alignment(rng, longest_round=6)
+    run, G2 = drawn.run, active_gradient_bound(drawn.run, 0, drawn.run.num_steps)
+
+    def sides(step: int) -> tuple[Fraction, Fraction]:
+        bound = fa.client_drift(run.step_size(step), local_steps=run.local_steps, G2=G2)
+        return run.snapshots[step].mean(lambda at: at.drift), bound
+
+    return at_steps(drawn, sides)
 
 
 @claim(
@@ -268,15 +263,15 @@ def lemma_a4(rng: np.random.Generator) -> Finding:
     looseness=1.01,
 )
 def lemma_a4_refined(rng: np.random.Generator) -> Finding:
-    run, instance = draw_alignment(rng, longest_round=6)
-    findings = []
-    for step in range(run.num_steps):
+    drawn = draw_alignment(rng, longest_round=6)
+    run = drawn.run
+
+    def sides(step: int) -> tuple[Fraction, Fraction]:
         used = elapsed(run, step) ** 2
         G2 = active_gradient_bound(run, step - step % run.local_steps, step) if used else Fraction(0)
-        findings.append(
-            at_most(run.snapshots[step].mean(lambda at: at.drift), used * G2, instance={**instance, "step": step})
-        )
-    return worst_of(findings)
+        return run.snapshots[step].mean(lambda at: at.drift), used * G2
+
+    return at_steps(drawn, sides)
 
 
 @claim(

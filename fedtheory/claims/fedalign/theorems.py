@@ -8,30 +8,39 @@ import numpy as np
 
 from fedtheory.bounds import fedalign as align
 from fedtheory.bounds import fedalign as fa
-from fedtheory.claims._comparisons import against_worst_case, draw_class, step_size, tenths
+from fedtheory.claims._comparisons import (
+    against_worst_case,
+    at_steps,
+    draw_class,
+    expected_gaps,
+    one_step_distances,
+    step_size,
+    tenths,
+)
 from fedtheory.rational._alignment import AlignedRun, two_parabolas
 from fedtheory.rational._alignment_draws import DrawnAlignment, draw_alignment
 from fedtheory.rational._constants import active_gradient_bound, client_gradient_bound, initial_distance2
-from fedtheory.rational._rounds import distance2, elapsed, gap
+from fedtheory.rational._rounds import elapsed, gap
 from fedtheory.rational._step_sizes import Delay, delay, delayed, short_steps
 from fedtheory.rational.draws import whole
 from fedtheory.theorem.paper import Bound
 from fedtheory.verification.claims import claim
-from fedtheory.verification.findings import Finding, at_most, worst_of
+from fedtheory.verification.findings import Finding
 
 _FROM_TWO_STEPS_ON = ("local_steps >= 2", "E |g_k|^2 <= G2 at w* and at the first model, too")
 
 
-def one_step_findings(drawn: DrawnAlignment, bound: Bound = fa.refined_one_step) -> list[Finding]:
+def refined_steps(drawn: DrawnAlignment, bound: Bound = fa.refined_one_step) -> Finding:
     """Compare every step of a run with the refined one-step bound, or with a variant of it."""
-    run, findings = drawn.run, []
+    run = drawn.run
     weights, gaps, squares = run.priority_weights, run.included_gaps, run.squared_weights
-    for step in range(run.num_steps):
+
+    def predicted(distance2: Fraction, step: int) -> Any:
         number, start = step // run.local_steps, step - step % run.local_steps
         # Only the gradients that the round has used before count, which in its first step are none.
         G2 = active_gradient_bound(run, start, step) if step > start else Fraction(0)
-        predicted = bound(
-            distance2(run, step),
+        return bound(
+            distance2,
             step_size=run.step_size(step),
             elapsed_step_size=elapsed(run, step),
             G2=G2,
@@ -40,8 +49,8 @@ def one_step_findings(drawn: DrawnAlignment, bound: Bound = fa.refined_one_step)
             squared_weights=squares[number],
             **drawn.constants,
         )
-        findings.append(at_most(distance2(run, step + 1), predicted, instance={**drawn.instance, "step": step}))
-    return findings
+
+    return one_step_distances(drawn, predicted)
 
 
 lemma_a6_refined = claim(
@@ -49,7 +58,7 @@ lemma_a6_refined = claim(
     "One step of E |w_t - w*|^2 for any step sizes up to 1/(4 L), with the drift that the proof needs",
     fa.refined_one_step,
     looseness=1.01,
-)(lambda rng: worst_of(one_step_findings(draw_alignment(rng, step_size=short_steps(rng)))))
+)(lambda rng: refined_steps(draw_alignment(rng, step_size=short_steps(rng))))
 
 
 def decaying_one_step(bound: Bound, **sizes: Any) -> Callable[[np.random.Generator], Finding]:
@@ -57,20 +66,16 @@ def decaying_one_step(bound: Bound, **sizes: Any) -> Callable[[np.random.Generat
 
     def check(rng: np.random.Generator) -> Finding:
         drawn = draw_alignment(rng, **sizes)
-        run, known, findings = drawn.run, theorem_constants(drawn), []
+        run, known = drawn.run, theorem_constants(drawn)
         del known["initial_distance2"]
         weights, gaps = run.priority_weights, run.included_gaps
-        for step in range(run.num_steps):
+
+        def predicted(distance2: Fraction, step: int) -> Any:
             number = step // run.local_steps
-            predicted = bound(
-                distance2(run, step),
-                step_size=run.step_size(step),
-                priority_weight=weights[number],
-                included_gap=gaps[number],
-                **known,
-            )
-            findings.append(at_most(distance2(run, step + 1), predicted, instance={**drawn.instance, "step": step}))
-        return worst_of(findings)
+            included = {"priority_weight": weights[number], "included_gap": gaps[number]}
+            return bound(distance2, step_size=run.step_size(step), **included, **known)
+
+        return one_step_distances(drawn, predicted)
 
     return check
 
@@ -100,19 +105,20 @@ def theorem_constants(drawn: DrawnAlignment, *, printed: bool = False) -> dict[s
     return {**known, "num_draws": run.num_draws} if run.num_draws else known
 
 
-def expected_gaps(drawn: DrawnAlignment, bound: Bound, gamma: Fraction, first_step: int) -> Finding:
+def gaps_after_rounds(drawn: DrawnAlignment, bound: Bound, gamma: Fraction, first_step: int) -> Finding:
     """Compare ``E F(w_T) - F*`` with a form of a theorem at the end of every round, with its own sums."""
     run, known = drawn.run, theorem_constants(drawn, printed=first_step > 0)
     weights, gaps = run.priority_weights, run.included_gaps
     sums: dict[str, Any] = {"gamma": gamma, "local_steps": run.local_steps, "first_step": first_step}
     thetas = fa.theta(weights, **sums)
     rhos = fa.rho(gaps, mu=known["mu"], L=known["L"], **sums)
-    findings = []
-    for number, (theta, rho) in enumerate(zip(thetas, rhos, strict=True)):
-        step = (number + 1) * run.local_steps
-        predicted = bound(step, theta=theta, rho=rho, **known)
-        findings.append(at_most(gap(run, step), predicted, instance={**drawn.instance, "step": step}))
-    return worst_of(findings)
+    ends = {(number + 1) * run.local_steps: pair for number, pair in enumerate(zip(thetas, rhos, strict=True))}
+
+    def sides(step: int) -> tuple[Fraction, Fraction]:
+        theta, rho = ends[step]
+        return gap(run, step), bound(step, theta=theta, rho=rho, **known)
+
+    return at_steps(drawn, sides, ends)
 
 
 def against_theorem(
@@ -122,7 +128,7 @@ def against_theorem(
 
     def check(rng: np.random.Generator) -> Finding:
         drawn = draw_alignment(rng, step_size=delayed(gamma_of), **sizes)
-        return expected_gaps(drawn, bound, gamma_of(drawn.run.federation, drawn.run.local_steps), first_step)
+        return gaps_after_rounds(drawn, bound, gamma_of(drawn.run.federation, drawn.run.local_steps), first_step)
 
     return check
 
@@ -165,7 +171,7 @@ theorem_1_as_printed = claim(
 def theorem_1_one_step(_: np.random.Generator) -> Finding:
     run = two_parabolas((Fraction(1), Fraction(0), Fraction(0)))
     drawn = DrawnAlignment(run, _two_parabolas_in_words(run))
-    return expected_gaps(drawn, fa.full_participation_gap.printed, Fraction(8), first_step=1)
+    return gaps_after_rounds(drawn, fa.full_participation_gap.printed, Fraction(8), first_step=1)
 
 
 def _two_parabolas_in_words(run: AlignedRun) -> dict[str, Any]:
@@ -190,13 +196,8 @@ def theorem_1_recursion(rng: np.random.Generator) -> Finding:
     run, known = drawn.run, theorem_constants(drawn)
     weights = [weight for weight in run.priority_weights for _ in range(run.local_steps)]
     gaps = [included for included in run.included_gaps for _ in range(run.local_steps)]
-    return worst_of(
-        at_most(
-            gap(run, step),
-            fa.recursion_gap(step, priority_weights=weights, included_gaps=gaps, **known),
-            instance={**drawn.instance, "step": step},
-        )
-        for step in range(1, run.num_steps + 1)
+    return expected_gaps(
+        drawn, lambda step: fa.recursion_gap(step, priority_weights=weights, included_gaps=gaps, **known)
     )
 
 
@@ -231,7 +232,7 @@ def many_draws(num_draws: int) -> Finding:
     """Compare the two parabolas with eq. (60) when the one priority client is drawn K times."""
     run = two_parabolas((Fraction(1),), num_draws=num_draws)
     drawn = DrawnAlignment(run, {**_two_parabolas_in_words(run), "num_draws": num_draws})
-    return expected_gaps(drawn, fa.partial_participation_gap.printed, Fraction(8), first_step=1)
+    return gaps_after_rounds(drawn, fa.partial_participation_gap.printed, Fraction(8), first_step=1)
 
 
 theorem_a9_one_step = claim(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._comparisons import theorem_constants
+from fedtheory.claims._comparisons import horizon_constants
 from fedtheory.claims.power_of_choice._appendices import (
     Means,
     Recursion,
@@ -22,7 +22,7 @@ from fedtheory.claims.power_of_choice._appendices import (
     on_steps,
     stopped,
 )
-from fedtheory.rational._constants import initial_distance2, observed_gradient_bound, observed_skews
+from fedtheory.rational._constants import observed_gradient_bound, observed_skews
 from fedtheory.rational._rounds import Snapshot, distance2, gap
 from fedtheory.rational._run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._step_sizes import short_steps
@@ -499,7 +499,7 @@ def equations_66_67(rng: np.random.Generator) -> Finding:
     drawn, num_steps = draw_run(rng, longest_round=2), whole(rng, 0, 9)
     rho_tilde = observed_skews(drawn.run).rho_tilde
     rho = rho_tilde * Fraction(whole(rng, 1, 8), 8)
-    known = {**theorem_constants(drawn), "initial_distance2": initial_distance2(drawn.run)}
+    known = horizon_constants(drawn)
     stated, _ = poc.decaying_steps_gap.printed(num_steps, **known, rho_bar=rho, rho_tilde=rho_tilde, strict=False)
     mu, L, gamma = known["mu"], known["L"], 4 * known["L"] / known["mu"]
     variance = 32 * known["local_steps"] ** 2 * known["G2"] + known["sigma2"] / known["num_selected"]

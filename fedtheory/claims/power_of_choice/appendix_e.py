@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._comparisons import theorem_constants
+from fedtheory.claims._comparisons import horizon_constants, theorem_constants
 from fedtheory.claims.power_of_choice._appendices import (
     Means,
     a5_repaired,
@@ -17,7 +17,7 @@ from fedtheory.claims.power_of_choice._appendices import (
     printed_weighted_drift,
     weighted_m,
 )
-from fedtheory.rational._constants import client_gradient_bound, initial_distance2, observed_skews, skew
+from fedtheory.rational._constants import client_gradient_bound, observed_skews, skew
 from fedtheory.rational._rounds import Snapshot, distance2, elapsed, gap
 from fedtheory.rational._run_draws import WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._step_sizes import weighted_steps
@@ -262,8 +262,7 @@ def equation_80_single_client(_: np.random.Generator) -> Finding:
 
 
 def _line_81(drawn: Drawn, means: Means) -> Finding:
-    run, skews = drawn.run, observed_skews(drawn.run)
-    known = {**theorem_constants(drawn), "rho_bar": skews.rho_bar, "rho_tilde": skews.rho_tilde}
+    run, known = drawn.run, theorem_constants(drawn, "rho_bar")
     bound = poc.weighted_one_step.printed(distance2(run, means.step), step_size=means.eta, **known)
     return at_most(distance2(run, means.step + 1), bound, instance=drawn.instance)
 
@@ -316,8 +315,7 @@ def from_recursion(known: dict[str, Any], num_steps: int, rho: Fraction, rho_til
 def _drawn_constants(rng: np.random.Generator) -> tuple[dict[str, Any], int, dict[str, Any]]:
     drawn = draw_run(rng, laws=WEIGHTED_LAWS, longest_round=2, smallest_cohort=2, step_size=weighted_steps)
     num_steps = whole(rng, 0, 9)
-    known = {**theorem_constants(drawn), "initial_distance2": initial_distance2(drawn.run)}
-    return known, num_steps, {**drawn.instance, "T": num_steps}
+    return horizon_constants(drawn), num_steps, {**drawn.instance, "T": num_steps}
 
 
 @claim(

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._comparisons import theorem_constants
-from fedtheory.rational._constants import constants_of, initial_distance2, observed_skews
+from fedtheory.claims._comparisons import horizon_constants
+from fedtheory.rational._constants import constants_of
 from fedtheory.rational._rounds import distance2
 from fedtheory.rational._run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._words import federation_in_words
@@ -27,11 +27,9 @@ from fedtheory.verification.findings import Finding, at_least, at_most, worst_of
 
 def implied(drawn: Drawn, bound: Bound) -> Finding:
     """Compare the least G2 of a run with all that its bound reads off the other constants."""
-    run, skews = drawn.run, observed_skews(drawn.run)
+    run = drawn.run
     known = {
-        **theorem_constants(drawn),
-        "rho_diagonal": skews.rho_diagonal,
-        "initial_distance2": initial_distance2(run),
+        **horizon_constants(drawn, "rho_diagonal"),
         "initial_gap": run.federation.gap(run.initial),
         "squared_weights": max(sum(q * q for q in at.coefficients) for at in run.snapshots[0]),
     }

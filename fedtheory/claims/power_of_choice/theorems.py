@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._comparisons import expected_gaps, theorem_constants
-from fedtheory.rational._constants import Skews, initial_distance2, observed_gradient_bound, observed_skews
-from fedtheory.rational._rounds import Snapshot, distance2, elapsed
+from fedtheory.claims._comparisons import expected_gaps, horizon_constants, one_step_distances, theorem_constants
+from fedtheory.rational._constants import initial_distance2, observed_gradient_bound, observed_skews
+from fedtheory.rational._rounds import Snapshot, elapsed
 from fedtheory.rational._run_draws import WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._step_sizes import decaying, fixed_step, short_steps
 from fedtheory.rational._words import federation_in_words, run_in_words
@@ -119,23 +120,23 @@ def step_54_55_repaired(rng: np.random.Generator) -> Finding:
     )
 
 
-def one_step_findings(drawn: Drawn, bound: Bound = poc.one_step) -> list[Finding]:
-    """Compare every step of a run with the repaired one-step bound, or with a variant of it."""
-    run = drawn.run
-    skews = observed_skews(run)
-    known = {"rho_diagonal": skews.rho_diagonal, "rho_tilde": skews.rho_tilde, **drawn.constants}
-    findings = []
-    for step in range(run.num_steps):
-        predicted = bound(
-            distance2(run, step),
+def repaired_steps(drawn: Drawn, bound: Bound = poc.one_step, weights: str = "num_selected") -> Finding:
+    """Compare every step of a run with the repaired one-step bound, or a variant of it, of means or with weights."""
+    run, skews = drawn.run, observed_skews(drawn.run)
+    known = drawn.constants | {"rho_diagonal": skews.rho_diagonal, "rho_tilde": skews.rho_tilde}
+
+    def predicted(distance2: Fraction, step: int) -> Any:
+        of_means = weights == "num_selected"
+        known[weights] = drawn.num_selected if of_means else max(norm2(at.coefficients) for at in run.snapshots[step])
+        return bound(
+            distance2,
             step_size=run.step_size(step),
             elapsed_step_size=elapsed(run, step),
-            num_selected=drawn.num_selected,
             G2=observed_gradient_bound(run, step, step + 1),
             **known,
         )
-        findings.append(at_most(distance2(run, step + 1), predicted, instance={**drawn.instance, "step": step}))
-    return findings
+
+    return one_step_distances(drawn, predicted)
 
 
 one_step = claim(
@@ -143,7 +144,7 @@ one_step = claim(
     "The repaired recursion for E |w_bar_t - w*|^2, for any step sizes up to 1/(4 L)",
     poc.one_step,
     looseness=1.01,
-)(lambda rng: worst_of(one_step_findings(draw_run(rng, step_size=short_steps(rng), longest_round=6))))
+)(lambda rng: repaired_steps(draw_run(rng, step_size=short_steps(rng), longest_round=6)))
 
 
 @claim(
@@ -154,25 +155,8 @@ one_step = claim(
 )
 def one_step_printed(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng)
-    run, skews = drawn.run, observed_skews(drawn.run)
-    G2 = observed_gradient_bound(run)
-    return worst_of(
-        at_most(
-            distance2(run, step + 1),
-            poc.one_step.printed(
-                distance2(run, step),
-                step_size=run.step_size(step),
-                local_steps=run.local_steps,
-                num_selected=drawn.num_selected,
-                G2=G2,
-                rho_bar=skews.rho_bar,
-                rho_tilde=skews.rho_tilde,
-                **drawn.constants,
-            ),
-            instance={**drawn.instance, "step": step},
-        )
-        for step in range(run.num_steps)
-    )
+    sizes, known = drawn.run.step_size, theorem_constants(drawn, "rho_bar")
+    return one_step_distances(drawn, lambda start, t: poc.one_step.printed(start, step_size=sizes(t), **known))
 
 
 @claim(
@@ -183,21 +167,7 @@ def one_step_printed(rng: np.random.Generator) -> Finding:
 )
 def weighted_one_step(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng, laws=WEIGHTED_LAWS, step_size=short_steps(rng), longest_round=6)
-    run, skews = drawn.run, observed_skews(drawn.run)
-    findings = []
-    for step in range(run.num_steps):
-        predicted = poc.weighted_one_step(
-            distance2(run, step),
-            step_size=run.step_size(step),
-            elapsed_step_size=elapsed(run, step),
-            G2=observed_gradient_bound(run, step, step + 1),
-            rho_diagonal=skews.rho_diagonal,
-            rho_tilde=skews.rho_tilde,
-            squared_weights=max(norm2(at.coefficients) for at in run.snapshots[step]),
-            **drawn.constants,
-        )
-        findings.append(at_most(distance2(run, step + 1), predicted, instance={**drawn.instance, "step": step}))
-    return worst_of(findings)
+    return repaired_steps(drawn, poc.weighted_one_step, "squared_weights")
 
 
 def _weighted_slope(num_selected: int, x: Fraction) -> Fraction:
@@ -247,23 +217,14 @@ def step_80(rng: np.random.Generator) -> Finding:
 _FIXED = "pays the drift 32 tau^2 G2 where rounds have one step, too, and there is none: see theorem-a.1-refined"
 
 
-def _skews(skews: Skews, name: str) -> dict[str, Fraction]:
-    return {name: getattr(skews, name), "rho_tilde": skews.rho_tilde}
-
-
 def against_decaying_steps(bound: Bound, skew: str, longest_round: int) -> Callable[[np.random.Generator], Finding]:
     """Make the check that compares exact expected gaps with a bound that takes one of the skews."""
 
     def check(rng: np.random.Generator) -> Finding:
         drawn = draw_run(rng, step_size=decaying, longest_round=longest_round)
-        skews = _skews(observed_skews(drawn.run), skew)
-        if not skews[skew]:
+        known = horizon_constants(drawn, skew)
+        if not known[skew]:
             return not_applicable(**drawn.instance)
-        known = {
-            **theorem_constants(drawn),
-            **skews,
-            "initial_distance2": initial_distance2(drawn.run),
-        }
         return expected_gaps(drawn, lambda step: bound(step, **known))
 
     return check
@@ -299,9 +260,9 @@ def against_fixed_steps(bound: Bound, skew: str, initial: str) -> Callable[[np.r
 
     def check(rng: np.random.Generator) -> Finding:
         drawn = draw_run(rng, step_size=fixed_step(rng), longest_round=6)
-        run, skews = drawn.run, _skews(observed_skews(drawn.run), skew)
+        run = drawn.run
         first = run.federation.gap(run.initial) if initial == "initial_gap" else initial_distance2(run)
-        known = {**theorem_constants(drawn), **skews, "step_size": run.step_size(0), initial: first}
+        known = {**theorem_constants(drawn, skew), "step_size": run.step_size(0), initial: first}
         return expected_gaps(drawn, lambda step: bound(step, **known))
 
     return check
