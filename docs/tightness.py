@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from fedtheory.verification.catalogue import known_claims, known_tapes
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.instances import replay
+from fedtheory.verification.catalogue import known_claims
+from fedtheory.verification.claims import Claim, known_tapes, replay
 from fedtheory.verification.verdicts import examine
 
 HEAD = "| Claim | Quick | Hunted | Inherent | Why |\n| --- | --: | --: | --: | --- |\n"

@@ -9,7 +9,7 @@ from fedtheory.claims.fedalign import alignment
 from fedtheory.claims.power_of_choice import hypotheses
 from fedtheory.rational.vectors import vector
 from fedtheory.sampling.selections import uniform_subsets, with_replacement
-from fedtheory.verification.examination import examine
+from fedtheory.verification.verdicts import examine
 
 
 def test_the_third_of_ten_steps_exceeds_equation_81() -> None:

@@ -16,7 +16,7 @@ from fedtheory.rational._step_sizes import short_steps
 from fedtheory.rational.vectors import vector
 from fedtheory.sampling import selections
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.examination import examine
+from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import refuted
 
 CLAIMS = {key: claim for key, claim in known_claims().items() if key.startswith("fedalign:")}

@@ -17,7 +17,7 @@ from fedtheory.rational._rounds import Snapshot
 from fedtheory.rational.quadratics import RationalQuadratics, opposite_clients
 from fedtheory.rational.vectors import vector
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.examination import examine
+from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import refuted
 
 CLAIMS = known_claims()

@@ -26,7 +26,7 @@ from fedtheory.selection.available import Available
 from fedtheory.selection.uniform import Uniform
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claims import Claim
-from fedtheory.verification.examination import examine
+from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import broken, refuted
 
 CLAIMS = known_claims()
