@@ -78,7 +78,7 @@ def test_help_imports_nothing_heavy() -> None:
 def test_verifying_imports_no_plotting_nor_solvers() -> None:
     script = (
         "import sys\n"
-        "from fedtheory.verification.examination import verify\n"
+        "from fedtheory.verification.verdicts import verify\n"
         "verify('power-of-choice:lemma-b1')\n"
         "print(sorted({'cvxpy', 'matplotlib', 'sympy', 'scipy.stats', 'xarray'} & set(sys.modules)))\n"
     )

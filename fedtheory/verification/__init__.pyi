@@ -3,14 +3,11 @@
 from fedtheory.verification import catalogue as catalogue
 from fedtheory.verification import claims as claims
 from fedtheory.verification import conformance as conformance
-from fedtheory.verification import examination as examination
 from fedtheory.verification import findings as findings
 from fedtheory.verification import hunts as hunts
-from fedtheory.verification import instances as instances
 from fedtheory.verification import looseness as looseness
 from fedtheory.verification import measured_alignment as measured_alignment
 from fedtheory.verification import own_bounds as own_bounds
-from fedtheory.verification import plain_rows as plain_rows
 from fedtheory.verification import rates as rates
 from fedtheory.verification import renderings as renderings
 from fedtheory.verification import verdicts as verdicts
@@ -18,7 +15,6 @@ from fedtheory.verification.catalogue import claim_packages as claim_packages
 from fedtheory.verification.catalogue import claims_of as claims_of
 from fedtheory.verification.catalogue import known_bounds as known_bounds
 from fedtheory.verification.catalogue import known_claims as known_claims
-from fedtheory.verification.catalogue import known_tapes as known_tapes
 from fedtheory.verification.catalogue import one_claim as one_claim
 from fedtheory.verification.catalogue import select_claims as select_claims
 from fedtheory.verification.claims import BUDGETS as BUDGETS
@@ -26,7 +22,11 @@ from fedtheory.verification.claims import Check as Check
 from fedtheory.verification.claims import Claim as Claim
 from fedtheory.verification.claims import KINDS as KINDS
 from fedtheory.verification.claims import REFUTED as REFUTED
+from fedtheory.verification.claims import STORED as STORED
 from fedtheory.verification.claims import claim as claim
+from fedtheory.verification.claims import known_tapes as known_tapes
+from fedtheory.verification.claims import replay as replay
+from fedtheory.verification.claims import reproduce as reproduce
 from fedtheory.verification.conformance import Conformance as Conformance
 from fedtheory.verification.conformance import Failure as Failure
 from fedtheory.verification.conformance import check_aggregation as check_aggregation
@@ -35,9 +35,6 @@ from fedtheory.verification.conformance import check_method as check_method
 from fedtheory.verification.conformance import check_probabilities as check_probabilities
 from fedtheory.verification.conformance import check_shapley as check_shapley
 from fedtheory.verification.conformance import check_strategy as check_strategy
-from fedtheory.verification.examination import examine as examine
-from fedtheory.verification.examination import verdicts_of as verdicts_of
-from fedtheory.verification.examination import verify as verify
 from fedtheory.verification.findings import ERROR as ERROR
 from fedtheory.verification.findings import FAILS as FAILS
 from fedtheory.verification.findings import Finding as Finding
@@ -54,9 +51,6 @@ from fedtheory.verification.findings import sequential_mean_at_most as sequentia
 from fedtheory.verification.findings import worst_of as worst_of
 from fedtheory.verification.hunts import Hunt as Hunt
 from fedtheory.verification.hunts import hunt as hunt
-from fedtheory.verification.instances import STORED as STORED
-from fedtheory.verification.instances import replay as replay
-from fedtheory.verification.instances import reproduce as reproduce
 from fedtheory.verification.looseness import LADDER as LADDER
 from fedtheory.verification.looseness import least_refuted_factor as least_refuted_factor
 from fedtheory.verification.looseness import tightened as tightened
@@ -64,7 +58,6 @@ from fedtheory.verification.measured_alignment import AlignmentTerms as Alignmen
 from fedtheory.verification.measured_alignment import alignment_terms as alignment_terms
 from fedtheory.verification.own_bounds import bound_checks as bound_checks
 from fedtheory.verification.own_bounds import check_bound as check_bound
-from fedtheory.verification.plain_rows import rows as rows
 from fedtheory.verification.rates import Fit as Fit
 from fedtheory.verification.rates import fitted_order as fitted_order
 from fedtheory.verification.rates import order_at_least as order_at_least
@@ -72,7 +65,11 @@ from fedtheory.verification.rates import order_equal_to as order_equal_to
 from fedtheory.verification.renderings import false_alarms as false_alarms
 from fedtheory.verification.renderings import html_report as html_report
 from fedtheory.verification.renderings import markdown_table as markdown_table
+from fedtheory.verification.renderings import rows as rows
 from fedtheory.verification.verdicts import HUNTED as HUNTED
 from fedtheory.verification.verdicts import Hunted as Hunted
 from fedtheory.verification.verdicts import LEAST_SHARE as LEAST_SHARE
 from fedtheory.verification.verdicts import Verdict as Verdict
+from fedtheory.verification.verdicts import examine as examine
+from fedtheory.verification.verdicts import verdicts_of as verdicts_of
+from fedtheory.verification.verdicts import verify as verify

@@ -11,8 +11,7 @@ from fedtheory.__main__ import main
 from fedtheory.verification import examine, verdicts_of
 from fedtheory.verification.catalogue import claims_of
 from fedtheory.verification.hunts import hunt
-from fedtheory.verification.plain_rows import rows
-from fedtheory.verification.renderings import replay_line
+from fedtheory.verification.renderings import replay_line, rows
 
 MINE = """
 from fedtheory.theorem.paper import Paper, Statement

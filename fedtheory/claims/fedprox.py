@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import fedprox
-from fedtheory.claims._confronted import confronted, tenths
+from fedtheory.claims._comparisons import against_worst_case, as_texts, tenths
 from fedtheory.rational._words import in_words
 from fedtheory.rational.draws import draw_model, draw_shares, pick, whole
 from fedtheory.rational.vectors import Vector, combination, inner, norm2
@@ -69,7 +69,7 @@ def loss_change(rng: np.random.Generator) -> Finding:
         chance = math.prod((weights[k] for k in drawn), start=Fraction(1))
         mean = combination([Fraction(1, num_selected)] * num_selected, [answers[k] for k in drawn])
         expected += chance * _loss(weights, curvatures, centers, mean)
-    words |= {"num_selected": str(num_selected), **{name: str(value) for name, value in known.items()}}
+    words |= {"num_selected": str(num_selected), **as_texts(known)}
     return at_most(expected, fedprox.loss_change(gradient2, **known), instance=words)
 
 
@@ -96,7 +96,7 @@ def _constants(rng: np.random.Generator) -> dict[str, Any]:
 def never_worse(rng: np.random.Generator) -> Finding:
     known, K = _constants(rng), whole(rng, 1, 100)
     published = fedprox.loss_change.printed(num_selected=K, **known)
-    words = {name: str(value) for name, value in known.items()} | {"num_selected": K}
+    words = as_texts(known) | {"num_selected": K}
     return at_most(fedprox.loss_change(**known), published, instance=words)
 
 
@@ -129,17 +129,14 @@ def published_progress(rng: np.random.Generator) -> Finding:
     return at_most(change, Fraction(0), instance={"L": str(L)})
 
 
-def _exact(rng: np.random.Generator) -> dict[str, Any]:
-    known = _constants(rng) | {"negative_curvature": Fraction(0), "inexactness": Fraction(0)}
-    known["proximal_weight"] = known["L"] * (3 + tenths(rng, 0, 100)) * known["gradient_dissimilarity"] ** 2
-    return known
-
-
-worst_case = confronted(
+@against_worst_case(
     "fedprox:loss-change-worst-case",
     "No federation of convex clients with exact answers descends by less than the theorem promises",
     fedprox.loss_change,
-    _exact,
     looseness=2,
     remark="drift and curvature are not at their worst together; both sides are negative",
 )
+def worst_case(rng: np.random.Generator) -> dict[str, Any]:
+    known = _constants(rng) | {"negative_curvature": Fraction(0), "inexactness": Fraction(0)}
+    known["proximal_weight"] = known["L"] * (3 + tenths(rng, 0, 100)) * known["gradient_dissimilarity"] ** 2
+    return known
