@@ -26,7 +26,8 @@ def stored_or_quick(_: object, script: dict[str, str]) -> list[str]:
 
 def write_verdicts(app: sphinx.application.Sphinx) -> None:
     """Verify all claims; write one table for each paper that has a theory page, and one list of all."""
-    from fedtheory.verification import known_claims, markdown_table, rows, verdicts_of
+    from fedtheory.verification import known_claims, markdown_table, rows
+    from fedtheory.verification.examination import verdicts_of
 
     folder = Path(app.srcdir) / "theory"
     (folder / "generated").mkdir(exist_ok=True)

@@ -9,14 +9,14 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, generator, other_randomness, same_generator
 from fedtheory.conformance._selection_laws import grown
-from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 
-__all__ = ["aggregation_checks", "check_aggregation"]
+__all__ = ["check_aggregation"]
 
 Work = Callable[[np.random.SeedSequence, float], Any]
 Rule = Callable[..., Any]

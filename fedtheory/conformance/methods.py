@@ -11,9 +11,9 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import generator, same_generator
-from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance.results import Conformance
 from fedtheory.engine.simulation import fedavg
 from fedtheory.federation.quadratic import QuadraticFederation
@@ -24,7 +24,7 @@ from fedtheory.methods.scaffnew import Scaffnew
 from fedtheory.methods.scaffold import Scaffold
 from fedtheory.selection.full import Full
 
-__all__ = ["check_method", "method_checks"]
+__all__ = ["check_method"]
 
 # Models of size 1 to 10 after some hundred operations each.
 _ROUNDING = 1e-9

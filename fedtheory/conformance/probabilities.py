@@ -8,12 +8,12 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
+from fedtheory.conformance._checks import Check, conformance, named
 from fedtheory.conformance._patience import Broken, Watch
-from fedtheory.conformance.checks import Check, conformance, named
 from fedtheory.conformance.results import Conformance
 from fedtheory.sampling.certificates import certificate
 
-__all__ = ["check_probabilities", "probability_checks"]
+__all__ = ["check_probabilities"]
 
 _ROUNDING = 1e-9
 """How far sums of probabilities may be beyond their limits, relative to these; solvers' interior points are nearer."""

@@ -9,17 +9,17 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance._games import Game, drawn_games
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance._repeatable import children, other_randomness, same_generator
 from fedtheory.conformance._selection_laws import grown
-from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.evidence import against_mean, mixed, rejects
 from fedtheory.valuation import axioms
 from fedtheory.valuation.exact import shapley
 
-__all__ = ["check_shapley", "shapley_checks"]
+__all__ = ["check_shapley"]
 
 _ROUNDING = 1e-9
 """Relative to the largest utility: sums over a few dozen coalitions lose far less."""

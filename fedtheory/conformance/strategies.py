@@ -12,16 +12,16 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.wording import short
 from fedtheory.conformance import _declared, _manners, _selection_laws
+from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance._joint_laws import joint_law
 from fedtheory.conformance._manners import Subject
 from fedtheory.conformance._patience import Watch
 from fedtheory.conformance._selecting import of_function, of_strategy
 from fedtheory.conformance._selection_laws import RandomCheck
-from fedtheory.conformance.checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance.results import Conformance
 from fedtheory.statistics.law import Law
 
-__all__ = ["check_strategy", "strategy_checks"]
+__all__ = ["check_strategy"]
 
 
 def check_strategy(

@@ -17,7 +17,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.federation.client_data import FederatedData, Labels
 
-__all__ = ["add_irrelevant_samples", "flip_labels", "noise_levels", "shift_labels", "with_misaligned_clients"]
+__all__ = ["with_misaligned_clients"]
 
 
 def noise_levels(num_clients: int, factor: float, skew: float) -> Array:

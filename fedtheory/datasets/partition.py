@@ -17,7 +17,7 @@ from fedtheory._support.validate import Array
 from fedtheory.datasets._underflow import underflowing_shares
 from fedtheory.federation.client_data import FederatedData, Labels
 
-__all__ = ["Heterogeneity", "dirichlet_partition", "heterogeneity", "power_law_partition", "shard_partition"]
+__all__ = ["dirichlet_partition", "heterogeneity", "power_law_partition", "shard_partition"]
 
 
 def dirichlet_partition(

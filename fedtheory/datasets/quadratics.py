@@ -7,7 +7,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory.federation.quadratic import QuadraticFederation
 
-__all__ = ["power_law_weights", "power_of_choice_quadratics"]
+__all__ = ["power_of_choice_quadratics"]
 
 
 def power_of_choice_quadratics(

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.datasets.synthetic_softmax import ingredient_streams, sample_sizes, scales_of, shape_of, spread_of
-from fedtheory.federation.lazy_data import LazySynthetic
+from fedtheory.federation._lazy_data import LazySynthetic
 
 __all__ = ["lazy_synthetic"]
 

@@ -18,7 +18,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.federation.client_data import FederatedData, Labels, training_count
 
-__all__ = ["SyntheticClients", "synthetic", "synthetic_clients"]
+__all__ = ["synthetic"]
 
 _FEATURE_DECAY = 1.2
 _LOG_SIZE_MEAN, _LOG_SIZE_DEVIATION = 4.0, 2.0

@@ -16,7 +16,7 @@ from fedtheory.engine._received import placeholder, settings_of
 from fedtheory.engine.simulation import fedavg
 from fedtheory.engine.trajectory import Trajectory
 
-__all__ = ["Rerun", "differences", "rerun"]
+__all__ = ["Rerun", "rerun"]
 
 
 @final

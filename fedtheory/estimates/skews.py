@@ -25,7 +25,7 @@ from fedtheory.exact._door import known_law
 from fedtheory.federation.protocol import Federation
 from fedtheory.selection.rules import Strategy, rules_of
 
-__all__ = ["OneSided", "SampledSkew", "SkewEstimate", "estimated_selection_skew", "sampled_models", "selection_skew_at"]
+__all__ = ["estimated_selection_skew", "sampled_models", "selection_skew_at"]
 
 _UNDEFINED = "0/0: objective gap 0"
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)

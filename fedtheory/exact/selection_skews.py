@@ -15,9 +15,9 @@ from fedtheory.exact._extremes import infimum
 from fedtheory.exact._one_dimension import sides_in_one_dimension
 from fedtheory.exact._problem import Problem, busy_clients, problem_of
 from fedtheory.exact._ranking import among, largest_totals, rearranged, remembering
+from fedtheory.exact._ranking_bound import least_skew_over_rankings
 from fedtheory.exact._search import smallest_over_models
 from fedtheory.exact._top_sets import is_tractable, least_over_top_sets
-from fedtheory.exact.ranking_bound import least_skew_over_rankings
 from fedtheory.exact.skew_intervals import SelectionSkew, outward
 from fedtheory.exact.subsets import least_ratios_of
 from fedtheory.federation.quadratic import QuadraticFederation

@@ -14,7 +14,7 @@ from fedtheory._support.summary import Summary
 from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
 
-__all__ = ["FederatedData", "Labels"]
+__all__ = ["FederatedData"]
 
 Labels = npt.NDArray[np.int64]
 

@@ -13,7 +13,7 @@ from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
 from fedtheory.federation.quadratic import QuadraticFederation
 
-__all__ = ["Ball", "Box", "GradientBound", "Hull", "gradient_bound"]
+__all__ = ["GradientBound", "gradient_bound"]
 
 
 @final

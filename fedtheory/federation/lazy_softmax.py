@@ -10,8 +10,8 @@ from fedtheory._support import validate
 from fedtheory._support.cached import cached_property
 from fedtheory._support.validate import Array
 from fedtheory.errors import AssumptionViolated
+from fedtheory.federation._lazy_data import LazySynthetic
 from fedtheory.federation.client_data import Labels
-from fedtheory.federation.lazy_data import LazySynthetic
 from fedtheory.federation.softmax import SoftmaxFederation
 
 __all__ = ["LazySoftmaxFederation"]

@@ -31,7 +31,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.selection.rules import Argument, Slot
 
-__all__ = ["METHOD_ARGUMENTS", "METHOD_RULES", "Method", "MethodRules", "method_rules_of"]
+__all__ = ["Method", "MethodRules"]
 
 Rule = Callable[..., Any]
 

@@ -15,7 +15,7 @@ from fedtheory.sampling import _newton
 from fedtheory.sampling._arguments import Numbers, checked_budget, checked_norms, is_plain, numbers, refuse_norms
 from fedtheory.sampling._decided import write_decided
 
-__all__ = ["Approximation", "approximate_probabilities", "approximation", "approximation_path"]
+__all__ = ["approximate_probabilities", "approximation", "approximation_path"]
 
 _MOST_RESCALINGS = 10**5
 

@@ -12,13 +12,7 @@ from fedtheory._support import validate
 from fedtheory._support.validate import Array
 from fedtheory.statistics.law import Law
 
-__all__ = [
-    "ExactlyOne",
-    "IndependentSampling",
-    "JointLaw",
-    "NiceSampling",
-    "Sampling",
-]
+__all__ = ["JointLaw"]
 
 Mask = npt.NDArray[np.bool_]
 MOST_ENUMERATED = 20

@@ -22,7 +22,7 @@ from fedtheory._support.validate import Array
 from fedtheory._support.wording import shown
 from fedtheory.sampling._inclusion_kernels import integrate
 
-__all__ = ["inclusion_by_losses", "power_of_choice_inclusion", "successive_inclusion"]
+__all__ = ["power_of_choice_inclusion", "successive_inclusion"]
 
 
 def successive_inclusion(weights: npt.ArrayLike, num_candidates: int) -> Array:

@@ -24,7 +24,7 @@ from fedtheory._support.validate import Array
 from fedtheory.valuation.games import check_num_players
 from fedtheory.valuation.methods import Valuation
 
-__all__ = ["ARGUMENTS", "RULES", "Argument", "Rules", "Slot", "Strategy"]
+__all__ = ["Rules", "Strategy"]
 
 Rule = Callable[..., Any]
 

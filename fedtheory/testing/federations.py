@@ -13,7 +13,7 @@ from fedtheory.federation.quadratic import QuadraticFederation
 from fedtheory.rational.draws import draw_federation
 from fedtheory.testing._hypothesis import strategies
 
-__all__ = ["draw_quadratics", "prioritized_federations", "quadratic_federations", "rational_federations", "seeds"]
+__all__ = ["prioritized_federations", "quadratic_federations", "rational_federations", "seeds"]
 
 _FORMS = ("isotropic", "diagonal", "matrix")
 

@@ -33,7 +33,6 @@ __all__ = [
     "Assumption",
     "BoundedGradients",
     "Convex",
-    "DescribedRun",
     "HalvingSteps",
     "Hypothesis",
     "Noise",

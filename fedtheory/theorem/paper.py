@@ -29,15 +29,7 @@ from fedtheory.theorem.domains import Domain
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.theorem.symbols import SYMBOLS, Symbol
 
-__all__ = [
-    "Bound",
-    "Paper",
-    "Statement",
-    "is_bound",
-    "overheard",
-    "standing_in",
-    "states",
-]
+__all__ = ["Bound", "Paper", "Statement", "states"]
 
 Summands = dict[str, Any]
 UNSEEN = "as published, to our knowledge"

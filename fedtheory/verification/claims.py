@@ -12,7 +12,7 @@ from fedtheory._support.wording import short
 from fedtheory.theorem.paper import Bound, Statement
 from fedtheory.verification.findings import FAILS, HOLDS, Finding, is_number
 
-__all__ = ["BUDGETS", "KINDS", "REFUTED", "Check", "Claim", "claim"]
+__all__ = ["Claim", "claim"]
 
 KINDS = ("identity", "inequality", "optimality", "rate", "erratum", "refuted conjecture", "reproduction")
 # Kinds of claims that must fail: what is false in print, and a tempting guess that nobody printed.

@@ -19,7 +19,7 @@ from fedtheory.verification.hunts import Hunt, hunting
 from fedtheory.verification.instances import STORED, checked, replay, reproduce
 from fedtheory.verification.verdicts import HUNTED, Hunted, Verdict, verdict_on
 
-__all__ = ["examine", "verdicts_of", "verify"]
+__all__ = ["examine", "verify"]
 
 _FIRST, _DOUBT = 3, 0.05
 

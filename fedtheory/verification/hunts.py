@@ -17,7 +17,7 @@ from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.instances import replay_command, shortest_tape
 
-__all__ = ["Hunt", "hunt"]
+__all__ = ["hunt"]
 
 # Climbs have the numbers 0, 1, ... as children of the seed; what makes a counterexample small has this one.
 _SHRINKING = 2**32 - 1

@@ -16,7 +16,7 @@ from fedtheory.verification.catalogue import known_tapes
 from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding
 
-__all__ = ["STORED", "replay", "reproduce"]
+__all__ = ["replay", "reproduce"]
 
 STORED = -1
 """Number of the worst known instance, which is stored with the package."""

@@ -13,7 +13,7 @@ from fedtheory.verification.claims import Claim
 from fedtheory.verification.findings import Finding, at_least, at_most
 from fedtheory.verification.hunts import hunt
 
-__all__ = ["LADDER", "least_refuted_factor", "tightened"]
+__all__ = ["least_refuted_factor", "tightened"]
 
 LADDER = (1.01, 1.05, 1.1, 1.2, 1.5, *(2.0**power for power in range(1, 12)))
 """The factors by which inequalities are tightened."""

@@ -11,8 +11,8 @@ import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.wording import short
+from fedtheory.conformance._checks import Check, conformance, named
 from fedtheory.conformance._patience import Broken, Watch
-from fedtheory.conformance.checks import Check, conformance, named
 from fedtheory.conformance.results import Conformance
 from fedtheory.theorem.paper import standing_in
 from fedtheory.verification.catalogue import known_tapes, select_claims
@@ -21,7 +21,7 @@ from fedtheory.verification.findings import Finding
 from fedtheory.verification.hunts import hunt
 from fedtheory.verification.instances import replay, reproduce
 
-__all__ = ["bound_checks", "check_bound"]
+__all__ = ["check_bound"]
 
 
 def check_bound(

@@ -13,7 +13,7 @@ from fedtheory._support.wording import written
 from fedtheory.verification.claims import Claim, is_own
 from fedtheory.verification.findings import ERROR, FAILS, HOLDS, INCONCLUSIVE, NOT_APPLICABLE, Finding, severity
 
-__all__ = ["HUNTED", "LEAST_SHARE", "Hunted", "Verdict"]
+__all__ = ["Verdict"]
 
 HUNTED = -2
 """Number of an instance that a hunt found; its tape draws it again."""
