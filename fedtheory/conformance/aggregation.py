@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
 from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance._patience import Broken, Watch
@@ -44,7 +44,7 @@ class Updates(NamedTuple):
 
 def check_aggregation(
     function: Callable[..., Any],
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     like: Rule | None = None,
     exact: bool = False,
@@ -132,7 +132,7 @@ def check_aggregation(
 
 def aggregation_checks(
     function: Callable[..., Any],
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     like: Rule | None = None,
     exact: bool = False,

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance._dirichlet import SharesMade, random_checks, sure_checks
 from fedtheory.conformance._generated import Client, Generator
@@ -39,7 +39,7 @@ Work = Callable[[np.random.SeedSequence, float], None]
 
 def check_generator(
     function: Callable[..., Any],
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     law: str = "synthetic",
     dispersion: str = "std",
@@ -111,7 +111,7 @@ def check_generator(
 
 def generator_checks(
     function: Callable[..., Any],
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     law: str = "synthetic",
     dispersion: str = "std",

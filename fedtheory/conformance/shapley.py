@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory._support.wording import short
 from fedtheory.conformance._checks import FALSE_ALARMS, Check, conformance, named, seeds_of
 from fedtheory.conformance._games import Game, drawn_games
@@ -29,7 +29,7 @@ Demand = Callable[["_Valuer", "Game"], None]
 
 def check_shapley(
     function: Callable[..., Any],
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     exact: bool = True,
     largest: float = 2.0,
@@ -92,7 +92,7 @@ def check_shapley(
 
 def shapley_checks(
     function: Callable[..., Any],
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     exact: bool = True,
     largest: float = 2.0,

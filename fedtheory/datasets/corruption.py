@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory.federation.client_data import FederatedData, Labels
 
 __all__ = ["with_misaligned_clients"]
@@ -60,7 +60,7 @@ def noise_levels(num_clients: int, factor: float, skew: float) -> Array:
     return result
 
 
-def flip_labels(data: FederatedData, probabilities: npt.ArrayLike, rng: Any = 0) -> FederatedData:
+def flip_labels(data: FederatedData, probabilities: npt.ArrayLike, rng: RNGLike = 0) -> FederatedData:
     """Replace each training label of client k, with probability ``probabilities[k]``, by another class drawn uniformly.
 
     Parameters
@@ -95,7 +95,7 @@ def flip_labels(data: FederatedData, probabilities: npt.ArrayLike, rng: Any = 0)
     return _relabeled(data, np.where(flipped, steps, 0))
 
 
-def shift_labels(data: FederatedData, scales: npt.ArrayLike, rng: Any = 0) -> FederatedData:
+def shift_labels(data: FederatedData, scales: npt.ArrayLike, rng: RNGLike = 0) -> FederatedData:
     """Add ``round(scales[k] z)``, z standard normal, to each training label of client k, modulo the number of classes.
 
     A label moves with probability about ``P(scale |z| > 1/2)``: 32% at scale 0.5, 84% at 2.5, where nearby labels are
@@ -132,7 +132,7 @@ def shift_labels(data: FederatedData, scales: npt.ArrayLike, rng: Any = 0) -> Fe
 
 
 def add_irrelevant_samples(
-    data: FederatedData, fractions: npt.ArrayLike, rng: Any = 0, *, scale: float = 1.0
+    data: FederatedData, fractions: npt.ArrayLike, rng: RNGLike = 0, *, scale: float = 1.0
 ) -> FederatedData:
     """Give client k ``round(fractions[k] n_k)`` more training samples that say nothing: features and label independent.
 
@@ -181,7 +181,7 @@ def add_irrelevant_samples(
 def with_misaligned_clients(
     data: FederatedData,
     num_clients: int = 10,
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     label_noise_factor: float = 2.5,
     label_noise_skew: float = 1.5,

@@ -2,13 +2,13 @@ r"""The selection skews of a strategy on a quadratic federation, each with a cer
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fedtheory._support import validate
 from fedtheory._support.threads import pinned
-from fedtheory._support.validate import Array
+from fedtheory._support.validate import Array, RNGLike
 from fedtheory.exact._diagonal import diagonal_bound, proved_bound, ranked_matrices
 from fedtheory.exact._door import frequency_law, is_unbiased, quadratic
 from fedtheory.exact._extremes import infimum
@@ -43,7 +43,7 @@ _SIGN = "no skew is negative"
 def selection_skew(
     fed: QuadraticFederation,
     strategy: KnowsItsLaw,
-    rng: Any = 0,
+    rng: RNGLike = 0,
     *,
     num_models: int = 4000,
     least_ratios: Array | None = None,

@@ -124,7 +124,7 @@ def approximation(norms: npt.ArrayLike, expected_size: float, max_iterations: in
     return Approximation(probabilities, int(made), not moves)
 
 
-def approximation_path(norms: Numbers, expected_size: Any, num_rescalings: int) -> Sequence[Any]:
+def approximation_path(norms: Numbers, expected_size: float | Fraction, num_rescalings: int) -> Sequence[Any]:
     """Return Algorithm 2 step by step: the probabilities after 0, 1, ... rescalings, each of shape (n,).
 
     This is the algorithm as the paper writes it, in plain Python; norms given as ``fractions.Fraction`` are handled

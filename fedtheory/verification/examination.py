@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,7 @@ _MOST_HUNTED = 2000
 def verify(
     keys: str | Iterable[str] | None = None,
     budget: str | float = "quick",
-    rng: Any = 0,
+    rng: validate.RNGLike = 0,
     *,
     paper: str | None = None,
     kind: str | None = None,
@@ -75,7 +75,7 @@ def verify(
 def verdicts_of(
     selected: Iterable[Claim],
     budget: str | float = "quick",
-    rng: Any = 0,
+    rng: validate.RNGLike = 0,
     jobs: int = 1,
     *,
     num_instances: int | None = None,
@@ -146,7 +146,7 @@ def _reached(
 
 
 def examine(
-    claim: Claim, num_instances: int | None = None, rng: Any = 0, tape: Sequence[float] | None = None
+    claim: Claim, num_instances: int | None = None, rng: validate.RNGLike = 0, tape: Sequence[float] | None = None
 ) -> Verdict:
     """Reach a verdict on one claim from a number of instances (the quick budget by default), and from a tape if given.
 
@@ -185,7 +185,7 @@ def examine(
     return verdict_on(claim, seeds, *tried(claim, seeds, range(count), None if claim.is_single else tape))
 
 
-def _seeds(rng: Any) -> np.random.SeedSequence:
+def _seeds(rng: validate.RNGLike) -> np.random.SeedSequence:
     """Return the seeds of a verdict, which come from one integer: it is what draws an instance again."""
     seeds = validate.seed_sequence(rng)
     if not isinstance(seeds.entropy, int):

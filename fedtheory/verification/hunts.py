@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class Hunt(NamedTuple):
 def hunt(
     claim: Claim | str,
     seconds: float = 30.0,
-    rng: Any = 0,
+    rng: validate.RNGLike = 0,
     *,
     evaluations: int | None = None,
     start: Sequence[float] = (),
@@ -108,7 +108,7 @@ def hunt(
 def hunting(
     claim: Claim | str,
     seconds: float = 30.0,
-    rng: Any = 0,
+    rng: validate.RNGLike = 0,
     *,
     evaluations: int | None = None,
     start: Sequence[float] = (),

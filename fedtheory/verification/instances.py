@@ -22,7 +22,7 @@ STORED = -1
 """Number of the worst known instance, which is stored with the package."""
 
 
-def reproduce(claim: Claim, rng: Any, index: int) -> Finding:
+def reproduce(claim: Claim, rng: validate.RNGLike, index: int) -> Finding:
     """Check one numbered instance of a claim again, -1 for the stored one; what the check raises is raised again.
 
     Parameters

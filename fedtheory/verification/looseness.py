@@ -6,7 +6,6 @@ Dividing a loose bound by 20 changes no verdict: a check of it cannot see a wron
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from fedtheory._support import validate
 from fedtheory.verification.claims import Claim
@@ -60,7 +59,7 @@ def _sharper(finding: Finding, by: Fraction) -> Finding:
 
 
 def least_refuted_factor(
-    claim: Claim, num_instances: int = 100, rng: Any = 0, start: Sequence[float] = ()
+    claim: Claim, num_instances: int = 100, rng: validate.RNGLike = 0, start: Sequence[float] = ()
 ) -> float | None:
     """Return the smallest factor of the ladder by which the claim cannot be tightened, or None if all can be.
 

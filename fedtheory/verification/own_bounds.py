@@ -27,7 +27,7 @@ __all__ = ["check_bound"]
 def check_bound(
     function: Callable[..., Any],
     claim: Claim | str,
-    rng: Any = 0,
+    rng: validate.RNGLike = 0,
     *,
     exact: bool = False,
     num_instances: int = 40,
@@ -84,7 +84,7 @@ def check_bound(
 def bound_checks(
     function: Callable[..., Any],
     claim: Claim | str,
-    rng: Any = 0,
+    rng: validate.RNGLike = 0,
     *,
     exact: bool = False,
     num_instances: int = 40,
