@@ -263,10 +263,9 @@ def _case(like: Method | None, dim: int) -> _Case:
     return _Case(fed, np.array([1.0, -1.0])[:dim], steps, 1 / 16)
 
 
-def _compare(found: Array, wanted: Array, what: str, case: _Case, name: str = "") -> None:
+def _compare(found: Array, wanted: Array, what: str, case: _Case) -> None:
     if not np.allclose(found, wanted, rtol=_ROUNDING, atol=_ROUNDING):
-        sentence = f"must {what} {_text(wanted)}, got {_text(found)}"
-        raise Broken(sentence, **case.given).of(name) if name else Broken(sentence, **case.given)
+        raise Broken(f"must {what} {_text(wanted)}, got {_text(found)}", **case.given)
 
 
 def _text(model: Array) -> str:

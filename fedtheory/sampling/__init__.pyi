@@ -16,7 +16,6 @@ from fedtheory.sampling.approximate import approximation as approximation
 from fedtheory.sampling.approximate import approximation_path as approximation_path
 from fedtheory.sampling.certificates import Certificate as Certificate
 from fedtheory.sampling.certificates import certificate as certificate
-from fedtheory.sampling.cohorts import candidate_law as candidate_law
 from fedtheory.sampling.cohorts import cohort_law as cohort_law
 from fedtheory.sampling.correlated import JointLaw as JointLaw
 from fedtheory.sampling.improvement_factors import expected_improvement_factor as expected_improvement_factor
@@ -24,7 +23,6 @@ from fedtheory.sampling.improvement_factors import improvement_factor as improve
 from fedtheory.sampling.improvement_factors import improvement_factor_lower_bound as improvement_factor_lower_bound
 from fedtheory.sampling.improvement_factors import relative_improvement_factor as relative_improvement_factor
 from fedtheory.sampling.inclusion import power_of_choice_inclusion as power_of_choice_inclusion
-from fedtheory.sampling.inclusion import successive_inclusion as successive_inclusion
 from fedtheory.sampling.optimal import optimal_probabilities as optimal_probabilities
 from fedtheory.sampling.probability_matrices import estimator_variance as estimator_variance
 from fedtheory.sampling.probability_matrices import smallest_uniform_v as smallest_uniform_v

@@ -1,7 +1,6 @@
 """What fedtheory.valuation offers; written by ``python -m tests.stubs``."""
 
 from fedtheory.valuation import axioms as axioms
-from fedtheory.valuation import cumulative as cumulative
 from fedtheory.valuation import exact as exact
 from fedtheory.valuation import games as games
 from fedtheory.valuation import gtg as gtg
@@ -9,7 +8,6 @@ from fedtheory.valuation import methods as methods
 from fedtheory.valuation import permutations as permutations
 from fedtheory.valuation import softmax as softmax
 from fedtheory.valuation.axioms import efficiency as efficiency
-from fedtheory.valuation.cumulative import accumulate as accumulate
 from fedtheory.valuation.exact import shapley as shapley
 from fedtheory.valuation.games import Game as Game
 from fedtheory.valuation.gtg import gtg_shapley as gtg_shapley

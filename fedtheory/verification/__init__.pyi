@@ -7,7 +7,6 @@ from fedtheory.verification import examination as examination
 from fedtheory.verification import findings as findings
 from fedtheory.verification import hunts as hunts
 from fedtheory.verification import instances as instances
-from fedtheory.verification import looseness as looseness
 from fedtheory.verification import measured_alignment as measured_alignment
 from fedtheory.verification import own_bounds as own_bounds
 from fedtheory.verification import plain_rows as plain_rows
@@ -38,8 +37,6 @@ from fedtheory.verification.findings import worst_of as worst_of
 from fedtheory.verification.hunts import hunt as hunt
 from fedtheory.verification.instances import replay as replay
 from fedtheory.verification.instances import reproduce as reproduce
-from fedtheory.verification.looseness import least_refuted_factor as least_refuted_factor
-from fedtheory.verification.looseness import tightened as tightened
 from fedtheory.verification.measured_alignment import alignment_terms as alignment_terms
 from fedtheory.verification.own_bounds import check_bound as check_bound
 from fedtheory.verification.plain_rows import rows as rows

@@ -36,8 +36,6 @@ CALLS: dict[Any, tuple[dict[str, Any], tuple[str, ...]]] = {
     ),
     sampling.certificate: ({**BUDGET, "probabilities": [1.0, 1 / 3, 2 / 3]}, ("expected_size",)),
     sampling.rational_probabilities: (BUDGET, ("expected_size",)),
-    sampling.successive_inclusion: ({"weights": WEIGHTS, "num_candidates": 2}, ("num_candidates",)),
-    sampling.candidate_law: ({"weights": WEIGHTS, "num_candidates": 2}, ("num_candidates",)),
     NiceSampling: ({"num_clients": 3, "num_selected": 2}, ("num_clients", "num_selected")),
     power_law_weights: ({"num_clients": 3, "rng": 0}, ("num_clients",)),
     power_of_choice.decaying_step_sizes: ({"num_steps": 3, **FLAT}, ("num_steps", "mu", "L")),
