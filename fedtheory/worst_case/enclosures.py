@@ -27,7 +27,7 @@ from fedtheory.worst_case._interior import Data, Progress, State, beginning, pat
 from fedtheory.worst_case._null_squares import Direction, lifted, null_squares, without
 from fedtheory.worst_case._one_sided import completed, without_void
 
-__all__ = ["NARROW", "Proof"]
+__all__ = ["Proof"]
 
 NARROW = 1e-7
 """How far the sides of an enclosure may be apart, as a share of the value, before the method stops."""

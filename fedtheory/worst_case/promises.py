@@ -15,7 +15,7 @@ from fedtheory.worst_case import (
 )
 from fedtheory.worst_case._confrontations import Charge, Confrontation, Way
 
-__all__ = ["CONFRONTED", "compared", "confront"]
+__all__ = ["confront"]
 
 CONFRONTED: Mapping[Bound, Way] = {
     **_ways_of_biased_selection.WAYS,

@@ -13,8 +13,6 @@ from fedtheory._support.validate import Array
 from fedtheory.federation._client_streams import write_client
 from fedtheory.federation.client_data import FederatedData, Labels
 
-__all__ = ["LazySynthetic"]
-
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
