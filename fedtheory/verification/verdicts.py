@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import chain, islice
 from math import ceil
-from typing import Any, NamedTuple, cast, final
+from typing import NamedTuple, cast, final
 
 import numpy as np
 
