@@ -13,7 +13,7 @@ from fedtheory.rational.draws import draw_federation, draw_model, pick, whole
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, added, combination, difference, norm2, scaled
 
-__all__ = ["Constants", "Drawn", "averaged", "deviations", "draw_constants", "draw_run", "memory_potential", "squares"]
+__all__ = ["Constants", "Drawn", "deviations", "draw_constants", "draw_run", "memory_potential", "squares"]
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,6 @@ def compressed(rng: np.random.Generator, vector: Vector, error: Fraction) -> Vec
     return tuple((1 + error * Fraction(whole(rng, -2, 2), 2)) * entry for entry in vector)
 
 
-def averaged(weights: Vector, vectors: Sequence[Vector]) -> Vector:
-    """Return the weighted mean."""
-    return combination(weights, vectors)
-
-
 def deviations(weights: Vector, vectors: Sequence[Vector]) -> list[Vector]:
     """Return the vectors less their mean."""
     mean = combination(weights, vectors)
@@ -95,7 +90,7 @@ def squares(weights: Vector, vectors: Sequence[Vector]) -> Fraction:
 
 def memory_potential(weights: Vector, away: Vector, memories: Sequence[Vector], s: Fraction) -> Fraction:
     """Return ``mean |w - w* - e_k|^2 + |mean e_k|^2/s``."""
-    return squares(weights, [difference(away, e) for e in memories]) + norm2(averaged(weights, memories)) / s
+    return squares(weights, [difference(away, e) for e in memories]) + norm2(combination(weights, memories)) / s
 
 
 def ef_round(
@@ -106,7 +101,7 @@ def ef_round(
     wanted = [added(e, scaled(eta, g)) for e, g in zip(memories, fed.gradients(model), strict=True)]
     sent = [compressed(rng, v, drawn.constants.compression_error) for v in wanted]
     left_out = [difference(v, m) for v, m in zip(wanted, sent, strict=True)]
-    return difference(model, averaged(fed.weights, sent)), left_out
+    return difference(model, combination(fed.weights, sent)), left_out
 
 
 def ef21_round(
@@ -114,7 +109,7 @@ def ef21_round(
 ) -> tuple[Vector, list[Vector]]:
     """Take a round of EF21."""
     fed = drawn.federation
-    model = difference(model, scaled(drawn.constants.step_size, averaged(fed.weights, memories)))
+    model = difference(model, scaled(drawn.constants.step_size, combination(fed.weights, memories)))
     changes = [difference(g, d) for g, d in zip(fed.gradients(model), memories, strict=True)]
     sent = [compressed(rng, v, drawn.constants.compression_error) for v in changes]
     return model, [added(d, m) for d, m in zip(memories, sent, strict=True)]
@@ -124,4 +119,4 @@ def gradient_potential(fed: RationalQuadratics, model: Vector, memories: Sequenc
     """Return ``s |grad F(w)|^2 + mean |grad F_k(w) - d_k|^2``."""
     gradients = fed.gradients(model)
     apart = [difference(g, d) for g, d in zip(gradients, memories, strict=True)]
-    return s * norm2(averaged(fed.weights, gradients)) + squares(fed.weights, apart)
+    return s * norm2(combination(fed.weights, gradients)) + squares(fed.weights, apart)

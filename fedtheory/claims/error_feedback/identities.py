@@ -7,7 +7,6 @@ import numpy as np
 
 from fedtheory.bounds import error_feedback
 from fedtheory.claims.error_feedback._runs import (
-    averaged,
     deviations,
     draw_constants,
     memory_potential,
@@ -48,11 +47,11 @@ def ef_identity(rng: np.random.Generator) -> Finding:
     x, (e, g, m) = draw_model(rng, 2), (_vectors(rng, len(weights)) for _ in range(3))
     v = [added(one, scaled(eta, slope)) for one, slope in zip(e, g, strict=True)]
     left_out = [difference(*pair) for pair in zip(v, m, strict=True)]
-    after = memory_potential(weights, difference(x, averaged(weights, m)), left_out, s)
+    after = memory_potential(weights, difference(x, combination(weights, m)), left_out, s)
     A = (1 + s) * t * z / s
     B = eta * z * (2 / (c.L - c.mu) - eta * (1 + s) / t)
     apart = 2 * eta * z / (c.L - c.mu) - s * eta**2 - s**2 * eta**2 / (t * z)
-    mean_e, mean_g, dev_g = averaged(weights, e), averaged(weights, g), deviations(weights, g)
+    mean_e, mean_g, dev_g = combination(weights, e), combination(weights, g), deviations(weights, g)
     drift = [
         difference(one, scaled(s * eta / (t * z), two)) for one, two in zip(deviations(weights, e), dev_g, strict=True)
     ]
@@ -83,11 +82,11 @@ def ef21_identity(rng: np.random.Generator) -> Finding:
     c, weights = draw_constants(rng), draw_shares(rng, whole(rng, 1, 3))
     s, z, eta, t = c.compression_error, c.z, c.step_size, c.z - c.compression_error / c.z
     g, d, after, m = (_vectors(rng, len(weights)) for _ in range(4))
-    mean_g, mean_d = averaged(weights, g), averaged(weights, d)
+    mean_g, mean_d = combination(weights, g), combination(weights, d)
     change = [difference(*pair) for pair in zip(after, g, strict=True)]
     wanted = [difference(*pair) for pair in zip(after, d, strict=True)]
     left_out = [difference(*pair) for pair in zip(wanted, m, strict=True)]
-    mean_q, dev_q = averaged(weights, change), deviations(weights, change)
+    mean_q, dev_q = combination(weights, change), deviations(weights, change)
     step = scaled(-eta, mean_d)
     A = (1 + s) * t * z
     B = s * z * (2 / (eta * (c.L - c.mu)) - (1 + s) / t)
@@ -103,7 +102,7 @@ def ef21_identity(rng: np.random.Generator) -> Finding:
         apart * squares(weights, dev_q),
     )
     before = s * norm2(mean_g) + squares(weights, [difference(*pair) for pair in zip(g, d, strict=True)])
-    potential = s * norm2(averaged(weights, after)) + squares(weights, left_out)
+    potential = s * norm2(combination(weights, after)) + squares(weights, left_out)
     if min(A, B, apart, z**2 - s**2) < 0:
         return equal_to(min(A, B, apart), 0, instance=c.words)
     return equal_to(potential + sum(summands), error_feedback.ef21_round(before, **c.known), instance=c.words)

@@ -86,7 +86,7 @@ def _bounded(start: _Start, bound: Any, num_steps: int) -> Finding:
     "proxskip:theorem",
     "Three steps of Scaffnew over all coins, with steps up to 1/L",
     ps.fixed_step_potential,
-    looseness=1.05,
+    looseness=1.01,
 )
 def theorem(rng: np.random.Generator) -> Finding:
     return _bounded(_draw(rng, together=True), ps.fixed_step_potential, 3)

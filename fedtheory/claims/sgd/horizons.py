@@ -17,7 +17,7 @@ from fedtheory.verification.findings import Finding, at_most, equal_to
     "sgd:fixed-step-distance",
     "Up to three steps of one client, drawn in proportion to p_k, with a fixed step size below 2/L",
     sgd.fixed_step_distance,
-    looseness=1.05,
+    looseness=1.01,
 )
 def fixed_step_distance(rng: np.random.Generator) -> Finding:
     start, num_steps = draw_start(rng, 2), whole(rng, 1, 3)

@@ -43,8 +43,7 @@ def drawn_step(rng: np.random.Generator) -> Finding:
     "sgd:subset-step",
     "A step of m of K equally weighted clients, distinct ones, step size up to 3/L",
     sgd.subset_step,
-    looseness=1.05,
-    remark="of several clients the means of what curvature adds are shorter than in the worst case of one",
+    looseness=1.01,
 )
 def subset_step(rng: np.random.Generator) -> Finding:
     start = draw_start(rng, is_balanced=True)
