@@ -24,7 +24,13 @@ def _errors(start: Start, state: Controlled) -> tuple[Fraction, Fraction]:
     return distance2, control_potential(start.fed, state, Fraction(1)) - distance2
 
 
-@claim("scaffold:one-round", "A round of SCAFFOLD on random weighted quadratics", sc.one_round, looseness=1.01)
+@claim(
+    "scaffold:one-round",
+    "A round of SCAFFOLD on random weighted quadratics",
+    sc.one_round,
+    instances=(20, 2000),
+    looseness=1.01,
+)
 def one_round(rng: np.random.Generator) -> Finding:
     start = draw_start(rng)
     distance2, error2 = _errors(start, start.state)
@@ -37,6 +43,7 @@ def one_round(rng: np.random.Generator) -> Finding:
     "scaffold:rounds",
     "Three rounds of SCAFFOLD are worth 3 tau gradient steps",
     sc.fixed_step_potential,
+    instances=(20, 2000),
     looseness=1.01,
 )
 def rounds(rng: np.random.Generator) -> Finding:
