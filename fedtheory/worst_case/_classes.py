@@ -100,9 +100,10 @@ class FunctionClass:
         Points after 0, 1 and 2 noises: four ordered pairs of the last two share none, and one pair shares one.
 
         >>> from fedtheory.worst_case._gram import Draft, Value
-        >>> draft = Draft(num_blocks=3)
+        >>> draft = Draft()
+        >>> noises = [draft.block(), draft.block()]
         >>> points = [Point(draft.vector(*range(s + 1)), draft.vector(*range(s + 1)), Value()) for s in range(3)]
-        >>> len(list(FunctionClass(Fraction(1), Fraction(3)).between_runs(points, [1, 2])))
+        >>> len(list(FunctionClass(Fraction(1), Fraction(3)).between_runs(points, noises)))
         5
         """
         if self.L is None:

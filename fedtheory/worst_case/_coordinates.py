@@ -228,16 +228,6 @@ class Coordinates:
 def first_coordinates(program: Program) -> Coordinates:
     """Return a program's own coordinates in units of its largest bound, without what no constraint tells apart.
 
-    Parameters
-    ----------
-    program
-        Any.
-
-    Returns
-    -------
-    Coordinates
-        Whose function values are those of the program.
-
     Examples
     --------
     Objective ``2 |x|^2`` above the constraint ``|x|^2 <= 3``, which is ``3/4`` in units of 4.

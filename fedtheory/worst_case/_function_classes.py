@@ -89,15 +89,6 @@ def impose_linear(draft: Draft, values: Sequence[Point], adjoints: Sequence[Poin
     With ``Y = M X`` and ``V = M' U``: ``X'V = Y'U``, and ``largest^2 X'X - Y'Y`` and ``largest^2 U'U - V'V`` are
     positive semidefinite (Bousselmi, Hendrickx, Glineur 2024), which blocks of their own say.
 
-    Parameters
-    ----------
-    draft
-        Is given the constraints.
-    values, adjoints
-        Points and values, as gradients, of the operator and of its adjoint.
-    largest
-        Largest singular value.
-
     Examples
     --------
     One point of each: a product that agrees, and two squares.

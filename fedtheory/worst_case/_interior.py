@@ -137,18 +137,7 @@ class State(NamedTuple):
 
 
 def beginning(data: Data) -> State:
-    """Return where a path begins: unit matrices and ones, in doubles.
-
-    Parameters
-    ----------
-    data
-        The program.
-
-    Returns
-    -------
-    State
-        In doubles.
-    """
+    """Return where a path begins: unit matrices and ones, in doubles."""
     units = tuple(np.eye(size) for size in data.sizes)
     one = np.ones(())
     return State(units, np.zeros(data.values.shape[1]), data.loose, data.loose, units, one, one)
@@ -186,18 +175,6 @@ def path(data: Data, state: State) -> Iterator[Progress]:
     """Yield the way to a solution, or to what shows that there is none.
 
     It ends where rounding ends the progress; the caller may have seen enough before.
-
-    Parameters
-    ----------
-    data
-        The program.
-    state
-        Where to begin, in the same arithmetic.
-
-    Yields
-    ------
-    Progress
-        Each further on the path than the one before.
     """
     best, since = np.full(2, np.inf), 0
     for _ in range(_MOST_STEPS):

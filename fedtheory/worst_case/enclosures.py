@@ -129,19 +129,7 @@ def prove(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] =
     An interior-point method in doubles, and where these do not suffice in pairs of them, finds points and multipliers.
     They are taken as the exact rationals that they are, and checked on the program as it is.
 
-    Parameters
-    ----------
-    program
-        To be maximized.
-    narrow
-        How far both sides may be apart, as a share of the value.
-    tilts
-        Directions whose squares are in no form.
-
-    Returns
-    -------
-    Proof
-        All that could be proved; a side may be missing.
+    ``tilts`` are directions whose squares are in no form. A side may be missing.
 
     Examples
     --------
