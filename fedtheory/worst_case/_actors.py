@@ -309,7 +309,6 @@ class Function(_Known, Term):
         if self.of.indicator and isinstance(x, Vector) and x.key not in self.places:
             self.known(x, _ZERO)
             self._with_normal_0.add(x.key)
-            return self.points[-1].value
         if isinstance(x, Vector) and x.key in self._with_normal_0:
             return self.points[self.places[x.key]].value
         return self.known(x).value

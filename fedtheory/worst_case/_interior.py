@@ -237,8 +237,7 @@ class _Equations:
         # Triangles of all matrices.
         self.triangles = [cholesky(X) for X in G]
         self.left_triangles = [cholesky(Z) for Z in state.leftovers]
-        identity = [_like(Z, np.eye(n)) for Z, n in zip(state.leftovers, data.sizes, strict=True)]
-        roots = [solve_lower(L, one) for L, one in zip(self.left_triangles, identity, strict=True)]
+        roots = [solve_lower(L, _like(L, np.eye(n))) for L, n in zip(self.left_triangles, data.sizes, strict=True)]
         self.inverses = [root.T @ root for root in roots]
         # Elimination: with G = U U' and Z = V V' rows of entries of U' A_i V'^-1, whose inner products are
         # <A_i, G A_j Z^-1>; to that of an inequality with itself its slack over its multiplier is added.
