@@ -10,8 +10,14 @@ from operator import add, sub
 from typing import TYPE_CHECKING, Any, overload
 
 from fedtheory._support import validate
-from fedtheory.worst_case._classes import Condition, FunctionClass, OperatorClass
-from fedtheory.worst_case._function_classes import Point, impose_linear, impose_quadratic
+from fedtheory.worst_case._classes import (
+    Condition,
+    FunctionClass,
+    OperatorClass,
+    Point,
+    impose_linear,
+    impose_quadratic,
+)
 from fedtheory.worst_case._gram import Basis, Draft, Form, Value, Vector, exact
 
 if TYPE_CHECKING:

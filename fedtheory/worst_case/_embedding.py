@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory._support.semidefinite import root
 from fedtheory._support.validate import Array
 from fedtheory.worst_case._actors import Function
-from fedtheory.worst_case._function_classes import Point
+from fedtheory.worst_case._classes import Point
 from fedtheory.worst_case._gram import Vector
 from fedtheory.worst_case._settings import Setting
 from fedtheory.worst_case.enclosures import Proof
