@@ -244,7 +244,7 @@ def _from_fewer(found: Proof, near: Multipliers, narrow: float) -> Proof:
 
 
 def _along(
-    data: Data, state: State, found: Proof, coordinates: Coordinates, narrow: float, patience: float = math.inf
+    data: Data, state: State, found: Proof, coordinates: Coordinates, narrow: float, most_failures: float = math.inf
 ) -> tuple[Proof, State]:
     """Return what is proved by the states of a path, and the last of them."""
     failures = hints = 0
@@ -254,7 +254,7 @@ def _along(
             found, failures = _with_both_sides(found, coordinates, state), failures + 1
         elif progress.empty or progress.infinite:
             found, hints = _with_no_solution(found, coordinates, progress), hints + 1
-        if failures == patience or _is_enough(found, narrow):
+        if failures == most_failures or _is_enough(found, narrow):
             return found, state
         if hints == _MOST_HINTS:
             break
