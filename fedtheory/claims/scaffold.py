@@ -127,7 +127,7 @@ def rounds_attained(rng: np.random.Generator) -> Finding:
     "scaffold:option-one", "A round of SCAFFOLD with Option I on random quadratics", sc.option_one_round, looseness=1.01
 )
 def option_one(rng: np.random.Generator) -> Finding:
-    start = draw_start(rng, short=True)
+    start = draw_start(rng)
     mu, L, eta, tau = (start.constants[name] for name in ("mu", "L", "step_size", "local_steps"))
     if mu == L:
         return not_applicable("all curvatures are equal", **words(start))

@@ -12,7 +12,7 @@ from fedtheory.federation.prioritized import Prioritized
 from fedtheory.selection.loss_matching import LossMatching
 from fedtheory.selection.matched_losses import matches
 
-__all__ = ["Inclusions", "inclusions"]
+__all__ = ["inclusions"]
 
 Mask = npt.NDArray[np.bool_]
 
@@ -49,7 +49,7 @@ class Inclusions:
 
 
 def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *, with_gaps: bool = True) -> Inclusions:
-    """Tell who was included in each round of a run.
+    """Return who was included in each round of a run.
 
     Parameters
     ----------

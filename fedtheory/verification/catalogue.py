@@ -21,7 +21,7 @@ from fedtheory._support.wording import close_to
 from fedtheory.theorem.paper import Bound, is_bound
 from fedtheory.verification.claims import KINDS, Claim
 
-__all__ = ["claim_packages", "claims_of", "known_bounds", "known_claims", "one_claim", "select_claims"]
+__all__ = ["known_bounds", "known_claims"]
 
 _GROUP = "fedtheory.claims"
 """The group of entry points by which installed packages say where their claims are."""

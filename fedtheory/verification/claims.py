@@ -19,7 +19,7 @@ from fedtheory._support.wording import short
 from fedtheory.theorem.paper import Bound, Statement
 from fedtheory.verification.findings import FAILS, HOLDS, Finding, is_number
 
-__all__ = ["BUDGETS", "KINDS", "REFUTED", "STORED", "Check", "Claim", "claim", "known_tapes", "replay", "reproduce"]
+__all__ = ["Claim", "claim", "known_tapes", "replay", "reproduce"]
 
 KINDS = ("identity", "inequality", "optimality", "rate", "erratum", "refuted conjecture", "reproduction")
 # Kinds of claims that must fail: what is false in print, and a tempting guess that nobody printed.
@@ -214,7 +214,7 @@ def known_tapes() -> dict[str, tuple[float, ...]]:
     return {key: tuple(tape) for key, tape in json.loads(text).items()}
 
 
-def reproduce(claim: Claim, rng: Any, index: int) -> Finding:
+def reproduce(claim: Claim, rng: validate.RNGLike, index: int) -> Finding:
     """Check one numbered instance of a claim again, -1 for the stored one; what the check raises is raised again.
 
     Parameters

@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from fedtheory.verification.catalogue import one_claim
 from fedtheory.verification.claims import Claim, replay_command, shortest_tape
 from fedtheory.verification.findings import Finding
 
-__all__ = ["Hunt", "hunt"]
+__all__ = ["hunt"]
 
 # Climbs have the numbers 0, 1, ... as children of the seed; what makes a counterexample small has this one.
 _SHRINKING = 2**32 - 1
@@ -54,7 +54,7 @@ class Hunt(NamedTuple):
 def hunt(
     claim: Claim | str,
     seconds: float = 30.0,
-    rng: Any = 0,
+    rng: validate.RNGLike = 0,
     *,
     evaluations: int | None = None,
     start: Sequence[float] = (),
@@ -107,7 +107,7 @@ def hunt(
 def hunting(
     claim: Claim | str,
     seconds: float = 30.0,
-    rng: Any = 0,
+    rng: validate.RNGLike = 0,
     *,
     evaluations: int | None = None,
     start: Sequence[float] = (),

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import chain, islice
 from math import ceil
-from typing import Any, NamedTuple, cast, final
+from typing import NamedTuple, cast, final
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from fedtheory.verification.findings import (
 )
 from fedtheory.verification.hunts import Hunt, hunting
 
-__all__ = ["HUNTED", "LEAST_SHARE", "Hunted", "Verdict", "examine", "verdicts_of", "verify"]
+__all__ = ["Verdict", "examine", "verify"]
 
 HUNTED = -2
 """Number of an instance that a hunt found; its tape draws it again."""
@@ -234,7 +234,7 @@ _MOST_HUNTED = 2000
 def verify(
     keys: str | Iterable[str] | None = None,
     budget: str | float = "quick",
-    rng: Any = 0,
+    rng: validate.RNGLike = 0,
     *,
     paper: str | None = None,
     kind: str | None = None,
@@ -279,7 +279,7 @@ def verify(
 def verdicts_of(
     selected: Iterable[Claim],
     budget: str | float = "quick",
-    rng: Any = 0,
+    rng: validate.RNGLike = 0,
     jobs: int = 1,
     *,
     num_instances: int | None = None,
@@ -342,7 +342,7 @@ def verdicts_of(
 
 
 def examine(
-    claim: Claim, num_instances: int | None = None, rng: Any = 0, tape: Sequence[float] | None = None
+    claim: Claim, num_instances: int | None = None, rng: validate.RNGLike = 0, tape: Sequence[float] | None = None
 ) -> Verdict:
     """Reach a verdict on one claim from a number of instances (the quick budget by default), and from a tape if given.
 
@@ -381,7 +381,7 @@ def examine(
     return verdict_on(claim, seeds, *tried(claim, range(count), None if claim.is_single else tape, seeds=seeds))
 
 
-def _seeds(rng: Any) -> np.random.SeedSequence:
+def _seeds(rng: validate.RNGLike) -> np.random.SeedSequence:
     """Return the seeds of a verdict, which come from one integer: it is what draws an instance again."""
     seeds = validate.seed_sequence(rng)
     if not isinstance(seeds.entropy, int):

@@ -9,7 +9,7 @@ import pytest
 from fedtheory.verification.catalogue import known_claims
 from fedtheory.verification.claims import Claim, known_tapes, replay
 from fedtheory.verification.findings import HOLDS
-from fedtheory.verification.looseness import LADDER, least_refuted_factor, tightened
+from tests.claims.tightening import LADDER, least_refuted_factor, tightened
 
 CLAIMS = known_claims().values()
 INEQUALITIES = [claim for claim in CLAIMS if claim.kind == "inequality" and claim.expected == HOLDS]

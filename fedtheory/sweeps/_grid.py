@@ -14,8 +14,6 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.wording import short
 
-__all__ = ["Configuration", "Grid", "canonical", "gridded"]
-
 
 def canonical(value: Any, name: str = "value") -> str:
     """Return the one text that stands for a value: equal values have equal texts, on every machine.

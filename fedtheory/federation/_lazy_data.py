@@ -13,13 +13,11 @@ from fedtheory._support.validate import Array
 from fedtheory.federation._client_streams import write_client
 from fedtheory.federation.client_data import FederatedData, Labels
 
-__all__ = ["LazySynthetic"]
-
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class LazySynthetic:
-    """Synthetic(alpha, beta) of any number of clients in the room of one number per client (``lazy_synthetic``).
+    """Synthetic(alpha, beta) of any number of clients in the memory of one number per client (``lazy_synthetic``).
 
     Attributes
     ----------

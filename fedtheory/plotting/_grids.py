@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from xarray import Dataset
 
-__all__ = ["lines_with_bands"]
-
 # Of places that differ by more than this factor a linear axis shows only the large ones apart.
 _WIDE = 30
 

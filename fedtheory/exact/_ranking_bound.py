@@ -5,8 +5,6 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 
-__all__ = ["least_skew_over_rankings"]
-
 
 def least_skew_over_rankings(totals: Array, least_ratios: Array) -> float:
     r"""Lower bound of rho_bar from the smallest mean excess ratios of n clients.

@@ -12,8 +12,6 @@ from fedtheory._support.wording import short
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance.results import Conformance, Failure
 
-__all__ = ["FALSE_ALARMS", "Check"]
-
 FALSE_ALARMS = 1e-6
 """Probability at most with which a call refuses right code; its random checks share it equally."""
 
