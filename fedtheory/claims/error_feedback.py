@@ -141,11 +141,9 @@ def _top_1(x: Vector) -> Vector:
     "Error feedback contracts its potential also where clients have minimizers of their own",
     Statement(_PAPER, "EF", "without a common minimizer, a guess", form="derived"),
     "refuted conjecture",
-    instances=(1, 1),
     remark="three clients |w|^2/2 + <h_k, w> that send the larger entry: the run leaves w* with empty memories",
 )
-def ef_without_common_minimizer(rng: np.random.Generator) -> Finding:
-    del rng
+def ef_without_common_minimizer() -> Finding:
     tilts, eta = (vector(3, 1), vector(-1, 2), vector(-2, -3)), Fraction(9, 140)  # with a rational rate, 225/256
     weights = (Fraction(1, 3),) * 3
     # At w* = 0 the potential is 0. In two dimensions the larger entry is off by at most (1/2)^(1/2) < 3/4.
@@ -178,11 +176,9 @@ def cgd_of_three_clients(rng: np.random.Generator) -> Finding:
     "Compressed gradient descent contracts distances at the rate of its losses",
     Statement(_PAPER, "CGD", "for distances, a guess", form="derived"),
     "refuted conjecture",
-    instances=(1, 1),
     remark="refuted by a certified worst case in which the distance grows",
 )
-def cgd_distance(rng: np.random.Generator) -> Finding:
-    del rng
+def cgd_distance() -> Finding:
     worst = compressed_gradients(1, Fraction(40, 31), gap=1, error="distance2", **_TENTH)
     bound = error_feedback.cgd_gap(1, initial_gap=1, step_size=Fraction(40, 31), **_TENTH)
     return at_most(worst.enclosure[0], bound, instance=as_texts(_TENTH))

@@ -271,10 +271,9 @@ def round_proved(rng: np.random.Generator) -> Finding:
     _GUESS,
     "refuted conjecture",
     hypotheses=("eta L <= 1",),
-    instances=(1, 1),
     remark="both are attained, and for eta L <= 1 random programs exceed the larger by half a percent at most",
 )
-def exact_rate_guess(_: np.random.Generator) -> Finding:
+def exact_rate_guess() -> Finding:
     mu, L, eta, tau = Fraction(1, 2), Fraction(1), Fraction(1, 2), 3
     lower = scaffold(tau, eta, mu=mu, L=L).enclosure[0]
     steep = sum(((1 - eta * L) ** i for i in range(tau)), start=Fraction(0))

@@ -206,11 +206,9 @@ def attained(rng: np.random.Generator) -> Finding:
     "Two steps of two clients cost what the bound on a step costs when it is applied twice",
     Statement(sgd.PAPER, "Example wc_sgd", "applied twice, a guess", form="derived"),
     "refuted conjecture",
-    instances=(1, 1),
     remark="refuted by the certified worst case of two clients and two steps: no federation attains both steps",
 )
-def two_steps_guess(rng: np.random.Generator) -> Finding:
-    del rng
+def two_steps_guess() -> Finding:
     # All roots are rational: the bound is 81/16 after a step.
     known = {"mu": Fraction(1, 2), "L": Fraction(1), "step_size": Fraction(1), "zeta2": Fraction(63, 16)}
     twice = sgd.drawn_step(sgd.drawn_step(1, num_selected=1, **known), num_selected=1, **known)
