@@ -1,5 +1,7 @@
 """The constants that a theorem has on one federation, one strategy and one run: from a bound to its arguments."""
 
+from __future__ import annotations
+
 import inspect
 from typing import Any
 
