@@ -26,13 +26,14 @@ def stored_or_quick(_: object, script: dict[str, str]) -> list[str]:
 
 def write_verdicts(app: sphinx.application.Sphinx) -> None:
     """Verify all claims; write one table for each paper that has a theory page, and one list of all."""
+    from verdicts import verdicts
+
     from fedtheory.verification import known_claims, markdown_table, rows
-    from fedtheory.verification.examination import verdicts_of
 
     folder = Path(app.srcdir) / "theory"
     (folder / "generated").mkdir(exist_ok=True)
     claims = known_claims()
-    found = rows(verdicts_of(claims.values()))
+    found = rows(verdicts().values())
     for page in sorted(folder.glob("[!i]*.md")):
         prefix = page.stem.replace("_", "-") + ":"
         mine = [row for row in found if row["key"].startswith(prefix)]

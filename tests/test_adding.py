@@ -63,7 +63,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def lend_kernels(copy: Path) -> None:
-    """Give the copy what is compiled already: the sources are the same; numba names folders after where they are."""
+    """Give the copy what is compiled already: its sources are the same, and numba names folders by where they are."""
     for package in {path.parent for path in (ROOT / "fedtheory").rglob("*.py")}:
         here, there = (
             UserProvidedCacheLocator.get_suitable_cache_subpath(str(root / package.relative_to(ROOT) / "a.py"))

@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import re
+import runpy
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -193,3 +194,10 @@ def test_every_parameter_of_a_bound_has_a_meaning_and_every_bound_its_source() -
     lost = [name for name, bound in bounds.items() if ">>>" not in (bound.__doc__ or "") or not bound.statement.number]
     names = (name.removesuffix(".printed") for name in [*silent, *lost])
     check_of_all("a meaning of each parameter, an example or a source", dict.fromkeys(names))
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "docs").glob("*.py")), ids=lambda script: script.stem)
+def test_what_makes_the_pages_can_be_imported(script: Path, monkeypatch) -> None:
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(ROOT / "docs")  # whose files import each other
+    runpy.run_path(str(script))

@@ -99,7 +99,7 @@ def shift_labels(data: FederatedData, scales: npt.ArrayLike, rng: RNGLike = 0) -
 def add_irrelevant_samples(
     data: FederatedData, fractions: npt.ArrayLike, rng: RNGLike = 0, *, scale: float = 1.0
 ) -> FederatedData:
-    """Give client k ``round(fractions[k] n_k)`` more training samples that say nothing: features and label independent.
+    """Give client k ``round(fractions[k] n_k)`` uninformative training samples: features and label independent.
 
     The features are independent normals of mean 0 and standard deviation ``scale``, the label is uniform. The fraction
     1 doubles a client's data, so that half of it is irrelevant.

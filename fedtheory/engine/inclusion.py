@@ -49,7 +49,7 @@ class Inclusions:
 
 
 def inclusions(aligned: Prioritized, strategy: LossMatching, run: Trajectory, *, with_gaps: bool = True) -> Inclusions:
-    """Tell who was included in each round of a run.
+    """Return who was included in each round of a run.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from fedtheory.federation.client_data import FederatedData, Labels
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class LazySynthetic:
-    """Synthetic(alpha, beta) of any number of clients in the room of one number per client (``lazy_synthetic``).
+    """Synthetic(alpha, beta) of any number of clients in the memory of one number per client (``lazy_synthetic``).
 
     Attributes
     ----------

@@ -139,7 +139,7 @@ class Method(Protocol):
 
 
 def method_rules_of(method: Method, weights: Array, initial: Array) -> MethodRules:
-    """Ask a method for its rules.
+    """Return the rules of a method.
 
     Parameters
     ----------

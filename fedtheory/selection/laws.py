@@ -83,7 +83,7 @@ SelectionLaw = Moments | Fixed | Ranked | Scheduled
 
 
 class KnowsItsLaw(Protocol):
-    """A strategy that says its law."""
+    """A strategy that declares its law."""
 
     def law(self, weights: Array) -> SelectionLaw | None:
         """Return the law for the objective weights, shape (K,), or None if it is not known.

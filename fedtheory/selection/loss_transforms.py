@@ -24,7 +24,7 @@ class LossTransform(Protocol):
 @final
 @dataclass(frozen=True)
 class ClippedLoss:
-    """``min(F_k, level)``: beyond the level candidates are tied, so that outliers are not sought out."""
+    """``min(F_k, level)``: beyond the level candidates are tied, so that outliers are not preferred."""
 
     level: float
 

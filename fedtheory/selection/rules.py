@@ -30,7 +30,7 @@ Rule = Callable[..., Any]
 
 
 class Argument(NamedTuple):
-    """What a function of the round is handed: the type of a number, the shape if there are many, and the meaning.
+    """An argument of a function of the round: the type of a number, the shape if there are many, and the meaning.
 
     Shapes are made of K clients, at most d candidates and m chosen clients, and v coordinates; L is any length.
     """

@@ -68,7 +68,7 @@ def rejects(log_evidence: npt.ArrayLike, level: float) -> bool:
 
 
 def mixed(log_evidences: Sequence[Array]) -> Array:
-    """Logarithm of the mean of test martingales, which is a test martingale: somebody who splits the capital.
+    """Logarithm of the mean of test martingales, which is a test martingale: that of a gambler who splits the capital.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ __all__ = ["Sweep", "SweepWarning"]
 
 
 class SweepWarning(UserWarning):
-    """Something in a sweep's folder is not as it was left, and is mended."""
+    """Something in a sweep's folder is not as it was left, and is repaired."""
 
 
 class Failure(NamedTuple):

@@ -39,7 +39,7 @@ def formula(bound: "Bound") -> str:
 
     >>> from fedtheory.bounds import power_of_choice
     >>> formula(power_of_choice.client_drift)
-    '4 G^2 \\eta^{2} \\left(\\tau - 1\\right)^{2}'
+    '4\\eta_t^2(\\tau-1)^2G^2'
     """
     own = re.search(r"\.\. math::\n((?:[ ]+\S.*\n)+)", f"{inspect.getdoc(bound)}\n")
     if own:

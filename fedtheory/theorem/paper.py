@@ -304,7 +304,7 @@ _STAND_INS: ContextVar[Mapping[Any, Callable[..., Any]]] = ContextVar("stand-ins
 
 @contextlib.contextmanager
 def standing_in(bound: Bound, function: Callable[..., Any]) -> Iterator[None]:
-    """Let a function answer where a bound is asked, in this context only: checks of claims then judge the function.
+    """Let a function answer in place of a bound, in this context only: checks of claims then check the function.
 
     The bound still checks arguments and hypotheses. Its summands, its symbols and its printed form stay its own.
 
@@ -338,7 +338,7 @@ def standing_in(bound: Bound, function: Callable[..., Any]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def overheard(bound: Bound) -> Iterator[dict[str, Any]]:
-    """Note what a bound is asked in this context: its arguments by name, the last ones, whoever answers.
+    """Record the arguments, by name, of the last call of a bound in this context.
 
     Parameters
     ----------

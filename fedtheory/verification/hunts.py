@@ -13,9 +13,8 @@ from fedtheory._support import validate
 from fedtheory.verification._processes import in_order
 from fedtheory.verification._search import Step, climbs_in_turn, height, shrink
 from fedtheory.verification.catalogue import one_claim
-from fedtheory.verification.claims import Claim
+from fedtheory.verification.claims import Claim, replay_command, shortest_tape
 from fedtheory.verification.findings import Finding
-from fedtheory.verification.instances import replay_command, shortest_tape
 
 __all__ = ["hunt"]
 
@@ -221,14 +220,14 @@ def _trails(
     if jobs == 1:
         yield from (climbs_in_turn(claim, *start) for start in starts)
         return
-    with closing(in_order(partial(_trail, budget), ((claim, start) for start in starts), jobs)) as trails:
+    with closing(in_order(partial(_trail, budget=budget), ((claim, *start) for start in starts), jobs)) as trails:
         yield from trails
 
 
-def _trail(budget: _Budget, claim: Claim, start: _Start) -> list[Step]:
+def _trail(claim: Claim, seeds: np.random.SeedSequence, start: tuple[float, ...], budget: _Budget) -> list[Step]:
     """Return the steps of a climb that went up, and its last one."""
     trail: list[Step] = []
-    for step in climbs_in_turn(claim, *start):
+    for step in climbs_in_turn(claim, seeds, start):
         # The last but one went up, or it is overwritten by one that only counts more instances.
         if len(trail) > 1 and trail[-1].worst is trail[-2].worst:
             trail.pop()

@@ -15,11 +15,10 @@ from fedtheory.conformance._checks import Check, conformance, named
 from fedtheory.conformance._patience import Broken, Watch
 from fedtheory.conformance.results import Conformance
 from fedtheory.theorem.paper import standing_in
-from fedtheory.verification.catalogue import known_tapes, select_claims
-from fedtheory.verification.claims import Claim
+from fedtheory.verification.catalogue import select_claims
+from fedtheory.verification.claims import Claim, known_tapes, replay, reproduce
 from fedtheory.verification.findings import Finding
 from fedtheory.verification.hunts import hunt
-from fedtheory.verification.instances import replay, reproduce
 
 __all__ = ["check_bound"]
 

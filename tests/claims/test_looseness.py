@@ -6,10 +6,9 @@ those are verified by their refined forms and by the one-step inequalities, whos
 
 import pytest
 
-from fedtheory.verification.catalogue import known_claims, known_tapes
-from fedtheory.verification.claims import Claim
+from fedtheory.verification.catalogue import known_claims
+from fedtheory.verification.claims import Claim, known_tapes, replay
 from fedtheory.verification.findings import HOLDS
-from fedtheory.verification.instances import replay
 from tests.claims.tightening import LADDER, least_refuted_factor, tightened
 
 CLAIMS = known_claims().values()

@@ -370,6 +370,15 @@ def unbounded(p: Problem) -> Any:
     return p.solve()
 
 
+def without_a_start(p: Problem) -> Any:
+    f = p.function(L=1)
+    best, x = f.minimizer(), p.point("start")
+    for _ in range(4):
+        x = x - f.gradient(x)
+    p.maximize(f.value(x) - f.value(best))
+    return p.solve()
+
+
 def too_large(p: Problem) -> Any:
     f = p.function(L=1)
     for _ in range(61):
@@ -406,6 +415,11 @@ def too_large(p: Problem) -> Any:
         (lambda p: (p.function(mu=-1, L=1) + p.function()).minimizer(), ValueError, "convex functions"),
         (contradiction, AssumptionViolated, "contradictions of away and radius"),
         (unbounded, AssumptionViolated, "the worst case must be finite, got one that grows without end with start"),
+        (
+            without_a_start,
+            AssumptionViolated,
+            "the worst case must be finite, got one that grows without end with start",
+        ),
         (too_large, ValueError, "at most 60 vectors in a block"),
     ],
 )

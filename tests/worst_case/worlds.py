@@ -173,12 +173,13 @@ class World:
         return Q(1, len(outcomes)) * reduce(add, outcomes)
 
     def disturbed(self, v: Vector, relative: Q) -> Vector:
-        """Each entry made longer or shorter by at most a share, in all clients alike where all have the same."""
-        parts = [1 + relative * int(self.rng.integers(-1, 2)) for _ in range(self.num_clients * 2)]
-        factors = np.array(parts, dtype=object).reshape(1, self.num_clients, 2)
+        """Entries made longer or shorter by a share, often all alike, and in clients alike where all have the same."""
+        signs = self.rng.choice([-1, 1], size=(1, self.num_clients, 2))
+        if self.rng.random() < 0.5:
+            signs[...] = signs[0, 0, 0]
         if (v.entries == v.entries[:, :1]).all():
-            factors = factors[:, :1]
-        return Vector(v.entries * factors)
+            signs = signs[:, :1]
+        return Vector(v.entries * (1 + relative * signs.astype(object)))
 
     def compressed(self, v: Vector, eps: Q) -> Vector:
         root = Q(int(eps.numerator**0.5), int(eps.denominator**0.5))
