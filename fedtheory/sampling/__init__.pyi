@@ -10,7 +10,6 @@ from fedtheory.sampling import inclusion as inclusion
 from fedtheory.sampling import optimal as optimal
 from fedtheory.sampling import probability_matrices as probability_matrices
 from fedtheory.sampling import reference as reference
-from fedtheory.sampling import selections as selections
 from fedtheory.sampling import variances as variances
 from fedtheory.sampling.approximate import approximate_probabilities as approximate_probabilities
 from fedtheory.sampling.approximate import approximation as approximation
