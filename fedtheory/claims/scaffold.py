@@ -9,11 +9,11 @@ import numpy as np
 from fedtheory.bounds import scaffold as sc
 from fedtheory.claims._comparisons import against_worst_case, as_texts, curvatures, step_size, tenths
 from fedtheory.errors import OracleError
+from fedtheory.rational._scaffold import Controlled, control_potential, scaffold_limit, scaffold_round
 from fedtheory.rational._words import federation_in_words, in_words
 from fedtheory.rational.draws import draw_federation, draw_model, pick, whole
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.scaffnew import Apart, scaffnew_step
-from fedtheory.rational.scaffold import Controlled, control_potential, scaffold_limit, scaffold_round
 from fedtheory.rational.vectors import added, combination, difference, norm2
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim

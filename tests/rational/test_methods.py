@@ -9,6 +9,13 @@ import fedtheory as ft
 from fedtheory.bounds import scaffold as sc
 from fedtheory.bounds import sgd
 from fedtheory.rational._linear import solved
+from fedtheory.rational._scaffold import (
+    Controlled,
+    control_potential,
+    scaffold_limit,
+    scaffold_radius,
+    scaffold_round,
+)
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.scaffnew import (
     Apart,
@@ -17,13 +24,6 @@ from fedtheory.rational.scaffnew import (
     mean_potentials,
     potential,
     scaffnew_step,
-)
-from fedtheory.rational.scaffold import (
-    Controlled,
-    control_potential,
-    scaffold_limit,
-    scaffold_radius,
-    scaffold_round,
 )
 from fedtheory.rational.stationary_points import StationaryPoints
 

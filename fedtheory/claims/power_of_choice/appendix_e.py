@@ -17,17 +17,17 @@ from fedtheory.claims.power_of_choice._appendices import (
     printed_weighted_drift,
     weighted_m,
 )
+from fedtheory.rational._averaging import RationalRun, constant_law
 from fedtheory.rational._constants import client_gradient_bound, observed_skews, skew
+from fedtheory.rational._noises import no_noise
 from fedtheory.rational._rounds import Snapshot, distance2, elapsed, gap
 from fedtheory.rational._run_draws import WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._step_sizes import weighted_steps
 from fedtheory.rational._words import federation_in_words, in_words
-from fedtheory.rational.averaging import RationalRun, constant_law
 from fedtheory.rational.draws import draw_model, draw_shares, whole
-from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.vectors import Vector, combination, difference, inner, norm2, vector
-from fedtheory.sampling.selections import Selection, uniform_subsets
+from fedtheory.sampling._selections import Selection, uniform_subsets
 from fedtheory.theorem.paper import Statement
 from fedtheory.verification.claims import claim
 from fedtheory.verification.findings import Finding, at_most, equal_to, not_applicable, worst_of

@@ -9,15 +9,15 @@ import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.claims._comparisons import horizon_constants
+from fedtheory.rational._averaging import RationalRun, constant_law
 from fedtheory.rational._constants import constants_of
+from fedtheory.rational._noises import no_noise
 from fedtheory.rational._rounds import distance2
 from fedtheory.rational._run_draws import MEAN_LAWS, WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._words import federation_in_words
-from fedtheory.rational.averaging import RationalRun, constant_law
-from fedtheory.rational.noises import no_noise
 from fedtheory.rational.quadratics import opposite_clients
 from fedtheory.rational.vectors import norm2, vector
-from fedtheory.sampling.selections import Selection, uniform_subsets, with_replacement
+from fedtheory.sampling._selections import Selection, uniform_subsets, with_replacement
 from fedtheory.statistics.law import Law
 from fedtheory.theorem.assumptions import HalvingSteps
 from fedtheory.theorem.paper import Bound, Statement
