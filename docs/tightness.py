@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from verdicts import verdicts
 
-from fedtheory.verification.catalogue import known_claims, known_tapes
-from fedtheory.verification.claims import Claim
-from fedtheory.verification.instances import replay
+from fedtheory.verification.catalogue import known_claims
+from fedtheory.verification.claims import Claim, known_tapes, replay
 
 HEAD = "| Claim | Quick | Hunted | Inherent | Why |\n| --- | --: | --: | --: | --- |\n"
 STRAINED, NEARLY, ATTAINED = 0.5, 0.95, 0.99

@@ -3,7 +3,8 @@
 import os
 from functools import cache
 
-from fedtheory.verification import Verdict, known_claims, verdicts_of
+from fedtheory.verification import Verdict, known_claims
+from fedtheory.verification.verdicts import verdicts_of
 
 
 @cache

@@ -11,13 +11,13 @@ mini-batch) and rpow-d (last reported losses, nobody is asked), and active feder
 with 3 clients need about half the rounds of random selection with 10 and end 5 to 10 points above it. What remains of
 that for a convex model, and what does each strategy send?
 
-**Method.** Softmax regression on the digits of scikit-learn, or on a pair of IDX files (say, FashionMNIST) named by
-``--images`` and ``--labels``, dealt to 100 clients by Dirichlet shares of each class (concentration 0.3 and 2, as in
-the paper), 30 local steps on small batches. Each instance is a new partition, the same for all strategies. The paper
-counts rounds to 60%, early in its training; short steps show that phase, long ones the late rounds to 90%. Rounds to a
-target: the first recorded round whose accuracy reaches it. Per round we count floats sent up, models sent down, and
-losses evaluated (a mini-batch counts as one); the time is the processor's in this simulation, all clients one after the
-other, and without recording.
+**Method.** Softmax regression on the digits of scikit-learn, or on other images (``--data fashion-mnist``, or four IDX
+files, images and labels to train on, and to test, which then all accuracies are about), dealt to 100 clients by
+Dirichlet shares of each class (concentration 0.3 and 2, as in the paper), 30 local steps on small batches. Each
+instance is a new partition, the same for all strategies. The paper counts rounds to 60%, early in its training; short
+steps show that phase, long ones the late rounds to 90%. Rounds to a target: the first recorded round whose accuracy
+reaches it. Per round we count floats sent up, models sent down, and losses evaluated (a mini-batch counts as one); the
+time is the processor's in this simulation, all clients one after the other, and without recording.
 
 Active federated learning leaves things open, and three versions stand side by side. ``afl`` is Goetz et al. (2019):
 valuations :math:`\sqrt{n_k} F_k`, and with m = 3 and a tenth explored nobody is explored. ``afl, plain losses``: two
@@ -40,10 +40,12 @@ models, and 2 times as many models down.
 
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _accuracy_runs import curves
+from _images import Images, read_images
 from _repeated import mean_and_limits, with_limits
 
 import fedtheory as ft
@@ -61,10 +63,8 @@ if TYPE_CHECKING:
 class Config:
     """Rounds, time, communication and accuracy of selection strategies: Tables 1 and 2 of the paper in kind."""
 
-    images: str | None = None
-    """IDX file of images instead of digits; needs --labels too."""
-    labels: str | None = None
-    """IDX file of their labels."""
+    data: tuple[str, ...] = ("digits",)
+    """Images: digits, fashion-mnist, or four IDX files (images and labels to train on, and to test)."""
     num_clients: int = 100
     """Clients K."""
     concentrations: tuple[float, ...] = (0.3, 2.0)
@@ -149,22 +149,21 @@ def _strategies(config: Config, sample_counts: Any, num_classes: int) -> "dict[s
 
 
 def _federation(config: Config, concentration: float, partition: Any) -> Any:
-    """Deal digits or the user's images; of every client's samples a tenth is held out, and a batch is left."""
+    """Deal digits, of which every client holds a tenth out, or images that have a test set; a batch is left."""
     fewest = config.batch_size + 1
-    if config.images is None and config.labels is None:
+    if config.data == ("digits",):
         data = ft.datasets.digits(config.num_clients, partition, concentration=concentration, min_samples=fewest)
         return ft.SoftmaxFederation(data)
-    if config.images is None or config.labels is None:
-        message = "images and labels must be given together, got one of them"
-        raise ValueError(message)
-    images, labels = ft.datasets.read_idx_pair(config.images, config.labels)
-    deal, hold_out = partition.spawn(2)
+    x, y, *test = _images(config.data)
     parts = ft.datasets.dirichlet_partition(
-        labels, config.num_clients, concentration, min_samples=fewest, rng=np.random.default_rng(deal)
+        y, config.num_clients, concentration, min_samples=fewest, rng=np.random.default_rng(partition)
     )
-    return ft.SoftmaxFederation(
-        ft.federation.FederatedData.from_partition(images, labels, parts, test_fraction=0.1, rng=hold_out)
-    )
+    return ft.SoftmaxFederation(ft.federation.FederatedData.from_partition(x, y, parts, test=tuple(test)))
+
+
+@lru_cache(maxsize=1)
+def _images(data: tuple[str, ...]) -> "Images":
+    return read_images(data, 0, 0)
 
 
 def _instance(config: Config, concentration: float, index: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba.core.caching import UserProvidedCacheLocator
 
 from tests.environment import ROOT
 
@@ -57,12 +58,26 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(source, folder / name, ignore=made) if source.is_dir() else shutil.copy(source, folder / name)
     for path, text in examples().items():
         (folder / path).write_text(text, encoding="utf-8")
+    lend_kernels(folder)
     return folder
+
+
+def lend_kernels(copy: Path) -> None:
+    """Give the copy what is compiled already: its sources are the same, and numba names folders by where they are."""
+    for package in {path.parent for path in (ROOT / "fedtheory").rglob("*.py")}:
+        here, there = (
+            UserProvidedCacheLocator.get_suitable_cache_subpath(str(root / package.relative_to(ROOT) / "a.py"))
+            for root in (ROOT, copy)
+        )
+        compiled = Path(os.environ["NUMBA_CACHE_DIR"], here)
+        if compiled.is_dir():
+            shutil.copytree(compiled, copy / "kernels" / there)
 
 
 def asked(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a program of Python over the copy."""
-    known = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    places = {"PYTHONPATH": str(copy), "NUMBA_CACHE_DIR": str(copy / "kernels")}
+    known = {**os.environ, **places, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", *arguments]
     return subprocess.run(command, cwd=copy, env=known, capture_output=True, text=True, check=False)
 

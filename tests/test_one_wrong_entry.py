@@ -10,13 +10,12 @@ from fedtheory.bounds.fedalign.alignment import priority_weights, renormalized_w
 from fedtheory.exact.skews import skew
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.quadratic import QuadraticFederation
-from fedtheory.sampling import availability
+from fedtheory.sampling import _availability
 from fedtheory.sampling.probability_matrices import estimator_variance
 from fedtheory.sampling.variances import variance
-from fedtheory.selection import thresholds
 from fedtheory.selection.participation import _attendances
+from fedtheory.selection.threshold_schedules import thresholds
 from fedtheory.statistics.interval import Interval
-from fedtheory.valuation.cumulative import accumulate
 
 TWO = np.ones((2, 1))
 ALIKE = QuadraticFederation([1.0, 1.0], [[1.0], [1.0]], [0.5, 0.5])
@@ -38,7 +37,6 @@ def verified(factors: list[int]) -> Any:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: accumulate([1.0, 2.0], [3, 0], [1.0, 1.0]), "counts must be at least 1, this round included, got 0"),
         (lambda: renormalized_weights([1.0, 0.0], [False, False], TURNS), "got a round with nobody"),
         (lambda: priority_weights([[0.5, 0.5], [0.5, 0.25]], [True, False]), "must sum to 1 .*, got 0.75"),
         (lambda: FederatedData(np.ones((3, 1)), np.zeros(3), [0, 2, 1, 3], 1), "offsets must increase from 0 to 3"),
@@ -46,7 +44,7 @@ def verified(factors: list[int]) -> Any:
         (lambda: verified([2, -1]), "multipliers must be one per constraint, and at least 0"),
         (lambda: variance([1.0, 2.0], [0.5, 1.5]), r"probabilities must be in \[0, 1\], got 1.5"),
         (lambda: variance([Fraction(1), Fraction(-2)], [Fraction(1), Fraction(1)]), "norms must be at least 0, got -2"),
-        (lambda: availability.available_probabilities([1.0, 2.0], 1.0, [True] * 2, [0.5, 1.5]), "at most 1, got 1.5"),
+        (lambda: _availability.available_probabilities([1.0, 2.0], 1.0, [True] * 2, [0.5, 1.5]), "at most 1, got 1.5"),
         (lambda: estimator_variance([[0.5, 0.1], [0.1, 0.0]], TWO), "a positive diagonal, got 0.0"),
         (lambda: skew(ALIKE, [0.5, 0.5], [[2.0], [1.0]]), "got 0/0 at a model that every client prefers"),
         (lambda: thresholds([1.0, np.nan, 2.0], 3), "threshold must be at least 0, got nan"),

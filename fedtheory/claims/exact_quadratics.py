@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedtheory.bounds.power_of_choice import PAPER
+from fedtheory.claims._comparisons import as_texts
 from fedtheory.datasets.quadratics import power_of_choice_quadratics
 from fedtheory.engine.simulation import fedavg
 from fedtheory.estimates.mean_field import mean_field_gap
@@ -62,7 +63,7 @@ class _Ranked(NamedTuple):
     @property
     def in_words(self) -> dict[str, str]:
         """What defines the instance."""
-        return {name: str(value) for name, value in self._asdict().items()}
+        return as_texts(self._asdict())
 
 
 def draw_ranked(rng: np.random.Generator, most: int = 6) -> _Ranked:

@@ -2,7 +2,6 @@
 
 from functools import partial, singledispatch
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ __all__: list[str] = []
 
 
 @singledispatch
-def joint_law(strategy: Any, weights: Array, losses: Array) -> Law[Selection]:
+def joint_law(strategy: object, weights: Array, losses: Array) -> Law[Selection]:
     """Exact law of the clients that train in a round, in increasing order and with copies, given weights and losses.
 
     ``joint_law.register`` adds strategies of your own.

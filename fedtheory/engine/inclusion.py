@@ -12,7 +12,7 @@ from fedtheory.federation.prioritized import Prioritized
 from fedtheory.selection.loss_matching import LossMatching
 from fedtheory.selection.matched_losses import matches
 
-__all__ = ["Inclusions", "inclusions"]
+__all__ = ["inclusions"]
 
 Mask = npt.NDArray[np.bool_]
 

@@ -13,7 +13,7 @@ from fedtheory._support.validate import Array
 from fedtheory._support.wording import short
 from fedtheory.selection.rules import RULES, Rules
 
-__all__ = ["Played", "after_round", "play_round"]
+__all__ = ["play_round"]
 
 Clients = npt.NDArray[np.int64]
 

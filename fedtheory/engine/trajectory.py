@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import Dataset
 
-__all__ = ["Band", "Trajectory"]
+__all__ = ["Trajectory"]
 
 
 class Band(NamedTuple):

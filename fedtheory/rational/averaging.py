@@ -18,7 +18,7 @@ from fedtheory.rational.vectors import Vector
 from fedtheory.sampling.selections import Selection
 from fedtheory.statistics.law import Law
 
-__all__ = ["RationalRun", "constant_law"]
+__all__ = []
 
 
 def mean_weights(chosen: Selection) -> Vector:

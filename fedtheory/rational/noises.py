@@ -6,7 +6,7 @@ from fedtheory._support import validate
 from fedtheory.rational.vectors import Vector, norm2, scaled
 from fedtheory.statistics.law import Law
 
-__all__ = ["Noise", "no_noise", "two_point_noise", "variance_of"]
+__all__ = []
 
 Noise = Law[Vector]
 """The law of a gradient noise of mean zero."""

@@ -14,7 +14,7 @@ from fedtheory.rational._linear import solved
 from fedtheory.rational.quadratics import RationalQuadratics
 from fedtheory.rational.vectors import Vector, added, combination, difference, norm2, scaled
 
-__all__ = ["Controlled", "control_potential", "scaffold_limit", "scaffold_radius", "scaffold_round"]
+__all__ = []
 
 
 @final

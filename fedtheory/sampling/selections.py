@@ -8,16 +8,7 @@ from typing import Any
 from fedtheory._support import validate
 from fedtheory.statistics.law import Law
 
-__all__ = [
-    "Selection",
-    "frequencies",
-    "independent",
-    "largest",
-    "power_of_choice",
-    "successive",
-    "uniform_subsets",
-    "with_replacement",
-]
+__all__ = []
 
 Selection = tuple[int, ...]
 """The selected clients, in increasing order; a client that is drawn twice stands there twice."""

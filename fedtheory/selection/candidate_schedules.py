@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from fedtheory._support import validate
 
-__all__ = ["CandidateSchedule", "DecayingCandidates", "HalfTimeCandidates", "HalvingCandidates", "scheduled"]
+__all__ = ["DecayingCandidates", "HalfTimeCandidates", "HalvingCandidates"]
 
 Counts = npt.NDArray[np.int64]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol, final
 
 from fedtheory._support.validate import Array
 
-__all__ = ["Fixed", "KnowsItsLaw", "Moments", "Ranked", "Scheduled", "SelectionLaw"]
+__all__ = ["Fixed", "Moments", "Ranked", "Scheduled"]
 
 
 class Moments(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 # (compiled rules take what selection/rules.py says)
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
 
@@ -19,7 +20,7 @@ from fedtheory.selection._layout import pack
 from fedtheory.selection.matched_losses import matches
 from fedtheory.selection.participation import Everyone, Participation, attending, taking_part
 from fedtheory.selection.rules import Rules
-from fedtheory.selection.threshold_schedules import thresholds
+from fedtheory.selection.threshold_schedules import ThresholdSchedule, thresholds
 from fedtheory.theorem.scheme import Scheme
 
 __all__ = ["LossMatching"]
@@ -75,7 +76,7 @@ class LossMatching:
 
     priority: tuple[bool, ...] | Any
     shares: tuple[float, ...] | Any
-    threshold: Any = 0.2
+    threshold: float | Sequence[float] | ThresholdSchedule = 0.2
     warmup_rounds: int = 0
     participation: Participation = field(default_factory=Everyone)
     comparison: str = "<"
@@ -117,7 +118,8 @@ class LossMatching:
         """
         mask = np.array(self.priority)
         attendance = attending(self.participation, mask.size, 2)
-        if np.ndim(self.threshold) or callable(getattr(self.threshold, "thresholds", None)) or len(attendance) > 1:
+        threshold: Any = self.threshold
+        if np.ndim(threshold) or hasattr(threshold, "thresholds") or len(attendance) > 1:
             message = "threshold and attendance must be the same in all rounds for inclusion probabilities, got changes"
             raise TypeError(message)
         mode, first, others = taking_part(self.participation, int(mask.sum()), int((~mask).sum()))

@@ -9,7 +9,7 @@ from typing import Protocol, final
 from fedtheory._support import validate
 from fedtheory._support.compiling import compiled
 
-__all__ = ["ClippedLoss", "FairLoss", "LossTransform", "coded"]
+__all__ = ["ClippedLoss", "FairLoss"]
 
 _CLIPPED, _FAIR = 1.0, 2.0
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fedtheory._support import validate
 from fedtheory._support.validate import Mask
 
-__all__ = ["Matches", "matches"]
+__all__ = ["matches"]
 
 
 class Matches(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 from fedtheory._support import validate
 from fedtheory._support.validate import Array
 
-__all__ = ["AnnealedThreshold", "ThresholdSchedule", "thresholds"]
+__all__ = ["AnnealedThreshold"]
 
 
 class ThresholdSchedule(Protocol):

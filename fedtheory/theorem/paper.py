@@ -29,15 +29,7 @@ from fedtheory.theorem.domains import Domain
 from fedtheory.theorem.scheme import ANY_SCHEME, Scheme
 from fedtheory.theorem.symbols import SYMBOLS, Symbol
 
-__all__ = [
-    "Bound",
-    "Paper",
-    "Statement",
-    "is_bound",
-    "overheard",
-    "standing_in",
-    "states",
-]
+__all__ = ["Bound", "Paper", "Statement", "states"]
 
 Summands = dict[str, Any]
 UNSEEN = "as published, to our knowledge"
@@ -297,7 +289,7 @@ class _Stated:
         return "\n".join([self.__name__, *(line for name, text in rows for line in _folded(name, text))])
 
     def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {formula(self)}$"
+        return f"$\\displaystyle {formula(cast('Bound', self))}$"
 
     def for_run(self, fed: Any, strategy: Any = None, **run: Any) -> dict[str, Any]:
         """Return the arguments for a run, as ``fedtheory.exact.for_run`` does."""

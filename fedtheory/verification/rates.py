@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fedtheory._support import validate
-from fedtheory.statistics import student_interval
 from fedtheory.statistics.interval import Interval
+from fedtheory.statistics.limits import student_interval
 from fedtheory.verification.findings import Finding
 
-__all__ = ["Fit", "fitted_order", "order_at_least", "order_equal_to"]
+__all__ = ["fitted_order", "order_at_least", "order_equal_to"]
 
 
 class Fit(NamedTuple):

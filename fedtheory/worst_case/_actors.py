@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 from fedtheory._support import validate
 from fedtheory.worst_case._classes import Condition, FunctionClass, OperatorClass
 from fedtheory.worst_case._function_classes import Point, impose_linear, impose_quadratic
-from fedtheory.worst_case._gram import Draft, Form, Value, Vector, exact
+from fedtheory.worst_case._gram import Basis, Draft, Form, Value, Vector, exact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Clients", "Function", "Linear", "Operator", "Sum", "Term", "positive_number"]
 
 _ZERO = Vector({})
-Key = frozenset[tuple[tuple[int, int], Fraction]]
+Key = frozenset[tuple[Basis, Fraction]]
 
 
 def positive_number(name: str, number: Any) -> Fraction:
@@ -28,10 +28,6 @@ def positive_number(name: str, number: Any) -> Fraction:
     found = Fraction(exact(name, number))
     validate.positive(name, found)
     return found
-
-
-def _key(x: Vector) -> Key:
-    return frozenset(x.coordinates.items())
 
 
 class _Known:
@@ -55,9 +51,9 @@ class _Known:
         if x.owner not in (None, self.draft):
             message = f"{self.name} must be asked at a vector of its own problem, got one of another"
             raise ValueError(message)
-        place = self.places.get(_key(x))
+        place = self.places.get(x.key)
         if place is None:
-            place = self.places[_key(x)] = len(self.points)
+            place = self.places[x.key] = len(self.points)
             slope = self._slope(x) if gradient is None else gradient
             own = self.draft.zero() if getattr(self.of, "indicator", False) else self.draft.value()
             self.points.append(Point(x, slope, level or own))
@@ -298,7 +294,7 @@ class Function(_Known, Term):
             self.minimum = len(self.points)
             self.known(self.draft.vector(*self.blocks) if at is None else at, _ZERO, self._least)
         found = self.points[self.minimum].at
-        if at is not None and _key(at) != _key(found):
+        if at is not None and at.key != found.key:
             message = f"the minimizer of {self.name} must be placed when it is first asked for, got another place later"
             raise ValueError(message)
         return found
@@ -316,19 +312,19 @@ class Function(_Known, Term):
 
     def level(self, x: Any) -> Value:
         """Return the value at a point; a point of a set has the normal vector 0 until another one is asked for."""
-        if self.of.indicator and isinstance(x, Vector) and _key(x) not in self.places:
+        if self.of.indicator and isinstance(x, Vector) and x.key not in self.places:
             self.known(x, _ZERO)
-            self._with_normal_0.add(_key(x))
+            self._with_normal_0.add(x.key)
             return self.points[-1].value
-        if isinstance(x, Vector) and _key(x) in self._with_normal_0:
-            return self.points[self.places[_key(x)]].value
+        if isinstance(x, Vector) and x.key in self._with_normal_0:
+            return self.points[self.places[x.key]].value
         return self.known(x).value
 
     def known(self, x: Any, gradient: Vector | None = None, level: Value | None = None) -> Point:
         """Return what is known at a point, with a normal vector of its own where it had none."""
-        if gradient is None and isinstance(x, Vector) and _key(x) in self._with_normal_0:
-            self._with_normal_0.remove(_key(x))
-            place = self.places[_key(x)]
+        if gradient is None and isinstance(x, Vector) and x.key in self._with_normal_0:
+            self._with_normal_0.remove(x.key)
+            place = self.places[x.key]
             self.points[place] = self.points[place]._replace(gradient=self._slope(x))
         return super().known(x, gradient, level)
 
@@ -417,6 +413,11 @@ class Clients(Function):
     def heterogeneity(self, *, zeta2: Any, name: str = "zeta2") -> None:
         """Demand that the mean of ``|grad F_k(w*)|^2`` is at most zeta2."""
         bound = Fraction(exact("zeta2", zeta2))
+        if not bound:
+            message = (
+                "zeta2 must be above 0, got 0: minimizer(objective_gap=0) says that all clients have one minimizer"
+            )
+            raise ValueError(message)
         self.draft.at_most(self.known(self.minimizer()).gradient.square, bound, name)
 
     @overload

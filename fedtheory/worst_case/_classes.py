@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from typing import NamedTuple
 
-from fedtheory.worst_case._function_classes import Point, interpolation_of_copies, of_pair
+from fedtheory.worst_case._function_classes import Point, of_pair
 from fedtheory.worst_case._gram import Form
 
 __all__ = ["Condition", "FunctionClass", "OperatorClass"]
@@ -91,10 +91,28 @@ class FunctionClass:
                 yield from (Condition((i, minimum), form) for form in self._above(points[minimum], one))
 
     def between_runs(self, points: Sequence[Point], noises: Sequence[int]) -> Iterator[Condition]:
-        """Yield the conditions on points of runs that have some of their noises in common."""
-        if self.L is not None and noises:
-            copies = interpolation_of_copies(points, noises, self.mu, self.L)
-            yield from (Condition((i, j), form) for i, j, form in copies)
+        """Yield the conditions between points of two runs that share their first noises, not all that both depend on.
+
+        ``noises`` are blocks. With all noises in common, both points are of one run.
+
+        Examples
+        --------
+        Points after 0, 1 and 2 noises: four ordered pairs of the last two share none, and one pair shares one.
+
+        >>> from fedtheory.worst_case._gram import Draft, Value
+        >>> draft = Draft(num_blocks=3)
+        >>> points = [Point(draft.vector(*range(s + 1)), draft.vector(*range(s + 1)), Value()) for s in range(3)]
+        >>> len(list(FunctionClass(Fraction(1), Fraction(3)).between_runs(points, [1, 2])))
+        5
+        """
+        if self.L is None:
+            return
+        for (s, i), (t, j) in product(enumerate(points), repeat=2):
+            common = [block for block in noises if block in i.at.blocks & j.at.blocks]
+            for shared in range(len(common)):
+                blocks = (i.at.blocks | i.gradient.blocks) - {*common[shared:]}
+                seen = Point(i.at.within(blocks), i.gradient.within(blocks), i.value)
+                yield Condition((s, t), of_pair(i, j, self.mu, self.L, seen))
 
     def _above(self, minimum: Point, one: Point) -> Iterator[Form]:
         """Yield conditions on a point that know which point is the minimizer."""

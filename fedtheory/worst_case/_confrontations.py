@@ -67,6 +67,14 @@ Way = Callable[[Bound, Mapping[str, Any]], Confrontation]
 """From a bound and its arguments to promise and worst case."""
 
 
+def demand_0(given: Mapping[str, Any], *names: str, of: str) -> None:
+    """Refuse constants of a bound with which nothing is known of its worst case."""
+    numbers = [given.get(name, 0) for name in names]
+    if any(numbers):
+        message = f"{' and '.join(names)} must be 0 for the worst case of {of}, got {' and '.join(map(str, numbers))}"
+        raise ValueError(message)
+
+
 def worst_problem(p: Problem, given: Setting, error: str) -> WorstCase:
     """Enclose the value of a problem that no door offers; it has no instance.
 

@@ -80,8 +80,7 @@ class DoubleDouble:
     def __add__(self, other: Any) -> DoubleDouble:
         return _elementwise(_sum, self, other)
 
-    def __radd__(self, other: Any) -> DoubleDouble:
-        return _elementwise(_sum, self, other)
+    __radd__ = __add__
 
     def __sub__(self, other: Any) -> DoubleDouble:
         return _elementwise(_sum, self, -widened(other))
@@ -92,8 +91,7 @@ class DoubleDouble:
     def __mul__(self, other: Any) -> DoubleDouble:
         return _elementwise(_product, self, other)
 
-    def __rmul__(self, other: Any) -> DoubleDouble:
-        return _elementwise(_product, self, other)
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> DoubleDouble:
         return _elementwise(_quotient, self, other)
@@ -236,9 +234,10 @@ def _solved(triangle: Numbers, right: Numbers, *, transposed: bool) -> Numbers:
     if not isinstance(triangle, DoubleDouble):
         found: Array = dtrtrs(triangle, right, lower=True, trans=transposed)[0]
         return found
+    if transposed:  # read backwards, L' is a lower triangle, too
+        return _solved(triangle.T[::-1, ::-1], right[::-1], transposed=False)[::-1]
     columns = right.reshape(right.shape[0], math.prod(right.shape[1:]))
-    solve = _back if transposed else _forth
-    return DoubleDouble(*solve(*_parts(triangle), *_parts(columns))).reshape(*right.shape)
+    return DoubleDouble(*_substituted(*_parts(triangle), *_parts(columns))).reshape(*right.shape)
 
 
 def _parts(numbers: DoubleDouble) -> tuple[Array, Array]:
@@ -297,6 +296,17 @@ def _quotient(a: float, al: float, b: float, bl: float) -> tuple[float, float]:
 
 
 @compiled
+def _root(a: float, al: float) -> tuple[float, float]:
+    """Take the square root of a positive number by a step of Newton's method."""
+    root = np.sqrt(a)
+    h, low = _product(root, 0.0, root, 0.0)
+    h, low = _sum(a, al, -h, -low)
+    e = h / (2 * root)
+    s = root + e
+    return s, e - (s - root)
+
+
+@compiled
 def _matmul(a: Array, al: Array, b: Array, bl: Array) -> tuple[Array, Array]:
     rows, inner = a.shape
     columns = b.shape[1]
@@ -340,12 +350,7 @@ def _orthogonalized(rows: Array, rows_low: Array) -> tuple[Array, Array]:
             s, sl = _sum(s, sl, h, low)
         if not s > 0.0:
             return t, tl
-        root = np.sqrt(s)
-        h, low = _product(root, 0.0, root, 0.0)
-        h, low = _sum(s, sl, -h, -low)
-        e = h / (2 * root)
-        t[k, k] = root + e
-        tl[k, k] = e - (t[k, k] - root)
+        t[k, k], tl[k, k] = _root(s, sl)
         for i in range(inner):
             a[k, i], al[k, i] = _quotient(a[k, i], al[k, i], t[k, k], tl[k, k])
         for j in range(k + 1, size):
@@ -369,15 +374,9 @@ def _cholesky(matrix: Array, matrix_low: Array) -> tuple[Array, Array, bool]:
             a[k, j], al[k, j] = 0.0, 0.0
         if not a[k, k] > 0.0:
             return a, al, False
-        root = np.sqrt(a[k, k])
-        h, low = _product(root, 0.0, root, 0.0)
-        h, low = _sum(a[k, k], al[k, k], -h, -low)
-        e = h / (2 * root)
-        d = root + e
-        dl = e - (d - root)
-        a[k, k], al[k, k] = d, dl
+        a[k, k], al[k, k] = _root(a[k, k], al[k, k])
         for i in range(k + 1, size):
-            a[i, k], al[i, k] = _quotient(a[i, k], al[i, k], d, dl)
+            a[i, k], al[i, k] = _quotient(a[i, k], al[i, k], a[k, k], al[k, k])
         for i in range(k + 1, size):
             for j in range(k + 1, i + 1):
                 h, low = _product(a[i, k], al[i, k], a[j, k], al[j, k])
@@ -386,7 +385,7 @@ def _cholesky(matrix: Array, matrix_low: Array) -> tuple[Array, Array, bool]:
 
 
 @compiled
-def _forth(a: Array, al: Array, right: Array, right_low: Array) -> tuple[Array, Array]:
+def _substituted(a: Array, al: Array, right: Array, right_low: Array) -> tuple[Array, Array]:
     size, columns = right.shape
     x, xl = right.copy(), right_low.copy()
     for k in range(size):
@@ -395,19 +394,5 @@ def _forth(a: Array, al: Array, right: Array, right_low: Array) -> tuple[Array, 
         for i in range(k + 1, size):
             for j in range(columns):
                 h, low = _product(a[i, k], al[i, k], x[k, j], xl[k, j])
-                x[i, j], xl[i, j] = _sum(x[i, j], xl[i, j], -h, -low)
-    return x, xl
-
-
-@compiled
-def _back(a: Array, al: Array, right: Array, right_low: Array) -> tuple[Array, Array]:
-    size, columns = right.shape
-    x, xl = right.copy(), right_low.copy()
-    for k in range(size - 1, -1, -1):
-        for j in range(columns):
-            x[k, j], xl[k, j] = _quotient(x[k, j], xl[k, j], a[k, k], al[k, k])
-        for i in range(k):
-            for j in range(columns):
-                h, low = _product(a[k, i], al[k, i], x[k, j], xl[k, j])
                 x[i, j], xl[i, j] = _sum(x[i, j], xl[i, j], -h, -low)
     return x, xl

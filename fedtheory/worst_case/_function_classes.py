@@ -1,9 +1,9 @@
 """Which values and gradients belong to one smooth, strongly convex function: the interpolation conditions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import combinations_with_replacement, permutations, product
+from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 from fedtheory.worst_case._gram import Draft, Form, Value, Vector
@@ -19,55 +19,16 @@ class Point(NamedTuple):
     value: Value
 
 
-def interpolation(points: Sequence[Point], mu: Fraction, L: Fraction) -> list[Form]:
-    r"""Forms that are at most 0 if and only if an L-smooth, mu-strongly convex function takes these values.
+def of_pair(i: Point, j: Point, mu: Fraction, L: Fraction, seen: Point | None = None) -> Form:
+    r"""Return the condition of an ordered pair, a form that is at most 0.
 
-    For all ordered pairs of points (Taylor, Hendrickx, Glineur 2017, Theorem 4; ``mu < L``)
+    ``seen`` is the part of i that has products with j. Those of all pairs hold if and only if an L-smooth, mu-strongly
+    convex function takes these values (Taylor, Hendrickx, Glineur 2017, Theorem 4; ``mu < L``)
 
     .. math::
         f_j-f_i+\langle g_j,x_i-x_j\rangle+\frac1{2(1-\mu/L)}\Big[\frac{\|g_i-g_j\|^2}L+\mu\|x_i-x_j\|^2
         -\frac{2\mu}L\langle g_i-g_j,x_i-x_j\rangle\Big]\le0
-
-    Examples
-    --------
-    The minimizer of a function with ``mu = 1, L = 3``, and a point with its gradient: both ordered pairs.
-
-    >>> from fedtheory.worst_case._gram import Draft, Value, Vector
-    >>> draft, zero = Draft(), Vector({})
-    >>> points = [Point(zero, zero, draft.zero()), Point(draft.vector(), draft.vector(), Value())]
-    >>> len(interpolation(points, Fraction(1), Fraction(3)))
-    2
     """
-    return [of_pair(i, j, mu, L) for i, j in permutations(points, 2)]
-
-
-def interpolation_of_copies(
-    points: Sequence[Point], noises: Sequence[int], mu: Fraction, L: Fraction
-) -> Iterator[tuple[int, int, Form]]:
-    """Yield the conditions between points of two runs that share their first noises, not all that both depend on.
-
-    ``noises`` are blocks. With all noises in common, both points are of one run.
-
-    Examples
-    --------
-    Points after 0, 1 and 2 noises: four ordered pairs of the last two share none, and one pair shares one.
-
-    >>> from fedtheory.worst_case._gram import Draft, Value
-    >>> draft = Draft(num_blocks=3)
-    >>> points = [Point(draft.vector(*range(s + 1)), draft.vector(*range(s + 1)), Value()) for s in range(3)]
-    >>> len(list(interpolation_of_copies(points, [1, 2], Fraction(1), Fraction(3))))
-    5
-    """
-    for (s, i), (t, j) in product(enumerate(points), repeat=2):
-        common = [block for block in noises if block in i.at.blocks & j.at.blocks]
-        for shared in range(len(common)):
-            blocks = (i.at.blocks | i.gradient.blocks) - {*common[shared:]}
-            seen = Point(i.at.within(blocks), i.gradient.within(blocks), i.value)
-            yield s, t, of_pair(i, j, mu, L, seen)
-
-
-def of_pair(i: Point, j: Point, mu: Fraction, L: Fraction, seen: Point | None = None) -> Form:
-    """Return the condition of an ordered pair; ``seen`` is the part of i that has products with j."""
     seen = seen or i
     on_gradients, on_points, across = _factors(mu, L)
     terms = (

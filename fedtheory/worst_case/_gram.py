@@ -69,6 +69,11 @@ class Vector:
         return Form({(self, other): Fraction(1)})
 
     @property
+    def key(self) -> frozenset[tuple[Basis, Fraction]]:
+        """What two vectors share that are equal."""
+        return frozenset(self.coordinates.items())
+
+    @property
     def square(self) -> Form:
         """Squared length."""
         return self @ self
@@ -312,29 +317,19 @@ class Draft:
 
     def __init__(self, num_blocks: int = 1) -> None:
         self._sizes = [0] * num_blocks
-        self._inequalities: list[Constraint] = []
-        self._equalities: list[Constraint] = []
+        self.inequalities: list[Constraint] = []
+        self.equalities: list[Constraint] = []
         self._zeros: set[Value] = set()
         self.noises: list[int] = []
-
-    @property
-    def inequalities(self) -> tuple[Constraint, ...]:
-        """What was demanded so far."""
-        return tuple(self._inequalities)
-
-    @property
-    def equalities(self) -> tuple[Constraint, ...]:
-        """What was demanded so far."""
-        return tuple(self._equalities)
 
     @contextmanager
     def undone(self) -> Iterator[None]:
         """Forget at the end what was made and demanded within."""
-        kept = [*self._sizes], [*self._inequalities], [*self._equalities], {*self._zeros}
+        kept = [*self._sizes], [*self.inequalities], [*self.equalities], {*self._zeros}
         try:
             yield
         finally:
-            self._sizes, self._inequalities, self._equalities, self._zeros = kept
+            self._sizes, self.inequalities, self.equalities, self._zeros = kept
 
     def zero(self) -> Value:
         """Make a function value that is 0."""
@@ -369,20 +364,15 @@ class Draft:
     ) -> None:
         """Demand that a form is at most a constant, or some share of it."""
         bound = Fraction(share) * constant
-        self._inequalities.append(Constraint(Form.of(form), bound, name, Fraction(share if name else 0)))
+        self.inequalities.append(Constraint(Form.of(form), bound, name, Fraction(share if name else 0)))
 
     def equal_to(self, form: Form | Value, bound: Fraction | int = 0, name: str = "") -> None:
         """Demand that a form equals a number."""
-        self._equalities.append(Constraint(Form.of(form), Fraction(bound), name))
-
-    def interpolate(self, forms: Iterable[Form]) -> None:
-        """Demand that each of these forms is at most 0."""
-        for form in forms:
-            self.at_most(form)
+        self.equalities.append(Constraint(Form.of(form), Fraction(bound), name))
 
     def maximize(self, objective: Form | Value) -> Program:
         """Return the finished program."""
-        constraints = tuple(self._inequalities), tuple(self._equalities)
+        constraints = tuple(self.inequalities), tuple(self.equalities)
         # A block in which nothing was made has a vector that is in no form.
         sizes = tuple(max(size, 1) for size in self._sizes)
         return Program(sizes, Form.of(objective), *constraints, frozenset(self._zeros))

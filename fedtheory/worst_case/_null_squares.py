@@ -7,13 +7,14 @@ multipliers have one, where it has none as a matrix with a row for ``a``: that r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from fedtheory.worst_case._certificates import FeasiblePoint
-from fedtheory.worst_case._gram import Basis, Constraint, Form, Program, Value, Vector
+from fedtheory.worst_case._gram import Basis, Form, Program, Value, Vector
 
 __all__ = ["Direction", "Products", "lifted", "null_squares", "without"]
 
@@ -21,6 +22,7 @@ Direction = dict[Basis, Fraction]
 """By how much each basis vector is shifted along ``a``."""
 Products = dict[Basis, Value]
 """The free numbers that stand for products of basis vectors with ``a``."""
+Dropped = Sequence[tuple[Direction, Products]]
 
 
 def null_squares(program: Program) -> list[Direction]:
@@ -33,8 +35,17 @@ def null_squares(program: Program) -> list[Direction]:
     return found
 
 
-def without(program: Program, direction: Direction) -> tuple[Program, Products]:
-    """Write a program anew, with the products of a direction as free numbers and one basis vector less."""
+def without(program: Program, directions: Iterable[Direction]) -> tuple[Program, Dropped]:
+    """Write a program anew, with the products of directions as free numbers and as many basis vectors less."""
+    dropped = []
+    for direction in directions:
+        program, products = _without(program, direction)
+        dropped.append((direction, products))
+    return program, dropped
+
+
+def _without(program: Program, direction: Direction) -> tuple[Program, Products]:
+    """Do it with one direction."""
     # Basis vectors are e_j = w_j + tau_j a with one w_j = 0, so that a is what is left of that one.
     dropped = next(iter(direction))
     products: Products = {}
@@ -64,22 +75,12 @@ def without(program: Program, direction: Direction) -> tuple[Program, Products]:
             raise AssertionError(message)
         return Form.total(pairs, values)
 
-    def constraint(one: Constraint) -> Constraint:
-        return Constraint(rewritten(one.form), one.bound, one.name, one.share)
-
-    found = Program(
-        program.sizes,
-        rewritten(program.objective),
-        tuple(map(constraint, program.inequalities)),
-        tuple(map(constraint, program.equalities)),
-        program.zeros,
-    )
-    return found, products
+    objective, sides = rewritten(program.objective), (program.inequalities, program.equalities)
+    inequalities, equalities = (tuple(replace(one, form=rewritten(one.form)) for one in side) for side in sides)
+    return replace(program, objective=objective, inequalities=inequalities, equalities=equalities), products
 
 
-def lifted(
-    program: Program, reduced: Program, dropped: Sequence[tuple[Direction, Products]], point: FeasiblePoint
-) -> FeasiblePoint:
+def lifted(program: Program, reduced: Program, dropped: Dropped, point: FeasiblePoint) -> FeasiblePoint:
     """Return the point of a program that one of the reduced program is, whose dropped vectors have long squares."""
     numbers = dict(zip(reduced.values, point.values, strict=True))
     grams = [[list(row) for row in gram] for gram in point.grams]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Exact", "independent", "inverse", "over_common", "solve_exactly"]
+__all__ = ["Exact", "independent", "inverse", "kernel", "over_common", "solve_exactly"]
 
 Exact = Any
 """Array of rationals, or of whole numbers without a limit."""
@@ -56,7 +56,18 @@ def independent(columns: Sequence[Sparse]) -> list[int]:
     [0, 2]
     """
     reduced: dict[int, tuple[Sparse, Sparse]] = {}
-    return [number for number, column in enumerate(columns) if _taken_up(column, number, reduced)]
+    return [number for number, column in enumerate(columns) if not _taken_up(column, number, reduced)]
+
+
+def kernel(columns: Sequence[Sparse]) -> list[Sparse]:
+    """Return combinations of columns that are 0, by column number: of each that is one of those before it.
+
+    >>> one = Fraction(1)
+    >>> kernel([{0: one}, {0: 2 * one}, {0: one, 1: one}])
+    [{1: Fraction(1, 1), 0: Fraction(-2, 1)}]
+    """
+    reduced: dict[int, tuple[Sparse, Sparse]] = {}
+    return [found for number, column in enumerate(columns) if (found := _taken_up(column, number, reduced))]
 
 
 def solve_exactly(columns: Sequence[Sparse], target: Sparse) -> dict[int, Fraction]:
@@ -79,7 +90,7 @@ def solve_exactly(columns: Sequence[Sparse], target: Sparse) -> dict[int, Fracti
     for number, column in enumerate(columns):
         if not left:
             break
-        if _taken_up(column, number, reduced):
+        if not _taken_up(column, number, reduced):
             left, recipe = _reduce(left, recipe, reduced)
     if left:
         message = f"the target must be a combination of the columns, but entry {min(left)} is left"
@@ -87,13 +98,14 @@ def solve_exactly(columns: Sequence[Sparse], target: Sparse) -> dict[int, Fracti
     return {number: -c for number, c in sorted(recipe.items())}
 
 
-def _taken_up(column: Sparse, number: int, reduced: dict[int, tuple[Sparse, Sparse]]) -> bool:
-    """Add what a column has beyond those before it, if anything."""
-    left, recipe = _reduce(dict(column), {number: Fraction(1)}, reduced)
-    if left:
-        lead = min(left)
-        reduced[lead] = _scaled(left, 1 / left[lead]), _scaled(recipe, 1 / left[lead])
-    return bool(left)
+def _taken_up(column: Sparse, number: int, reduced: dict[int, tuple[Sparse, Sparse]]) -> Sparse:
+    """Add what a column has beyond those before it; if that is nothing, return the combination that is 0."""
+    left, recipe = _reduce(column, {number: Fraction(1)}, reduced)
+    if not left:
+        return recipe
+    lead = min(left)
+    reduced[lead] = _scaled(left, 1 / left[lead]), _scaled(recipe, 1 / left[lead])
+    return {}
 
 
 def _reduce(left: Sparse, recipe: Sparse, reduced: Mapping[int, tuple[Sparse, Sparse]]) -> tuple[Sparse, Sparse]:

@@ -81,9 +81,8 @@ def setting(num_steps: int, step_size: Any, *, mu: Any, L: Any, **constants: Any
     if low >= high:
         message = f"mu must be below L, got mu={shown(mu)} and L={shown(L)} (with mu = L every client is a parabola)"
         raise ValueError(message)
-    checks = {"distance2": validate.positive}
     given = {
-        name: rational(name, value, checks.get(name, validate.nonnegative))
+        name: rational(name, value, validate.positive if name == "distance2" else validate.nonnegative)
         for name, value in constants.items()
         if value is not None
     }
@@ -91,22 +90,16 @@ def setting(num_steps: int, step_size: Any, *, mu: Any, L: Any, **constants: Any
     if not any(lengths):
         message = "objective_gap must be positive, got 0"
         raise ValueError(message)
-    length2 = _power_of_two(max(lengths))
+    # A power of two as the unit keeps rationals as short as they are.
+    length2 = Fraction(2) ** round(math.log2(max(lengths).numerator) - math.log2(max(lengths).denominator))
     scaled = {name: value / (length2 * high ** _UNITS[name][1]) for name, value in given.items()}
     sizes = tuple(size * high for size in step_sizes(step_size, num_steps))
     return Setting(low / high, sizes, scaled, length2, high)
 
 
-def _power_of_two(number: Fraction) -> Fraction:
-    # A power of two as the unit keeps rationals as short as they are.
-    exponent = round(math.log2(number.numerator) - math.log2(number.denominator))
-    return Fraction(2) ** exponent
-
-
-def check_block(size: int, max_block: Any) -> int:
-    """Refuse a program whose largest block is larger than allowed, and return the limit."""
+def check_block(size: int, max_block: Any) -> None:
+    """Refuse a program whose largest block is larger than allowed."""
     limit = validate.count("max_block", max_block)
     if size > limit:
         message = f"the largest block must have at most {limit} rows (max_block= raises it), got {size}"
         raise ValueError(message)
-    return limit

@@ -7,7 +7,7 @@ from typing import Any
 from fedtheory.bounds import power_of_choice as poc
 from fedtheory.theorem.paper import Bound
 from fedtheory.worst_case._actors import Function
-from fedtheory.worst_case._confrontations import Confrontation, Way, worst_problem
+from fedtheory.worst_case._confrontations import Confrontation, Way, demand_0, worst_problem
 from fedtheory.worst_case._gram import Vector
 from fedtheory.worst_case._settings import Setting, setting
 from fedtheory.worst_case.problem import Problem
@@ -37,9 +37,7 @@ def _round(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
 
 
 def _first_step(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
-    if given["elapsed_step_size"]:
-        message = f"elapsed_step_size must be 0, a round's first step, got {given['elapsed_step_size']}"
-        raise ValueError(message)
+    demand_0(given, "elapsed_step_size", of="a round's first step")
     worst = skew_class(1, given["step_size"], **_class(given), G2=given["G2"] - given["sigma2"])
     return Confrontation(bound(**given), worst)
 
@@ -66,18 +64,14 @@ def _sizes(bound: Bound, given: Mapping[str, Any], num_steps: int) -> Any:
 
 def _weighted(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
     """Weights that sum to one are those of the mean for the skews, but not for noise."""
-    if given["sigma2"]:
-        message = f"sigma2 must be 0 for the worst case of selection with weights, got {given['sigma2']}"
-        raise ValueError(message)
+    demand_0(given, "sigma2", of="selection with weights")
     way = _first_step if "elapsed_step_size" in given else _horizon
     return way(bound, given)
 
 
 def _averaged(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
     """Judge the rounds' starts by the objective, in one program; selected clients have vanishing weights."""
-    if given["sigma2"]:
-        message = f"sigma2 must be 0 for the worst case of averaged models, got {given['sigma2']}"
-        raise ValueError(message)
+    demand_0(given, "sigma2", of="averaged models")
     tau, num_rounds = given["local_steps"], given["num_rounds"]
     constants = {"distance2": given["initial_distance2"], "objective_gap": given["objective_gap"], "gradient_noise": 0}
     units = setting(tau * num_rounds, given["step_size"], mu=given["mu"], L=given["L"], **constants)

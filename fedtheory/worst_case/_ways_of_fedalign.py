@@ -6,7 +6,7 @@ from typing import Any
 
 from fedtheory.bounds import fedalign as align
 from fedtheory.theorem.paper import Bound
-from fedtheory.worst_case._confrontations import Confrontation, Way
+from fedtheory.worst_case._confrontations import Confrontation, Way, demand_0
 from fedtheory.worst_case._ways_of_biased_selection import gradient_norm
 from fedtheory.worst_case.aligned_selection import fedalign
 
@@ -28,9 +28,7 @@ def _included(given: Mapping[str, Any], weight: Any, gap: Any) -> dict[str, Any]
 
 
 def _first_step(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
-    if given.get("elapsed_step_size"):
-        message = f"elapsed_step_size must be 0, a round's first step, got {given['elapsed_step_size']}"
-        raise ValueError(message)
+    demand_0(given, "elapsed_step_size", of="a round's first step")
     constants = _included(given, given["priority_weight"], given["included_gap"])
     return Confrontation(bound(**given), fedalign(1, given["step_size"], **constants), _ONE_ROUND)
 

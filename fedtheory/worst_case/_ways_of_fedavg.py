@@ -5,7 +5,7 @@ from typing import Any
 
 from fedtheory.bounds import fedavg as li
 from fedtheory.theorem.paper import Bound
-from fedtheory.worst_case._confrontations import Confrontation, Way
+from fedtheory.worst_case._confrontations import Confrontation, Way, demand_0
 from fedtheory.worst_case._ways_of_biased_selection import WITHOUT_G2
 from fedtheory.worst_case.full_or_uniform import fedavg
 
@@ -54,9 +54,7 @@ def _sampled(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
 
 def _step(bound: Bound, given: Mapping[str, Any]) -> Confrontation:
     """Take a round's first step."""
-    if given["weighted_sigma2"]:
-        message = f"weighted_sigma2 must be 0 for the worst case of a step, got {given['weighted_sigma2']}"
-        raise ValueError(message)
+    demand_0(given, "weighted_sigma2", of="a step")
     return Confrontation(bound(**given), fedavg(1, given["step_size"], **_class(given)), WITHOUT_G2)
 
 

@@ -140,20 +140,20 @@ class Names:
         for actor in known:
             applied = style.value if isinstance(actor.of, OperatorClass) else style.slope
             for point in actor.points:
-                at = self.vectors[_key(point.at)] if point.at.coordinates else "0"
+                at = self.vectors[point.at.key] if point.at.coordinates else "0"
                 self._call(applied(actor.name, at), point.gradient)
                 self.values[point.value] = style.value(actor.name, at)
         self.apart = {
-            _key(one - other): f"{name} - {beside}"
+            (one - other).key: f"{name} - {beside}"
             for (name, one), (beside, other) in permutations(self.made, 2)
             if one.coordinates.keys() - other.coordinates.keys()
         }
 
     def _call(self, name: str, vector: Vector) -> None:
         """Name a vector that has no name yet, and what it alone is made of."""
-        if not vector.coordinates or _key(vector) in self.vectors:
+        if not vector.coordinates or vector.key in self.vectors:
             return
-        self.vectors[_key(vector)] = name
+        self.vectors[vector.key] = name
         self.made.append((name, vector))
         if all(c == 1 for c in vector.coordinates.values()) and len({b for b, _ in vector.coordinates}) == len(
             vector.coordinates
@@ -166,7 +166,7 @@ class Names:
 
     def vector(self, vector: Vector) -> str:
         """Write a vector: its name, a difference of two names, or what it is made of."""
-        found = self.vectors.get(_key(vector)) or self.apart.get(_key(vector))
+        found = self.vectors.get(vector.key) or self.apart.get(vector.key)
         return found or self.combination(vector.coordinates)
 
     def combination(self, coordinates: Mapping[Basis, Any]) -> str:
@@ -198,10 +198,6 @@ class Names:
                 products[term] = products.get(term, Fraction(0)) + c
         values = ((c, self.values.get(value, "t")) for value, c in form.values.items())
         return self.sum((*values, *((c, term) for term, c in products.items())))
-
-
-def _key(vector: Vector) -> Key:
-    return frozenset(vector.coordinates.items())
 
 
 class Written(NamedTuple):

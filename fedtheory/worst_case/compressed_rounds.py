@@ -1,10 +1,11 @@
 """Compressed communication of one client: error feedback, EF21, and compressed gradients without a memory."""
 
+from fractions import Fraction
 from typing import Any
 
 from fedtheory._support import validate
-from fedtheory.worst_case._actors import positive_number
-from fedtheory.worst_case.problem import LARGEST_BLOCK, Problem
+from fedtheory.worst_case._actors import Function, positive_number
+from fedtheory.worst_case.problem import Problem, counted
 from fedtheory.worst_case.solution import Solution
 
 __all__ = ["compressed_gradients", "ef21", "error_feedback"]
@@ -46,11 +47,10 @@ def error_feedback(
     >>> lower <= Q(4, 9) <= upper
     True
     """
-    p, s = Problem(), positive_number("compression_error", compression_error)
-    f, eta = p.function(mu=mu, L=positive_number("L", L)), positive_number("step_size", step_size)
+    p, f, eta, s = _begun(step_size, mu, L, compression_error)
     best, w, left_out = f.minimizer(), p.point("start"), p.vector()
     p.at_most((w - best - left_out).square + left_out.square / s, potential, name="potential")
-    for _ in range(validate.count("num_rounds", num_rounds, 1, LARGEST_BLOCK)):
+    for _ in counted("num_rounds", num_rounds):
         wanted = left_out + eta * f.gradient(w)
         sent = p.compressed(wanted, s**2)
         w, left_out = w - sent, wanted - sent
@@ -63,14 +63,8 @@ def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error:
 
     Parameters
     ----------
-    num_rounds, step_size
-        R and eta.
-    mu, L
-        Strong convexity and smoothness.
-    compression_error
-        s, with ``|C(v) - v| <= s |v|``.
-    potential
-        The most that it is at the start.
+    num_rounds, step_size, mu, L, compression_error, potential
+        As in ``error_feedback``.
 
     Returns
     -------
@@ -92,11 +86,10 @@ def ef21(num_rounds: int, step_size: Any, *, mu: Any, L: Any, compression_error:
     >>> lower <= Q(4, 9) <= upper
     True
     """
-    p, s = Problem(), positive_number("compression_error", compression_error)
-    f, eta = p.function(mu=mu, L=positive_number("L", L)), positive_number("step_size", step_size)
+    p, f, eta, s = _begun(step_size, mu, L, compression_error)
     w, memory = p.point("start"), p.vector()
     p.at_most(s * f.gradient(w).square + (f.gradient(w) - memory).square, potential, name="potential")
-    for _ in range(validate.count("num_rounds", num_rounds, 1, LARGEST_BLOCK)):
+    for _ in counted("num_rounds", num_rounds):
         w = w - eta * memory
         memory = memory + p.compressed(f.gradient(w) - memory, s**2)
     p.maximize(s * f.gradient(w).square + (f.gradient(w) - memory).square)
@@ -110,12 +103,8 @@ def compressed_gradients(
 
     Parameters
     ----------
-    num_rounds, step_size
-        R and eta.
-    mu, L
-        Strong convexity and smoothness.
-    compression_error
-        s, with ``|C(v) - v| <= s |v|``.
+    num_rounds, step_size, mu, L, compression_error
+        As in ``error_feedback``.
     gap
         The most that the error is at the start.
     error
@@ -139,12 +128,17 @@ def compressed_gradients(
     >>> lower <= Q(841, 961) <= upper
     True
     """
-    p, s = Problem(), positive_number("compression_error", compression_error)
-    f, eta = p.function(mu=mu, L=positive_number("L", L)), positive_number("step_size", step_size)
+    p, f, eta, s = _begun(step_size, mu, L, compression_error)
     best, w = f.minimizer(), p.point("start")
     is_gap = validate.choice("error", error, ("gap", "distance2")) == "gap"
     p.at_most(f.value(w) - f.value(best) if is_gap else (w - best).square, gap, name="gap")
-    for _ in range(validate.count("num_rounds", num_rounds, 1, LARGEST_BLOCK)):
+    for _ in counted("num_rounds", num_rounds):
         w = w - eta * p.compressed(f.gradient(w), s**2)
     p.maximize(f.value(w) - f.value(best) if is_gap else (w - best).square)
     return p.solve()
+
+
+def _begun(step_size: Any, mu: Any, L: Any, compression_error: Any) -> tuple[Problem, Function, Fraction, Fraction]:
+    """Return a problem with a function, the step size and the compression error."""
+    p, s = Problem(), positive_number("compression_error", compression_error)
+    return p, p.function(mu=mu, L=positive_number("L", L)), positive_number("step_size", step_size), s

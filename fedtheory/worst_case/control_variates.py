@@ -1,11 +1,10 @@
 """SCAFFOLD with all clients: the largest potential after some rounds, for any number of clients with any weights."""
 
-from fractions import Fraction
 from typing import Any
 
 from fedtheory._support import validate
 from fedtheory.worst_case._actors import positive_number
-from fedtheory.worst_case.problem import LARGEST_BLOCK, Problem
+from fedtheory.worst_case.problem import Problem, counted
 from fedtheory.worst_case.solution import Solution
 
 __all__ = ["scaffold"]
@@ -52,22 +51,19 @@ def scaffold(
     >>> lower <= Q(2401, 4096) <= upper, float(upper - lower) < 1e-6
     (True, True)
     """
-    tau, eta = (
-        validate.count("local_steps", local_steps, 1, LARGEST_BLOCK),
-        Fraction(positive_number("step_size", step_size)),
-    )
+    local, eta = counted("local_steps", local_steps), positive_number("step_size", step_size)
     first = validate.count("option", option, 1, 2) == 1
     p = Problem()
     clients = p.clients(2, mu=mu, L=L)
     best, w, error = clients.minimizer(objective_gap=0), p.point("start"), clients.deviation()
-    weight = (eta * tau) ** 2
-    p.at_most((w - best).square + weight * error.square, potential, name="potential")
-    for _ in range(validate.count("num_rounds", num_rounds, 1, LARGEST_BLOCK)):
+    length = eta * len(local)
+    p.at_most((w - best).square + length**2 * error.square, potential, name="potential")
+    for _ in counted("num_rounds", num_rounds):
         start, y = clients.gradient(w), w
-        for _ in range(tau):
+        for _ in local:
             y = y - eta * (clients.gradient(y) - error)
         apart = y - clients.mean(y)
-        error = start - clients.mean(start) if first else error - apart / (eta * tau)
+        error = start - clients.mean(start) if first else error - apart / length
         w = clients.mean(y)
-    p.maximize((w - best).square + weight * error.square)
+    p.maximize((w - best).square + length**2 * error.square)
     return p.solve()

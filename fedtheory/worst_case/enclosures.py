@@ -21,24 +21,29 @@ from fedtheory.worst_case._certificates import (
     verify_upper,
 )
 from fedtheory.worst_case._coordinates import Coordinates, first_coordinates
+from fedtheory.worst_case._double_double import rounded
 from fedtheory.worst_case._gram import Form, Program, Vector
 from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
 from fedtheory.worst_case._null_squares import Direction, lifted, null_squares, without
 from fedtheory.worst_case._one_sided import completed, without_void
 
-__all__ = ["NARROW", "Proof"]
+__all__ = ["Proof"]
 
 NARROW = 1e-7
 """How far the sides of an enclosure may be apart, as a share of the value, before the method stops."""
 
 # Directions are rounded to multiples of these powers of 1/2, as shares of their largest entry.
 _GRIDS = (8, 12, 16, 24, 32)
+# Along a direction without end, these multiples of it are tried as points.
+_MULTIPLES = (0, 1, 2**10, 2**20)
 # Multipliers below these shares of the largest may have to be 0.
 _NEGLIGIBLE = (1e-9, 1e-7, 1e-5)
 # How pairs of doubles begin, one after the other: where the path ended before, or at its beginning.
 _AFRESH = (False, True, True)
 # After so many states in a row that should round to proofs and do not, pairs of doubles take over.
 _MOST_FAILURES = 3
+# After so many states that seem to have no solution, without a proof, a path is left.
+_MOST_HINTS = 12
 
 
 @final
@@ -109,6 +114,15 @@ class Proof:
         return replace(self, lower=lower, upper=upper)
 
 
+def shares_of(proof: Proof, multipliers: Multipliers) -> dict[str, Fraction]:
+    """Return the coefficient of each constant in what multipliers make of the bounds."""
+    shares: dict[str, Fraction] = {}
+    for one, multiplier in zip(proof.program.inequalities, multipliers.inequalities, strict=True):
+        if one.name:
+            shares[one.name] = shares.get(one.name, Fraction(0)) + multiplier * one.share
+    return shares
+
+
 def prove(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] = ()) -> Proof:
     """Enclose the value of a program between two rationals, or show that it is empty or infinite.
 
@@ -151,10 +165,7 @@ def prove(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] =
 
     # Matrices are so small that several threads take ten times as long; and they would change the last bits.
     with threadpool_limits(1), np.errstate(all="ignore"):
-        tilted, dropped = program, []
-        for tilt in tilts:
-            tilted, products = without(tilted, tilt)
-            dropped.append((tilt, products))
+        tilted, dropped = without(program, tilts)
         coordinates = first_coordinates(tilted)
         data = coordinates.data(pairs=False)
         found, _ = _along(data, beginning(data), Proof(tilted), coordinates, narrow, _MOST_FAILURES)
@@ -170,45 +181,15 @@ def prove(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] =
         return found
 
 
-def prove_above(program: Program, narrow: float = NARROW, tilts: Sequence[Direction] = ()) -> Proof:
-    """Prove that a value is at most a rational, or nothing where it seems infinite.
-
-    Examples
-    --------
-    The largest ``2 |x|^2`` where ``|x|^2 <= 3``.
-
-    >>> from fedtheory.worst_case._gram import Draft
-    >>> draft = Draft()
-    >>> x = draft.vector()
-    >>> draft.at_most(x.square, 3)
-    >>> 6 <= prove_above(draft.maximize(2 * x.square)).upper <= 6.000001
-    True
-    """
-    import numpy as np
-    from threadpoolctl import threadpool_limits
-
-    coordinates = first_coordinates(program)
-    data = coordinates.data(pairs=False)
-    with threadpool_limits(1), np.errstate(all="ignore"):
-        for progress in path(data, beginning(data)):
-            if progress.infinite:
-                return Proof(program)
-            if progress.promising(narrow):
-                with suppress(OracleError, ArithmeticError):
-                    return _better(
-                        Proof(program), multipliers=coordinates.multipliers(progress.state, of_objective=True)
-                    )
-    return prove(program, narrow, tilts)
-
-
 def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> Proof:
     """Follow the path in doubles, then in pairs of them, in coordinates of what was found before."""
     data = coordinates.data(pairs=False)
     found, state = _along(data, beginning(data), Proof(coordinates.program), coordinates, narrow, _MOST_FAILURES)
     # A state that is no number, or that is not definite, is no hint.
     with suppress(ArithmeticError, LinAlgError):
-        for afresh in _AFRESH:
-            if _is_enough(found, narrow):
+        for number, afresh in enumerate(_AFRESH):
+            # Where pairs of doubles see no solution ahead, they see none from elsewhere.
+            if _is_enough(found, narrow) or (number and rounded(state.kappa) > rounded(state.tau)):
                 break
             coordinates, state = coordinates.recast(state)
             data = coordinates.data(pairs=True)
@@ -221,10 +202,7 @@ def _proved(coordinates: Coordinates, narrow: float, *, again: bool = True) -> P
 
 def _without_null_squares(program: Program, narrow: float) -> Proof:
     """Prove what can be proved with the products of null squares as free numbers, and without what these make void."""
-    reduced, dropped = program, []
-    for direction in null_squares(program):
-        reduced, products = without(reduced, direction)
-        dropped.append((direction, products))
+    reduced, dropped = without(program, null_squares(program))
     found = Proof(program)
     if not dropped:
         return found
@@ -279,9 +257,8 @@ def _from_fewer(found: Proof, near: Multipliers, narrow: float) -> Proof:
         if kept in tried:
             continue
         tried.add(kept)
-        plain = reduced = replace(program, inequalities=tuple(program.inequalities[number] for number in kept))
-        for direction in null_squares(plain):
-            reduced, _ = without(reduced, direction)
+        plain = replace(program, inequalities=tuple(program.inequalities[number] for number in kept))
+        reduced, _ = without(plain, null_squares(plain))
         for smaller in (plain, reduced):
             proved = _proved(first_coordinates(smaller), narrow, again=False)
             if proved.multipliers is not None:
@@ -295,30 +272,27 @@ def _along(
     data: Data, state: State, found: Proof, coordinates: Coordinates, narrow: float, patience: float = math.inf
 ) -> tuple[Proof, State]:
     """Return what is proved by the states of a path, and the last of them."""
-    failures = 0
+    failures = hints = 0
     for progress in path(data, state):
         state = progress.state
         if progress.promising(narrow):
             found, failures = _with_both_sides(found, coordinates, state), failures + 1
         elif progress.empty or progress.infinite:
-            found = _with_no_solution(found, coordinates, progress)
+            found, hints = _with_no_solution(found, coordinates, progress), hints + 1
         if failures == patience or _is_enough(found, narrow):
             return found, state
-    # No state was promising at the end, and one side may have a proof all the same.
+        if hints == _MOST_HINTS:
+            break
+    # No state was promising at the end, or there seems to be no solution, and one side may have a proof all the same.
     return _with_both_sides(found, coordinates, state), state
 
 
 def _is_enough(found: Proof, narrow: float) -> bool:
     """Whether nothing is left to be proved: what rounding costs may be as much as ten times what was aimed at."""
-    return found.empty or found.infinite or _width(found) <= 10 * narrow
-
-
-def _width(found: Proof) -> float:
-    """Return how far the sides are apart, as a share of the value; infinity where one is missing."""
-    if found.lower is None or found.upper is None:
-        return math.inf
+    if found.empty or found.infinite or found.lower is None or found.upper is None:
+        return found.empty or found.infinite
     largest = max(abs(found.lower), abs(found.upper))
-    return float((found.upper - found.lower) / largest) if largest else 0.0
+    return not largest or float((found.upper - found.lower) / largest) <= 10 * narrow
 
 
 def _with_both_sides(found: Proof, coordinates: Coordinates, state: State) -> Proof:
@@ -340,7 +314,7 @@ def _with_no_solution(found: Proof, coordinates: Coordinates, progress: Progress
             return replace(found, contradiction=_shortened(program, contradiction))
         if progress.infinite:
             direction = _some_direction(program, coordinates.point(state, along=True))
-            point = _some_point(program) if direction else None
+            point = _some_point(program, direction) if direction else None
             if point:
                 return replace(found, lower=verify_lower(program, point), point=point, direction=direction)
     return found
@@ -374,8 +348,14 @@ def _shortened(program: Program, contradiction: Multipliers) -> Multipliers:
     return contradiction
 
 
-def _some_point(program: Program) -> FeasiblePoint | None:
-    """Return a point that fulfills all constraints, among which small ones are looked for."""
+def _some_point(program: Program, direction: FeasiblePoint) -> FeasiblePoint | None:
+    """Return a point that fulfills all constraints: 0, one along the direction, or a small one that is looked for."""
+    for times in _MULTIPLES:
+        grams = tuple(tuple(tuple(times * entry for entry in row) for row in gram) for gram in direction.grams)
+        point = FeasiblePoint(grams, tuple(times * value for value in direction.values))
+        with suppress(OracleError):
+            verify_lower(program, point)
+            return point
     basis = [Vector({(block, place): Fraction(1)}) for block, size in enumerate(program.sizes) for place in range(size)]
     coordinates = first_coordinates(replace(program, objective=Form({(e, e): Fraction(-1) for e in basis})))
     for pairs in (False, True):

@@ -16,8 +16,6 @@ from fedtheory.worst_case.worst_cases import WorstCase, worst_of
 
 __all__ = ["fedavg"]
 
-_SAMPLINGS, _OBJECTIVES, _FUNCTIONS = ("all", "distinct", "independent"), ("distance", "gap"), ("all", "quadratic")
-
 
 class Sampling(NamedTuple):
     """How the clients of a round are drawn, of how many, and how many; all of two where the number does not matter."""
@@ -111,8 +109,8 @@ def fedavg(
     constants = {"distance2": distance2, "objective_gap": objective_gap, "gradient_noise": gradient_noise}
     given = setting(num_steps, step_size, mu=mu, L=L, **constants)
     sample = _sampling(sampling, num_selected, num_clients, noisy=given["gradient_noise"] > 0)
-    validate.choice("objective", objective, _OBJECTIVES)
-    validate.choice("functions", functions, _FUNCTIONS)
+    validate.choice("objective", objective, ("distance", "gap"))
+    validate.choice("functions", functions, ("all", "quadratic"))
     if given["gradient_noise"] and (num_rounds > 1 or functions == "quadratic" or objective == "gap"):
         message = (
             "gradient_noise must be 0 but for the distance after one round over all functions: later rounds mix a "
@@ -134,7 +132,7 @@ def fedavg(
 
 
 def _sampling(how: str, num_selected: int | None, num_clients: int | None, *, noisy: bool) -> Sampling:
-    validate.choice("sampling", how, _SAMPLINGS)
+    validate.choice("sampling", how, ("all", "distinct", "independent"))
     clients = 2 if num_clients is None else validate.count("num_clients", num_clients, low=2)
     if how == "all":
         if num_selected not in (None, num_clients):

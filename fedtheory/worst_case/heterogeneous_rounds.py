@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from fedtheory._support import validate
-from fedtheory.worst_case.problem import LARGEST_BLOCK, Problem
+from fedtheory.worst_case.problem import Problem, counted
 from fedtheory.worst_case.solution import Solution
 
 __all__ = ["heterogeneous_round"]
@@ -62,7 +61,7 @@ def heterogeneous_round(
     best, w = clients.minimizer(), p.point("start")
     p.at_most((w - best).square, distance2, name="distance2")
     clients.heterogeneity(zeta2=zeta2)
-    for _ in range(validate.count("local_steps", local_steps, 1, LARGEST_BLOCK)):
+    for _ in counted("local_steps", local_steps):
         w = clients.step(w, step_size)
     p.maximize(clients.sample(num_selected or num_clients, sampling).square(w - best))
     return p.solve()

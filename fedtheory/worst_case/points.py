@@ -122,12 +122,11 @@ class Points(Mapping[str, Array]):
 def every_point(points: Mapping[str, Vector], known: Sequence[Known]) -> dict[str, Vector]:
     """Return the named points, and those of the functions, each once."""
     found = dict(points)
-    there = {frozenset(vector.coordinates.items()) for vector in found.values()}
+    there = {vector.key for vector in found.values()}
     for actor in known:
         for number, point in enumerate(actor.points):
-            key = frozenset(point.at.coordinates.items())
-            if key not in there:
-                there.add(key)
+            if point.at.key not in there:
+                there.add(point.at.key)
                 found[f"{actor.name}.x{number}"] = point.at
     return found
 

@@ -21,7 +21,7 @@ from fedtheory.worst_case._gram import Draft, Form, Program, Value, Vector, exac
 from fedtheory.worst_case._null_squares import Direction
 from fedtheory.worst_case._tilts import tilts
 from fedtheory.worst_case._written import Known
-from fedtheory.worst_case.enclosures import NARROW, Proof, prove, prove_above
+from fedtheory.worst_case.enclosures import NARROW, Proof, prove
 from fedtheory.worst_case.solution import Solution, solved
 
 __all__ = ["Problem"]
@@ -365,6 +365,9 @@ class Problem:
             message = "maximize must be given a form, got nothing"
             raise ValueError(message)
         self._objectives = [self._own(form) for form in forms]
+        if any(form.says_nothing for form in self._objectives):
+            message = "maximize must be given forms that differ from 0, got one that is 0 whatever the unknowns are"
+            raise ValueError(message)
 
     def solve(self, narrow: float = NARROW) -> Solution:
         """Prove how large it can be.
@@ -428,8 +431,7 @@ class Problem:
             raise ValueError(message)
         relaxed = (*(actor.name for actor in self.actors if not actor.is_exact), *omitted)
         known = tuple(Known(actor.name, actor.of, tuple(actor.points)) for actor in self.actors)
-        found = (prove_above if omitted else prove)(program, narrow, directions)
-        return solved(found, labels, dict(self.points), known, relaxed)
+        return solved(prove(program, narrow, directions), labels, dict(self.points), known, relaxed)
 
     def prove(self, narrow: float = NARROW) -> Proof:
         """Prove what can be proved, of a program of any size: that there is no largest value, or nothing at all, too.
@@ -500,6 +502,11 @@ class Problem:
             message = "forms must be of the problem that they are given to, got one of another problem"
             raise ValueError(message)
         return found
+
+
+def counted(name: str, number: int) -> range:
+    """Return what counts the steps or rounds of a method, no more than there may be vectors."""
+    return range(validate.count(name, number, 1, LARGEST_BLOCK))
 
 
 def _function_class(

@@ -7,25 +7,23 @@ from typing import Any
 from fedtheory.theorem.paper import Bound
 from fedtheory.worst_case import (
     _ways_of_biased_selection,
-    _ways_of_error_feedback,
+    _ways_of_control_variates,
     _ways_of_fedalign,
     _ways_of_fedavg,
-    _ways_of_fedprox,
     _ways_of_optimal_sampling,
-    _ways_of_sgd,
+    _ways_of_rounds,
 )
 from fedtheory.worst_case._confrontations import Charge, Confrontation, Way
 
-__all__ = ["CONFRONTED", "compared", "confront"]
+__all__ = ["confront"]
 
 CONFRONTED: Mapping[Bound, Way] = {
     **_ways_of_biased_selection.WAYS,
     **_ways_of_fedavg.WAYS,
     **_ways_of_optimal_sampling.WAYS,
     **_ways_of_fedalign.WAYS,
-    **_ways_of_sgd.WAYS,
-    **_ways_of_error_feedback.WAYS,
-    **_ways_of_fedprox.WAYS,
+    **_ways_of_rounds.WAYS,
+    **_ways_of_control_variates.WAYS,
 }
 """The bounds whose worst case is known, each with the way to it."""
 

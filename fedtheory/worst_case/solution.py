@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +15,7 @@ from fedtheory.errors import AssumptionViolated, OracleError
 from fedtheory.worst_case._certificates import FeasiblePoint
 from fedtheory.worst_case._gram import Program, Vector
 from fedtheory.worst_case._written import Known, as_latex, as_text
-from fedtheory.worst_case.enclosures import Proof
+from fedtheory.worst_case.enclosures import Proof, shares_of
 from fedtheory.worst_case.points import Points, every_point, points_of
 
 __all__ = ["Solution"]
@@ -77,11 +77,7 @@ class Solution:
     @property
     def multipliers(self) -> dict[str, Fraction]:
         """By name of a number: the value is at most the sum of multiplier times number, whatever the numbers are."""
-        found: dict[str, Fraction] = {}
-        for constraint, multiplier in self._terms():
-            if constraint.name and constraint.share:
-                found[constraint.name] = found.get(constraint.name, Fraction(0)) + multiplier * constraint.share
-        return found
+        return shares_of(self._proof, self._proof.multipliers) if self._proof.multipliers else {}
 
     @property
     def active(self) -> dict[str, Fraction]:
@@ -158,12 +154,6 @@ class Solution:
         sides = [f"at least {float(self.lower):.10g}"] if self.lower is not None else []
         sides += [f"at most {float(self.upper):.10g}"] if self.upper is not None else []
         return " and ".join(sides)
-
-    def _terms(self) -> Iterator[tuple[Any, Fraction]]:
-        if self._proof.multipliers is not None:
-            program, found = self._proof.program, self._proof.multipliers
-            yield from zip(program.equalities, found.equalities, strict=True)
-            yield from zip(program.inequalities, found.inequalities, strict=True)
 
 
 def solved(

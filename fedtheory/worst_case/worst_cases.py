@@ -9,15 +9,14 @@ from fractions import Fraction
 from typing import NamedTuple, final
 
 from fedtheory.errors import AssumptionViolated, OracleError
-from fedtheory.worst_case._certificates import Multipliers
 from fedtheory.worst_case._embedding import Embedding
 from fedtheory.worst_case._gram import Program
 from fedtheory.worst_case._settings import Setting
-from fedtheory.worst_case.enclosures import Proof
+from fedtheory.worst_case.enclosures import Proof, shares_of
 from fedtheory.worst_case.instances import Instance
 from fedtheory.worst_case.problem import Problem
 
-__all__ = ["Lemma", "ProgramSize", "WorstCase"]
+__all__ = ["WorstCase"]
 
 _SYMBOLS = {
     "distance": "E |w - w*|^2",
@@ -208,7 +207,8 @@ def worst_of(plays: Sequence[Play], given: Setting, error: str) -> WorstCase:
     unit, proofs = given.unit(error), tuple(p.prove() for p, _ in plays)
     lower, upper = enclosed(proofs)
     # Where two programs reach the same, the first is as good.
-    (problem, attain), best = max(zip(plays, proofs, strict=True), key=lambda pair: _reached(pair[1]))
+    pairs = [pair for pair in zip(plays, proofs, strict=True) if pair[1].lower is not None]
+    (problem, attain), best = max(pairs, key=lambda pair: pair[1].lower or Fraction(0))
 
     def check() -> tuple[Fraction, Fraction]:
         lower, upper = enclosed([proof.checked() for proof in proofs])
@@ -222,10 +222,6 @@ def worst_of(plays: Sequence[Play], given: Setting, error: str) -> WorstCase:
         _check=check,
         _attain=lambda: attain(Embedding(problem, best, given)),
     )
-
-
-def _reached(proof: Proof) -> tuple[bool, Fraction]:
-    return proof.lower is not None, proof.lower or Fraction(0)
 
 
 def enclosed(proofs: Sequence[Proof]) -> tuple[Fraction, Fraction]:
@@ -262,22 +258,12 @@ def enclosed(proofs: Sequence[Proof]) -> tuple[Fraction, Fraction]:
 def lemma_of(proofs: Sequence[Proof], given: Setting, error: str) -> Lemma:
     """Read the inequality off the multipliers, in the units that the user gave: the largest of each constant."""
     # Constants are not negative, so that the largest coefficients serve all programs.
-    possible = [_shares(proof, proof.multipliers) for proof in proofs if proof.multipliers is not None]
+    possible = [shares_of(proof, proof.multipliers) for proof in proofs if proof.multipliers is not None]
     names = dict.fromkeys(name for shares in possible for name in shares)
     best = {name: max(shares.get(name, Fraction(0)) for shares in possible) for name in names}
-    impossible = [_shares(proof, proof.contradiction) for proof in proofs if proof.contradiction is not None]
+    impossible = [shares_of(proof, proof.contradiction) for proof in proofs if proof.contradiction is not None]
     return Lemma(
         error,
         {name: c * given.unit(error) / given.unit(name) for name, c in best.items()},
         tuple({name: c / given.unit(name) for name, c in shares.items()} for shares in impossible),
     )
-
-
-def _shares(proof: Proof, multipliers: Multipliers) -> dict[str, Fraction]:
-    """Return the coefficient of each constant in what multipliers make of the bounds."""
-    shares: dict[str, Fraction] = {}
-    constraints = (*proof.program.inequalities, *proof.program.equalities)
-    for constraint, multiplier in zip(constraints, (*multipliers.inequalities, *multipliers.equalities), strict=True):
-        if constraint.name:
-            shares[constraint.name] = shares.get(constraint.name, Fraction(0)) + multiplier * constraint.share
-    return shares

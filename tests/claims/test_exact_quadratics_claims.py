@@ -23,7 +23,7 @@ from fedtheory.selection.laws import Moments
 from fedtheory.selection.power_of_choice import PowerOfChoice
 from fedtheory.statistics.interval import Interval
 from fedtheory.verification.catalogue import known_claims
-from fedtheory.verification.examination import examine
+from fedtheory.verification.verdicts import examine
 from tests.claims.refutation import broken, refuted
 
 

@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedtheory.conformance import _selection_laws, aggregation_checks, check_aggregation, strategy_checks
-from fedtheory.conformance.checks import conformance
+from fedtheory.conformance import _selection_laws, check_aggregation
+from fedtheory.conformance._checks import conformance
+from fedtheory.conformance.aggregation import aggregation_checks
 from fedtheory.conformance.flower_strategies import flower
+from fedtheory.conformance.strategies import strategy_checks
 from fedtheory.selection.proportional import Proportional
 from fedtheory.selection.uniform import Uniform
 from tests.environment import ROOT

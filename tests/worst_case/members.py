@@ -4,6 +4,7 @@ A client's gradient is piecewise linear: a parabola, or steeper near its minimiz
 that are worst for long steps. Models, minimizers, gaps and losses are rationals.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction as Q
 from itertools import pairwise
 from typing import NamedTuple
@@ -34,6 +35,22 @@ class Client(NamedTuple):
         return self.center - self.reach, self.center + self.reach
 
 
+def zero_of(clients: Sequence[Client], shares: Sequence[Q]) -> Q:
+    """Where a weighted sum of gradients, which is piecewise linear and increases, is 0."""
+
+    def slope(w: Q) -> Q:
+        return sum((share * client.gradient(w) for share, client in zip(shares, clients, strict=True)), start=Q(0))
+
+    kinks = sorted({kink for client in clients for kink in client.kinks})
+    places = [kinks[0] - 1, *kinks, kinks[-1] + 1]
+    for low, high in pairwise(places):
+        at_low, at_high = slope(low), slope(high)
+        if at_low <= 0 <= at_high:
+            return low - at_low * (high - low) / (at_high - at_low)
+    low, high = places[:2] if slope(places[0]) > 0 else places[-2:]
+    return low - slope(low) * (high - low) / (slope(high) - slope(low))
+
+
 class Member(NamedTuple):
     """Clients whose mean of the first few is the objective, and a first model."""
 
@@ -47,19 +64,8 @@ class Member(NamedTuple):
 
     @property
     def minimizer(self) -> Q:
-        """Where the mean gradient, which is piecewise linear and increases, is 0."""
-
-        def slope(w: Q) -> Q:
-            return sum((client.gradient(w) for client in self.weighted), start=Q(0))
-
-        kinks = sorted({kink for client in self.weighted for kink in client.kinks})
-        places = [kinks[0] - 1, *kinks, kinks[-1] + 1]
-        for low, high in pairwise(places):
-            at_low, at_high = slope(low), slope(high)
-            if at_low <= 0 <= at_high:
-                return low - at_low * (high - low) / (at_high - at_low)
-        low, high = places[:2] if slope(places[0]) > 0 else places[-2:]
-        return low - slope(low) * (high - low) / (slope(high) - slope(low))
+        """Where the mean gradient is 0."""
+        return zero_of(self.weighted, [Q(1)] * self.num_weighted)
 
     def objective(self, w: Q) -> Q:
         return sum((client.loss(w) for client in self.weighted), start=Q(0)) / self.num_weighted

@@ -20,9 +20,10 @@ from fedtheory.worst_case._certificates import (
     verify_lower,
     verify_upper,
 )
-from fedtheory.worst_case._function_classes import Point, interpolation
+from fedtheory.worst_case._function_classes import Point
 from fedtheory.worst_case._gram import Constraint, Draft, Form, Program, Value, Vector
 from fedtheory.worst_case.worst_cases import enclosed
+from tests.worst_case.conditions import interpolation
 
 
 def gradient_descent(num_steps: int, step_size: Q, mu: Q, L: Q, *, loss: bool = False) -> Program:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fedtheory.worst_case import skewed_selection
-from fedtheory.worst_case._function_classes import Point, interpolation
+from fedtheory.worst_case._function_classes import Point
 from fedtheory.worst_case._gram import Draft, Program, Value, Vector
 from fedtheory.worst_case._settings import setting
 from fedtheory.worst_case.aligned_selection import fedalign
@@ -22,6 +22,7 @@ from fedtheory.worst_case.full_or_uniform import fedavg
 from fedtheory.worst_case.optimal_sampling import optimal_client_sampling
 from fedtheory.worst_case.skewed_selection import Skews, averaged_gap, skew_class, skew_class_horizon
 from fedtheory.worst_case.worst_cases import WorstCase, enclosed
+from tests.worst_case.conditions import interpolation
 
 CURVATURE: dict[str, Any] = {"mu": Q(1, 10), "L": 1}
 CLASS: dict[str, Any] = {**CURVATURE, "distance2": 1, "objective_gap": Q(1, 2)}
@@ -190,7 +191,8 @@ def two_weighted_clients(weights: tuple[Q, Q], laws: list[tuple[Q, tuple[Q, Q]]]
             points.append(Point(y, draft.vector(), Value()))
             y = y - ETA * points[-1].gradient
         models.append(y)
-        draft.interpolate(interpolation(points, Q(1, 10), Q(1)))
+        for form in interpolation(points, Q(1, 10), Q(1)):
+            draft.at_most(form)
     draft.at_most(excess[0] + excess[1], Q(1, 2))
     means = [(chance, shares[0] * models[0] + shares[1] * models[1]) for chance, shares in laws]
     return draft.maximize(reduce(add, (chance * mean.square for chance, mean in means)))

@@ -8,9 +8,10 @@ import pytest
 from fedtheory.worst_case._certificates import verify_lower
 from fedtheory.worst_case._coordinates import first_coordinates
 from fedtheory.worst_case._double_double import cholesky, rounded
-from fedtheory.worst_case._function_classes import Point, impose_quadratic, interpolation
+from fedtheory.worst_case._function_classes import Point, impose_quadratic
 from fedtheory.worst_case._gram import Draft, Program, Value, Vector
 from fedtheory.worst_case._interior import Data, Progress, State, beginning, path
+from tests.worst_case.conditions import interpolation
 
 
 def drifting() -> Program:
@@ -18,7 +19,8 @@ def drifting() -> Program:
     draft, first, second = Draft(), Value(), Value()
     start, slope, other = draft.vector(), draft.vector(), draft.vector()
     w = start - Q(1, 3) * slope
-    draft.interpolate(interpolation([Point(start, slope, first), Point(w, other, second)], Q(1, 5), Q(1)))
+    for form in interpolation([Point(start, slope, first), Point(w, other, second)], Q(1, 5), Q(1)):
+        draft.at_most(form)
     draft.at_most(start.square, 1, "distance2")
     draft.at_most(slope.square, 1, "G2")
     return draft.maximize(w.square + other.square)

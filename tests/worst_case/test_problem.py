@@ -370,6 +370,15 @@ def unbounded(p: Problem) -> Any:
     return p.solve()
 
 
+def without_a_start(p: Problem) -> Any:
+    f = p.function(L=1)
+    best, x = f.minimizer(), p.point("start")
+    for _ in range(4):
+        x = x - f.gradient(x)
+    p.maximize(f.value(x) - f.value(best))
+    return p.solve()
+
+
 def too_large(p: Problem) -> Any:
     f = p.function(L=1)
     for _ in range(61):
@@ -386,6 +395,8 @@ def too_large(p: Problem) -> Any:
         (lambda p: p.at_most(1, 1), TypeError, "a form must be made of inner products and function values, got 1"),
         (lambda p: p.solve(), ValueError, "a problem must maximize something"),
         (lambda p: p.maximize(), ValueError, "maximize must be given a form"),
+        (lambda p: p.maximize((0 * p.point()).square), ValueError, "forms that differ from 0, got one that is 0"),
+        (lambda p: p.clients(2, L=1).heterogeneity(zeta2=0), ValueError, "zeta2 must be above 0, got 0: minimizer"),
         (lambda p: p.point() + Problem().point(), ValueError, "must belong to one problem"),
         (lambda p: p.at_most(Problem().point().square, 1), ValueError, "must be of the problem"),
         (lambda p: p.function(L=1).gradient(Problem().point()), ValueError, "of its own problem, got one of another"),
@@ -406,6 +417,11 @@ def too_large(p: Problem) -> Any:
         (lambda p: (p.function(mu=-1, L=1) + p.function()).minimizer(), ValueError, "convex functions"),
         (contradiction, AssumptionViolated, "contradictions of away and radius"),
         (unbounded, AssumptionViolated, "the worst case must be finite, got one that grows without end with start"),
+        (
+            without_a_start,
+            AssumptionViolated,
+            "the worst case must be finite, got one that grows without end with start",
+        ),
         (too_large, ValueError, "at most 60 vectors in a block"),
     ],
 )

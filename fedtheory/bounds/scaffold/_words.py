@@ -4,16 +4,13 @@ from fedtheory.theorem.arithmetic import geometric, short_of_one
 from fedtheory.theorem.assumptions import EXACT_GRADIENTS, Hypothesis, Smooth, StronglyConvex, method_is
 from fedtheory.theorem.domains import NONNEGATIVE
 from fedtheory.theorem.paper import Paper
-from fedtheory.theorem.scheme import Scheme
 from fedtheory.theorem.symbols import GRADIENT2, Symbol
 
 __all__ = [
-    "ALL_CLIENTS",
     "CONTROL",
     "FUNCTIONS",
     "METHOD",
     "PAPER",
-    "SHORT_ROUNDS",
     "STABLE",
     "lags",
     "squared_ways",
@@ -38,14 +35,8 @@ PAPER = Paper(
     ),
 )
 
-ALL_CLIENTS = (Scheme("all", "weighted"),)
 FUNCTIONS = (Smooth(), StronglyConvex())
 METHOD = Hypothesis("clients and server run SCAFFOLD with Option II", of_run=method_is("Scaffold"))
-SHORT_ROUNDS = Hypothesis(
-    "step_size local_steps L <= 1",
-    lambda step_size, local_steps, L: (step_size * local_steps * L, "<=", 1),
-    rtol=4 * 2.0**-52,
-)
 STABLE = Hypothesis("step_size (L + mu) < 2", lambda step_size, L, mu: (step_size * (L + mu), "<", 2))
 CONTROL = (*FUNCTIONS, EXACT_GRADIENTS, METHOD)
 

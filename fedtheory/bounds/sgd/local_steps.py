@@ -1,14 +1,12 @@
 r"""Local steps of all clients that differ at w*: heterogeneity at the minimizer in place of the objective gap."""
 
 from fedtheory.bounds.fedavg._words import EVERYBODY
+from fedtheory.bounds.scaffold._words import STABLE
 from fedtheory.bounds.sgd._words import ASSUMES, PAPER
 from fedtheory.theorem.arithmetic import geometric, short_of_one
-from fedtheory.theorem.assumptions import Hypothesis
 from fedtheory.theorem.paper import Summands, states
 
 __all__ = ["local_steps_round"]
-
-_SHORT = Hypothesis("step_size (L + mu) < 2", lambda step_size, L, mu: (step_size * (L + mu), "<", 2))
 
 
 @states(
@@ -16,7 +14,7 @@ _SHORT = Hypothesis("step_size (L + mu) < 2", lambda step_size, L, mu: (step_siz
     "Example wc_sgd",
     equation="a round of local steps of all clients",
     form="derived",
-    assumes=(*ASSUMES, _SHORT),
+    assumes=(*ASSUMES, STABLE),
     schemes=EVERYBODY,
 )
 def local_steps_round(distance2, *, step_size, mu, L, local_steps, zeta2) -> Summands:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._checks import expected_gaps, theorem_constants
-from fedtheory.rational._constants import constants_of, initial_distance2, observed_skews, skew
+from fedtheory.claims._comparisons import expected_gaps, horizon_constants
+from fedtheory.rational._constants import constants_of, initial_distance2, skew
 from fedtheory.rational._rounds import gap
 from fedtheory.rational._run_draws import Drawn, draw_run
 from fedtheory.rational._step_sizes import decaying, fixed_step
@@ -164,7 +164,5 @@ def draw_coins(rng: np.random.Generator) -> Drawn:
 )
 def availability_without_memory(rng: np.random.Generator) -> Finding:
     drawn = draw_coins(rng)
-    run, skews = drawn.run, observed_skews(drawn.run)
-    known = {**theorem_constants(drawn), "rho_diagonal": skews.rho_diagonal, "rho_tilde": skews.rho_tilde}
-    known |= {"step_size": run.step_size(0), "initial_distance2": initial_distance2(run)}
+    known = horizon_constants(drawn, "rho_diagonal") | {"step_size": drawn.run.step_size(0)}
     return expected_gaps(drawn, lambda step: poc.refined_fixed_step_gap(step, **known))

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._checks import theorem_constants
+from fedtheory.claims._comparisons import horizon_constants
 from fedtheory.federation.client_data import FederatedData
 from fedtheory.federation.softmax import SoftmaxFederation
 from fedtheory.rational._constants import initial_distance2
@@ -108,7 +108,7 @@ def no_bias_without_gap(rng: np.random.Generator) -> Finding:
 )
 def no_bias_term_without_gap(rng: np.random.Generator) -> Finding:
     drawn = draw_run(rng, longest_round=2)
-    known = {**theorem_constants(drawn), "initial_distance2": initial_distance2(drawn.run)}
+    known = horizon_constants(drawn)
     known["objective_gap"] = Fraction(0)
     gamma = 4 * known["L"] / known["mu"]
     rho = Fraction(whole(rng, 1, 16), 8)

@@ -6,8 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.bounds import power_of_choice as poc
-from fedtheory.claims._checks import expected_gaps, theorem_constants
-from fedtheory.rational._constants import initial_distance2, observed_skews
+from fedtheory.claims._comparisons import expected_gaps, horizon_constants
 from fedtheory.rational._run_draws import WEIGHTED_LAWS, Drawn, draw_run
 from fedtheory.rational._step_sizes import weighted_steps
 from fedtheory.rational._words import federation_in_words
@@ -49,13 +48,10 @@ def _one_uniform_client(fed: RationalQuadratics, initial: int, local_steps: int,
     return Drawn(run, 1, words)
 
 
-def _against_85(drawn: Drawn) -> Finding:
+def _against_85(drawn: Drawn, bound: Bound = poc.weighted_average_gap.printed, skew: str = "rho_bar") -> Finding:
     # Both skews are 1: uniform selection with q_k = p_k K / m is unbiased.
-    known = {**theorem_constants(drawn), "rho_bar": Fraction(1), "rho_tilde": Fraction(1)}
-    return expected_gaps(
-        drawn,
-        lambda step: poc.weighted_average_gap.printed(step, initial_distance2=initial_distance2(drawn.run), **known),
-    )
+    known = horizon_constants(drawn) | {skew: Fraction(1), "rho_tilde": Fraction(1)}
+    return expected_gaps(drawn, lambda step: bound(step, **known))
 
 
 @claim(
@@ -91,16 +87,9 @@ def against_weighted_average(bound: Bound, skew: str, smallest_cohort: int) -> C
         drawn = draw_run(
             rng, laws=WEIGHTED_LAWS, longest_round=4, smallest_cohort=smallest_cohort, step_size=weighted_steps
         )
-        skews = observed_skews(drawn.run)
-        rho = getattr(skews, skew)
-        if not rho:
+        known = horizon_constants(drawn, skew)
+        if not known[skew]:
             return not_applicable(**drawn.instance)
-        known = {
-            **theorem_constants(drawn),
-            skew: rho,
-            "rho_tilde": skews.rho_tilde,
-            "initial_distance2": initial_distance2(drawn.run),
-        }
         return expected_gaps(drawn, lambda step: bound(step, **known))
 
     return check
@@ -133,7 +122,4 @@ equation_85 = claim(
 )
 def equation_85_single_client_repaired(_: np.random.Generator) -> Finding:
     drawn = _one_uniform_client(opposite_clients(), 0, local_steps=10, num_steps=10)
-    known = {**theorem_constants(drawn), "rho_diagonal": Fraction(1), "rho_tilde": Fraction(1)}
-    return expected_gaps(
-        drawn, lambda step: poc.weighted_average_gap(step, initial_distance2=initial_distance2(drawn.run), **known)
-    )
+    return _against_85(drawn, poc.weighted_average_gap, "rho_diagonal")

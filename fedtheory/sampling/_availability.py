@@ -1,0 +1,177 @@
+"""Optimal sampling when only a random part of the clients is available (Optimal Client Sampling, Appendix E)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fedtheory._support import validate
+from fedtheory._support.validate import Array
+from fedtheory.sampling.correlated import JointLaw
+from fedtheory.sampling.optimal import optimal_probabilities
+from fedtheory.sampling.probability_matrices import estimator_variance
+from fedtheory.sampling.variances import variance
+
+
+class ErrorParts(NamedTuple):
+    """The three parts of ``E |G - grad f|^2`` in (39).
+
+    Attributes
+    ----------
+    sampling
+        Variance caused by sampling among the available clients.
+    availability
+        Variance caused by the random availability.
+    noise
+        Squared error of the exact average of the updates.
+    """
+
+    sampling: float
+    availability: float
+    noise: float
+
+    @property
+    def total(self) -> float:
+        """Sum of the three parts."""
+        return self.sampling + self.availability + self.noise
+
+
+def available_probabilities(
+    norms: npt.ArrayLike, expected_size: float, available: npt.ArrayLike, availability: npt.ArrayLike
+) -> Array:
+    r"""Optimal probabilities given the set Q of available clients: the closed form for ``t_i / q_i`` on Q.
+
+    The estimator is ``sum_{i in S} (w_i / (q_i p_i)) U_i``, so an available client counts with norm ``t_i / q_i``.
+
+    Parameters
+    ----------
+    norms
+        Norms of the weighted updates, ``t_i = w_i |U_i|``, shape (n,).
+    expected_size
+        Budget m in (0, n]; at most the number of available clients of it is used.
+    available
+        Who is available now, shape (n,), booleans.
+    availability
+        Known probabilities q_i of being available, shape (n,), in (0, 1].
+
+    Returns
+    -------
+    Array
+        The probabilities, shape (n,), 0 outside Q.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a norm is negative, a q_i is outside (0, 1] or the budget outside (0, n].
+    TypeError
+        If ``available`` does not hold booleans.
+
+    References
+    ----------
+    Chen, Horvath and Richtarik (2022), Appendix E, eqs. (39) and (40).
+
+    Examples
+    --------
+    Client 1 is rarely there, so it counts four times as much: norms (4, 3) and one client.
+
+    >>> available_probabilities([1.0, 9.0, 3.0], 1, [True, False, True], [0.25, 1.0, 1.0]).round(6)
+    array([0.571429, 0.      , 0.428571])
+    """
+    t = validate.array("norms", norms, ndim=1)
+    q = _marginals(availability, t.size)
+    here = np.asarray(available)
+    if here.dtype != np.bool_ or here.shape != t.shape:
+        message = f"available must be booleans of shape {t.shape}, got {here.dtype} of shape {here.shape}"
+        raise TypeError(message)
+    m = validate.double("expected_size", validate.positive("expected_size", expected_size))
+    if m > t.size:
+        message = f"expected_size must be at most the number of clients, {t.size}, got {m}"
+        raise ValueError(message)
+    probabilities = np.zeros(t.size)
+    if here.any():
+        probabilities[here] = optimal_probabilities(t[here] / q[here], min(m, float(here.sum())))
+    return probabilities
+
+
+def error_parts(
+    updates: npt.ArrayLike,
+    outcome_weights: npt.ArrayLike,
+    availability: JointLaw,
+    gradient: npt.ArrayLike,
+    law: Callable[[Array, npt.NDArray[np.bool_]], Array],
+) -> ErrorParts:
+    r"""Split the error of ``G = sum_{i in S} (w_i / (q_i p_i)) U_i`` as in (39), for independent S given Q and U.
+
+    ``E |G - grad f|^2`` is the sum of ``E |G - sum_{i in Q} (w_i / q_i) U_i|^2``, of
+    ``E |sum_{i in Q} (w_i / q_i) U_i - sum_i w_i U_i|^2`` and of ``E |sum_i w_i U_i - grad f|^2``, provided that Q is
+    independent of U; each is evaluated in closed form, so that enumeration is a second road to the total.
+
+    Parameters
+    ----------
+    updates
+        Possible values of the weighted updates w_i U_i, shape (outcomes, n, d).
+    outcome_weights
+        Their probabilities, shape (outcomes,), of sum 1.
+    availability
+        The law of Q; every client must be available with positive probability.
+    gradient
+        ``grad f``, shape (d,).
+    law
+        Maps (norms of the weighted updates, available clients) to the p_i, both of shape (n,), for instance
+        ``available_probabilities`` with the budget and the q_i filled in.
+
+    Returns
+    -------
+    ErrorParts
+        Three squared errors, which add up to the whole.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree or a client is never available.
+
+    References
+    ----------
+    Chen, Horvath and Richtarik (2022), Appendix E, eq. (39).
+
+    Examples
+    --------
+    One client with update 1, available with probability 1/2 and then always used: G is 0 or 2.
+
+    >>> here = JointLaw([[True], [False]], [0.5, 0.5])
+    >>> error_parts([[[1.0]]], [1.0], here, [1.0], lambda norms, available: np.ones(1))
+    ErrorParts(sampling=0.0, availability=1.0, noise=0.0)
+    """
+    u = validate.array("updates", updates, ndim=3)
+    weights = validate.probability_vector("outcome_weights", outcome_weights, size=u.shape[0])
+    together = availability.matrix
+    q = _marginals(np.diagonal(together), u.shape[1])
+    target = validate.array("gradient", gradient, shape=(u.shape[2],))
+    parts = np.zeros(3)
+    for weight, outcome in zip(weights.tolist(), u, strict=True):
+        sampling = sum(
+            probability * _sampling_part(outcome, q, members, law)
+            for members, probability in availability.outcomes()
+            if members.any()
+        )
+        noise = float(((outcome.sum(axis=0) - target) ** 2).sum())
+        parts += weight * np.array([sampling, estimator_variance(together, outcome), noise])
+    return ErrorParts(*parts.tolist())
+
+
+def _sampling_part(outcome: Array, q: Array, members: npt.NDArray[np.bool_], law: Any) -> float:
+    norms = np.sqrt((outcome**2).sum(axis=1))
+    p = np.asarray(law(norms, members))
+    return float(variance((norms / q)[members], p[members]))
+
+
+def _marginals(availability: npt.ArrayLike, num_clients: int) -> Array:
+    q: Array = validate.positive("availability", validate.array("availability", availability, shape=(num_clients,)))
+    # A law listed set by set sums to its marginals only up to rounding.
+    if (q > 1 + 1e-12).any():
+        message = f"availability must be at most 1, got {q.max()}"
+        raise ValueError(message)
+    return q
