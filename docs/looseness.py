@@ -63,6 +63,7 @@ REASONS: dict[Bound, str] = {
     ef.ef_distance: "it adds a factor 1 + s to `ef_round`, which is attained for every horizon",
     ef.ef21_gradient2: "it divides the potential of `ef21_round`, which is attained for every horizon, by s",
     st.averaging_distance: "equal clients of curvature mu, or L, attain it: its looseness is 1",
+    st.normalized_round: "it is about quadratics; equal clients of curvature mu attain it for short steps",
     ocs.dsgd_per_client_variant: "it is false for unequal weights, and kept to be refuted by its own claim",
 }
 CLASS: dict[str, Any] = {"mu": Q(1, 10), "L": Q(1), "objective_gap": Q(1, 2)}

@@ -106,6 +106,40 @@ def contraction(rng: np.random.Generator) -> Finding:
 
 
 @claim(
+    "stationary:normalized-contraction",
+    "A round of FedNova comes closer to the stationary point, as far as a client of curvature mu with the most steps",
+    st.normalized_round,
+    looseness=1.01,
+)
+def normalized_contraction(rng: np.random.Generator) -> Finding:
+    case = _draw(rng)
+    fed, counts = case.fed, case.local_steps
+    effective = sum((p * t for p, t in zip(fed.weights, counts, strict=True)), start=Fraction(0))
+    eta = case.step_size * min(Fraction(1), Fraction(19, 10) / effective)
+    point, model = fed.normalized(eta, counts), draw_model(rng, len(fed.centers[0]))
+    after = fed.round(model, eta, counts, normalize=True)
+    constants = {"step_size": eta, "mu": case.mu, "L": case.L, "effective_steps": effective}
+    bound = st.normalized_round(norm2(difference(model, point)), local_steps=max(counts), **constants)
+    return at_most(norm2(difference(after, point)), bound, instance=case._replace(step_size=eta).words)
+
+
+@claim(
+    "stationary:fednova-diverges",
+    "FedNova comes closer to its stationary point wherever averaging does, with steps up to 1/L",
+    _GUESS,
+    "refuted conjecture",
+    hypotheses=_LINEAR,
+    instances=(1, 1),
+    remark="with 1 and 9 steps of parabolas a round multiplies the error by -16/9, where averaging is done at once",
+)
+def fednova_diverges(_: np.random.Generator) -> Finding:
+    one = Fraction(1)
+    fed = StationaryPoints((((one,),),) * 2, ((Fraction(0),),) * 2, (one / 2,) * 2)
+    after = fed.round((one,), one, (1, 9), normalize=True)
+    return at_most(norm2(after), one, instance={"local_steps": "(1, 9)", "step_size": "1"})
+
+
+@claim(
     "stationary:unbiased",
     "Averaging with equal local steps rests at the minimizer if the Hessians are equal, or with one local step",
     _POINT,

@@ -164,6 +164,7 @@ def control_variates(rng: Random, *, local_steps: Any = None, num_selected: Any 
         "control_error2": positive(rng),
         "probability": share(rng) * Q(19, 20),
         "stationary_distance2": positive(rng),
+        "effective_steps": 1 + share(rng) * (world["local_steps"] > 1),
     }
 
 

@@ -195,6 +195,14 @@ DEMANDS: dict[str, Demand] = {
     "Option II": Demand(r"^clients and server run SCAFFOLD with Option II$"),
     "one coin": Demand(r"^clients and server run Scaffnew with one common coin"),
     "p <= 1": at_most(r"^probability <= 1", lambda w: {"probability": Q(1)}),
+    "FedNova": Demand(r"^clients and server run FedNova"),
+    "clients quadratic": Demand(r"^every F_k is quadratic"),
+    "step < 2/(tau_eff L)": Demand(
+        r"^step_size effective_steps L < 2",
+        lambda w: {"local_steps": 3, "effective_steps": Q(3), "step_size": 2 / (3 * w["L"]) / BIT},
+        lambda w: {"local_steps": 3, "effective_steps": Q(3), "step_size": 2 / (3 * w["L"])},
+    ),
+    "tau_eff <= tau": at_most(r"^effective_steps <= local_steps", lambda w: {"effective_steps": Q(w["local_steps"])}),
     "mu < L": Demand(r"^mu < L", lambda w: {"L": w["mu"] * BIT}, lambda w: {"L": w["mu"]}),
     "step <= 1/(tau L)": at_most(
         r"^step_size local_steps L <= 1", lambda w: {"step_size": 1 / (w["local_steps"] * w["L"])}

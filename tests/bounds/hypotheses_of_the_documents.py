@@ -229,7 +229,12 @@ _PROXSKIP = {
     "refined_fixed_step_potential-refined": _CONTROLLED | {"one coin", "p <= 1"},
 }
 # Linear convergence for 0 < eta < 2/L; longer steps have many stationary points, or none.
-_STATIONARY = {"averaging_distance-derived": _CONTROLLED | {"step < 2/L"}}
+# FedNova: the order of matrices, so quadratics, and I - (I - eta H)^t <= eta t H for eta L <= 1.
+_STATIONARY = {
+    "averaging_distance-derived": _CONTROLLED | {"step < 2/L"},
+    "normalized_round-derived": _CONTROLLED
+    | {"FedNova", "clients quadratic", "step <= 1/L", "step < 2/(tau_eff L)", "tau_eff <= tau"},
+}
 
 EXPECTED: dict[str, set[str]] = {
     f"{paper}.{name}": demands

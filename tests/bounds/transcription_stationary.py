@@ -7,6 +7,7 @@ LETTERS = {
     "local_steps": "tau",
     "step_size": "eta",
     "stationary_distance2": "D",
+    "effective_steps": "tau_eff",
 }
 
 
@@ -16,3 +17,9 @@ def averaging_distance__derived(R, mu, L, tau, eta, D):
     for _ in range(tau * R):
         factor *= max(abs(1 - eta * mu), abs(1 - eta * L))
     return factor**2 * D
+
+
+def normalized_round__derived(mu, L, tau_eff, tau, eta, D):
+    """The larger of 1 - tau_eff eta mu (1 + c + ... + c^(tau-1))/tau and the overshoot, squared."""
+    pull = sum(eta * mu * (1 - eta * mu) ** s for s in range(tau)) / tau
+    return max(1 - tau_eff * pull, eta * tau_eff * L - 1) ** 2 * D

@@ -1,6 +1,6 @@
 """Words that the statements about stationary points share."""
 
-from fedtheory.theorem.domains import NONNEGATIVE
+from fedtheory.theorem.domains import NONNEGATIVE, POSITIVE
 from fedtheory.theorem.paper import Paper
 from fedtheory.theorem.symbols import Symbol
 
@@ -14,6 +14,12 @@ PAPER = Paper(
     url="https://arxiv.org/abs/2007.07481",
     compared=False,
     symbols=(
+        Symbol(
+            "effective_steps",
+            "Mean of the clients' numbers of local steps, ``sum_k p_k tau_k``",
+            POSITIVE,
+            letter=r"\tau_{\mathrm{eff}}",
+        ),
         Symbol(
             "stationary_distance2",
             "Squared distance of the first model from the stationary point of the run",
